@@ -27,24 +27,26 @@ struct PacketSlots {
   static constexpr int most_ranks = 8;
   static constexpr std::int64_t data_bytes = 8;
   static constexpr std::int64_t packet_bytes = 16;
-  /// What a rank may give to all its peers together. Twice as much travels, which is worth it while the time
-  /// is that of starts and flights, as measured (docs/performance.md).
+  /// What a rank gives to all its peers together. Twice as much travels, which is worth it while the time is
+  /// that of starts and flights, as measured (docs/performance.md).
   static constexpr std::int64_t most_given = std::int64_t{1} << 20;
+  /// There is room for as much, which is worth it where the alternative has several starts.
+  static constexpr std::int64_t capacity = 2 * most_given;
 
-  /// Of one range. At least two ranks.
-  static constexpr std::int64_t most_bytes(int ranks) {
-    return most_given / (ranks - 1) / data_bytes * data_bytes;
+  /// Of one range, where a rank gives `given` in all. At least two ranks.
+  static constexpr std::int64_t most_bytes(int ranks, std::int64_t given = most_given) {
+    return given / (ranks - 1) / data_bytes * data_bytes;
   }
-  /// Of an exchange of two rounds: what a rank is given in the second begins in the middle of a slot. Half of
-  /// it holds a slice of `most_given` bytes that are cut for all ranks.
+  /// Of a slice of `given` bytes that are cut for all ranks, in an exchange of two rounds.
+  static constexpr std::int64_t most_slice_bytes(int ranks, std::int64_t given = most_given) {
+    constexpr std::int64_t line = 128 / packet_bytes * data_bytes;
+    const std::int64_t slice = (given + ranks - 1) / ranks / data_bytes * data_bytes;
+    return (slice + line) / line * line;
+  }
+  /// What a rank is given in the second round begins in the middle of a slot.
   static constexpr std::int64_t slot_bytes(int ranks) {
-    constexpr std::int64_t rounds = 2, line = 128;
-    const std::int64_t slice = (most_given + ranks - 1) / ranks;
-    return rounds * ((slice / data_bytes * packet_bytes + line) / line * line);
-  }
-  /// Of a slice of an exchange of two rounds.
-  static constexpr std::int64_t most_slice_bytes(int ranks) {
-    return slot_bytes(ranks) / 2 / packet_bytes * data_bytes;
+    constexpr std::int64_t rounds = 2;
+    return rounds * (most_slice_bytes(ranks, capacity) / data_bytes * packet_bytes);
   }
   static constexpr std::int64_t bytes(int ranks) { return 2 * ranks * slot_bytes(ranks); }
   /// At least one: without it nobody would know that the sender has come.

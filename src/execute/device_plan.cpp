@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 
 #include "base/check.hpp"
 #include "execute/put_move.hpp"
@@ -61,11 +62,24 @@ Plan for_device(Plan plan) {
 
 }  // namespace
 
-DevicePlan::DevicePlan(ContextState& context, Plan plan, std::optional<std::int64_t> workspace)
-    : DevicePlan(context, plan, planning::touched_by_steps(plan), workspace) {}
+DevicePlan::InPackets::InPackets(ContextState& context, const planning::PacketSteps& of_plan,
+                                 const std::string& operation)
+    : first(of_plan.first),
+      behind(of_plan.behind),
+      steps(of_plan.behind - of_plan.first),
+      source(of_plan.source),
+      destination(of_plan.destination),
+      runner(context, operation, of_plan.exchange, PacketRunner::Views::as_operands,
+             devices::PacketSlots::capacity) {
+  std::iota(steps.begin(), steps.end(), of_plan.first);
+}
+
+DevicePlan::DevicePlan(ContextState& context, Plan plan, std::optional<std::int64_t> workspace,
+                       std::span<const planning::PacketSteps> packets)
+    : DevicePlan(context, plan, planning::touched_by_steps(plan), workspace, packets) {}
 
 DevicePlan::DevicePlan(ContextState& context, Plan& plan, std::vector<planning::Touched> touched,
-                       std::optional<std::int64_t> workspace)
+                       std::optional<std::int64_t> workspace, std::span<const planning::PacketSteps> packets)
     : Executor(context, for_device(std::move(plan)),
                context.device_messages_direct ? MemorySpace::device : MemorySpace::host, workspace),
       message_use_(find_message_use(plan_, touched)),
@@ -74,6 +88,8 @@ DevicePlan::DevicePlan(ContextState& context, Plan& plan, std::vector<planning::
       mail_(context, plan_),
       works_(context, plan_, touched, workspace) {
   works_.join_ended(touched);
+  for (const planning::PacketSteps& steps : packets) packets_.emplace_back(context, steps, plan_.operation);
+  if (!packets_.empty()) std::ranges::fill(lanes_, 0);
   has_messages_ = std::ranges::any_of(plan_.steps, planning::is_message, &Step::kind);
   if (!has_messages_ && last_line(lanes_) == 0) return;
   planning::Dependencies apart = planning::find_dependencies(plan_, touched, lanes_);
@@ -86,6 +102,9 @@ DevicePlan::DevicePlan(ContextState& context, Plan& plan, std::vector<planning::
 
 void DevicePlan::connect() {
   memory_.connect();
+  const bool may = context_.options.copy_way == CopyWay::automatic;
+  std::erase_if(packets_, [&](InPackets& part) { return !part.runner.suits_all_ranks(may); });
+  for (InPackets& part : packets_) part.runner.connect();
   lines_.resize(has_messages_ && message_use_.apart ? lines
                                                     : static_cast<std::size_t>(last_line(lanes_)) + 1);
   for (Line& line : lines_) {
@@ -113,32 +132,50 @@ void DevicePlan::relower() {
     }
   }
   works_.lower(memory_.strides());
+  for (InPackets& part : packets_) {
+    part.runner.lower(memory_.strides()[static_cast<std::size_t>(part.source)],
+                      memory_.strides()[static_cast<std::size_t>(part.destination)]);
+  }
 }
 
 void DevicePlan::run(const Execution& execution) {
   parameters_ = &execution.parameters;
   clock_ = execution.clock;
-  if (execution.captured) context_.flags->count_on_device();
-  in_one_line_ = execution.captured || lines_.size() == 1;
+  captured_ = execution.captured;
+  if (captured_) context_.flags->count_on_device();
+  in_one_line_ = captured_ || lines_.size() == 1;
   lines_[0].stream = execution.stream;
   if (events_) events_->begin(memory_.operands_meet());
   if (has_messages_) mail_.begin(execution.announced, *events_);
   run_in_order();
   if (has_messages_) mail_.end(lines_[message_use_.apart ? arriving : 0].stream, execution.stream);
-  works_.end(execution.stream, execution.captured);
+  works_.end(execution.stream, captured_);
   context_.flags->advance();
 }
 
 void DevicePlan::run_in_order() {
   open_lines();
-  for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
-    const bool on_host = planning::is_message(plan_.steps[i].kind) || plan_.steps[i].kind == StepKind::finish;
-    if (clock_ != nullptr && on_host) clock_->begin(i);
-    run_step(i);
-    if (clock_ != nullptr && on_host) clock_->end(i);
+  auto packets = packets_.begin();
+  for (std::size_t i = 0; i <= plan_.steps.size();) {
+    if (packets != packets_.end() && packets->first == i) {
+      exchange(*packets);
+      i = packets++->behind;
+    } else if (i < plan_.steps.size()) {
+      run_step(i++);
+    } else {
+      break;
+    }
   }
   join_lines();
   flush(lines_[0]);
+}
+
+void DevicePlan::exchange(InPackets& part) {
+  const auto local = [this](int buffer) { return memory_.address({buffer, plan_.rank, 0, {}}); };
+  Line& line = lines_[0];
+  flush(line);
+  timed(part.steps, line,
+        [&] { part.runner.exchange(local(part.source), local(part.destination), line.stream, captured_); });
 }
 
 template <class Work>
@@ -198,6 +235,14 @@ void DevicePlan::put_flag(std::size_t index, const devices::FlagOperation& opera
 }
 
 void DevicePlan::run_step(std::size_t index) {
+  const StepKind kind = plan_.steps[index].kind;
+  const bool on_host = planning::is_message(kind) || kind == StepKind::finish;
+  if (clock_ != nullptr && on_host) clock_->begin(index);
+  give_step(index);
+  if (clock_ != nullptr && on_host) clock_->end(index);
+}
+
+void DevicePlan::give_step(std::size_t index) {
   const Step& step = plan_.steps[index];
   finish_messages(step);
   switch (step.kind) {

@@ -1,8 +1,10 @@
 // The device executor: a plan put into streams, in its order.
 #pragma once
 
+#include <list>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "device/accelerator.hpp"
@@ -13,6 +15,7 @@
 #include "execute/lower.hpp"
 #include "execute/message_memory.hpp"
 #include "execute/message_use.hpp"
+#include "execute/packet_runner.hpp"
 #include "execute/step_clock.hpp"
 
 namespace partita::execution {
@@ -23,18 +26,30 @@ namespace partita::execution {
 /// (DevicePlanMessages). What is packed goes through one stream, what is unpacked through another, so that
 /// both directions of the bus are busy at once: as far as one depends on what the other has done, which is
 /// found once, when the plan is bound (Dependencies). So is what the plan puts into peers' memory while it
-/// computes (plan/lanes.hpp); of what goes into a graph all is in one stream.
+/// computes (plan/lanes.hpp); of what goes into a graph all is in one stream, and of a plan some steps of
+/// which may be done in packets.
 class DevicePlan final : public Executor {
  public:
   /// Throws UnsupportedError: a step that devices do not offer. `workspace`: see Executor::bind.
-  DevicePlan(ContextState& context, Plan plan, std::optional<std::int64_t> workspace = {});
+  DevicePlan(ContextState& context, Plan plan, std::optional<std::int64_t> workspace = {},
+             std::span<const planning::PacketSteps> packets = {});
 
   void connect() override;
   std::int64_t local_workspace_bytes() const override { return works_.workspace_bytes(); }
 
  private:
   DevicePlan(ContextState& context, Plan& plan, std::vector<planning::Touched> touched,
-             std::optional<std::int64_t> workspace);
+             std::optional<std::int64_t> workspace, std::span<const planning::PacketSteps> packets);
+
+  /// Steps that are done in packets.
+  struct InPackets {
+    InPackets(ContextState& context, const planning::PacketSteps& of_plan, const std::string& operation);
+
+    std::size_t first, behind;
+    std::vector<std::size_t> steps;
+    int source, destination;  // buffers
+    PacketRunner runner;
+  };
 
   /// A stream, and the operations on flags that it has not been given yet.
   struct Line {
@@ -48,9 +63,11 @@ class DevicePlan final : public Executor {
   void relower() override;
   void run(const Execution& execution) override;
   void run_in_order();
+  void exchange(InPackets& part);
   void open_lines();
   void join_lines();
   void run_step(std::size_t index);
+  void give_step(std::size_t index);
   void run_move(std::size_t index, Line& line);
   void run_work(std::size_t index, Line& line);
   void finish_messages(const Step& step);
@@ -69,6 +86,7 @@ class DevicePlan final : public Executor {
       lines_;  // [0]: the stream of the execution; then those of what leaves and arrives, if any
   bool has_messages_ = false;
   bool in_one_line_ = true;  // this execution
+  bool captured_ = false;    // likewise
   Line* current_ = nullptr;  // that was given something last; no other has flags pending
   MessageUse message_use_;
   std::vector<int> lanes_;  // by step: its line; of messages behind those
@@ -76,6 +94,7 @@ class DevicePlan final : public Executor {
   std::optional<LaneEvents> events_;  // nothing: no messages, and one line
   DevicePlanMessages mail_;
   DeviceWorks works_;
+  std::list<InPackets> packets_;            // in the order of the plan
   const Parameters* parameters_ = nullptr;  // of this execution
   StepClock* clock_ = nullptr;              // of this execution; null: nobody records
 };

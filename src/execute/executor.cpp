@@ -43,13 +43,15 @@ MemorySpace space_of(const Plan& plan) {
 }
 
 std::unique_ptr<Executor> Executor::bind(ContextState& context, Plan plan,
-                                         std::optional<std::int64_t> workspace) {
+                                         std::optional<std::int64_t> workspace,
+                                         std::vector<planning::PacketSteps> packets) {
   if (space_of(plan) == MemorySpace::host) {
     return std::make_unique<BoundPlan>(context, std::move(plan), workspace);
   }
   if (GroupedPlan::suits(context, plan))
     return std::make_unique<GroupedPlan>(context, std::move(plan), workspace);
-  if (workspace) return std::make_unique<DevicePlan>(context, std::move(plan), workspace);
+  if (workspace || !packets.empty())
+    return std::make_unique<DevicePlan>(context, std::move(plan), workspace, packets);
   if (auto fused = FusedPlan::of(context, plan)) return fused;
   return std::make_unique<DevicePlan>(context, std::move(plan));
 }

@@ -6,11 +6,13 @@
 #include <partita/plan.hpp>
 #include <partita/stream.hpp>
 #include <span>
+#include <vector>
 
 #include "array/array_state.hpp"
 #include "context/context_state.hpp"
 #include "device/run_ahead.hpp"
 #include "execute/plan_memory.hpp"
+#include "plan/small_exchange.hpp"
 #include "runtime/announcement.hpp"
 
 namespace partita::execution {
@@ -49,9 +51,11 @@ class Executor {
   void execute(std::span<const Array::State* const> operands, const Parameters& parameters = {});
 
   /// The one for the memory that the plan's operands lie in. Local. `workspace`: see PlanMemory; behind the
-  /// scratch of the plan comes that of its works.
+  /// scratch of the plan comes that of its works. `packets`: what a device does in packets where all ranks
+  /// can; in order.
   static std::unique_ptr<Executor> bind(ContextState& context, Plan plan,
-                                        std::optional<std::int64_t> workspace = {});
+                                        std::optional<std::int64_t> workspace = {},
+                                        std::vector<planning::PacketSteps> packets = {});
   /// Connects what `bind` has given, or another one in its place where that is only for all ranks, and not
   /// all have it. Collective, as `connect`.
   static void connect_all(ContextState& context, std::unique_ptr<Executor>& executor);

@@ -55,7 +55,8 @@ class Runs {
 
 }  // namespace
 
-std::optional<devices::ByteExchange> byte_ranges(const planning::SmallExchange& exchange) {
+std::optional<devices::ByteExchange> byte_ranges(const planning::SmallExchange& exchange,
+                                                 std::int64_t most_given) {
   if (!exchange.source.dense || !exchange.destination.dense) return std::nullopt;
   Runs given(exchange.source, exchange), taken(exchange.destination, exchange);
   bool in_runs = given.add(exchange.given) && taken.add(exchange.taken);
@@ -72,8 +73,8 @@ std::optional<devices::ByteExchange> byte_ranges(const planning::SmallExchange& 
       ranges.given = in_slices(ranks, bytes, exchange.root);
     if (exchange.rank != exchange.root) ranges.taken = in_slices(ranks, bytes, exchange.root);
   }
-  const std::int64_t most = exchange.passed_on ? devices::PacketSlots::most_slice_bytes(ranks)
-                                               : devices::PacketSlots::most_bytes(ranks);
+  const std::int64_t most = exchange.passed_on ? devices::PacketSlots::most_slice_bytes(ranks, most_given)
+                                               : devices::PacketSlots::most_bytes(ranks, most_given);
   const auto is_small = [most](const devices::ByteRange& range) { return range.bytes <= most; };
   if (!std::ranges::all_of(ranges.given, is_small) || !std::ranges::all_of(ranges.taken, is_small)) {
     return std::nullopt;

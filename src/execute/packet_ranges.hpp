@@ -8,7 +8,9 @@
 
 namespace partita::execution {
 
-/// Nothing where something does not lie in one run of dense memory on this rank, or is too large. Pure.
-std::optional<devices::ByteExchange> byte_ranges(const planning::SmallExchange& exchange);
+/// Nothing where something does not lie in one run of dense memory on this rank, or is too large: a rank
+/// gives `most_given` bytes to all others together at most. Pure.
+std::optional<devices::ByteExchange> byte_ranges(const planning::SmallExchange& exchange,
+                                                 std::int64_t most_given = devices::PacketSlots::most_given);
 
 }  // namespace partita::execution

@@ -22,11 +22,12 @@ struct PacketCapabilities {
 }  // namespace
 
 PacketRunner::PacketRunner(ContextState& context, std::string operation,
-                           const planning::SmallExchange& exchange, Views views)
+                           const planning::SmallExchange& exchange, Views views, std::int64_t most_given)
     : context_(context),
       operation_(std::move(operation)),
-      ranges_(byte_ranges(exchange)),
+      ranges_(byte_ranges(exchange, most_given)),
       nests_(exchange),
+      most_given_(most_given),
       ahead_(devices::RunAhead::of(context)) {
   if (views == Views::any) dense_.emplace(*context.device);
   offered_ = context.device->offers_packets(exchange.source.dtype, exchange.joined);
@@ -47,8 +48,9 @@ bool PacketRunner::suits_all_ranks(bool may) {
   ranges_.reset();
   constexpr std::int64_t wire_of_a_byte =
       devices::PacketSlots::packet_bytes / devices::PacketSlots::data_bytes;
-  return unit_bytes_ > 0 && devices::PacketMoves::wire_bytes(most, unit_bytes_) <=
-                                wire_of_a_byte * devices::PacketSlots::most_bytes(context_.size());
+  return unit_bytes_ > 0 &&
+         devices::PacketMoves::wire_bytes(most, unit_bytes_) <=
+             wire_of_a_byte * devices::PacketSlots::most_bytes(context_.size(), most_given_);
 }
 
 void PacketRunner::lower(const Strides& source, const Strides& destination) {

@@ -26,9 +26,10 @@ class PacketRunner {
   /// unpacked after if they are not dense.
   enum class Views : std::uint8_t { as_operands, any };
 
-  /// Local. `operation` is what the exchange belongs to.
+  /// Local. `operation` is what the exchange belongs to; of more than `most_given` bytes that a rank gives it
+  /// suits none.
   PacketRunner(ContextState& context, std::string operation, const planning::SmallExchange& exchange,
-               Views views);
+               Views views, std::int64_t most_given = devices::PacketSlots::most_given);
 
   /// Not where some rank's device or part does not suit, or `may` is false on it. Collective, blocking,
   /// before `connect`.
@@ -50,6 +51,7 @@ class PacketRunner {
   std::string operation_;
   std::optional<devices::ByteExchange> ranges_;  // if nothing, nests
   PacketNests nests_;
+  std::int64_t most_given_;
   std::int64_t unit_bytes_ = 1;
   bool offered_ = false;
   std::optional<DenseViews> dense_;

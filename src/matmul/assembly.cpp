@@ -7,6 +7,7 @@
 #include "base/check.hpp"
 #include "matmul/chooser.hpp"
 #include "matmul/cutting.hpp"
+#include "redistribute/packets.hpp"
 
 namespace partita::multiplication {
 namespace {
@@ -52,24 +53,28 @@ Assembly::Assembly(const Problem& problem) : frame_{problem} {
   add_operands();
 }
 
-Plan Assembly::finish() && {
+ProductPlan Assembly::finish() && {
   sum_gradient();
   open_amax();
   sum_contributions();
   choose();
-  gather_up_d();
+  const bool contributes = every_rank_contributes();
+  if (!contributes) gather_up_d();
   prepare_epilogue();
+  if (contributes) contribute();
   measure();
   measure_panels();
   add_scratch_buffers();
   multiply();
+  if (contributes) sum_in_packets();
   for (const Delivery& delivery : deliveries_) append_redistribution(delivery.from, delivery.to);
   deliver_gradient();
   if (given_amax_ >= 0) append_redistribution(frame_.amax, given_amax_);
   check_limit();
   plan_.method = frame_.tiling.name;
   plan_.reason = frame_.tiling.reason + noted_;
-  return std::move(plan_);
+  drop_packets_beside_transfers();
+  return {std::move(plan_), std::move(packets_)};
 }
 
 // --- buffers
@@ -101,7 +106,11 @@ void Assembly::append_redistribution(int from, int to) {
     buffers.push_back(
         builder_.add_scratch(std::move(name), scratch.kind, scratch.bytes, operand_of(from).dtype));
   }
+  const std::size_t first = plan_.steps.size();
   builder_.append(part, buffers);
+  auto small = redistribution::exchange_in_packets(operand_of(from), operand_of(to), frame_.problem.topology,
+                                                   plan_.rank, redistribution_within(frame_.problem));
+  if (small) packets_.push_back({first, plan_.steps.size(), from, to, *std::move(small)});
 }
 
 int Assembly::redistributed(int from, const Operand& to, const std::string& name) {

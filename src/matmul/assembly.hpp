@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "matmul/frame.hpp"
+#include "matmul/plan.hpp"
 #include "matmul/pushes.hpp"
 #include "plan/plan_builder.hpp"
 
@@ -31,7 +32,7 @@ std::int64_t staging_bytes(const Problem& problem, const Operand& from, const Op
 class Assembly {
  public:
   explicit Assembly(const Problem& problem);
-  Plan finish() &&;
+  ProductPlan finish() &&;
 
  private:
   struct Relay {
@@ -55,6 +56,11 @@ class Assembly {
   void relay(bool of_a, Layout layout);
   std::optional<Operand> summed_elsewhere(bool stationary) const;
   void gather_up_d();
+  Operand contribution_of_a_rank() const;
+  bool every_rank_contributes() const;
+  void contribute();
+  void sum_in_packets();
+  void drop_packets_beside_transfers();
   std::vector<Relay> relays(const Operand& d) const;
   void prepare_epilogue();
   Operand share_of_a_rank(const Operand& whole, Reduction reduction) const;
@@ -88,6 +94,8 @@ class Assembly {
   int given_amax_ = -1;               // likewise
   LandingBytes landing_bytes_;        // of what neighbours put
   std::optional<Layout> relaid_d_;    // in which D is made, where its own is too thin
+  std::vector<planning::PacketSteps> packets_;
+  std::optional<Frame> last_;  // where packets sum what the frame multiplies: that of the last pass
 };
 
 }  // namespace partita::multiplication

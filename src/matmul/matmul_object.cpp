@@ -195,7 +195,7 @@ const Plan& Matmul::plan() const {
 std::string Matmul::explain(const ExplainOptions& options) const {
   const State& state = *state_;
   const Planner planner = [&state](int rank) {
-    return multiplication::plan_of(state.setting, *state.context, rank);
+    return multiplication::plan_of(state.setting, *state.context, rank).plan;
   };
   return partita::explain(plan(), options, planner);
 }

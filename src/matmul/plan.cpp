@@ -63,24 +63,26 @@ std::string key_of(const std::vector<Fact>& facts) {
 
 namespace partita {
 
-Plan multiplication::plan_product(const MatmulOperands& operands, const Topology& topology, int rank,
-                                  const MatmulOptions& options, const Machine& machine, bool in_place,
-                                  const std::optional<Groups>& groups) {
+multiplication::ProductPlan multiplication::plan_product(const MatmulOperands& operands,
+                                                         const Topology& topology, int rank,
+                                                         const MatmulOptions& options, const Machine& machine,
+                                                         bool in_place, const std::optional<Groups>& groups) {
   Problem problem = make_problem(operands, topology, rank, options, machine, in_place);
   if (problem.on_device() && topology.node_count() > 1 && options.memory_limit == 0) problem.groups = groups;
   if (problem.grouped()) problem.topology = Topology::regular(topology.ranks(), 1);
-  Plan plan = Assembly(problem).finish();
+  ProductPlan planned = Assembly(problem).finish();
+  Plan& plan = planned.plan;
   plan.grouped = problem.grouped();
   plan.topology = topology;
   plan.identity = facts(operands, options, in_place);
   if (plan.grouped) plan.reason += "; messages in rounds, each one group of sends and receives";
   plan.reason += crossing_text(operands, options);
-  return plan;
+  return planned;
 }
 
 Plan plan_matmul(const MatmulOperands& operands, const Topology& topology, int rank,
                  const MatmulOptions& options, const Machine& machine, bool in_place) {
-  return multiplication::plan_product(operands, topology, rank, options, machine, in_place, {});
+  return multiplication::plan_product(operands, topology, rank, options, machine, in_place, {}).plan;
 }
 
 namespace {

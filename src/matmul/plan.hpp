@@ -3,16 +3,25 @@
 
 #include <optional>
 #include <partita/matmul.hpp>
+#include <vector>
 
 #include "matmul/groups.hpp"
+#include "plan/small_exchange.hpp"
 
 namespace partita::multiplication {
+
+/// A plan, and which of its redistributions devices may carry in packets: the small ones where the multiply
+/// itself moves nothing.
+struct ProductPlan {
+  Plan plan;
+  std::vector<planning::PacketSteps> packets;
+};
 
 /// `plan_matmul`. `groups`: something carries messages between the devices of nodes in groups
 /// (Plan::grouped); the plan is then of such groups where the operands lie on devices of several nodes, and
 /// no memory limit is given.
-Plan plan_product(const MatmulOperands& operands, const Topology& topology, int rank,
-                  const MatmulOptions& options, const Machine& machine, bool in_place,
-                  const std::optional<Groups>& groups);
+ProductPlan plan_product(const MatmulOperands& operands, const Topology& topology, int rank,
+                         const MatmulOptions& options, const Machine& machine, bool in_place,
+                         const std::optional<Groups>& groups);
 
 }  // namespace partita::multiplication

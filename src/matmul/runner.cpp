@@ -59,7 +59,7 @@ std::string number_text(std::complex<double> value) {
 
 }  // namespace
 
-Plan plan_of(const Setting& setting, const ContextState& context, int rank) {
+ProductPlan plan_of(const Setting& setting, const ContextState& context, int rank) {
   MatmulOptions options = setting.options;
   options.alpha = setting.product ? 1 : 0;
   return plan_product(setting.operands, context.topology(space_of(setting.operands)), rank, options,
@@ -98,11 +98,11 @@ std::shared_ptr<Runner> plan_together(ContextState& context, const std::function
     if (on_device) wisdom.emplace(file_beside(made.options.wisdom_file));
     if (on_device) devices::require_no_capture(context, "matmul", "making a plan");
     if (!on_device) (void)kernels::blas();  // where there is none, say so before anything has begun
-    Plan plan = plan_of(made, context, context.rank());
-    std::vector<Fact> facts = plan.identity;
+    ProductPlan planned = plan_of(made, context, context.rank());
+    std::vector<Fact> facts = planned.plan.identity;
     facts.push_back({"alpha", number_text(made.options.alpha)});
     facts.push_back({"beta", number_text(made.options.beta)});
-    runner = std::make_shared<Runner>(context, std::move(plan), made);
+    runner = std::make_shared<Runner>(context, std::move(planned), made);
     if (on_device) chosen = devices::news_of_choices(context);
     return facts;
   });

@@ -10,6 +10,7 @@
 #include "execute/executor.hpp"
 #include "matmul/crossing.hpp"
 #include "matmul/groups.hpp"
+#include "matmul/plan.hpp"
 #include "matmul/request.hpp"
 
 namespace partita::multiplication {
@@ -28,9 +29,9 @@ struct Setting {
 class Runner {
  public:
   /// Local.
-  Runner(ContextState& context, Plan plan, const Setting& setting)
+  Runner(ContextState& context, ProductPlan planned, const Setting& setting)
       : context_(context),
-        bound_(execution::Executor::bind(context, std::move(plan))),
+        bound_(execution::Executor::bind(context, std::move(planned.plan), {}, std::move(planned.packets))),
         setting_(setting),
         crossing_(setting.operands, setting.options, setting.in_place) {}
 
@@ -60,7 +61,7 @@ class Runner {
 };
 
 /// The plan of any rank of the context. Pure.
-Plan plan_of(const Setting& setting, const ContextState& context, int rank);
+ProductPlan plan_of(const Setting& setting, const ContextState& context, int rank);
 
 /// Plans on every rank, or throws the same error on every rank. `setting` is asked inside the check, since
 /// making it may fail. Collective, blocking.

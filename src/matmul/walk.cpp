@@ -22,7 +22,8 @@ Walk::Walk(const Frame& frame, planning::PlanBuilder& builder)
       products_(products_of(frame, blocks_, rank_)),
       sums_(sums_of(frame, cutting_, products_)),
       mail_(frame, builder, cutting_, blocks_),
-      pushes_(frame, builder, cutting_, blocks_) {
+      pushes_(frame, builder, cutting_, blocks_),
+      last_pass_(frame, builder) {
   const bool own_memory = (frame.problem.d.dtype != frame.problem.compute && !rounds_in_product()) ||
                           (frame.problem.in_place && (sums_.irregular || frame.problem.multiplies_nothing() ||
                                                       frame.problem.scales_product()));
@@ -37,7 +38,7 @@ Walk::Walk(const Frame& frame, planning::PlanBuilder& builder)
 // where it would have to stop at the largest number.
 bool Walk::rounds_in_product() const {
   return frame_.problem.on_device() && !is_float8(frame_.problem.d.dtype) && blocks_.turns() == 1 &&
-         !frame_.delivers && !sums_.irregular && !has_epilogue(!frame_.problem.in_place);
+         !frame_.delivers && !sums_.irregular && !last_pass_.changes_sums(!frame_.problem.in_place);
 }
 
 // The own part comes last, so that peers can add meanwhile; each piece is told of as soon as it is there.
@@ -247,7 +248,7 @@ Part Walk::target(const Product& product) const {
 
 void Walk::multiply(Multiply work, bool complete, std::vector<int> after) {
   const bool finish_here =
-      complete && !frame_.delivers && (has_epilogue(!c_in_product_) || sums_buffer_ != frame_.d);
+      complete && !frame_.delivers && (last_pass_.changes_sums(!c_in_product_) || sums_buffer_ != frame_.d);
   if (!finish_here) {
     builder_.compute(std::move(work), std::move(after));
     return;
@@ -267,7 +268,8 @@ void Walk::multiply(Multiply work, bool complete, std::vector<int> after) {
     after.clear();
     const auto pieces =
         frame_.problem.on_device() ? std::vector{region} : in_cache(frame_, region, frame_.problem.compute);
-    for (const Region& piece : pieces) finish(piece, {piece, builder_.own(sums_buffer_)}, !c_in_product_);
+    for (const Region& piece : pieces)
+      last_pass_.write(piece, {piece, builder_.own(sums_buffer_)}, !c_in_product_);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <set>
 #include <vector>
 
+#include "matmul/last_pass.hpp"
 #include "matmul/mail.hpp"
 #include "matmul/pushes.hpp"
 
@@ -56,9 +57,6 @@ class Walk {
   void gather_sum(const Sum& sum);
   Place place_of_product(const Contribution& from, std::int64_t first) const;
   void add(const Region& piece, int maker, const Place& from, bool first, std::vector<int> after);
-  void finish_all(bool c_pending);
-  bool has_epilogue(bool c_pending) const;
-  void finish(const Region& piece, Part from, bool c_pending, std::vector<int> after = {});
 
   const Frame& frame_;
   planning::PlanBuilder& builder_;
@@ -71,6 +69,7 @@ class Walk {
   Sums sums_;
   Mail mail_;
   Pushes pushes_;
+  LastPass last_pass_;
   int sums_buffer_;           // where this rank adds up: D itself, or scratch
   bool c_in_product_;         // the first product onto an element takes beta C in
   std::set<int> waited_for_;  // owners whose operands may be read

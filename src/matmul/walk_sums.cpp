@@ -1,4 +1,4 @@
-// Adding up what several ranks made, and the last pass over D.
+// Adding up what several ranks made.
 #include <algorithm>
 
 #include "matmul/walk.hpp"
@@ -64,7 +64,7 @@ Sums sums_of(const Frame& frame, Cutting& cutting, const std::vector<Product>& o
 // D[I, J] = F(T_0[I, J] + T_1[I, J] + ..), piece by piece, so that a piece stays in cache from the first sum
 // to the epilogue.
 void Walk::gather() {
-  if (frame_.problem.multiplies_nothing()) return finish_all(true);
+  if (frame_.problem.multiplies_nothing()) return last_pass_.write_all(sums_buffer_, true);
   if (!frame_.delivers) return;
   if (!mail_.grouped()) mail_.expect_products(sums_);
   std::set<int> makers;
@@ -83,14 +83,7 @@ void Walk::gather() {
   for (const int maker : makers) {
     if (!frame_.pushes_products) builder_.signal(maker, done);
   }
-  if (sums_.irregular) finish_all(!c_in_product_);
-}
-
-void Walk::finish_all(bool c_pending) {
-  const Region own = frame_.problem.d.layout.region(rank_);
-  for (const Region& piece : in_cache(frame_, own, frame_.problem.compute)) {
-    finish(piece, {piece, builder_.own(sums_buffer_)}, c_pending);
-  }
+  if (sums_.irregular) last_pass_.write_all(sums_buffer_, !c_in_product_);
 }
 
 /// Of what a rank of the node has made, from a byte of it on.
@@ -115,7 +108,7 @@ void Walk::gather_sum(const Sum& sum) {
       const Place place = frame_.same_node(from.rank, rank_) ? place_of_product(from, offset)
                                                              : mail_.take_product(piece, after);
       if (alone) {
-        finish(piece, {piece, place}, c_pending, std::move(after));
+        last_pass_.write(piece, {piece, place}, c_pending, std::move(after));
       } else {
         add(piece, from.rank, place, first, std::move(after));
       }
@@ -123,7 +116,7 @@ void Walk::gather_sum(const Sum& sum) {
       first = false;
     }
     if (!sums_.irregular && !(alone && !begun)) {
-      finish(piece, {piece, builder_.own(sums_buffer_)}, c_pending);
+      last_pass_.write(piece, {piece, builder_.own(sums_buffer_)}, c_pending);
     }
     offset += piece.size() * size_of(frame_.problem.compute);
   }
@@ -146,54 +139,6 @@ void Walk::add(const Region& piece, int maker, const Place& from, bool first, st
   } else {
     builder_.accumulate(maker, Reduction::sum, piece, from, to, std::move(after));
   }
-}
-
-bool Walk::has_epilogue(bool c_pending) const {
-  const EpilogueParts& parts = frame_.problem.epilogue;
-  return parts.activation != Activation::identity || parts.bias || parts.auxiliary || parts.gradient_of_d ||
-         (frame_.c >= 0 && c_pending) || frame_.problem.scales_product() || frame_.scale_d >= 0 ||
-         frame_.amax >= 0;
-}
-
-// D[piece] = F(from + beta C), if there is anything to do.
-void Walk::finish(const Region& piece, Part from, bool c_pending, std::vector<int> after) {
-  const EpilogueParts& parts = frame_.problem.epilogue;
-  const auto here = [&](int buffer) { return Part{piece, builder_.own(buffer)}; };
-  const auto rows = [&](int buffer) {
-    return Part{{{piece.sets[piece.sets.size() - 2]}}, builder_.own(buffer)};
-  };
-  if (!has_epilogue(c_pending)) {
-    if (from.place.buffer == frame_.d) return;
-    if (frame_.problem.d.dtype == frame_.problem.compute) {
-      builder_.copy(from.place.rank, piece, from.place, builder_.own(frame_.d), std::move(after));
-      return;
-    }
-  }
-  ApplyEpilogue work;
-  work.from = std::move(from);
-  work.to = here(frame_.d);
-  work.activation = parts.activation;
-  work.has_c = frame_.c >= 0 && c_pending;
-  if (work.has_c) work.c = here(frame_.c);
-  work.has_bias = parts.bias;
-  if (work.has_bias) work.bias = rows(frame_.bias);
-  work.has_auxiliary = parts.auxiliary;
-  if (work.has_auxiliary) work.auxiliary = here(frame_.auxiliary);
-  // Of several holders of the same elements one counts them.
-  work.has_gradient = parts.gradient_of_d && frame_.problem.d.layout.owner(front(piece)) == rank_;
-  if (work.has_gradient) work.gradient = rows(frame_.gradient);
-  const auto scale = [&](int buffer, std::size_t from_end, bool& has, Part& part) {
-    has = buffer >= 0;
-    if (!has) return;
-    part.place = builder_.own(buffer);
-    const bool scalar = builder_.operand(buffer).layout.dimensions() == 0;
-    part.region = scalar ? Region() : Region{{piece.sets[piece.sets.size() - from_end]}};
-  };
-  scale(frame_.scale_a, 2, work.has_scale_a, work.scale_a);
-  scale(frame_.scale_b, 1, work.has_scale_b, work.scale_b);
-  scale(frame_.scale_d, 0, work.has_scale_d, work.scale_d);
-  scale(frame_.amax, 0, work.has_amax, work.amax);
-  builder_.compute(std::move(work), std::move(after));
 }
 
 }  // namespace partita::multiplication

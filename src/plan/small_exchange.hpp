@@ -1,6 +1,7 @@
 // Little that all ranks exchange at once: who gives what to whom.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <partita/plan.hpp>
 #include <vector>
@@ -26,6 +27,14 @@ struct SmallExchange {
   /// takes the whole from all (and joins it) or from the root.
   bool passed_on = false;
   int root = -1;
+};
+
+/// Steps of a plan that are an exchange between two of its buffers, which devices may carry out in packets
+/// instead.
+struct PacketSteps {
+  std::size_t first = 0, behind = 0;  ///< the steps [first, behind)
+  int source = -1, destination = -1;  ///< buffers
+  SmallExchange exchange;
 };
 
 }  // namespace partita::planning

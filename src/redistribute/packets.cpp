@@ -86,9 +86,9 @@ std::optional<planning::SmallExchange> small_exchange(const Operand& source, con
   return small_exchange(problem);
 }
 
-std::optional<PlanInPackets> plan_in_packets(const Operand& source, const Operand& destination,
-                                             const Topology& topology, int rank,
-                                             const RedistributeOptions& options) {
+std::optional<planning::SmallExchange> exchange_in_packets(const Operand& source, const Operand& destination,
+                                                           const Topology& topology, int rank,
+                                                           const RedistributeOptions& options) {
   const int ranks = topology.ranks();
   if (source.space != MemorySpace::device || destination.space != MemorySpace::device || ranks < 2 ||
       ranks > devices::PacketSlots::most_ranks || topology.node_count() != 1 ||
@@ -97,12 +97,20 @@ std::optional<PlanInPackets> plan_in_packets(const Operand& source, const Operan
   }
   const Problem problem = make_problem(source, destination, topology, rank, options);
   if (problem.same_layout || !is_small(problem) || !may_be_small(problem)) return std::nullopt;
+  return small_exchange(problem);
+}
+
+std::optional<PlanInPackets> plan_in_packets(const Operand& source, const Operand& destination,
+                                             const Topology& topology, int rank,
+                                             const RedistributeOptions& options) {
+  auto exchange = exchange_in_packets(source, destination, topology, rank, options);
+  if (!exchange) return std::nullopt;
   RedistributeOptions by_messages = options;
   by_messages.method = RedistributeMethod::messages;
   Plan plan = plan_redistribute(source, destination, topology, rank, by_messages);
   plan.method = "packets";
   plan.reason = "little between devices: one start and one way, every word tells that it has come";
-  return PlanInPackets{std::move(plan), small_exchange(problem)};
+  return PlanInPackets{std::move(plan), *std::move(exchange)};
 }
 
 }  // namespace partita::redistribution

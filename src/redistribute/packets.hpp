@@ -15,14 +15,19 @@ std::optional<planning::SmallExchange> small_exchange(const Operand& source, con
                                                       const RedistributeOptions& options = {});
 
 /// What devices carry in packets (PacketRunner): one start and one way, where writing into peers' memory
-/// takes a grant before and a signal after. The plan is the same as it would go between nodes, every message
-/// packed, sent and unpacked.
+/// takes a grant before and a signal after. Nothing: something else is asked for or better. Pure, and the
+/// same decision on all ranks.
+std::optional<planning::SmallExchange> exchange_in_packets(const Operand& source, const Operand& destination,
+                                                           const Topology& topology, int rank,
+                                                           const RedistributeOptions& options);
+
+/// The plan is the same as it would go between nodes, every message packed, sent and unpacked.
 struct PlanInPackets {
   Plan plan;
   planning::SmallExchange exchange;
 };
 
-/// Nothing: something else is asked for or better. Pure, and the same decision on all ranks.
+/// Nothing: as of `exchange_in_packets`.
 std::optional<PlanInPackets> plan_in_packets(const Operand& source, const Operand& destination,
                                              const Topology& topology, int rank,
                                              const RedistributeOptions& options);

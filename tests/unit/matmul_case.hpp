@@ -31,7 +31,7 @@ struct MatmulCase {
   static Operand any() { return Operand::of(Layout(Slab(0), {1}, 1), Dtype::f64); }
 
   Plan plan(int rank) const {
-    return multiplication::plan_product(operands, topology, rank, options, machine, in_place, groups);
+    return multiplication::plan_product(operands, topology, rank, options, machine, in_place, groups).plan;
   }
 
   std::string to_string() const {
