@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <numeric>
 
 #include "base/check.hpp"
@@ -105,11 +106,30 @@ void DevicePlan::connect() {
   const bool may = context_.options.copy_way == CopyWay::automatic;
   std::erase_if(packets_, [&](InPackets& part) { return !part.runner.suits_all_ranks(may); });
   for (InPackets& part : packets_) part.runner.connect();
+  count_signals();
   lines_.resize(has_messages_ && message_use_.apart ? lines
                                                     : static_cast<std::size_t>(last_line(lanes_)) + 1);
   for (Line& line : lines_) {
     line.pending.reserve(plan_.steps.size());
     line.pending_steps.reserve(plan_.steps.size());
+  }
+}
+
+// Waits count the signals since the plan began. Those of steps in packets never come; all of them would have
+// been waited for there, since a redistribution waits for all its signals.
+void DevicePlan::count_signals() {
+  signals_.resize(plan_.steps.size());
+  std::map<std::pair<int, int>, std::int64_t> in_plan, missing;  // by peer and channel
+  auto packets = packets_.begin();
+  for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
+    while (packets != packets_.end() && i >= packets->behind) ++packets;
+    const Step& step = plan_.steps[i];
+    if (step.kind != StepKind::wait) continue;
+    const std::pair from(step.peer, static_cast<int>(step.channel));
+    const std::int64_t more = std::max<std::int64_t>(step.count - in_plan[from], 0);
+    in_plan[from] += more;
+    if (packets != packets_.end() && i >= packets->first) missing[from] += more;
+    signals_[i] = step.count - missing[from];
   }
 }
 
@@ -261,7 +281,7 @@ void DevicePlan::give_step(std::size_t index) {
       return put_flag(index, context_.flags->signal(step.peer, step.channel));
     case StepKind::wait:
       follow(index);
-      return put_flag(index, context_.flags->wait(step.peer, step.channel, step.count));
+      return put_flag(index, context_.flags->wait(step.peer, step.channel, signals_[index]));
     case StepKind::compute:
       follow(index);
       return run_work(index, line_of(index));

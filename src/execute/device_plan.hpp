@@ -62,6 +62,7 @@ class DevicePlan final : public Executor {
   std::int64_t starts() const override;
   void relower() override;
   void run(const Execution& execution) override;
+  void count_signals();
   void run_in_order();
   void exchange(InPackets& part);
   void open_lines();
@@ -95,6 +96,7 @@ class DevicePlan final : public Executor {
   DevicePlanMessages mail_;
   DeviceWorks works_;
   std::list<InPackets> packets_;            // in the order of the plan
+  std::vector<std::int64_t> signals_;       // by step: those that a wait is for
   const Parameters* parameters_ = nullptr;  // of this execution
   StepClock* clock_ = nullptr;              // of this execution; null: nobody records
 };
