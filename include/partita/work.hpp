@@ -14,14 +14,16 @@
 namespace partita {
 
 /// Where a region lies. In an array (an operand, or scratch that holds one): at its place in the local part
-/// of `rank`. In other scratch: packed without gaps from byte `offset` on, with the dimensions from slowest
-/// to fastest as `axis_order` says.
+/// of `rank`. In other scratch: packed from byte `offset` on, without gaps but for those that a pitch leaves,
+/// with the dimensions from slowest to fastest as `axis_order` says.
 struct Place {
   int buffer = 0;
   int rank = 0;  ///< whose memory; another rank only on the same node, in an operand on the heap or in shared
                  ///< scratch
   std::int64_t offset = 0;
   Extents axis_order;
+  /// Of packed elements: those from one line along the fastest axis to the next; 0: as many as a line has.
+  std::int64_t pitch = 0;
 };
 
 /// What a kernel reads or writes: a region of the index space of the array that it is a part of, and where it

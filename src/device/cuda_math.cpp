@@ -67,6 +67,12 @@ std::string CudaMath::name() const {
 }
 
 /// Of bytes what cuBLASLt has: two f8e5m2 it has not.
+// Fewer rows take as long as their factors take to be read (docs/performance.md).
+bool CudaMath::wants_aligned(Dtype factors, std::int64_t m, std::int64_t n, std::int64_t k) const {
+  constexpr std::int64_t least = 256;
+  return (factors == Dtype::f16 || factors == Dtype::bf16) && std::min({m, n, k}) >= least;
+}
+
 bool CudaMath::multiplies(Dtype a, Dtype b, Dtype result) const {
   if (is_float8(a) && is_float8(b))
     return light_ && has_float8_ && wide(result) == Dtype::f32 && (a == Dtype::f8e4m3 || b == Dtype::f8e4m3);

@@ -23,6 +23,7 @@ class CudaMath final : public DeviceMath {
 
   std::string name() const override;
   bool multiplies(Dtype a, Dtype b, Dtype result) const override;
+  bool wants_aligned(Dtype factors, std::int64_t m, std::int64_t n, std::int64_t k) const override;
   std::shared_ptr<DeviceProduct> prepare(const DeviceGemm& what, bool may_try) override;
   std::string news_of_choices() override;
   void agree_on_choices(std::span<const std::string> news) override;

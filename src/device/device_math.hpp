@@ -61,6 +61,9 @@ struct DeviceGemm {
 /// bytes).
 inline constexpr std::int64_t narrow_alignment = 16;
 
+/// In bytes: where lines of a matrix of halves begin that tensor cores multiply at their speed.
+inline constexpr std::int64_t matrix_alignment = 16;
+
 /// In which is computed what results in this dtype.
 constexpr Dtype wide(Dtype result) {
   return result == Dtype::f16 || result == Dtype::bf16 ? Dtype::f32 : result;
@@ -132,6 +135,9 @@ class DeviceMath {
   /// Whether there is a `gemm` of these: halves are summed in f32, and f32 is multiplied as such but where a
   /// product says that less will do.
   virtual bool multiplies(Dtype a, Dtype b, Dtype result) const = 0;
+  /// Whether a product of such factors is so much slower where a matrix is not `matrix_alignment` that
+  /// copying it first is worth while.
+  virtual bool wants_aligned(Dtype factors, std::int64_t m, std::int64_t n, std::int64_t k) const = 0;
   /// Chooses how such a product is made, after some tries on the device if it may take the time for them, and
   /// loads what it needs, so that `gemm` does not while a stream waits for a peer. May wait for the device.
   virtual std::shared_ptr<DeviceProduct> prepare(const DeviceGemm& what, bool may_try) = 0;

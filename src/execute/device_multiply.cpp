@@ -1,6 +1,7 @@
 // to[I, J] = alpha a[I, K] b[K, J] + beta to[I, J] on a device: as few products of its BLAS as the positions
 // of the sets allow, each on memory where it lies. An operand that BLAS cannot take so (neither stride 1,
-// conjugated without transposition, short runs) is copied into the workspace whole.
+// conjugated without transposition, short runs), or only slowly (lines of halves that begin anywhere), is
+// copied into the workspace whole.
 #include <algorithm>
 #include <optional>
 
@@ -45,6 +46,35 @@ devices::DeviceGemm::Factor factor_of(const Shape2& matrix, bool conjugated, Dty
           : transposed ? devices::BlasOp::transpose
                        : devices::BlasOp::none,
           leading, 0, dtype};
+}
+
+/// Whether some line of the operand begins elsewhere than at a multiple of the alignment behind its array's
+/// first byte.
+bool is_misaligned(const ProductRole& role, const ProductShape& shape, std::size_t operand,
+                   const BoundPart& part, std::int64_t place) {
+  std::int64_t bits = 0;
+  for (const ProductShape::Batch& batch : shape.batches) bits |= batch[operand];
+  for (std::size_t i = 0; i < role.rows->chunks().size(); ++i) {
+    for (std::size_t j = 0; j < role.columns->chunks().size(); ++j) {
+      const kernels::TileAxis &row = role.row(i), &column = role.column(j);
+      const kernels::TileAxis& outer = row.adjacent() ? column : row;
+      bits |= row.offset + column.offset;
+      if (outer.count > 1) bits |= outer.step;
+    }
+  }
+  return (place | bits * size_of(part.dtype())) % devices::matrix_alignment != 0;
+}
+
+/// Of a line of elements of two bytes or more that is followed by others which are aligned.
+std::int64_t pitch_of(std::int64_t length) {
+  return round_up(length, devices::matrix_alignment / size_of(Dtype::f16));
+}
+
+/// Room for a region, by rows or by columns.
+std::int64_t packed_elements(const Region& region, bool aligns) {
+  const std::int64_t rows = region.sets[region.sets.size() - 2].size(), columns = region.sets.back().size();
+  if (!aligns) return region.size();
+  return region.size() / (rows * columns) * std::max(rows * pitch_of(columns), columns * pitch_of(rows));
 }
 
 /// A matrix of the result's shape that a call takes beside it.
@@ -236,8 +266,13 @@ class DeviceMultiply final : public FusedMultiply {
   bool pack(const Multiply& given, Multiply& packed, const ProductShape& shape,
             const DeviceWorkBinding& binding) {
     const bool conjugates = is_complex(shape.to.dtype());
-    const auto place = [&](const Part& from, Part& to, const ProductRole& role, bool conjugated) {
-      if (!role.packed) return false;
+    const bool aligns = math_.wants_aligned(shape.a.dtype(), shape.m_size, shape.n_size, shape.k_size);
+    const auto place = [&](const Part& from, Part& to, const ProductRole& role, std::size_t operand,
+                           const BoundPart& part, bool conjugated) {
+      const bool is_new = to.place.buffer < binding.workspaces;
+      const bool misaligned =
+          aligns && is_new && is_misaligned(role, shape, operand, part, from.place.offset);
+      if (!role.packed && !misaligned) return false;
       const Dtype dtype = planning::dtype_at(binding.memory.plan, from.place);
       const bool by_columns = &role == &shape.role_to    ? shape.to_by_columns
                               : conjugates && conjugated ? !shape.to_by_columns
@@ -246,18 +281,19 @@ class DeviceMultiply final : public FusedMultiply {
       Extents order = Extents::filled(dimensions, 0);
       for (int d = 0; d < dimensions; ++d) order[d] = d;
       if (by_columns) std::swap(order[dimensions - 2], order[dimensions - 1]);
-      const bool is_new = to.place.buffer < binding.workspaces;
       const std::int64_t offset = is_new ? workspace_bytes_ : to.place.offset;
+      const std::int64_t length = from.region.sets[static_cast<std::size_t>(order[dimensions - 1])].size();
+      const std::int64_t pitch = aligns ? pitch_of(length) : length;
       if (is_new) {
-        workspace_bytes_ += round_up(from.region.size() * size_of(dtype), alignment);
+        workspace_bytes_ += round_up(packed_elements(from.region, aligns) * size_of(dtype), alignment);
       }
-      to.place = {binding.workspaces + static_cast<int>(dtype), rank_, offset, order};
+      to.place = {binding.workspaces + static_cast<int>(dtype), rank_, offset, order, pitch};
       return true;
     };
     // The result first: the others follow how it lies.
-    if (place(given.to, packed.to, shape.role_to, false)) return true;
-    const bool a = place(given.a, packed.a, shape.role_a, given.conjugate_a);
-    const bool b = place(given.b, packed.b, shape.role_b, given.conjugate_b);
+    if (place(given.to, packed.to, shape.role_to, 2, shape.to, false)) return true;
+    const bool a = place(given.a, packed.a, shape.role_a, 0, shape.a, given.conjugate_a);
+    const bool b = place(given.b, packed.b, shape.role_b, 1, shape.b, given.conjugate_b);
     return a || b;
   }
 

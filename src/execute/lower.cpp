@@ -82,14 +82,16 @@ Side side_of(const Operand& operand, int rank, const Strides& own_strides, std::
   return side;
 }
 
-Side packed_side(const Region& region, const Extents& axis_order, std::int64_t item_bytes) {
+Side packed_side(const Region& region, const Extents& axis_order, std::int64_t item_bytes,
+                 std::int64_t pitch) {
   const Shape shape = region.shape();
   Side side{region, Extents::filled(shape.size(), 1), 0};
   std::int64_t step = item_bytes;
   for (int i = shape.size() - 1; i >= 0; --i) {
     const int dimension = static_cast<int>(axis_order[i]);
     side.byte_strides[dimension] = step;
-    step *= shape[dimension];
+    const bool is_line = i == shape.size() - 1;
+    step *= is_line && pitch > 0 ? pitch : shape[dimension];
   }
   return side;
 }
@@ -98,7 +100,7 @@ Side side_of(const Plan& plan, const Place& place, const Region& region, const S
              std::int64_t item_bytes) {
   const Buffer& buffer = plan.buffers[static_cast<std::size_t>(place.buffer)];
   Side side = buffer.operand ? side_of(*buffer.operand, place.rank, own_strides, item_bytes)
-                             : packed_side(region, place.axis_order, item_bytes);
+                             : packed_side(region, place.axis_order, item_bytes, place.pitch);
   side.byte_offset = place.offset;
   return side;
 }

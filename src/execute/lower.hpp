@@ -28,8 +28,9 @@ std::vector<kernels::StridedCopy> lower(const Region& region, const Side& from, 
 
 /// The local part of an operand, with the bound view's strides (in elements) if it is not dense.
 Side side_of(const Operand& operand, int rank, const Strides& own_strides, std::int64_t item_bytes);
-/// The region alone, dense in that order of axes.
-Side packed_side(const Region& region, const Extents& axis_order, std::int64_t item_bytes);
+/// The region alone, dense in that order of axes but for what a pitch (see Place) leaves between lines.
+Side packed_side(const Region& region, const Extents& axis_order, std::int64_t item_bytes,
+                 std::int64_t pitch = 0);
 
 /// The copies of a step that moves data (of a fill: one-sided, see `destination_of`), with the bound
 /// operands' strides by buffer.

@@ -16,6 +16,10 @@ class FakeMath final : public devices::DeviceMath {
 
   std::string name() const override { return "the host's kernels"; }
   bool multiplies(Dtype a, Dtype b, Dtype result) const override;
+  /// Those of little depth, so that small tests copy, too; deeper ones show what comes with a product.
+  bool wants_aligned(Dtype factors, std::int64_t, std::int64_t, std::int64_t k) const override {
+    return size_of(factors) == 2 && k < 32;
+  }
   std::shared_ptr<devices::DeviceProduct> prepare(const devices::DeviceGemm& what, bool) override {
     return std::make_shared<devices::DeviceProduct>(what);
   }
