@@ -240,7 +240,9 @@ std::optional<Result> run(const Context& world, const Options& options, const st
   Array d = empty(context, {size.m, size.n}, lie[2], size.result(), how);
   fill_random(a, 1);
   fill_random(b, 2);
-  Matmul plan(context, {a.operand(), b.operand(), {}, d.operand(), {}, {}, {}});
+  MatmulOptions of_ours;
+  if (is_small_float(size.result())) of_ours.reduce_dtype = size.result();  // as NCCL reduces them
+  Matmul plan(context, {a.operand(), b.operand(), {}, d.operand(), {}, {}, {}}, of_ours);
   plan.reset(a, b, nullptr, d);
   Peer peer(context, world, way, size, *products);
   std::vector<Contender> contenders{{"ours",

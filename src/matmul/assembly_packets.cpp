@@ -15,16 +15,17 @@ namespace {
 /// D as it comes out of the packets.
 Operand contributions_summed(const Problem& problem) {
   Operand sums = in_scratch(problem.d, problem.d.layout);
-  sums.dtype = problem.compute;
+  sums.dtype = problem.reduced;
   return sums;
 }
 
 }  // namespace
 
-// A contribution to all of D, of the compute dtype.
+// A contribution to all of D.
 Operand Assembly::contribution_of_a_rank() const {
   Operand share = share_of_a_rank(frame_.problem.d, Reduction::sum);
   share.axis_order = frame_.problem.d.axis_order;
+  share.dtype = frame_.problem.reduced;
   return share;
 }
 
@@ -65,7 +66,7 @@ void Assembly::sum_in_packets() {
   LastPass last(*last_, builder_);
   noted_ += "; every rank's products go to all others that need them, and each sums what it holds of d";
   const Operand& d = operand_of(last_->d);
-  if (!last.changes_sums(last_->c >= 0) && d.dtype == last_->problem.compute && d.dense)
+  if (!last.changes_sums(last_->c >= 0) && d.dtype == last_->problem.reduced && d.dense)
     return append_redistribution(frame_.d, last_->d);
   const int sums = builder_.add_array("d summed", contributions_summed(last_->problem));
   append_redistribution(frame_.d, sums);

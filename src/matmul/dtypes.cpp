@@ -54,6 +54,15 @@ void check_compute(Dtype factors, const MatmulOptions& options) {
       name(options.scale.value_or(factors)), name(factors), name(compute), listed(scales));
 }
 
+void check_reduce(Dtype factors, Dtype d, const MatmulOptions& options) {
+  std::vector<Dtype> known{sum_dtype(factors)};
+  if (d == Dtype::f16 || d == Dtype::bf16) known.push_back(d);
+  check<UnsupportedError>(
+      !options.reduce_dtype || std::ranges::find(known, *options.reduce_dtype) != known.end(),
+      "cannot reduce sums of matrices of {} into one of {} in {}: supported: {}", name(factors), name(d),
+      name(options.reduce_dtype.value_or(d)), listed(known));
+}
+
 }  // namespace
 
 Dtype sum_dtype(Dtype factors) {
@@ -75,6 +84,7 @@ void check_dtypes(Dtype a, Dtype b, Dtype d, const MatmulOptions& options) {
   const Dtype wanted = options.result.value_or(d);
   check(wanted == d, "the result is asked for in {}, but D is {}", name(wanted), name(d));
   check_compute(a, options);
+  check_reduce(a, d, options);
 }
 
 }  // namespace partita::multiplication

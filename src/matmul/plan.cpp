@@ -23,11 +23,12 @@ std::string text(const std::optional<Operand>& operand) {
 
 std::string text(const MatmulOptions& options, bool in_place) {
   const auto dtype = [](const std::optional<Dtype>& wanted) { return wanted ? name(*wanted) : "any"; };
-  return fmt::format("ops {} {} epilogue {} result {} compute {} scale {} {} method {} memory {}{}{}",
-                     name(options.op_a), name(options.op_b), name(options.epilogue), dtype(options.result),
-                     name(options.compute), dtype(options.scale), name(options.scale_mode),
-                     name(options.method), options.memory_limit, in_place ? " in place" : "",
-                     options.alpha == std::complex<double>(0) ? " alpha 0" : "");
+  return fmt::format(
+      "ops {} {} epilogue {} result {} compute {} scale {} {} reduce {} method {} memory {}{}{}",
+      name(options.op_a), name(options.op_b), name(options.epilogue), dtype(options.result),
+      name(options.compute), dtype(options.scale), name(options.scale_mode), dtype(options.reduce_dtype),
+      name(options.method), options.memory_limit, in_place ? " in place" : "",
+      options.alpha == std::complex<double>(0) ? " alpha 0" : "");
 }
 
 /// One after the other: most multiplies have none.

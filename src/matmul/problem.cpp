@@ -259,6 +259,7 @@ Problem make_problem(const MatmulOperands& given, const Topology& topology, int 
   check_groups(problem);
   check_shapes(problem.a, problem.b, problem.d);
   check_dtypes(problem.a.dtype, problem.b.dtype, problem.d.dtype, options);
+  problem.reduced = problem.on_device() ? options.reduce_dtype.value_or(problem.compute) : problem.compute;
   if (problem.c) check_like_d(*problem.c, problem.d, "C");
   check(!in_place || (problem.c && problem.c->layout == problem.d.layout),
         "D in place of C needs a C that lies as D does");

@@ -92,6 +92,7 @@ struct Problem {
   bool conjugate_a = false;
   bool conjugate_b = false;
   Dtype compute = Dtype::f64;  ///< of sums
+  Dtype reduced = Dtype::f64;  ///< of those that ranks send each other
   EpilogueParts epilogue = {};
   /// Bytes of scratch that the plan needs beside the multiply itself, the same on every rank: what is
   /// redistributed before and after it. Where every rank multiplies what it holds of D, and elsewhere.

@@ -72,6 +72,21 @@ TEST(MatmulPackets, SumsOfEveryRankGoToAllThatHoldThem) {
   }
 }
 
+// Rounded once more, and straight into D.
+TEST(MatmulPackets, SumsTravelInTheReduceDtype) {
+  MatmulCase test = on_devices({5, 40, 64}, 4, Slab(1), Slab(0), Replicated());
+  test.options.reduce_dtype = Dtype::bf16;
+  const ProductPlan product = planned(test, 1);
+  const auto packets = in_packets(product);
+  ASSERT_TRUE(packets) << product.plan.reason;
+  EXPECT_EQ(packets->exchange.source.dtype, Dtype::bf16);
+  EXPECT_EQ(product.plan.buffers[static_cast<std::size_t>(packets->destination)].name, "d");
+  EXPECT_EQ(product.plan.works.size(), 1U);
+  run(test, 3);
+  test.options.reduce_dtype = Dtype::f16;
+  EXPECT_THROW((void)planned(test, 1), UnsupportedError);
+}
+
 TEST(MatmulPackets, ColumnsOfEveryRankGoToAll) {
   for (const int ranks : {2, 4}) {
     MatmulCase test = on_devices({5, 40, 64}, ranks, Replicated(), Slab(1), Replicated());

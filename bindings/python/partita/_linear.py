@@ -25,7 +25,7 @@ def _options(options: dict[str, Any]) -> _core.MatmulOptions:
     given = dict(options)
     if given.get("distribution") is not None:
         given["distribution"] = rule_of(given["distribution"])
-    for name in ("result", "scale"):
+    for name in ("result", "scale", "reduce_dtype"):
         if given.get(name) is not None:
             given[name] = dtype_name(given[name])
     if "compute" in given:
@@ -77,7 +77,8 @@ def matmul(
         ('none', 'all-reduce', 'relu', 'bias', 'gelu', 'relu-bias', 'gelu-bias', each with '-aux', 'drelu', 'dgelu',
         each with '-bias-gradient', 'bias-gradient-a', 'bias-gradient-b') and its arrays bias ([m]), auxiliary (of the
         result's shape) and gradient ([m] or [n], written); distribution, order, heap and space ('host', 'device') of a
-        new result; result and scale (dtypes), compute ('automatic', 'f16', 'f32', 'tf32', 'bf16x9', 'f64', 'i32');
+        new result; result, scale and reduce_dtype (dtypes; the last one is what ranks send each other of sums, by
+        default the sums' own), compute ('automatic', 'f16', 'f32', 'tf32', 'bf16x9', 'f64', 'i32');
         method ('automatic', 'local', 'all-gather', 'reduce-scatter', 'all-reduce', 'summa-c', 'summa-a', 'summa-b',
         'communication-avoiding'); memory_limit (bytes); wisdom_file (of devices: which products are fastest).
 

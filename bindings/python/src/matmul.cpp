@@ -48,7 +48,8 @@ void bind_matmul_options(nb::module_& module) {
              const std::optional<Distribution>& distribution, const std::string& order, bool heap,
              std::optional<Dtype> result, const std::string& compute, std::optional<Dtype> scale,
              const std::string& method, std::int64_t memory_limit, const Words& space,
-             const std::string& scale_mode, const std::string& wisdom_file) {
+             const std::string& scale_mode, std::optional<Dtype> reduce_dtype,
+             const std::string& wisdom_file) {
             MatmulOptions options;
             options.op_a = named("op_a", op_a, ops);
             options.op_b = named("op_b", op_b, ops);
@@ -65,6 +66,7 @@ void bind_matmul_options(nb::module_& module) {
             options.memory_limit = memory_limit;
             options.space = space_of(space);
             options.scale_mode = named("scale_mode", scale_mode, scale_modes);
+            options.reduce_dtype = reduce_dtype;
             options.wisdom_file = wisdom_file;
             new (self) MatmulOptions(std::move(options));
           },
@@ -73,7 +75,7 @@ void bind_matmul_options(nb::module_& module) {
           nb::arg("order") = "C", nb::arg("heap") = true, nb::arg("result") = nb::none(),
           nb::arg("compute") = "automatic", nb::arg("scale") = nb::none(), nb::arg("method") = "automatic",
           nb::arg("memory_limit") = 0, nb::arg("space") = nb::none(), nb::arg("scale_mode") = "automatic",
-          nb::arg("wisdom_file") = "")
+          nb::arg("reduce_dtype") = nb::none(), nb::arg("wisdom_file") = "")
       .def_ro("alpha", &MatmulOptions::alpha)
       .def_ro("beta", &MatmulOptions::beta);
 }
