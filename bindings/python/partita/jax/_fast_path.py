@@ -54,22 +54,25 @@ def _is_in_order(platforms: Any, backend: Any, devices: int) -> bool:
     return backend.local_device_count() == 1 or (devices == 1 and platforms[0] != "cpu")
 
 
-_lower: Any = _inside.lower_jaxpr_to_module
+_lower: Any = getattr(_inside, "lower_jaxpr_to_module", None)
 
 
 def _lower_to_module(name: Any, jaxpr: Any, **more: Any) -> Any:
     """`ordered_effects` is the list that JAX makes of the program's effects, and by which it starts the program afterwards.
-    Programs that are exported keep the token: what they are called from sees nothing but their effects."""
-    effects, backend = more["ordered_effects"], more["backend"]
-    if effect in effects and not more["lowering_parameters"].for_export:
-        if _is_in_order(more["platforms"], backend, more.get("num_partitions", 1)):
+    Programs that are exported keep the token: what they are called from sees nothing but their effects. So do all programs of a
+    JAX that says these things otherwise: this sees the programs of everybody in the process, and must not stand in their way."""
+    effects, backend = more.get("ordered_effects"), more.get("backend")
+    for_export = getattr(more.get("lowering_parameters"), "for_export", True)
+    if isinstance(effects, list) and effect in effects and not for_export:
+        if _is_in_order(more.get("platforms", ()), backend, more.get("num_partitions", 1)):
             effects.remove(effect)
             jaxpr = _with_begin(jaxpr)
             _platforms.add(backend.platform)
     return _lower(name, jaxpr, **more)
 
 
-_inside.lower_jaxpr_to_module = _lower_to_module
+if _lower is not None:
+    _inside.lower_jaxpr_to_module = _lower_to_module
 
 
 def wait_for_programs(gpu: Optional[int]) -> None:
