@@ -49,6 +49,16 @@ inline CudaStream new_cuda_stream() {
   return CudaStream(stream);
 }
 
+/// Blocks of its kernels are started before those that others still have to start.
+inline CudaStream new_urgent_cuda_stream() {
+  const CudaBesideCaptures unharmed;
+  int least = 0, greatest = 0;
+  check_cuda(cudaDeviceGetStreamPriorityRange(&least, &greatest), "make a stream");
+  cudaStream_t stream = nullptr;
+  check_cuda(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, greatest), "make a stream");
+  return CudaStream(stream);
+}
+
 /// `flags`: cudaEventDisableTiming, or cudaEventDefault where times are wanted.
 inline CudaEvent new_cuda_event(unsigned flags) {
   const CudaBesideCaptures unharmed;

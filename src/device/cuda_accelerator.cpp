@@ -71,7 +71,7 @@ Stream CudaAccelerator::made(std::size_t number) {
   cuda::CudaStream& stream = streams_.at(number);
   if (!stream) {
     use();
-    stream = cuda::new_cuda_stream();
+    stream = number == 1 ? cuda::new_urgent_cuda_stream() : cuda::new_cuda_stream();
   }
   return {stream.get()};
 }

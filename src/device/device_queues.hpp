@@ -36,7 +36,8 @@ class DeviceQueues {
   virtual Stream stream() = 0;  ///< the context's own
   virtual bool has_stream() const = 0;
   /// Side streams 0 .. lanes() - 1, for copies that may run beside each other. 0 and 1 exist always: messages
-  /// leave in one and arrive in the other.
+  /// leave in one and arrive in the other. What 0 is given goes before what others have not begun yet, so
+  /// that links have to do while a device computes.
   virtual int lanes() const = 0;
   virtual Stream lane(int number) = 0;
   /// What `after` is given from here on waits for what `before` was given until here.

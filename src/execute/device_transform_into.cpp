@@ -42,8 +42,9 @@ void simplify(std::vector<LineLoop>& loops) {
 class LinesOfParts {
  public:
   LinesOfParts(const TransformInto& work, const WorkBinding& binding, std::int64_t item,
-               std::vector<const Part*> parts)
+               std::vector<const Part*> parts, double link_share)
       : work_(work), item_(item), parts_(std::move(parts)) {
+    what_.link_share = link_share;
     std::ranges::sort(parts_, {}, [&](const Part* part) { return set(*part, work.axis).front(); });
     const Part& first = *parts_.front();
     from_ = side(work.from.place, first.region, binding);
@@ -91,7 +92,7 @@ class LinesOfParts {
     what_.length = line.size();
     what_.from_along = walk(line, from_, work_.axis, from_offset_);
     what_.pieces = static_cast<int>(parts_.size());
-    what_.leaves_room = std::ranges::any_of(
+    what_.over_links = std::ranges::any_of(
         parts_, [&](const Part* part) { return part->place.rank != work_.from.place.rank; });
     std::int64_t next = 0;
     for (std::size_t p = 0; p < parts_.size(); ++p) {
@@ -145,6 +146,20 @@ class LinesOfParts {
   LineTransform what_;
 };
 
+/// Of what works like this put into several ranks' memory, the largest share that goes to peers.
+double share_to_peers(const Plan& plan) {
+  double share = 0;
+  for (const Work& work : plan.works) {
+    const auto* const into = std::get_if<TransformInto>(&work);
+    if (into == nullptr) continue;
+    const std::int64_t bytes = into->from.region.size() * size_of(planning::dtype_at(plan, into->from.place));
+    if (bytes == 0) continue;
+    const auto put = static_cast<double>(planning::bytes_written_to_peers(plan, work));
+    share = std::max(share, put / static_cast<double>(bytes));
+  }
+  return share;
+}
+
 bool cut_alike(const Part& a, const Part& b, int axis) {
   for (std::size_t d = 0; d < a.region.sets.size(); ++d) {
     if (static_cast<int>(d) != axis && !(a.region.sets[d] == b.region.sets[d])) return false;
@@ -168,11 +183,13 @@ class DeviceTransformInto final : public DeviceBoundWork {
     for (const Part& part : work_.to) {
       if (!part.region.empty()) rest.push_back(&part);
     }
+    const double link_share = share_to_peers(binding.memory.plan);
     while (!rest.empty()) {
       const auto others = std::stable_partition(rest.begin(), rest.end(), [&](const Part* part) {
         return cut_alike(*part, *rest.front(), work_.axis);
       });
-      lines_.emplace_back(work_, binding.memory, size_of(dtype), std::vector(rest.begin(), others));
+      lines_.emplace_back(work_, binding.memory, size_of(dtype), std::vector(rest.begin(), others),
+                          link_share);
       rest.erase(rest.begin(), others);
     }
   }

@@ -188,7 +188,8 @@ TEST_F(CudaTransformsTest, LinesForSeveralOwnersAreThoseOfTheHost) {
         piece.apart = along ? held : 1;
         piece.strides[0] = held * what.neighbours;
       }
-      what.leaves_room = round % 3 == 0;
+      what.link_share = round % 4 * 0.25;
+      what.over_links = round % 3 == 0;
       const std::int64_t numbers = 4 * length * what.neighbours;
       const Numbers from = random_numbers(numbers, what.single);
       Numbers to = random_numbers(numbers, what.single);

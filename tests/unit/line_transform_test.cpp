@@ -143,6 +143,28 @@ TEST(LineTransform, LinesGoToTheirOwnersInDoublePrecision) {
   expect_right<double>(512);
 }
 
+/// Of H100's 132 multiprocessors: 264 blocks of 64 KiB at once, 528 of 32.
+TEST(LineTransform, BlocksLeaveEachOtherRoom) {
+  const auto blocks = [](double link_share, bool over_links, std::int64_t tiles, std::int64_t tile_kib) {
+    LineTransform what;
+    what.link_share = link_share;
+    what.over_links = over_links;
+    return kernels::cuda::blocks_of_lines(what, tiles, tile_kib * 1024, 132 * 4 * 32 / tile_kib, 132);
+  };
+  constexpr std::int64_t many = 264 * 528 * 1000;
+  EXPECT_EQ(blocks(0, false, many, 64), 264);
+  EXPECT_EQ(blocks(0.5, true, many, 64), 99);  // twice as much goes over links as of a quarter
+  EXPECT_EQ(blocks(0.75, true, many, 64), 66);
+  EXPECT_EQ(blocks(0.5, true, many, 32), 198);  // more of smaller tiles, but half of the device at most
+  EXPECT_EQ(blocks(0.5, true, many, 128), 66);
+  for (const std::int64_t kib : {32, 64, 128}) {
+    EXPECT_LE(blocks(0.5, true, many, kib) + blocks(0.5, false, many, kib), blocks(0, false, many, kib));
+  }
+  EXPECT_EQ(blocks(0.5, true, 100, 64), 50);  // two each
+  EXPECT_EQ(blocks(0.5, true, 5, 64), 5);
+  EXPECT_EQ(blocks(0.5, true, 0, 64), 0);
+}
+
 /// Against the sum over a few results: the definition of all would take long.
 TEST(LineTransform, TheLongestLines) {
   for (const std::int64_t length : {1024, 2048}) {

@@ -50,9 +50,9 @@ int launch(const LineTransform& what, cudaStream_t stream) {
   if (error != cudaSuccess) return error;
   const std::int64_t tiles = tiles_of<Value, n>(what);
   const std::int64_t room = static_cast<std::int64_t>(multiprocessors) * blocks_at_once<Value, n>();
-  const std::int64_t most = what.leaves_room ? multiprocessors * 3 / 4 : room;
+  constexpr std::int64_t tile_bytes = std::int64_t{n} * LineFactors<n>::columns * sizeof(Value);
   if (tiles == 0) return cudaSuccess;
-  const auto blocks = static_cast<unsigned>(std::min(tiles, most));
+  const auto blocks = static_cast<unsigned>(blocks_of_lines(what, tiles, tile_bytes, room, multiprocessors));
   transform_lines<Value, n><<<blocks, LineFactors<n>::threads, sizeof(LineShared<Value, n>), stream>>>(
       what, tiles, wide_access(what));
   return cudaGetLastError();

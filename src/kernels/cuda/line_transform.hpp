@@ -14,6 +14,7 @@
 // Plain C++, too: tests without a device run the same code, a thread after the other.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -51,9 +52,33 @@ struct LineTransform {
   std::int64_t from_strides[most_loops] = {};
   int pieces = 0;
   Piece piece[most_pieces];
-  /// A part of the device is enough, as links are slower than memory, and other kernels run beside it.
-  bool leaves_room = false;
+  /// Of what goes where such transforms store over links, the share that they carry; 0: nothing goes there.
+  double link_share = 0;
+  bool over_links = false;  ///< this one does; else it runs beside such, if there are any
 };
+
+/// Blocks a multiprocessor that keep its share of the links busy, had all results to go over them: of tiles
+/// of 64 KiB, where a device stores at 390 GB/s. Links are slower than memory, so others find room beside it.
+inline constexpr double blocks_for_links = 0.375;
+
+/// Of the `room` blocks that a device has at once, those for so many tiles. What stores over links takes no
+/// more than it needs, and what runs beside it what that leaves: blocks stay until all is done, and those
+/// that find no room would keep the next ones from theirs. Each has as many tiles as any other, as far as it
+/// can.
+inline std::int64_t blocks_of_lines(const LineTransform& what, std::int64_t tiles, std::int64_t tile_bytes,
+                                    std::int64_t room, std::int64_t multiprocessors) {
+  constexpr double large_tile = 65536;
+  std::int64_t most = room;
+  if (what.link_share > 0) {
+    const double smaller = large_tile / static_cast<double>(tile_bytes);
+    const double wanted = blocks_for_links * static_cast<double>(multiprocessors) / what.link_share;
+    const double stores = std::min(wanted * std::max(smaller, 1.0), static_cast<double>(room / 2));
+    const std::int64_t storing = std::max(static_cast<std::int64_t>(stores), std::int64_t{1});
+    most = std::max(what.over_links ? storing : room - storing, std::int64_t{1});
+  }
+  const std::int64_t turns = (tiles + most - 1) / most;
+  return turns > 0 ? (tiles + turns - 1) / turns : 0;
+}
 
 /// Whether there is a kernel for lines of that length.
 constexpr bool transforms_lines_of(std::int64_t length) {
