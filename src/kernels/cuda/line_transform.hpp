@@ -11,7 +11,9 @@
 // imaginary parts swapped, before and after.
 //
 // Accesses are 16 bytes wide: a value is a number of a c128 line, or those of two neighbouring c64 lines.
-// Plain C++, too: tests without a device run the same code, a thread after the other.
+// Where rows are no multiples of that, a value's two lines are half a tile apart, so that what threads write
+// at once lies side by side all the same: links carry pieces of 32 bytes. Plain C++, too: tests without a
+// device run the same code, a thread after the other.
 #pragma once
 
 #include <algorithm>
@@ -252,7 +254,12 @@ class LineThread {
   /// `wide_from`, `wide_to`: neighbours lie side by side, so that values can be read or written whole.
   PARTITA_EVERYWHERE LineThread(const LineTransform& what, Shared& shared, int thread, bool wide_from,
                                 bool wide_to)
-      : what_(what), shared_(shared), thread_(thread), wide_from_(wide_from), wide_to_(wide_to) {
+      : what_(what),
+        shared_(shared),
+        thread_(thread),
+        wide_from_(wide_from && wide_to),
+        wide_to_(wide_to),
+        apart_(wide_to ? 1 : Factors::columns) {
     const bool along = what.from_along == 1 && what.from_apart != 1;
     column_ = along ? thread / Factors::threads_a_line : thread % Factors::columns;
     first_ = along ? thread % Factors::threads_a_line : thread / Factors::columns;
@@ -357,7 +364,7 @@ class LineThread {
     auto number = static_cast<std::uint32_t>(tile);
     group_ = number / tiles;
     first_line_ = static_cast<std::int64_t>(number - group_ * tiles) * lines;
-    line_ = first_line_ + column_ * Value::lines;
+    line_ = first_line_ + column_ * (wide_to_ ? Value::lines : 1);
     from_ = line_ * what_.from_apart;
     number = group_;
     for (int l = what_.loops - 1; l >= 0; --l) {
@@ -381,15 +388,16 @@ class LineThread {
     shared_.owners[owner] = {offset * number_bytes, piece.apart * number_bytes};
   }
 
-  PARTITA_EVERYWHERE bool has_line(int i) const { return line_ + i < what_.neighbours; }
+  PARTITA_EVERYWHERE bool has_line(int i) const { return line_ + i * apart_ < what_.neighbours; }
 
   PARTITA_EVERYWHERE Value read(const char* from) const {
     if (wide_from_) return has_line(0) ? *reinterpret_cast<const Value*>(from) : Value{};
     Value value{};
     PARTITA_UNROLLED
     for (int i = 0; i < Value::lines; ++i) {
-      if (has_line(i))
-        value.set_line(i, *reinterpret_cast<const Number*>(from + i * what_.from_apart * number_bytes));
+      if (!has_line(i)) continue;
+      const std::int64_t offset = i * apart_ * what_.from_apart * number_bytes;
+      value.set_line(i, *reinterpret_cast<const Number*>(from + offset));
     }
     return value;
   }
@@ -403,8 +411,7 @@ class LineThread {
     }
     PARTITA_UNROLLED
     for (int i = 0; i < Value::lines; ++i) {
-      if (has_line(i))
-        *reinterpret_cast<Number*>(to + (column_ * Value::lines + i) * owner.apart) = value.line(i);
+      if (has_line(i)) *reinterpret_cast<Number*>(to + (column_ + i * apart_) * owner.apart) = value.line(i);
     }
   }
 
@@ -412,6 +419,7 @@ class LineThread {
   Shared& shared_;
   int thread_;
   bool wide_from_, wide_to_;
+  int apart_;  // the lines of a value
   int column_ = 0;
   int first_ = 0;  // of the thread's positions
   std::uint32_t group_ = 0;
