@@ -3,95 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <utility>
 
 #include "base/check.hpp"
 #include "fft/four_step.hpp"
 #include "fft/layouts.hpp"
+#include "fft/prices.hpp"
 #include "fft/stores.hpp"
-#include "plan/cost.hpp"
 
 namespace partita::fourier {
 namespace {
-
-/// What rank 0, which owns most, takes where an array changes hands.
-struct Taking {
-  double own = 0;
-  double node = 0;
-  double network = 0;
-  double messages = 0;
-  double givers = 0;  // of the node
-};
-
-Taking taking(const Layout& from, const Layout& to, const Topology& topology, double item_bytes) {
-  Taking result;
-  for (const Layout::Cell& cell : from.cells(to.region(0))) {
-    const int owner = Layout::choose_replica(cell.contributions.front(), 0, topology);
-    const double bytes = static_cast<double>(cell.region.size()) * item_bytes;
-    if (owner == 0) {
-      result.own += bytes;
-    } else if (topology.same_node(owner, 0)) {
-      result.node += bytes;
-      result.givers += 1;
-    } else {
-      result.network += bytes;
-      result.messages += 1;
-    }
-  }
-  return result;
-}
-
-double copy_share(const Problem& problem) {
-  const double sharers = planning::ranks_on_node(problem.topology, 0);
-  return std::min(problem.machine.copy_bandwidth, problem.machine.node_copy_bandwidth / sharers);
-}
-
-/// What copies of boxes reach of a device's link while it transforms, as measured (docs/performance.md).
-constexpr double share_of_link = 0.8;
-
-/// What is computed before the exchange takes `computed` seconds and is handed over in so many parts: the
-/// first part's messages leave when that has been computed, and the link works while the rest is. So do the
-/// copy engines of devices.
-double exchange_seconds(const Taking& taken, const Problem& problem, double computed = 0, int parts = 1) {
-  const Machine& machine = problem.machine;
-  const double sharers = planning::ranks_on_node(problem.topology, 0);
-  const double share = copy_share(problem);
-  const double link = machine.peer_bandwidth * (problem.on_device() ? share_of_link : 1);
-  const double node = taken.node / std::min(share, link);
-  // A message is packed and unpacked; the link works meanwhile.
-  const double copied = taken.own / share + (problem.on_device() ? 0 : node) + 2 * taken.network / share;
-  const double sent = taken.network * sharers / machine.network_bandwidth + (problem.on_device() ? node : 0);
-  return std::max(computed + copied, computed / parts + sent) +
-         parts * taken.messages * 2 * machine.copy_latency +
-         (problem.on_device() ? parts * taken.givers * machine.copy_latency : 0) + machine.network_latency +
-         2 * machine.signal_latency;
-}
-
-/// The last transform reads the array once and stores it at the pace of the slowest of memory and links, one
-/// part while the other axes of the next are computed, which takes `computed` seconds in all.
-double store_seconds(const Taking& taken, const Problem& problem, double computed, int parts) {
-  const Machine& machine = problem.machine;
-  const double bandwidth = machine.store_bandwidth > 0 ? machine.store_bandwidth : machine.peer_bandwidth;
-  const double pass = (taken.own + taken.node) / copy_share(problem);
-  return std::max(computed + pass, computed / parts + std::max(pass, taken.node / bandwidth)) +
-         parts * machine.copy_latency + 2 * machine.signal_latency;
-}
-
-/// Of the stage's axes, but for one. Devices go over memory once for each.
-double compute_seconds(const Stage& stage, const Problem& problem, int but = -1) {
-  double steps = 0, passes = 0;
-  for (const int axis : stage.axes) {
-    if (axis == but) continue;
-    ++passes;
-    const std::int64_t n = std::max(stage.before.shape()[axis], stage.after.shape()[axis]);
-    steps += std::log2(static_cast<double>(std::max<std::int64_t>(n, 2)));
-  }
-  const auto elements =
-      static_cast<double>(std::max(stage.before.largest_local_size(), stage.after.largest_local_size()));
-  const double bytes = elements * static_cast<double>(size_of(problem.dtype));
-  const double memory = problem.on_device() ? passes * bytes / problem.machine.copy_bandwidth : 0;
-  return std::max(5 * elements * steps / problem.machine.flops, memory);
-}
 
 std::string describe(const Scheme& scheme) {
   return fmt::format("{} {:.3g} ms and {:.4g} MiB from others", scheme.name, scheme.seconds * 1e3,
@@ -178,49 +99,80 @@ int axis_to_cut(const Region& own, const Extents& slowest_first, const std::vect
   return longest;
 }
 
-/// Predicted seconds and bytes of a rank, from the formulae of the cost model: what it takes in each change
-/// of hands, and what it computes.
+/// Seconds and bytes of a rank, from the formulae of the cost model: what it takes in each change of hands,
+/// and what it computes.
+class Prediction {
+ public:
+  Prediction(const Scheme& scheme, const Problem& problem)
+      : scheme_(scheme), problem_(problem), from_(&problem.input.layout) {}
+
+  /// To where its lines are whole, to be transformed there.
+  void put(const Stage& stage) {
+    const bool first = done_ == nullptr;
+    change(stage.before, problem_.halves && !first ? problem_.dtype : problem_.input.dtype, true, &stage);
+    computed_ = compute_seconds(stage, problem_);
+    if (stored_)
+      computed_ = seconds_behind_stores(stored_->price, computed_, stored_->first, stored_->groups);
+    from_ = &stage.after;
+    done_ = &stage;
+  }
+  void put_result(const Layout& wanted) {
+    change(wanted, problem_.dtype, problem_.reachable_output, nullptr);
+  }
+
+  double seconds() const { return seconds_ + computed_; }
+  double bytes() const { return bytes_; }
+
+ private:
+  struct Stored {
+    StorePrice price;
+    double first = 1;  // group, as a share of all
+    std::size_t groups = 0;
+  };
+
+  void change(const Layout& to, Dtype dtype, bool reachable, const Stage* next) {
+    const std::optional<Stored> before = std::exchange(stored_, std::nullopt);
+    const double computed = std::exchange(computed_, 0);
+    if (same(*from_, to)) {
+      seconds_ += computed;
+      return;
+    }
+    const Taking taken = taking(*from_, to, problem_.topology, static_cast<double>(size_of(dtype)));
+    bytes_ += taken.node + taken.network;
+    const int parts = done_ == nullptr ? 1 : parts_of(problem_, *from_, dtype, done_->axes, to).count;
+    const std::optional<int> axis =
+        scheme_.stores && done_ != nullptr && reachable ? stored_axis(problem_, *done_, to) : std::nullopt;
+    if (!axis) {
+      seconds_ += exchange_seconds(taken, problem_, computed, parts);
+      return;
+    }
+    // What comes in groups goes on in them, and then arrives all at once.
+    const bool in_groups = before && before->groups > 1;
+    const Groups groups =
+        next != nullptr && !in_groups ? groups_of(problem_, *done_, *axis, *next) : Groups{};
+    stored_ = Stored{store_price(taken, problem_), groups.first_share(), groups.indices.size()};
+    seconds_ += store_seconds(stored_->price, problem_, compute_seconds(*done_, problem_, *axis),
+                              done_->axes.size() == 1 ? 1 : parts, stored_->first);
+  }
+
+  const Scheme& scheme_;
+  const Problem& problem_;
+  const Layout* from_;
+  const Stage* done_ = nullptr;
+  double seconds_ = 0, bytes_ = 0;
+  double computed_ = 0;           // of what has not changed hands
+  std::optional<Stored> stored_;  // by the last change of hands
+};
+
 void predict(Scheme& scheme, const Problem& problem, const std::optional<Layout>& wanted) {
   if (scheme.factors) return predict_four_step(scheme, problem, wanted);
-  const bool in_place = through_peers(problem);
-  const Layout* from = &problem.input.layout;
-  const Stage* done = nullptr;
-  double bytes = 0, computed = 0;
-  std::optional<int> stored;  // the axis along which the last change of hands was
-  const auto change = [&](const Layout& to, Dtype dtype, bool reachable) {
-    stored.reset();
-    if (same(*from, to)) {
-      scheme.seconds += computed;
-    } else {
-      const Taking taken = taking(*from, to, problem.topology, static_cast<double>(size_of(dtype)));
-      const int parts = done == nullptr ? 1 : parts_of(problem, *from, dtype, done->axes, to).count;
-      const std::optional<int> axis =
-          scheme.stores && done != nullptr && reachable ? stored_axis(problem, *done, to) : std::nullopt;
-      bytes += taken.node + taken.network;
-      scheme.seconds += axis ? store_seconds(taken, problem, compute_seconds(*done, problem, *axis),
-                                             done->axes.size() == 1 ? 1 : parts)
-                             : exchange_seconds(taken, problem, computed, parts);
-      stored = axis;
-    }
-    computed = 0;
-  };
-  scheme.seconds = 0;
-  for (const Stage& stage : scheme.stages) {
-    const bool first = &stage == &scheme.stages.front();
-    change(stage.before, problem.halves && !first ? problem.dtype : problem.input.dtype, true);
-    computed = compute_seconds(stage, problem);
-    if (stored) {  // of what arrives in groups, the last one is transformed behind it
-      const std::size_t groups = groups_of(problem, *done, *stored, stage).indices.size();
-      computed /= static_cast<double>(std::max<std::size_t>(groups, 1));
-    }
-    from = &stage.after;
-    done = &stage;
-  }
+  Prediction prediction(scheme, problem);
+  for (const Stage& stage : scheme.stages) prediction.put(stage);
   // Inside a node the last stage stores its lines where they belong, whoever owns that place.
-  const bool in_cache = in_place && scheme.stages.size() > 1;
-  if (wanted && !in_cache) change(*wanted, problem.dtype, problem.reachable_output);
-  scheme.seconds += computed;
-  scheme.moved_bytes = static_cast<std::int64_t>(bytes);
+  const bool in_cache = through_peers(problem) && scheme.stages.size() > 1;
+  if (wanted && !in_cache) prediction.put_result(*wanted);
+  scheme.seconds = prediction.seconds();
+  scheme.moved_bytes = static_cast<std::int64_t>(prediction.bytes());
 }
 
 // --- how arrays change hands

@@ -1,16 +1,21 @@
 #include "fft/stores.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "base/round.hpp"
 #include "fft/layouts.hpp"
+#include "fft/prices.hpp"
 #include "fft/through_cache.hpp"
 
 namespace partita::fourier {
 namespace {
 
 constexpr int most_ranks = 16;  // lines are cut into so many pieces at most
+
+// Of groups: the next stage begins when the first has come, so it had better not be most of the array.
+constexpr double most = 4, largest_first = 0.5;
 
 bool is_run(const IndexSet& set) {
   return set.intervals().size() == 1 && set.intervals().front().count == 1;
@@ -205,8 +210,31 @@ bool stores_whole_words(const Problem& problem, const Stage& stage, const Layout
   return whole(stage.after) && whole(to);
 }
 
+namespace {
+
+Dtype dtype_between(const Problem& problem) {
+  return problem.halves ? problem.dtype : problem.input.dtype;
+}
+
+double share_of_first(const Problem& problem, const Stage& stage, int stored, const Stage& next) {
+  const Dtype dtype = dtype_between(problem);
+  const Taking taken =
+      taking(stage.after, next.before, problem.topology, static_cast<double>(size_of(dtype)));
+  const double others = compute_seconds(stage, problem, stored);
+  const int parts = parts_of(problem, stage.after, dtype, stage.axes, next.before).count;
+  return share_stored_meanwhile(store_price(taken, problem), others, parts);
+}
+
+}  // namespace
+
+double Groups::first_share() const {
+  if (!several()) return 1;
+  std::int64_t all = 0;
+  for (const IndexSet& group : indices) all += group.size();
+  return static_cast<double>(indices.front().size()) / static_cast<double>(all);
+}
+
 Groups groups_of(const Problem& problem, const Stage& stage, int stored, const Stage& next) {
-  constexpr double most = 4;
   constexpr std::int64_t shortest = 128;  // bytes of a row, as tiles of lines are
   const auto axis = static_cast<int>(problem.input.axis_order[problem.input.axis_order.size() - 1]);
   const auto whole = [&](const Layout& layout) -> bool {
@@ -216,15 +244,20 @@ Groups groups_of(const Problem& problem, const Stage& stage, int stored, const S
   if (!by_kernel || axis == stored || contains(next.axes, axis)) return {};
   if (!whole(stage.after) || !whole(next.before)) return {};
   const Machine& machine = problem.machine;
-  const std::int64_t item = size_of(problem.halves ? problem.dtype : problem.input.dtype);
+  const std::int64_t item = size_of(dtype_between(problem));
   const double pass = static_cast<double>(next.before.largest_local_size() * item) / machine.copy_bandwidth;
   const double start = 2 * (machine.copy_latency + 2 * machine.signal_latency);
+  const std::int64_t wanted = std::llround(start > 0 ? std::clamp(pass / start, 1.0, most) : most);
+  if (wanted < 2) return {};
   const std::int64_t extent = next.before.shape()[axis], least = shortest / item;
-  const auto wanted = static_cast<std::int64_t>(start > 0 ? std::clamp(pass / start, 1.0, most) : most);
-  const std::int64_t length = round_up(ceil_divide(extent, wanted), least);
-  Groups groups{axis, {}};
-  for (std::int64_t first = 0; first < extent; first += length)
-    groups.indices.push_back(IndexSet::range(first, std::min(extent, first + length)));
+  const double share = std::clamp(share_of_first(problem, stage, stored, next),
+                                  1 / static_cast<double>(wanted), largest_first);
+  const auto first = static_cast<std::int64_t>(share * static_cast<double>(extent));
+  const std::int64_t begun = std::min(extent, round_up(std::max<std::int64_t>(first, 1), least));
+  const std::int64_t length = round_up(ceil_divide(extent - begun, wanted - 1), least);
+  Groups groups{axis, {IndexSet::range(0, begun)}};
+  for (std::int64_t next_one = begun; next_one < extent; next_one += length)
+    groups.indices.push_back(IndexSet::range(next_one, std::min(extent, next_one + length)));
   return groups;
 }
 

@@ -25,10 +25,12 @@ struct Groups {
   std::vector<IndexSet> indices;  ///< one or none: all at once
 
   bool several() const { return indices.size() > 1; }
+  double first_share() const;  ///< that of the first group; 1 where all comes at once
 };
 
 /// How what `stage` stores along `stored` arrives, where `next` can begin with one group while the others are
-/// on their way: several where that is worth the launches.
+/// on their way: several where that is worth the launches. The first one is as large as what is stored while
+/// the other axes of the stage are transformed.
 Groups groups_of(const Problem& problem, const Stage& stage, int stored, const Stage& next);
 
 /// What peers store in this rank's memory and nobody has waited for yet; nothing where it came all at once.
