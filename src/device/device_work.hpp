@@ -17,7 +17,8 @@ namespace partita::devices {
 enum class CopyScope : std::uint8_t {
   any,         ///< one side may be a peer's memory or the host's
   inside,      ///< both sides are this device's own memory
-  background,  ///< the same, and has time: it leaves most of the device to kernels that carry messages
+  background,  ///< the same, and has time: it leaves most of the device to kernels that carry messages or
+               ///< compute
 };
 
 /// A strided copy between two places. `nest` belongs to somebody else.

@@ -20,18 +20,21 @@ namespace {
 constexpr int leaving = 1, arriving = 2, lines = 3, sends = 3, receives = 4;
 
 /// What works for messages has a line for each side, where they are apart. What is put into peers' memory
-/// leaves, too.
+/// leaves, too, and without messages what this rank keeps of that has the other line.
 std::vector<int> lanes_of(const Plan& plan, const MessageUse& use) {
   std::vector<int> lanes;
-  const std::vector<int> pushing = planning::lanes_of(plan);
+  const std::vector<int> planned = planning::lanes_of(plan);
+  const bool messages = std::ranges::any_of(plan.steps, planning::is_message, &Step::kind);
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
     const StepKind kind = plan.steps[i].kind;
     if (planning::is_message(kind)) {
       lanes.push_back(kind == StepKind::send ? sends : receives);
     } else if (kind == StepKind::finish) {
       lanes.push_back(-1);
-    } else if (pushing[i] == planning::pushing) {
+    } else if (planned[i] == planning::pushing) {
       lanes.push_back(leaving);
+    } else if (planned[i] == planning::keeping && !messages) {
+      lanes.push_back(arriving);
     } else {
       lanes.push_back(use.apart ? static_cast<int>(use.sides[i]) : 0);
     }
@@ -302,7 +305,9 @@ void DevicePlan::run_move(std::size_t index, Line& line) {
   if (message_use_.sides[index] != MessageUse::Side::none && step.kind != StepKind::fill) {
     message_memory_.move(index, moves_[index], memory_, line.stream);
   } else {
-    put_move(*context_.device, plan_, step, moves_[index], memory_, scope_of(plan_, step), line.stream);
+    const bool beside = !in_one_line_ && lanes_[index] == arriving;
+    const devices::CopyScope scope = beside ? devices::CopyScope::background : scope_of(plan_, step);
+    put_move(*context_.device, plan_, step, moves_[index], memory_, scope, line.stream);
   }
   passed(index, line);
 }

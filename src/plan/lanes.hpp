@@ -6,12 +6,13 @@
 
 namespace partita::planning {
 
-/// What is put into peers' memory, by copies or by works, goes beside what is computed; without works all
-/// steps go in one lane.
-enum Lane : int { in_order, pushing, lane_count };
+/// What is put into peers' memory, by copies or by works, goes beside what is computed, and so does the share
+/// of it that this rank keeps; without works all steps go in one lane.
+enum Lane : int { in_order, pushing, keeping, lane_count };
 
 /// By step, of a plan without messages: its lane. To `pushing` belong what writes a peer's memory, the wait
-/// for that peer's grant, and the signal that it has been written.
+/// for that peer's grant, and the signal that it has been written; to `keeping` copies inside this rank's
+/// memory between buffers between which it copies to peers, too.
 std::vector<int> lanes_of(const Plan& plan);
 
 }  // namespace partita::planning
