@@ -7,6 +7,8 @@ namespace {
 // started, ordered and told of apart, some 15 us in all, so one launch of a kernel wins below about 16 MiB to
 // each peer. Engines move short rows one by one.
 constexpr std::int64_t least_bytes = std::int64_t{16} << 20;
+// Beside what the device computes starts are hidden, and engines take nothing from it.
+constexpr std::int64_t least_bytes_beside = std::int64_t{4} << 20;
 constexpr std::int64_t least_copy = std::int64_t{1} << 20;
 constexpr std::int64_t least_row = 4096;
 constexpr std::int64_t most_copies = 32;
@@ -34,10 +36,12 @@ CopyChoice choose_copy_way(const kernels::StridedCopy& nest, CopyScope scope, Co
   if (wanted == CopyWay::kernel) return {CopyWay::kernel, "asked for"};
   if (!engine_can(nest)) return {CopyWay::kernel, "the engine needs rows one after the other on both sides"};
   if (wanted == CopyWay::engine) return {CopyWay::engine, "asked for"};
-  if (scope != CopyScope::any) return {CopyWay::kernel, "it stays within the device"};
+  if (scope == CopyScope::inside || scope == CopyScope::background)
+    return {CopyWay::kernel, "it stays within the device"};
   const std::int64_t copies = engine_copies(nest);
   if (!nest.loops.empty() && nest.item_bytes < least_row) return {CopyWay::kernel, "the rows are short"};
-  if (kernels::bytes(nest) < least_bytes || kernels::bytes(nest) / copies < least_copy)
+  const std::int64_t least = scope == CopyScope::beside ? least_bytes_beside : least_bytes;
+  if (kernels::bytes(nest) < least || kernels::bytes(nest) / copies < least_copy)
     return {CopyWay::kernel, "the copies are small"};
   if (copies > most_copies) return {CopyWay::kernel, "it would be many copies"};
   return {CopyWay::engine, "long rows"};

@@ -16,9 +16,10 @@ namespace partita::devices {
 /// What a copy shares the device with.
 enum class CopyScope : std::uint8_t {
   any,         ///< one side may be a peer's memory or the host's
+  beside,      ///< the same, while the device computes: it leaves that as much as it can
   inside,      ///< both sides are this device's own memory
-  background,  ///< the same, and has time: it leaves most of the device to kernels that carry messages or
-               ///< compute
+  background,  ///< the same as inside, and has time: it leaves most of the device to kernels that carry
+               ///< messages or compute
 };
 
 /// A strided copy between two places. `nest` belongs to somebody else.

@@ -300,14 +300,19 @@ void DevicePlan::finish_messages(const Step& step) {
   for (const int message : step.after) mail_.finish(static_cast<std::size_t>(message));
 }
 
+/// What leaves or stays beside what is computed leaves that most of the device.
+devices::CopyScope DevicePlan::scope_in_line(std::size_t index) const {
+  if (!in_one_line_ && lanes_[index] == leaving) return devices::CopyScope::beside;
+  if (!in_one_line_ && lanes_[index] == arriving) return devices::CopyScope::background;
+  return scope_of(plan_, plan_.steps[index]);
+}
+
 void DevicePlan::run_move(std::size_t index, Line& line) {
   const Step& step = plan_.steps[index];
   if (message_use_.sides[index] != MessageUse::Side::none && step.kind != StepKind::fill) {
     message_memory_.move(index, moves_[index], memory_, line.stream);
   } else {
-    const bool beside = !in_one_line_ && lanes_[index] == arriving;
-    const devices::CopyScope scope = beside ? devices::CopyScope::background : scope_of(plan_, step);
-    put_move(*context_.device, plan_, step, moves_[index], memory_, scope, line.stream);
+    put_move(*context_.device, plan_, step, moves_[index], memory_, scope_in_line(index), line.stream);
   }
   passed(index, line);
 }

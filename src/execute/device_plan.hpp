@@ -70,6 +70,7 @@ class DevicePlan final : public Executor {
   void run_step(std::size_t index);
   void give_step(std::size_t index);
   void run_move(std::size_t index, Line& line);
+  devices::CopyScope scope_in_line(std::size_t index) const;
   void run_work(std::size_t index, Line& line);
   void finish_messages(const Step& step);
   void follow(std::size_t index);

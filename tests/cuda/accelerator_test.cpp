@@ -97,10 +97,10 @@ TEST_F(CudaAcceleratorTest, CopiesAsTheHostDoes) {
     const auto there = upload(from);
     const auto to = upload(expected);
     if (nest.item_bytes > 0) kernels::copy(nest, from.data(), expected.data(), kernels::StoreHint::cache);
-    device_->copy(
-        nest, there.get(), to.get(), device_->stream(),
-        std::array{devices::CopyScope::any, devices::CopyScope::inside, devices::CopyScope::background}.at(
-            static_cast<std::size_t>(round % 3)));
+    device_->copy(nest, there.get(), to.get(), device_->stream(),
+                  std::array{devices::CopyScope::any, devices::CopyScope::beside, devices::CopyScope::inside,
+                             devices::CopyScope::background}
+                      .at(static_cast<std::size_t>(round % 4)));
     ASSERT_EQ(download(to, expected.size()), expected) << "item " << item << " round " << round;
   }
 }

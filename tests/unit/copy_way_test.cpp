@@ -32,6 +32,14 @@ TEST(CopyWay, WithinADeviceKernelsAreFaster) {
             CopyWay::engine);
 }
 
+TEST(CopyWay, BesideWhatIsComputedTheEngineTakesSmallerCopies) {
+  const auto beside = [](std::int64_t bytes) {
+    return devices::choose_copy_way({bytes, 0, 0, {}}, devices::CopyScope::beside).way;
+  };
+  EXPECT_EQ(beside(4 * mib), CopyWay::engine);
+  EXPECT_EQ(beside(2 * mib), CopyWay::kernel);
+}
+
 TEST(CopyWay, TheEngineTakesOnlyRowsInOrder) {
   EXPECT_EQ(chosen({8 * mib, 0, 0, {{4, 0, 8 * mib}}}), CopyWay::kernel);         // the same row again
   EXPECT_EQ(chosen({8 * mib, 0, 0, {{4, -8 * mib, 8 * mib}}}), CopyWay::kernel);  // backwards
