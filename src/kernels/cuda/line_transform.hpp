@@ -74,8 +74,8 @@ inline std::int64_t blocks_of_lines(const LineTransform& what, std::int64_t tile
   if (what.link_share > 0) {
     const double smaller = large_tile / static_cast<double>(tile_bytes);
     const double wanted = blocks_for_links * static_cast<double>(multiprocessors) / what.link_share;
-    const double stores = std::min(wanted * std::max(smaller, 1.0), static_cast<double>(room / 2));
-    const std::int64_t storing = std::max(static_cast<std::int64_t>(stores), std::int64_t{1});
+    const auto needed = static_cast<std::int64_t>(wanted * std::max(smaller, 1.0));
+    const std::int64_t storing = std::max(std::min(needed, room / 2), std::int64_t{1});
     most = std::max(what.over_links ? storing : room - storing, std::int64_t{1});
   }
   const std::int64_t turns = (tiles + most - 1) / most;
