@@ -35,6 +35,8 @@ struct Buffer {
   /// Not memory of its own but the dense memory of that buffer, seen as another array (a long line as a
   /// matrix); its kind is that of scratch. -1: its own.
   int view_of = -1;
+  /// Of scratch of devices: while the plan computes beside it, engines had better fill it than kernels.
+  bool filled_beside = false;
 };
 
 /// What a step does.

@@ -7,8 +7,9 @@ namespace {
 // started, ordered and told of apart, some 15 us in all, so one launch of a kernel wins below about 16 MiB to
 // each peer. Engines move short rows one by one.
 constexpr std::int64_t least_bytes = std::int64_t{16} << 20;
-// Beside what the device computes starts are hidden, and engines take nothing from it.
-constexpr std::int64_t least_bytes_beside = std::int64_t{4} << 20;
+// Beside what a device computes starts are hidden, and kernels that store to peers would cost it their
+// multiprocessors; below some MiB the engine's start is longer than its copy.
+constexpr std::int64_t least_bytes_beside = std::int64_t{2} << 20;
 constexpr std::int64_t least_copy = std::int64_t{1} << 20;
 constexpr std::int64_t least_row = 4096;
 constexpr std::int64_t most_copies = 32;

@@ -303,7 +303,9 @@ void DevicePlan::finish_messages(const Step& step) {
 /// What leaves or stays beside what is computed leaves that most of the device.
 devices::CopyScope DevicePlan::scope_in_line(std::size_t index) const {
   if (!in_one_line_ && lanes_[index] == leaving) return devices::CopyScope::beside;
-  if (!in_one_line_ && lanes_[index] == arriving) return devices::CopyScope::background;
+  const bool panel = planning::buffer_of(plan_, plan_.steps[index].to).filled_beside;
+  if (!in_one_line_ && lanes_[index] == arriving)
+    return panel ? devices::CopyScope::beside : devices::CopyScope::background;
   return scope_of(plan_, plan_.steps[index]);
 }
 

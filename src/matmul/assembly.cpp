@@ -7,6 +7,7 @@
 #include "base/check.hpp"
 #include "matmul/chooser.hpp"
 #include "matmul/cutting.hpp"
+#include "matmul/scratch_account.hpp"
 #include "redistribute/packets.hpp"
 
 namespace partita::multiplication {
@@ -215,8 +216,11 @@ std::optional<Operand> Assembly::summed_elsewhere(bool stationary) const {
 
 void Assembly::gather_up_d() {
   const std::optional<Operand> sums = summed_elsewhere(frame_.tiling.stationary_d);
-  if (!sums) return;
   Problem& problem = frame_.problem;
+  if (!sums || puts_d_to_all()) {
+    if (!sums) frame_.stripes = find_stripes(problem, frame_.tiles);
+    return;
+  }
   const int buffer = builder_.add_array("d summed", *sums);
   deliveries_.push_back({buffer, frame_.d});
   noted_ +=
@@ -224,6 +228,21 @@ void Assembly::gather_up_d() {
   frame_.d = buffer;
   problem.d = *sums;
   problem.in_place = false;
+  frame_.stripes = find_stripes(problem, frame_.tiles);
+}
+
+// Stripe by stripe, where D lies on all ranks: nothing is left to be redistributed.
+bool Assembly::puts_d_to_all() {
+  Problem& problem = frame_.problem;
+  const bool lies_on_all = problem.d.layout.is_replicated() && !problem.d.layout.partial() && !relaid_d_;
+  if (!lies_on_all || !readable_in_place(problem.d)) return false;
+  frame_.stripes = find_stripes(problem, frame_.tiles);
+  if (!frame_.stripes) return false;
+  frame_.gathers_d = true;
+  noted_ += "; what a rank makes of d it puts to all";
+  problem.d = in_scratch(problem.d, layout_made(problem, frame_.tiles));
+  problem.in_place = false;
+  return true;
 }
 
 // The arrays that are read or written element by element with D, where they lie otherwise.

@@ -61,6 +61,7 @@ class Assembly {
   void contribute();
   void sum_in_packets();
   void drop_packets_beside_transfers();
+  bool puts_d_to_all();
   std::vector<Relay> relays(const Operand& d) const;
   void prepare_epilogue();
   Operand share_of_a_rank(const Operand& whole, Reduction reduction) const;
@@ -70,6 +71,7 @@ class Assembly {
   void open_amax();
   void measure();
   void measure_panels();
+  void add_panels();
   void add_scratch_buffers();
   void limit_messages();
   void share_among_panels(std::int64_t room);

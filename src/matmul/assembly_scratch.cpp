@@ -6,6 +6,7 @@
 #include "matmul/cutting.hpp"
 #include "matmul/mail_rounds.hpp"
 #include "matmul/scratch_account.hpp"
+#include "matmul/stripe_walk.hpp"
 #include "matmul/walk.hpp"
 #include "plan/moves.hpp"
 #include "redistribute/method.hpp"
@@ -93,6 +94,7 @@ void Assembly::measure() {
   frame_.b.moves = demand.moves_b;
   frame_.delivers = demand.delivers;
   frame_.most_products = demand.products;
+  if (frame_.stripes) return add_panels();
   landing_bytes_ = find_pushes(frame_);
   if (problem.grouped()) find_rounds(frame_);
   for (const bool of_a : {true, false}) {
@@ -102,6 +104,19 @@ void Assembly::measure() {
     const std::string& name = builder_.buffer(input.buffer).name;
     input.published = builder_.add_array(name + " published", in_scratch(operand, operand.layout));
   }
+}
+
+void Assembly::add_panels() {
+  for (const bool of_a : {true, false}) {
+    Input& input = frame_.input(of_a);
+    if (!input.moves) continue;
+    const Layout layout = panel_layout(frame_.problem, frame_.tiles, of_a);
+    const std::string name = builder_.buffer(input.buffer).name + " panel";
+    input.panel = builder_.add_array(name, in_scratch(frame_.problem.input(of_a), layout));
+    builder_.buffer(input.panel).filled_beside = true;
+  }
+  noted_ += fmt::format("; d is made in {} {}", frame_.stripes->count,
+                        frame_.stripes->count == 1 ? "stripe" : "stripes");
 }
 
 // Without a limit such operands are made square before they are multiplied; within one there is no room for
@@ -224,6 +239,12 @@ std::int64_t Assembly::scratch_after() const {
 }
 
 void Assembly::multiply() {
+  if (frame_.stripes) {
+    StripeWalk walk(frame_, builder_);
+    walk.run();
+    if (frame_.sums >= 0 && !walk.uses_sums()) builder_.buffer(frame_.sums).bytes = 0;
+    return;
+  }
   Walk walk(frame_, builder_);
   walk.run();
   const auto resize = [this](int buffer, std::int64_t bytes) {

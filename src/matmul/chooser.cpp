@@ -55,9 +55,14 @@ std::optional<Choice> cheapest_grid(const Problem& problem, const TilingPricer& 
 /// The tilings of one method each that leave an operand where it is, the simplest first.
 std::vector<Tiling> stationary_tilings(const Problem& problem) {
   const bool everywhere = problem.d.layout.is_replicated();
-  return {stationary_tiling(problem),
-          tiling_of(problem, everywhere ? MatmulMethod::all_reduce : MatmulMethod::reduce_scatter),
-          tiling_of(problem, MatmulMethod::summa_a), tiling_of(problem, MatmulMethod::summa_b)};
+  std::vector<Tiling> all{
+      stationary_tiling(problem),
+      tiling_of(problem, everywhere ? MatmulMethod::all_reduce : MatmulMethod::reduce_scatter),
+      tiling_of(problem, MatmulMethod::summa_a), tiling_of(problem, MatmulMethod::summa_b)};
+  if (everywhere && problem.on_device() && problem.topology.node_count() == 1) {
+    all.push_back(slabs_for_all(problem));
+  }
+  return all;
 }
 
 [[noreturn]] void refuse_limit(const Problem& problem, const std::vector<Tiling>& tried) {

@@ -1,10 +1,11 @@
 // What the steps of one multiply are written from: arrays, buffers and tiles, the same on every rank.
 #pragma once
 
+#include <optional>
 #include <utility>
 #include <vector>
 
-#include "matmul/tiling.hpp"
+#include "matmul/stripes.hpp"
 
 namespace partita::multiplication {
 
@@ -16,10 +17,12 @@ inline constexpr std::int64_t good_turn = 128;
 /// A or B as the multiply reads it.
 struct Input {
   int buffer = -1;
-  int published = -1;   ///< shared scratch into which an owner copies its part for the peers of its node;
-                        ///< none: they read the operand in place, or need nothing
-  bool moves = true;    ///< some rank needs what another one holds
-  bool far = false;     ///< and on another node: a panel of it is received while another is multiplied
+  int published = -1;  ///< shared scratch into which an owner copies its part for the peers of its node;
+                       ///< none: they read the operand in place, or need nothing
+  int panel = -1;      ///< shared: what a rank's tile needs of it, where D is made in stripes; -1: is read as
+                       ///< it lies
+  bool moves = true;   ///< some rank needs what another one holds
+  bool far = false;    ///< and on another node: a panel of it is received while another is multiplied
   bool pushed = false;  ///< neighbours put it into each other's `landing`, and do not read it in place
 
   int readable() const { return published >= 0 ? published : buffer; }  ///< by peers of the node
@@ -31,6 +34,8 @@ struct Frame {
   Problem problem;
   Tiling tiling = {};
   std::vector<Tile> tiles = {};  ///< of all ranks
+  std::optional<Stripes> stripes = {};
+  bool gathers_d = false;  ///< with stripes: `d` lies on all ranks, each of which makes what `problem.d` says
   Input a = {};
   Input b = {};
   int c = -1;

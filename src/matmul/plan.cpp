@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <map>
 #include <set>
 #include <string>
 #include <tuple>
@@ -127,12 +128,42 @@ std::int64_t put_by_neighbours(const Plan& plan) {
   return elements;
 }
 
+bool is_panel(const Plan& plan, const Place& place) {
+  return planning::buffer_of(plan, place).filled_beside;
+}
+
+/// What neighbours have put into this rank's panels: what is read of them but for what it has copied itself.
+std::int64_t put_into_panels(const Plan& plan) {
+  std::map<int, std::vector<Region>> read;  // by buffer; none within another
+  std::int64_t elements = 0;
+  const auto holds = [](const Region& all, const Region& region) {
+    return intersect(all, region).size() == region.size();
+  };
+  for (const Step& step : plan.steps) {
+    for_each_own_part(plan, step, [&](const Part& part, planning::Use use) {
+      if (!is_panel(plan, part.place)) return;
+      if (use != planning::Use::read) elements -= part.region.size();
+      std::vector<Region>& regions = read[part.place.buffer];
+      if (use != planning::Use::read ||
+          std::ranges::any_of(regions, [&](const Region& one) { return holds(one, part.region); }))
+        return;
+      std::erase_if(regions, [&](const Region& one) { return holds(part.region, one); });
+      regions.push_back(part.region);
+    });
+  }
+  for (const auto& [buffer, regions] : read) {
+    for (const Region& region : regions) elements += region.size();
+  }
+  return elements;
+}
+
 /// Elements that come in from other ranks. What works read in place again and again is counted once.
 std::int64_t incoming(const Plan& plan) {
-  std::int64_t elements = put_by_neighbours(plan);
+  std::int64_t elements = put_by_neighbours(plan) + put_into_panels(plan);
   for (const Step& step : plan.steps) {
     if (step.kind == StepKind::copy || step.kind == StepKind::accumulate) {
-      const bool leaves = step.to.rank != plan.rank && is_shared_scratch(plan, step.to);
+      const bool leaves =
+          step.to.rank != plan.rank && (is_shared_scratch(plan, step.to) || is_panel(plan, step.to));
       const bool crosses = step.from.rank != plan.rank || step.to.rank != plan.rank;
       if (crosses && !leaves) elements += step.region.size();
     } else if (step.kind == StepKind::receive) {

@@ -126,4 +126,18 @@ Tiling tiling_of(const Problem& problem, MatmulMethod method) {
   return {method, algorithm.name, algorithm.reason, tile, stays == Stays::d};
 }
 
+Tiling slabs_for_all(const Problem& problem) {
+  const auto tile = [problem](int rank) {
+    Tile tile = slab_of_k(problem, rank);
+    tile.k = IndexSet::range(0, problem.k());
+    const bool rows = problem.m() >= problem.n();
+    const std::int64_t lines = rows ? problem.m() : problem.n();
+    (rows ? tile.m : tile.n) =
+        IndexSet::range(lines * rank / problem.ranks(), lines * (rank + 1) / problem.ranks());
+    return tile;
+  };
+  return {MatmulMethod::all_reduce, "all-reduce by slabs", "each rank makes a slab of D, which goes to all",
+          tile, false};
+}
+
 }  // namespace partita::multiplication

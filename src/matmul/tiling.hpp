@@ -50,4 +50,7 @@ OwnedSets holding(const Problem& problem, const HeldOperand& operand, int rank);
 /// communication_avoiding.
 Tiling tiling_of(const Problem& problem, MatmulMethod method);
 
+/// Of a D on all ranks: each makes all of a slab, the longer way across, which then goes to the others.
+Tiling slabs_for_all(const Problem& problem);
+
 }  // namespace partita::multiplication

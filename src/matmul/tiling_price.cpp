@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "matmul/scratch_account.hpp"
+#include "matmul/stripes.hpp"
 
 namespace partita::multiplication {
 namespace {
@@ -165,8 +167,8 @@ struct TileRegions {
 };
 
 /// Seconds of a device's products. Its BLAS packs nothing; where there are few rows or columns, it takes as
-/// long as reading the factors does. Several products of one sum go by way of memory, and are rounded in a
-/// pass behind.
+/// long as reading the factors does. Several products of one sum, of this rank or of several, go by way of
+/// memory, and are rounded in a pass behind.
 double multiply_on_device(const Problem& problem, const TileRegions& regions) {
   const Machine& machine = problem.machine;
   const double operations = regions.multiplications() * operations_of(problem.compute);
@@ -174,8 +176,11 @@ double multiply_on_device(const Problem& problem, const TileRegions& regions) {
              sum = static_cast<double>(size_of(problem.compute)),
              result = static_cast<double>(size_of(problem.d.dtype));
   const double memory = 2 * machine.copy_bandwidth;  // a copy reads and writes
-  const bool several = pieces_along(problem.a, regions.a, 1) > 1 || pieces_along(problem.b, regions.b, 2) > 1;
-  const double passes = several && sum != result ? size(regions.d) * (sum + result) / memory : 0;
+  const double share = static_cast<double>(regions.tile.k.size()) / static_cast<double>(problem.k());
+  const bool several =
+      share < 1 || pieces_along(problem.a, regions.a, 1) > 1 || pieces_along(problem.b, regions.b, 2) > 1;
+  const double rounded = several && sum != result ? share * size(regions.d) : 0;  // by each of the ranks
+  const double passes = rounded * (sum + result) / memory;
   const double bytes = (size(regions.a) + size(regions.b)) * factor + size(regions.d) * result;
   return std::max(operations / machine.product_flops(problem.a.dtype), bytes / memory) + passes;
 }
@@ -238,12 +243,23 @@ Price price_of(const Problem& problem, const Tiling& tiling, const SampledRank& 
           transfer.network};
 }
 
+/// In which a device makes D.
+std::optional<Stripes> stripes_of(const Problem& problem, const Tiling& tiling) {
+  if (!problem.on_device()) return std::nullopt;
+  std::vector<Tile> tiles;
+  for (int rank = 0; rank < problem.ranks(); ++rank) tiles.push_back(tiling.tile(rank));
+  return find_stripes(problem, tiles);
+}
+
 }  // namespace
 
 TilingPricer pricer_of(const Problem& problem) {
   std::vector<SampledRank> samples;
   for (const int rank : spread_ranks(problem.ranks())) samples.push_back(sampled(problem.topology, rank));
   return [&problem, samples, replicas_of_d = replicas(problem.d)](Tiling tiling) {
+    if (const std::optional<Stripes> stripes = stripes_of(problem, tiling)) {
+      return Choice{std::move(tiling), stripes->seconds, 0};
+    }
     Price slowest;
     for (const SampledRank& sample : samples) {
       const Price one = price_of(problem, tiling, sample, replicas_of_d);

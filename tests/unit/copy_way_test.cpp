@@ -33,11 +33,13 @@ TEST(CopyWay, WithinADeviceKernelsAreFaster) {
 }
 
 TEST(CopyWay, BesideWhatIsComputedTheEngineTakesSmallerCopies) {
-  const auto beside = [](std::int64_t bytes) {
-    return devices::choose_copy_way({bytes, 0, 0, {}}, devices::CopyScope::beside).way;
+  const auto beside = [](const kernels::StridedCopy& nest) {
+    return devices::choose_copy_way(nest, devices::CopyScope::beside).way;
   };
-  EXPECT_EQ(beside(4 * mib), CopyWay::engine);
-  EXPECT_EQ(beside(2 * mib), CopyWay::kernel);
+  EXPECT_EQ(beside({8 * mib, 0, 0, {}}), CopyWay::engine);
+  EXPECT_EQ(beside({4 * kib, 0, 0, {{2048, 16 * kib, 4 * kib}}}), CopyWay::engine);
+  EXPECT_EQ(beside({mib, 0, 0, {}}), CopyWay::kernel);
+  EXPECT_EQ(beside({2 * kib, 0, 0, {{8192, 16 * kib, 2 * kib}}}), CopyWay::kernel);
 }
 
 TEST(CopyWay, TheEngineTakesOnlyRowsInOrder) {

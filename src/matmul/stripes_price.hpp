@@ -1,0 +1,24 @@
+// How many stripes are best, and whether turns over the pieces of k are.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "matmul/stripes.hpp"
+
+namespace partita::multiplication {
+
+/// Follows the slowest rank through its stripes, with T seconds of its product by the dtype's rate, the own
+/// share f of k, and W(s) what its link takes until the s-th stripe's share of A and B is there:
+///
+///     begun        f T / count each, one after the other
+///     their rest   when all has come: (1 - f) T / count, the sums read and written once more, and rounded
+///     the others   when all has come, and an engine has copied the own part into the panels: T / count
+///     D            where others hold it, too: each stripe behind what has to go over the link before it
+///
+/// and no product takes less than its factors take to be read. Turns: each piece of k when it has come whole,
+/// each a pass over the sums, which are rounded behind the last; then D. Nothing: those take no longer, but
+/// for what the model can tell apart.
+std::optional<Stripes> cheapest_stripes(const Problem& problem, const std::vector<Tile>& tiles);
+
+}  // namespace partita::multiplication

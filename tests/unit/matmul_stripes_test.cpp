@@ -1,0 +1,120 @@
+// D made in stripes over all of k, on devices.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <partita/matmul.hpp>
+#include <random>
+
+#include "plan/lanes.hpp"
+#include "unit/matmul_numbers.hpp"
+
+namespace partita {
+namespace {
+
+using namespace testing::matmul_numbers;
+using testing::MatmulCase;
+
+/// A and B cut along k, in device memory; none of the rates has to do with another.
+MatmulCase random_case(std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  const auto any = [&](int first, int last) { return std::uniform_int_distribution(first, last)(random); };
+  MatmulCase test;
+  const int ranks = any(2, 8);
+  test.topology = Topology::regular(ranks);
+  test.m = any(1, 40), test.n = any(1, 40), test.k = any(ranks, 40);
+  const Dtype dtype = std::array{Dtype::bf16, Dtype::f16, Dtype::f32, Dtype::c64}[seed % 4];
+  const auto operand = [&](const Distribution& distribution, std::int64_t rows, std::int64_t columns) {
+    Operand one = Operand::of(Layout(distribution, {rows, columns}, ranks), dtype,
+                              any(0, 1) == 0 ? Order::row_major : Order::column_major,
+                              any(0, 1) == 0 ? Residency::heap : Residency::ordinary);
+    one.space = MemorySpace::device;
+    return one;
+  };
+  test.operands.a = operand(Slab(any(0, 3) == 0 ? 0 : 1), test.m, test.k);
+  test.operands.b = operand(Slab(any(0, 3) == 0 ? 1 : 0), test.k, test.n);
+  const int result = any(0, 2);
+  test.operands.d =
+      operand(result == 2 ? Distribution(Replicated()) : Distribution(Slab(result)), test.m, test.n);
+  if (any(0, 2) == 0) {
+    test.operands.c = test.operands.d;
+    test.in_place = any(0, 1) == 0;
+    test.parameters.beta = 2;
+  }
+  if (dtype != Dtype::c64 && any(0, 2) == 0) test.options.epilogue = Epilogue::relu;
+  const auto rate = [&](double least) { return least * std::pow(10.0, any(0, 40) / 10.0); };
+  test.machine.copy_latency = test.machine.signal_latency = 0;
+  test.machine.peer_bandwidth = rate(1e8);
+  test.machine.copy_bandwidth = rate(1e8);
+  test.machine.flops = rate(1e7);
+  return test;
+}
+
+int stripes_of(const Plan& plan) {
+  const std::string text = "d is made in ";
+  const std::size_t at = plan.reason.find(text);
+  return at == std::string::npos ? 0 : std::stoi(plan.reason.substr(at + text.size()));
+}
+
+// The own part of k beforehand or not, of all stripes or a few; D on one rank or on all.
+TEST(MatmulStripes, MakeTheProductWhateverTheShapesAndRatesAre) {
+  int several = 0, filled = 0, put_to_all = 0;
+  for (std::uint64_t seed = 0; seed < 600; ++seed) {
+    const MatmulCase test = random_case(seed);
+    const Plan plan = test.plan(0);
+    if (stripes_of(plan) == 0) continue;
+    SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + test.to_string() + "\n" + plan.reason);
+    run(test, seed);
+    if (HasFatalFailure()) return;
+    several += stripes_of(plan) > 1 ? 1 : 0;
+    filled += std::ranges::count(planning::lanes_of(plan), planning::filling) > 0 ? 1 : 0;
+    put_to_all += plan.reason.find("puts to all") != std::string::npos ? 1 : 0;
+  }
+  EXPECT_GT(several, 40);
+  EXPECT_GT(filled, 40);
+  EXPECT_GT(put_to_all, 20);
+}
+
+MatmulCase large_case(std::int64_t extent, int ranks, const Distribution& result) {
+  MatmulCase test = testing::square(extent, Slab(0), Topology::regular(ranks));
+  test.operands.a.layout = Layout(Slab(1), {extent, extent}, ranks);
+  test.operands.d.layout = Layout(result, {extent, extent}, ranks);
+  for (Operand* const one : {&test.operands.a, &test.operands.b, &test.operands.d}) {
+    one->dtype = Dtype::bf16;
+    one->space = MemorySpace::device;
+  }
+  test.machine = Machine::find("node-8-gpu");
+  return test;
+}
+
+// Where it has all of k at once, the product rounds; there is no pass but for stripes that were begun before.
+TEST(MatmulStripes, AreRoundedByTheProduct) {
+  MatmulCase test = large_case(16384, 2, Slab(0));
+  const Plan plan = test.plan(1);
+  const int stripes = stripes_of(plan);
+  ASSERT_GT(stripes, 1) << plan.reason;
+  const auto count = [&]<class Kind>() {
+    return std::ranges::count_if(plan.works,
+                                 [](const Work& work) { return std::holds_alternative<Kind>(work); });
+  };
+  const auto products = count.operator()<Multiply>(), passes = count.operator()<ApplyEpilogue>();
+  EXPECT_EQ(products, stripes + passes);
+  EXPECT_LT(passes, stripes);
+}
+
+// Nothing of D is left to be redistributed behind the last product but its own stripe.
+TEST(MatmulStripes, GoToAllRanksOneByOne) {
+  const MatmulCase test = large_case(8192, 2, Replicated());
+  const Plan plan = test.plan(0);
+  ASSERT_GT(stripes_of(plan), 1) << plan.reason;
+  int puts = 0;
+  for (const Step& step : plan.steps) {
+    if (step.kind == StepKind::copy && step.to.rank == 1 && step.to.buffer == 2) {
+      EXPECT_LE(step.region.size() * stripes_of(plan), 8192 * 8192);
+      ++puts;
+    }
+  }
+  EXPECT_EQ(puts, stripes_of(plan));
+}
+
+}  // namespace
+}  // namespace partita
