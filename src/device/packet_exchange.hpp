@@ -31,7 +31,7 @@ struct PacketSlots {
   /// that of starts and flights, as measured (docs/performance.md).
   static constexpr std::int64_t most_given = std::int64_t{1} << 20;
   /// There is room for as much, which is worth it where the alternative has several starts.
-  static constexpr std::int64_t capacity = 2 * most_given;
+  static constexpr std::int64_t capacity = 4 * most_given;
 
   /// Of one range, where a rank gives `given` in all. At least two ranks.
   static constexpr std::int64_t most_bytes(int ranks, std::int64_t given = most_given) {

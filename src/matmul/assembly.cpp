@@ -8,7 +8,6 @@
 #include "matmul/chooser.hpp"
 #include "matmul/cutting.hpp"
 #include "matmul/scratch_account.hpp"
-#include "redistribute/packets.hpp"
 
 namespace partita::multiplication {
 namespace {
@@ -109,8 +108,7 @@ void Assembly::append_redistribution(int from, int to) {
   }
   const std::size_t first = plan_.steps.size();
   builder_.append(part, buffers);
-  auto small = redistribution::exchange_in_packets(operand_of(from), operand_of(to), frame_.problem.topology,
-                                                   plan_.rank, redistribution_within(frame_.problem));
+  auto small = in_packets(operand_of(from), operand_of(to));
   if (small) packets_.push_back({first, plan_.steps.size(), from, to, *std::move(small)});
 }
 

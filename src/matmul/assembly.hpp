@@ -57,6 +57,7 @@ class Assembly {
   std::optional<Operand> summed_elsewhere(bool stationary) const;
   void gather_up_d();
   Operand contribution_of_a_rank() const;
+  std::optional<planning::SmallExchange> in_packets(const Operand& from, const Operand& to) const;
   bool every_rank_contributes() const;
   void contribute();
   void sum_in_packets();

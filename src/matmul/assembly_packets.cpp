@@ -29,6 +29,13 @@ Operand Assembly::contribution_of_a_rank() const {
   return share;
 }
 
+// Behind a product packets have more starts to make up for than alone.
+std::optional<planning::SmallExchange> Assembly::in_packets(const Operand& from, const Operand& to) const {
+  const Problem& problem = frame_.problem;
+  return redistribution::exchange_in_packets(from, to, problem.topology, plan_.rank,
+                                             redistribution_within(problem), devices::PacketSlots::capacity);
+}
+
 bool Assembly::every_rank_contributes() const {
   const Problem& problem = frame_.problem;
   if (frame_.tiling.stationary_d || !problem.on_device() || problem.multiplies_nothing() ||
@@ -44,8 +51,7 @@ bool Assembly::every_rank_contributes() const {
     demand.add(problem, tile, rank, true);
   }
   return !demand.moves_a && !demand.moves_b &&
-         redistribution::exchange_in_packets(contribution_of_a_rank(), contributions_summed(problem),
-                                             problem.topology, plan_.rank, redistribution_within(problem));
+         in_packets(contribution_of_a_rank(), contributions_summed(problem));
 }
 
 void Assembly::contribute() {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "device/packet_exchange.hpp"
 #include "redistribute/exchange.hpp"
 #include "redistribute/problem.hpp"
 
@@ -12,10 +11,10 @@ namespace {
 using namespace redistribution;
 
 /// What stays on the rank goes through the same few blocks.
-bool is_small(const Problem& problem) {
+bool is_small(const Problem& problem, std::int64_t most_bytes) {
   const std::int64_t elements =
       std::max(problem.source.layout.largest_local_size(), problem.destination.layout.largest_local_size());
-  return elements * problem.item_bytes() <= 2 * devices::PacketSlots::most_given;
+  return elements * problem.item_bytes() <= most_bytes;
 }
 
 /// Rank c has contribution c to all of the source.
@@ -88,7 +87,8 @@ std::optional<planning::SmallExchange> small_exchange(const Operand& source, con
 
 std::optional<planning::SmallExchange> exchange_in_packets(const Operand& source, const Operand& destination,
                                                            const Topology& topology, int rank,
-                                                           const RedistributeOptions& options) {
+                                                           const RedistributeOptions& options,
+                                                           std::int64_t most_bytes) {
   const int ranks = topology.ranks();
   if (source.space != MemorySpace::device || destination.space != MemorySpace::device || ranks < 2 ||
       ranks > devices::PacketSlots::most_ranks || topology.node_count() != 1 ||
@@ -96,7 +96,7 @@ std::optional<planning::SmallExchange> exchange_in_packets(const Operand& source
     return std::nullopt;
   }
   const Problem problem = make_problem(source, destination, topology, rank, options);
-  if (problem.same_layout || !is_small(problem) || !may_be_small(problem)) return std::nullopt;
+  if (problem.same_layout || !is_small(problem, most_bytes) || !may_be_small(problem)) return std::nullopt;
   return small_exchange(problem);
 }
 

@@ -4,6 +4,7 @@
 #include <optional>
 #include <partita/redistribute.hpp>
 
+#include "device/packet_exchange.hpp"
 #include "plan/small_exchange.hpp"
 
 namespace partita::redistribution {
@@ -15,11 +16,13 @@ std::optional<planning::SmallExchange> small_exchange(const Operand& source, con
                                                       const RedistributeOptions& options = {});
 
 /// What devices carry in packets (PacketRunner): one start and one way, where writing into peers' memory
-/// takes a grant before and a signal after. Nothing: something else is asked for or better. Pure, and the
-/// same decision on all ranks.
+/// takes a grant before and a signal after. Nothing: something else is asked for or better, or some rank has
+/// more than `most_bytes` of either. Pure, and the same decision on all ranks.
+inline constexpr std::int64_t most_bytes_in_packets = 2 * devices::PacketSlots::most_given;
 std::optional<planning::SmallExchange> exchange_in_packets(const Operand& source, const Operand& destination,
                                                            const Topology& topology, int rank,
-                                                           const RedistributeOptions& options);
+                                                           const RedistributeOptions& options,
+                                                           std::int64_t most_bytes = most_bytes_in_packets);
 
 /// The plan is the same as it would go between nodes, every message packed, sent and unpacked.
 struct PlanInPackets {
