@@ -349,7 +349,7 @@ TEST_F(CudaMathTest, WhatFollowsTheSumsIsThatOfTheHost) {
 // Epilogues of any shape: right to the rounding of what is written, or refused.
 TEST_F(CudaMathTest, WhatFollowsTheSumsIsRightInAnyShape) {
   std::map<std::string, int> made;
-  for (int round = 0; round < 400; ++round) {
+  for (int round = 0; round < 700; ++round) {
     const Dtype dtype = std::array{Dtype::f16, Dtype::bf16, Dtype::f32}[static_cast<std::size_t>(round % 3)];
     const bool even = round % 2 == 0;
     const auto size = [&] { return even ? 8 * number(1, 40) : number(1, 320); };
