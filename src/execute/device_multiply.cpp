@@ -1,7 +1,7 @@
 // to[I, J] = alpha a[I, K] b[K, J] + beta to[I, J] on a device: as few products of its BLAS as the positions
 // of the sets allow, each on memory where it lies. An operand that BLAS cannot take so (neither stride 1,
-// conjugated without transposition, short runs), or only slowly (lines of halves that begin anywhere), is
-// copied into the workspace whole.
+// conjugated without transposition, short runs), or only slowly (halves of which lines begin anywhere, or
+// have any length), is copied into the workspace whole.
 #include <algorithm>
 #include <optional>
 
@@ -65,16 +65,34 @@ bool is_misaligned(const ProductRole& role, const ProductShape& shape, std::size
   return (place | bits * size_of(part.dtype())) % devices::matrix_alignment != 0;
 }
 
-/// Of a line of elements of two bytes or more that is followed by others which are aligned.
-std::int64_t pitch_of(std::int64_t length) {
-  return round_up(length, devices::matrix_alignment / size_of(Dtype::f16));
+/// What tensor cores take of halves at once, so that lines which begin at multiples of it are aligned.
+constexpr std::int64_t unit = devices::matrix_alignment / static_cast<std::int64_t>(sizeof(std::uint16_t));
+
+/// Dimensions of a product that are made multiples of the unit: those along which lines of an operand run.
+/// What is beyond m and n is not looked at, and beyond k there are zeros.
+struct Padding {
+  bool m = false, n = false, k = false;
+
+  static std::int64_t of(std::int64_t size, bool padded) { return padded ? round_up(size, unit) : size; }
+};
+
+/// Of a product of matrices that is one call.
+Padding padding_of(const ProductShape& shape) {
+  if (shape.batches.size() != 1 || std::min({shape.m_size, shape.n_size, shape.k_size}) < 2) return {};
+  for (const ProductAxis* const axis : {&shape.m, &shape.n, &shape.k}) {
+    if (axis->chunks().size() != 1) return {};
+  }
+  const auto pads = [](std::int64_t size, const kernels::TileAxis& one, const kernels::TileAxis& other) {
+    return size % unit != 0 && (one.adjacent() || other.adjacent());
+  };
+  return {pads(shape.m_size, shape.role_a.row(0), shape.role_to.row(0)),
+          pads(shape.n_size, shape.role_b.column(0), shape.role_to.column(0)),
+          pads(shape.k_size, shape.role_a.column(0), shape.role_b.row(0))};
 }
 
-/// Room for a region, by rows or by columns.
-std::int64_t packed_elements(const Region& region, bool aligns) {
-  const std::int64_t rows = region.sets[region.sets.size() - 2].size(), columns = region.sets.back().size();
-  if (!aligns) return region.size();
-  return region.size() / (rows * columns) * std::max(rows * pitch_of(columns), columns * pitch_of(rows));
+/// Room for so many matrices, by rows or by columns, with lines a multiple of the unit apart.
+std::int64_t padded_elements(std::int64_t matrices, std::int64_t rows, std::int64_t columns) {
+  return matrices * std::max(rows * round_up(columns, unit), columns * round_up(rows, unit));
 }
 
 /// A matrix of the result's shape that a call takes beside it.
@@ -139,6 +157,8 @@ class DeviceMultiply final : public FusedMultiply {
         rank_(binding.memory.plan.rank) {
     Multiply packed = work;
     std::unique_ptr<ProductShape> shape = take(packed, binding);
+    aligns_ = math_.wants_aligned(shape->a.dtype(), shape->m_size, shape->n_size, shape->k_size);
+    if (aligns_ && !shape->empty()) padding_ = padding_of(*shape);
     for (bool again = true; again && !shape->empty();) {
       again = pack(work, packed, *shape, binding);
       if (again) shape = take(packed, binding);
@@ -153,6 +173,7 @@ class DeviceMultiply final : public FusedMultiply {
       parts_.push_back(BoundPart(*part, binding.memory));
       places_ |= part->place.offset;
     }
+    if (padding_.k) beyond_k_ = {beyond_k(parts_[0], true), beyond_k(parts_[1], false)};
     if (epilogue != nullptr && !add_epilogue(*epilogue, binding)) {
       calls_.clear();
       return;
@@ -189,6 +210,7 @@ class DeviceMultiply final : public FusedMultiply {
       if (!packing.of_result || reads_result)
         copy(packing.nests, packing.part, packing.packed, address, stream);
     }
+    fill_beyond_k(address, stream);
     for (const ProductShape::Batch& batch : batches_) {
       for (const BlasCall& call : calls_) {
         math_.gemm(*call.product, places(call, batch, address), alpha, call.first ? beta : 1, stream);
@@ -266,13 +288,12 @@ class DeviceMultiply final : public FusedMultiply {
   bool pack(const Multiply& given, Multiply& packed, const ProductShape& shape,
             const DeviceWorkBinding& binding) {
     const bool conjugates = is_complex(shape.to.dtype());
-    const bool aligns = math_.wants_aligned(shape.a.dtype(), shape.m_size, shape.n_size, shape.k_size);
     const auto place = [&](const Part& from, Part& to, const ProductRole& role, std::size_t operand,
-                           const BoundPart& part, bool conjugated) {
+                           const BoundPart& part, bool pads_rows, bool pads_columns, bool conjugated) {
       const bool is_new = to.place.buffer < binding.workspaces;
-      const bool misaligned =
-          aligns && is_new && is_misaligned(role, shape, operand, part, from.place.offset);
-      if (!role.packed && !misaligned) return false;
+      const bool padded = pads_rows || pads_columns ||
+                          (aligns_ && is_misaligned(role, shape, operand, part, from.place.offset));
+      if (!role.packed && !(is_new && padded)) return false;
       const Dtype dtype = planning::dtype_at(binding.memory.plan, from.place);
       const bool by_columns = &role == &shape.role_to    ? shape.to_by_columns
                               : conjugates && conjugated ? !shape.to_by_columns
@@ -282,18 +303,24 @@ class DeviceMultiply final : public FusedMultiply {
       for (int d = 0; d < dimensions; ++d) order[d] = d;
       if (by_columns) std::swap(order[dimensions - 2], order[dimensions - 1]);
       const std::int64_t offset = is_new ? workspace_bytes_ : to.place.offset;
-      const std::int64_t length = from.region.sets[static_cast<std::size_t>(order[dimensions - 1])].size();
-      const std::int64_t pitch = aligns ? pitch_of(length) : length;
+      const Shape extents = from.region.shape();
+      const std::int64_t rows = Padding::of(extents[dimensions - 2], pads_rows),
+                         columns = Padding::of(extents[dimensions - 1], pads_columns);
+      const std::int64_t matrices = from.region.size() / (extents[dimensions - 2] * extents[dimensions - 1]);
       if (is_new) {
-        workspace_bytes_ += round_up(packed_elements(from.region, aligns) * size_of(dtype), alignment);
+        const std::int64_t elements = aligns_ ? padded_elements(matrices, rows, columns) : from.region.size();
+        workspace_bytes_ += round_up(elements * size_of(dtype), alignment);
       }
-      to.place = {binding.workspaces + static_cast<int>(dtype), rank_, offset, order, pitch};
+      const std::int64_t length = by_columns ? rows : columns;
+      to.place = {binding.workspaces + static_cast<int>(dtype), rank_, offset, order,
+                  aligns_ ? round_up(length, unit) : length};
       return true;
     };
     // The result first: the others follow how it lies.
-    if (place(given.to, packed.to, shape.role_to, 2, shape.to, false)) return true;
-    const bool a = place(given.a, packed.a, shape.role_a, 0, shape.a, given.conjugate_a);
-    const bool b = place(given.b, packed.b, shape.role_b, 1, shape.b, given.conjugate_b);
+    const auto [m, n, k] = padding_;
+    if (place(given.to, packed.to, shape.role_to, 2, shape.to, m, n, false)) return true;
+    const bool a = place(given.a, packed.a, shape.role_a, 0, shape.a, m, k, given.conjugate_a);
+    const bool b = place(given.b, packed.b, shape.role_b, 1, shape.b, k, n, given.conjugate_b);
     return a || b;
   }
 
@@ -349,6 +376,7 @@ class DeviceMultiply final : public FusedMultiply {
       for (std::size_t j = 0; j < shape.n.chunks().size(); ++j) {
         for (std::size_t i = 0; i < shape.m.chunks().size(); ++i) {
           BlasCall call = call_of(work, shape, i, j, l);
+          pad(call);
           if (run > 1) {
             call.what.batches = static_cast<std::int64_t>(run);
             call.what.a.stride = apart[call.exchanged ? 1 : 0];
@@ -358,6 +386,38 @@ class DeviceMultiply final : public FusedMultiply {
           calls_.push_back(call);
         }
       }
+    }
+  }
+
+  void pad(BlasCall& call) const {
+    const bool m = call.exchanged ? padding_.n : padding_.m, n = call.exchanged ? padding_.m : padding_.n;
+    call.what.m = Padding::of(call.what.m, m);
+    call.what.n = Padding::of(call.what.n, n);
+    call.what.k = Padding::of(call.what.k, padding_.k);
+  }
+
+  /// Of A or B, packed: over what is beyond k, for each of its lines.
+  static devices::ElementNest beyond_k(const BoundPart& part, bool of_a) {
+    const int rows = part.dimensions() - 2, depth = rows + (of_a ? 1 : 0), lines = rows + (of_a ? 0 : 1);
+    const std::int64_t size = part.extent(depth), stride = part.axis(depth).stride;
+    devices::ElementNest nest;
+    nest.offset[devices::ElementPass::to] = size * stride;
+    const auto loop = [&](std::int64_t count, std::int64_t step) {
+      nest.loops.push_back({count, {}});
+      nest.loops.back().strides[devices::ElementPass::to] = step;
+    };
+    loop(part.extent(lines), part.axis(lines).stride);
+    loop(Padding::of(size, true) - size, stride);
+    return nest;
+  }
+
+  void fill_beyond_k(const AddressOf& address, Stream stream) const {
+    for (std::size_t x = 0; x < beyond_k_.size(); ++x) {
+      devices::ElementPass zeros;
+      zeros.computed = Dtype::f32;
+      zeros.dtypes[devices::ElementPass::to] = parts_[x].dtype();
+      zeros.data[devices::ElementPass::to] = parts_[x].base(address);
+      math_.pass(zeros, beyond_k_[x], stream);
     }
   }
 
@@ -444,8 +504,11 @@ class DeviceMultiply final : public FusedMultiply {
   int rank_;
   Dtype result_;
   std::int64_t workspace_bytes_ = 0;
-  std::optional<BoundPart> to_;               // where it lies; nothing: the work is empty
-  std::vector<devices::ElementNest> passes_;  // over it
+  bool aligns_ = false;
+  Padding padding_;
+  std::vector<devices::ElementNest> beyond_k_;  // of A and B, where k is padded
+  std::optional<BoundPart> to_;                 // where it lies; nothing: the work is empty
+  std::vector<devices::ElementNest> passes_;    // over it
   std::vector<Packing> packings_;
   std::vector<BoundPart> parts_;  // a, b and to as they are multiplied
   std::int64_t places_ = 0;       // the bits of their offsets

@@ -5,22 +5,29 @@
 
 namespace partita::kernels::cuda {
 
-/// Units of a row: four loads in flight before the first store.
+/// As many units at a time as there are, all loaded before the first is stored; returns the next one.
+template <int at_once, class Unit>
+__device__ std::int64_t copy_some(const Unit* source, Unit* destination, std::int64_t first, std::int64_t end,
+                                  unsigned step) {
+  std::int64_t i = first;
+  for (; i + (at_once - 1) * step < end; i += at_once * step) {
+    Unit held[at_once];
+#pragma unroll
+    for (int k = 0; k < at_once; ++k) held[k] = source[i + k * step];
+#pragma unroll
+    for (int k = 0; k < at_once; ++k) destination[i + k * step] = held[k];
+  }
+  return i;
+}
+
+/// Units of a row. Of narrow ones more are on their way: as many bytes are what hides it.
 template <class Unit>
 __device__ void copy_units(const Unit* source, Unit* destination, std::int64_t first, std::int64_t end,
                            unsigned step) {
   std::int64_t i = first;
-  for (; i + 3 * step < end; i += 4 * step) {
-    const Unit a = source[i];
-    const Unit b = source[i + step];
-    const Unit c = source[i + 2 * step];
-    const Unit d = source[i + 3 * step];
-    destination[i] = a;
-    destination[i + step] = b;
-    destination[i + 2 * step] = c;
-    destination[i + 3 * step] = d;
-  }
-  for (; i < end; i += step) destination[i] = source[i];
+  if constexpr (sizeof(Unit) < 4) i = copy_some<16>(source, destination, i, end, step);
+  i = copy_some<4>(source, destination, i, end, step);
+  copy_some<1>(source, destination, i, end, step);
 }
 
 template <class Unit, class Number>
