@@ -164,6 +164,13 @@ bool a_moves_most(const Problem& problem, const std::vector<Tile>& tiles) {
   return a > b;
 }
 
+/// Whether stripes are of one size, where they can be: one shape is tried for all, and none has a wave of
+/// tiles more than the others, which would take the device as long as all of them.
+bool are_alike(std::int64_t lines, int count) {
+  constexpr std::int64_t tile = 256;
+  return lines % tile != 0 || lines / tile % count == 0;
+}
+
 }  // namespace
 
 std::optional<Stripes> cheapest_stripes(const Problem& problem, const std::vector<Tile>& tiles) {
@@ -171,6 +178,7 @@ std::optional<Stripes> cheapest_stripes(const Problem& problem, const std::vecto
   const StripesPricer price(problem, tiles, of_rows);
   std::optional<Stripes> best;
   for (int count = 1; count <= std::min(price.lines(), std::int64_t{most_stripes}); ++count) {
+    if (!are_alike(price.lines(), count)) continue;
     for (int begun = 0; begun <= (price.can_begin() ? count : 0); ++begun) {
       const Stripes one = price.priced({of_rows, count, begun});
       if (!best || one.seconds < best->seconds) best = one;
