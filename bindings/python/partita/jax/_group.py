@@ -80,9 +80,9 @@ def _failures() -> List[Tuple[int, str]]:
     return [_core.xla_group_failures(group._number) for group in _of_thread.open]
 
 
-def _wait_for_programs(context: Context, before: Optional[List[Tuple[int, str]]] = None) -> None:
-    """Of this thread. Raises what one has failed with since `before`: by default one that still runs."""
-    before = _failures() if before is None else before
+def _wait_for_programs(context: Context) -> None:
+    """Of this thread. Raises what one that still runs fails with."""
+    before = _failures()
     _tokens.wait_for_programs()
     _fast_path.wait_for_programs(index_of_device(context))
     for (seen, _), (found, text) in zip(before, _failures()):
@@ -120,7 +120,6 @@ class Group:
         self._number = _core.add_xla_group(own._core)
         self._programs: Dict[Any, Any] = {}  # of calls outside of programs
         self._devices: List[Any] = []  # of the blocks that are entered
-        self._failures_seen = 0  # by `synchronize`
         _of_thread.open.append(self)
 
     @classmethod
@@ -163,23 +162,15 @@ class Group:
         """Wait for the programs of this thread, and for what they have given a GPU. Blocking, within the deadline.
 
         What went wrong on a GPU after a call had put its work into XLA's stream is raised here, or by the next call of the
-        group: JAX does not see it, and results are undefined from there. So is what a program has failed with whose results
-        nobody has waited for: on the CPU one that still runs, on a GPU, where the host has done its part when a program has been
-        started, any since the last time.
+        group: JAX does not see it, and results are undefined from there.
         """
-        seen = None if index_of_device(self._context) is None else [(group._failures_seen, "") for group in _of_thread.open]
-        try:
-            _wait_for_programs(self._context, seen)
-        finally:
-            for group, (count, _) in zip(_of_thread.open, _failures()):
-                group._failures_seen = count
+        _wait_for_programs(self._context)
         _core.synchronize_xla_group(self._number)
 
     def close(self) -> None:
         """Wait for the programs of this thread, then end the group. Collective, blocking."""
         try:
-            _wait_for_programs(self._context)
-            _core.synchronize_xla_group(self._number)
+            self.synchronize()
         finally:
             _core.forget_xla_group(self._number)
             if self in _of_thread.open:  # not closed before, nor made in another thread
