@@ -8,7 +8,7 @@ namespace partita::multiplication {
 namespace {
 
 constexpr int most_stripes = 16;
-constexpr double worth_stripes = 0.98;  // of the time by turns: less than that the model can tell apart
+constexpr double worth_stripes = 0.99;  // of the time by turns: less than that the model can tell apart
 // Of a pass over sums that a product makes, what its multiplications do not hide. Two products of 8192^3 on
 // two H100 took 0.78 ms where one took 0.756, and moved 0.11 ms of sums more.
 constexpr double not_hidden = 0.25;
@@ -19,6 +19,12 @@ constexpr double taken_by_kernels = 0.5;
 
 // Of the rate of copies within a device.
 constexpr double engines_share = 0.25;
+
+// As measured on two H100 (docs/performance.md): a product in two turns beside copies takes so much longer
+// than one; and each stripe more has a last wave of tiles, which leaves multiprocessors idle for as long as
+// its k takes.
+constexpr double begun_takes_longer = 0.05;
+constexpr double idle_seconds_of_k = 1e-9;
 
 /// Of the ranks that have most of each.
 struct Load {
@@ -54,7 +60,8 @@ class StripesPricer {
   StripesPricer(const Problem& problem, const std::vector<Tile>& tiles, bool of_rows)
       : machine_(problem.machine),
         sum_(static_cast<double>(size_of(problem.compute))),
-        result_(static_cast<double>(size_of(problem.d.dtype))) {
+        result_(static_cast<double>(size_of(problem.d.dtype))),
+        depth_(static_cast<double>(problem.k())) {
     load_.givers = std::max(problem.ranks() - 1, 1);
     for (int rank = 0; rank < problem.ranks(); ++rank) add(problem, tiles, rank, of_rows);
   }
@@ -77,7 +84,9 @@ class StripesPricer {
       delivered = std::max({delivered, now, all_put}) + load_.delivered * share / link +
                   load_.givers * machine_.copy_latency;
     }
-    stripes.seconds = std::max(now, delivered) + machine_.signal_latency;
+    const double not_whole =
+        stripes.begun * work * begun_takes_longer + (count - 1) * depth_ * idle_seconds_of_k;
+    stripes.seconds = std::max(now, delivered) + not_whole + machine_.signal_latency;
     return stripes;
   }
 
@@ -146,6 +155,7 @@ class StripesPricer {
 
   const Machine& machine_;
   double sum_, result_;  // bytes of an element
+  double depth_;         // indices of k
   Load load_;
   std::int64_t lines_ = std::numeric_limits<std::int64_t>::max();
 };
