@@ -143,6 +143,16 @@ def test_products_of_8_bits(ctx):
     close(pt.matmul(a, b, compute="float32", space="host", wisdom_file=""), x @ y)
 
 
+def test_the_dtype_in_which_sums_travel(ctx):
+    pytest.importorskip("ml_dtypes")
+    a, b = pt.full(ctx, (4, 32), pt.Slab(1), 1, "bfloat16"), pt.full(ctx, (32, 3), pt.Slab(0), 0.5, "bfloat16")
+    d = pt.matmul(a, b, reduce_dtype="bfloat16", distribution=pt.Replicated())
+    assert d.dtype == a.dtype
+    close(d.astype("float64"), np.full((4, 3), 16))
+    with pytest.raises(pt.UnsupportedError, match="cannot reduce sums"):
+        pt.matmul(a, b, reduce_dtype="float16")
+
+
 def test_what_is_no_distributed_array(ctx):
     a, plain = pt.zeros(ctx, (4, 4), pt.Slab(0)), np.zeros((4, 4))
     for call in [
