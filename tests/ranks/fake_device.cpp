@@ -254,7 +254,7 @@ class FakePhysicalDevice final : public devices::PhysicalDevice {
   std::unique_ptr<memory::NodeMemory> share_memory_of_library(runtime::Runtime& state,
                                                               const Topology& topology) override {
     if (!has_nvshmem) return devices::PhysicalDevice::share_memory_of_library(state, topology);
-    constexpr std::int64_t free_bytes = std::int64_t{1} << 30;  // only what is touched costs memory
+    constexpr std::int64_t free_bytes = std::int64_t{4} << 30;  // only what is touched costs memory
     return std::make_unique<memory::NvshmemNodeMemory>(
         state, topology,
         memory::NvshmemDevice{devices::device_identity(state, *this), [] {}, [] { return free_bytes; }},

@@ -49,7 +49,7 @@ def _is_in_order(platforms: Any, backend: Any, devices: int) -> bool:
     """Whether XLA runs such programs in the order in which they are started: of several devices of a CPU each has an order of its
     own, and several GPUs have a stream each. Of ranks that are threads on the CPU all programs together are 32 at most that XLA
     has at a time: those that one rank starts ahead of the others would be all."""
-    if len(platforms) != 1 or backend is None or (platforms[0] == "cpu" and ranks_of_process() > 1):
+    if len(platforms) != 1 or (platforms[0] == "cpu" and ranks_of_process() > 1):
         return False
     return backend.local_device_count() == 1 or (devices == 1 and platforms[0] != "cpu")
 
@@ -64,7 +64,7 @@ def _lower_to_module(name: Any, jaxpr: Any, **more: Any) -> Any:
     effects, backend = more.get("ordered_effects"), more.get("backend")
     for_export = getattr(more.get("lowering_parameters"), "for_export", True)
     if isinstance(effects, list) and effect in effects and not for_export:
-        if _is_in_order(more.get("platforms", ()), backend, more.get("num_partitions", 1)):
+        if backend is not None and _is_in_order(more.get("platforms", ()), backend, more.get("num_partitions", 1)):
             effects.remove(effect)
             jaxpr = _with_begin(jaxpr)
             _platforms.add(backend.platform)
