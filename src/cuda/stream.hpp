@@ -42,20 +42,14 @@ struct DestroyCudaHandle {
 using CudaStream = std::unique_ptr<std::remove_pointer_t<cudaStream_t>, DestroyCudaHandle>;
 using CudaEvent = std::unique_ptr<std::remove_pointer_t<cudaEvent_t>, DestroyCudaHandle>;
 
-inline CudaStream new_cuda_stream() {
-  const CudaBesideCaptures unharmed;
-  cudaStream_t stream = nullptr;
-  check_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "make a stream");
-  return CudaStream(stream);
-}
-
-/// Blocks of its kernels are started before those that others still have to start.
-inline CudaStream new_urgent_cuda_stream() {
+/// `urgent`: blocks of its kernels are started before those that others still have to start.
+inline CudaStream new_cuda_stream(bool urgent = false) {
   const CudaBesideCaptures unharmed;
   int least = 0, greatest = 0;
   check_cuda(cudaDeviceGetStreamPriorityRange(&least, &greatest), "make a stream");
   cudaStream_t stream = nullptr;
-  check_cuda(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, greatest), "make a stream");
+  check_cuda(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, urgent ? greatest : least),
+             "make a stream");
   return CudaStream(stream);
 }
 

@@ -71,7 +71,8 @@ Stream CudaAccelerator::made(std::size_t number) {
   cuda::CudaStream& stream = streams_.at(number);
   if (!stream) {
     use();
-    stream = number == 1 ? cuda::new_urgent_cuda_stream() : cuda::new_cuda_stream();
+    const bool has_what_leaves = number == 1;
+    stream = cuda::new_cuda_stream(has_what_leaves);
   }
   return {stream.get()};
 }

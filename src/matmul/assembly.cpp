@@ -213,19 +213,17 @@ std::optional<Operand> Assembly::summed_elsewhere(bool stationary) const {
 }
 
 void Assembly::gather_up_d() {
-  const std::optional<Operand> sums = summed_elsewhere(frame_.tiling.stationary_d);
   Problem& problem = frame_.problem;
-  if (!sums || puts_d_to_all()) {
-    if (!sums) frame_.stripes = find_stripes(problem, frame_.tiles);
-    return;
+  if (const std::optional<Operand> sums = summed_elsewhere(frame_.tiling.stationary_d)) {
+    if (puts_d_to_all()) return;
+    const int buffer = builder_.add_array("d summed", *sums);
+    deliveries_.push_back({buffer, frame_.d});
+    noted_ +=
+        fmt::format("; d is summed as {} and then redistributed", sums->layout.distribution().to_string());
+    frame_.d = buffer;
+    problem.d = *sums;
+    problem.in_place = false;
   }
-  const int buffer = builder_.add_array("d summed", *sums);
-  deliveries_.push_back({buffer, frame_.d});
-  noted_ +=
-      fmt::format("; d is summed as {} and then redistributed", sums->layout.distribution().to_string());
-  frame_.d = buffer;
-  problem.d = *sums;
-  problem.in_place = false;
   frame_.stripes = find_stripes(problem, frame_.tiles);
 }
 

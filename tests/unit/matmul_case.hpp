@@ -76,6 +76,15 @@ inline std::pair<int, int> contribution_of(const Layout& layout, const Index& at
   return {-1, static_cast<int>(contributions.size())};
 }
 
+inline void lay_on_devices(MatmulCase& test) {
+  MatmulOperands& all = test.operands;
+  for (Operand* const one : {&all.a, &all.b, &all.d}) one->space = MemorySpace::device;
+  for (auto* const one : {&all.c, &all.bias, &all.auxiliary, &all.gradient, &all.scale_a, &all.scale_b,
+                          &all.scale_d, &all.amax_d}) {
+    if (*one) (*one)->space = MemorySpace::device;
+  }
+}
+
 inline MatmulCase square(std::int64_t extent, const Distribution& distribution, const Topology& topology) {
   MatmulCase test;
   test.m = test.n = test.k = extent;

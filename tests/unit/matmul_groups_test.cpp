@@ -14,17 +14,9 @@ namespace {
 
 using namespace testing::matmul_numbers;
 using multiplication::Groups;
+using testing::lay_on_devices;
 using testing::MatmulCase;
 using testing::RandomLayouts;
-
-void lay_on_devices(MatmulCase& test) {
-  MatmulOperands& all = test.operands;
-  for (Operand* const one : {&all.a, &all.b, &all.d}) one->space = MemorySpace::device;
-  for (auto* const one : {&all.c, &all.bias, &all.auxiliary, &all.gradient, &all.scale_a, &all.scale_b,
-                          &all.scale_d, &all.amax_d}) {
-    if (*one) (*one)->space = MemorySpace::device;
-  }
-}
 
 bool is_of_groups(const Step& step) {
   return step.kind == StepKind::send || step.kind == StepKind::receive;

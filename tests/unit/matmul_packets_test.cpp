@@ -19,12 +19,11 @@ MatmulCase on_devices(const Shape& m_n_k, int ranks, const Distribution& of_a, c
   test.n = m_n_k[1];
   test.k = m_n_k[2];
   const auto lie = [&](const Shape& shape, const Distribution& how) {
-    Operand operand = Operand::of(Layout(how, shape, ranks), Dtype::bf16, Order::row_major, Residency::heap);
-    operand.space = MemorySpace::device;
-    return operand;
+    return Operand::of(Layout(how, shape, ranks), Dtype::bf16, Order::row_major, Residency::heap);
   };
   test.operands = {
       lie({test.m, test.k}, of_a), lie({test.k, test.n}, of_b), {}, lie({test.m, test.n}, of_d), {}, {}, {}};
+  testing::lay_on_devices(test);
   return test;
 }
 

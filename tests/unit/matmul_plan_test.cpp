@@ -34,11 +34,7 @@ bool is_offered_on_devices(const MatmulCase& test) {
 /// The same in device memory; false: not offered there.
 bool put_on_device(MatmulCase& test) {
   if (!is_offered_on_devices(test)) return false;
-  MatmulOperands& all = test.operands;
-  for (Operand* const one : {&all.a, &all.b, &all.d}) one->space = MemorySpace::device;
-  for (auto* const one : {&all.c, &all.bias, &all.auxiliary, &all.gradient}) {
-    if (*one) (*one)->space = MemorySpace::device;
-  }
+  testing::lay_on_devices(test);
   return true;
 }
 

@@ -80,8 +80,8 @@ MatmulCase large_case(std::int64_t extent, int ranks, const Distribution& result
   test.operands.d.layout = Layout(result, {extent, extent}, ranks);
   for (Operand* const one : {&test.operands.a, &test.operands.b, &test.operands.d}) {
     one->dtype = Dtype::bf16;
-    one->space = MemorySpace::device;
   }
+  testing::lay_on_devices(test);
   test.machine = Machine::find("node-8-gpu");
   return test;
 }
