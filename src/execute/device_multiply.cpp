@@ -10,6 +10,7 @@
 #include "execute/device_bound_work.hpp"
 #include "execute/element_nests.hpp"
 #include "execute/lower.hpp"
+#include "execute/product_padding.hpp"
 #include "execute/product_shape.hpp"
 #include "plan/work.hpp"
 
@@ -46,53 +47,6 @@ devices::DeviceGemm::Factor factor_of(const Shape2& matrix, bool conjugated, Dty
           : transposed ? devices::BlasOp::transpose
                        : devices::BlasOp::none,
           leading, 0, dtype};
-}
-
-/// Whether some line of the operand begins elsewhere than at a multiple of the alignment behind its array's
-/// first byte.
-bool is_misaligned(const ProductRole& role, const ProductShape& shape, std::size_t operand,
-                   const BoundPart& part, std::int64_t place) {
-  std::int64_t bits = 0;
-  for (const ProductShape::Batch& batch : shape.batches) bits |= batch[operand];
-  for (std::size_t i = 0; i < role.rows->chunks().size(); ++i) {
-    for (std::size_t j = 0; j < role.columns->chunks().size(); ++j) {
-      const kernels::TileAxis &row = role.row(i), &column = role.column(j);
-      const kernels::TileAxis& outer = row.adjacent() ? column : row;
-      bits |= row.offset + column.offset;
-      if (outer.count > 1) bits |= outer.step;
-    }
-  }
-  return (place | bits * size_of(part.dtype())) % devices::matrix_alignment != 0;
-}
-
-/// What tensor cores take of halves at once, so that lines which begin at multiples of it are aligned.
-constexpr std::int64_t unit = devices::matrix_alignment / static_cast<std::int64_t>(sizeof(std::uint16_t));
-
-/// Dimensions of a product that are made multiples of the unit: those along which lines of an operand run.
-/// What is beyond m and n is not looked at, and beyond k there are zeros.
-struct Padding {
-  bool m = false, n = false, k = false;
-
-  static std::int64_t of(std::int64_t size, bool padded) { return padded ? round_up(size, unit) : size; }
-};
-
-/// Of a product of matrices that is one call.
-Padding padding_of(const ProductShape& shape) {
-  if (shape.batches.size() != 1 || std::min({shape.m_size, shape.n_size, shape.k_size}) < 2) return {};
-  for (const ProductAxis* const axis : {&shape.m, &shape.n, &shape.k}) {
-    if (axis->chunks().size() != 1) return {};
-  }
-  const auto pads = [](std::int64_t size, const kernels::TileAxis& one, const kernels::TileAxis& other) {
-    return size % unit != 0 && (one.adjacent() || other.adjacent());
-  };
-  return {pads(shape.m_size, shape.role_a.row(0), shape.role_to.row(0)),
-          pads(shape.n_size, shape.role_b.column(0), shape.role_to.column(0)),
-          pads(shape.k_size, shape.role_a.column(0), shape.role_b.row(0))};
-}
-
-/// Room for so many matrices, by rows or by columns, with lines a multiple of the unit apart.
-std::int64_t padded_elements(std::int64_t matrices, std::int64_t rows, std::int64_t columns) {
-  return matrices * std::max(rows * round_up(columns, unit), columns * round_up(rows, unit));
 }
 
 /// A matrix of the result's shape that a call takes beside it.
@@ -304,8 +258,8 @@ class DeviceMultiply final : public FusedMultiply {
       if (by_columns) std::swap(order[dimensions - 2], order[dimensions - 1]);
       const std::int64_t offset = is_new ? workspace_bytes_ : to.place.offset;
       const Shape extents = from.region.shape();
-      const std::int64_t rows = Padding::of(extents[dimensions - 2], pads_rows),
-                         columns = Padding::of(extents[dimensions - 1], pads_columns);
+      const std::int64_t rows = ProductPadding::of(extents[dimensions - 2], pads_rows),
+                         columns = ProductPadding::of(extents[dimensions - 1], pads_columns);
       const std::int64_t matrices = from.region.size() / (extents[dimensions - 2] * extents[dimensions - 1]);
       if (is_new) {
         const std::int64_t elements = aligns_ ? padded_elements(matrices, rows, columns) : from.region.size();
@@ -313,7 +267,7 @@ class DeviceMultiply final : public FusedMultiply {
       }
       const std::int64_t length = by_columns ? rows : columns;
       to.place = {binding.workspaces + static_cast<int>(dtype), rank_, offset, order,
-                  aligns_ ? round_up(length, unit) : length};
+                  aligns_ ? round_up(length, ProductPadding::unit) : length};
       return true;
     };
     // The result first: the others follow how it lies.
@@ -391,9 +345,9 @@ class DeviceMultiply final : public FusedMultiply {
 
   void pad(BlasCall& call) const {
     const bool m = call.exchanged ? padding_.n : padding_.m, n = call.exchanged ? padding_.m : padding_.n;
-    call.what.m = Padding::of(call.what.m, m);
-    call.what.n = Padding::of(call.what.n, n);
-    call.what.k = Padding::of(call.what.k, padding_.k);
+    call.what.m = ProductPadding::of(call.what.m, m);
+    call.what.n = ProductPadding::of(call.what.n, n);
+    call.what.k = ProductPadding::of(call.what.k, padding_.k);
   }
 
   /// Of A or B, packed: over what is beyond k, for each of its lines.
@@ -407,7 +361,7 @@ class DeviceMultiply final : public FusedMultiply {
       nest.loops.back().strides[devices::ElementPass::to] = step;
     };
     loop(part.extent(lines), part.axis(lines).stride);
-    loop(Padding::of(size, true) - size, stride);
+    loop(ProductPadding::of(size, true) - size, stride);
     return nest;
   }
 
@@ -505,7 +459,7 @@ class DeviceMultiply final : public FusedMultiply {
   Dtype result_;
   std::int64_t workspace_bytes_ = 0;
   bool aligns_ = false;
-  Padding padding_;
+  ProductPadding padding_;
   std::vector<devices::ElementNest> beyond_k_;  // of A and B, where k is padded
   std::optional<BoundPart> to_;                 // where it lies; nothing: the work is empty
   std::vector<devices::ElementNest> passes_;    // over it
