@@ -69,8 +69,9 @@ struct ApplyEpilogue {
   Part from;
   Part to;
   Activation activation = Activation::identity;
-  bool has_c = false;  ///< beta c is added, with the beta of this execution
+  bool has_c = false;  ///< beta c is added
   Part c;
+  Beta beta = Beta::given;  ///< of c: that of this execution, or one
   bool has_bias = false;
   Part bias;  ///< one-dimensional: along the rows (dimension m) or columns (dimension n) of `from`
   bool bias_along_rows = true;  ///< bias[i] belongs to to[.., i, :]; otherwise bias[j] to to[.., :, j]

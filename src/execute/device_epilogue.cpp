@@ -21,6 +21,7 @@ class DeviceEpilogue final : public DeviceBoundWork {
                   static_cast<int>(devices::ElementPass::scale_b));
     pass_.computed = computed_in(work, binding.memory.plan);
     pass_.activation = work.activation;
+    beta_ = work.beta;
     for (std::size_t x = 0; x < devices::ElementNest::parts; ++x) {
       if (parts_[x]) pass_.dtypes[x] = parts_[x]->dtype();
     }
@@ -36,7 +37,9 @@ class DeviceEpilogue final : public DeviceBoundWork {
   void enqueue(const AddressOf& address, const Parameters& parameters, Stream stream) override {
     if (nests_.empty()) return;
     pass_.scale = parameters.scale;
-    pass_.beta = is_complex(pass_.computed) ? parameters.beta : parameters.beta.real();
+    pass_.beta = beta_ == Beta::one           ? 1
+                 : is_complex(pass_.computed) ? parameters.beta
+                                              : parameters.beta.real();
     for (std::size_t x = 0; x < devices::ElementNest::parts; ++x) {
       pass_.data[x] = parts_[x] ? parts_[x]->base(address) : nullptr;
     }
@@ -78,6 +81,7 @@ class DeviceEpilogue final : public DeviceBoundWork {
   std::vector<devices::ElementNest> nests_;     // into the result
   std::vector<devices::ElementNest> in_place_;  // before it, where its numbers are too short to be summed
   devices::ElementPass pass_;
+  Beta beta_ = Beta::given;  // of c
   std::optional<DeviceLineSums> sums_;
 };
 

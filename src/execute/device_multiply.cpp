@@ -154,10 +154,10 @@ class DeviceMultiply final : public FusedMultiply {
       return is_complex(result_) ? value : std::complex<double>(value.real());
     };
     const std::complex<double> alpha = scaled_ ? number(parameters.alpha) : 1;
-    const std::complex<double> beta = addend_               ? number(parameters.beta)
-                                      : beta_ == Beta::zero ? 0
-                                      : beta_ == Beta::one  ? 1
-                                                            : number(parameters.beta);
+    const Beta kind = addend_ ? beta_of_addend_ : beta_;
+    const std::complex<double> beta = kind == Beta::zero  ? 0
+                                      : kind == Beta::one ? 1
+                                                          : number(parameters.beta);
     if (calls_.empty() || alpha == std::complex<double>(0)) return scale(address, beta, stream);
     const bool reads_result = beta != std::complex<double>(0);
     for (const Packing& packing : packings_) {
@@ -220,6 +220,7 @@ class DeviceMultiply final : public FusedMultiply {
   bool add_addend(const ApplyEpilogue& epilogue, const DeviceWorkBinding& binding) {
     if (!epilogue.has_c) return true;
     addend_.emplace(epilogue.c, binding);
+    beta_of_addend_ = epilogue.beta;
     calls_.front().what.addend = addend_->find(calls_.front());
     return calls_.front().what.addend.has_value() && beta_ == Beta::zero;
   }
@@ -471,6 +472,7 @@ class DeviceMultiply final : public FusedMultiply {
   std::optional<BoundPart> bias_;
   std::int64_t bias_offset_ = 0;  // in elements
   std::optional<MatrixBeside> addend_, auxiliary_;
+  Beta beta_of_addend_ = Beta::given;
 };
 
 }  // namespace

@@ -37,7 +37,7 @@ class BoundEpilogue final : public BoundWork {
   void run(const AddressOf& address, const Parameters& parameters) override {
     if (work_.from.region.empty()) return;
     scale_ = static_cast<Real>(parameters.scale);
-    beta_ = scalar_as<T>(parameters.beta);
+    beta_ = work_.beta == Beta::one ? T(1) : scalar_as<T>(parameters.beta);
     for (std::size_t x = 0; x < max_parts; ++x) {
       base_[x] = parts_[x] ? reinterpret_cast<std::byte*>(parts_[x]->base(address)) : nullptr;
     }

@@ -224,19 +224,25 @@ void Assembly::gather_up_d() {
     problem.d = *sums;
     problem.in_place = false;
   }
-  frame_.stripes = find_stripes(problem, frame_.tiles);
+  find_pipeline();
 }
 
-// Stripe by stripe, where D lies on all ranks: nothing is left to be redistributed.
+void Assembly::find_pipeline() {
+  frame_.ring = find_ring(frame_.problem, frame_.tiles);
+  if (!frame_.ring) frame_.stripes = find_stripes(frame_.problem, frame_.tiles);
+}
+
+// Piece by piece, where D lies on all ranks: nothing is left to be redistributed.
 bool Assembly::puts_d_to_all() {
   Problem& problem = frame_.problem;
   const bool lies_on_all = problem.d.layout.is_replicated() && !problem.d.layout.partial() && !relaid_d_;
   if (!lies_on_all || !readable_in_place(problem.d)) return false;
-  frame_.stripes = find_stripes(problem, frame_.tiles);
-  if (!frame_.stripes) return false;
+  find_pipeline();
+  if (!frame_.stripes && !frame_.ring) return false;
   frame_.gathers_d = true;
   noted_ += "; what a rank makes of d it puts to all";
-  problem.d = in_scratch(problem.d, layout_made(problem, frame_.tiles));
+  problem.d =
+      in_scratch(problem.d, frame_.ring ? layout_summed(problem) : layout_made(problem, frame_.tiles));
   problem.in_place = false;
   return true;
 }

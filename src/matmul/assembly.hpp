@@ -63,6 +63,7 @@ class Assembly {
   void sum_in_packets();
   void drop_packets_beside_transfers();
   bool puts_d_to_all();
+  void find_pipeline();
   std::vector<Relay> relays(const Operand& d) const;
   void prepare_epilogue();
   Operand share_of_a_rank(const Operand& whole, Reduction reduction) const;
@@ -73,6 +74,7 @@ class Assembly {
   void measure();
   void measure_panels();
   void add_panels();
+  void add_ring();
   void add_scratch_buffers();
   void limit_messages();
   void share_among_panels(std::int64_t room);

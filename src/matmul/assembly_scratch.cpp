@@ -5,6 +5,7 @@
 #include "matmul/assembly.hpp"
 #include "matmul/cutting.hpp"
 #include "matmul/mail_rounds.hpp"
+#include "matmul/ring_walk.hpp"
 #include "matmul/scratch_account.hpp"
 #include "matmul/stripe_walk.hpp"
 #include "matmul/walk.hpp"
@@ -95,6 +96,7 @@ void Assembly::measure() {
   frame_.delivers = demand.delivers;
   frame_.most_products = demand.products;
   if (frame_.stripes) return add_panels();
+  if (frame_.ring) return add_ring();
   landing_bytes_ = find_pushes(frame_);
   if (problem.grouped()) find_rounds(frame_);
   for (const bool of_a : {true, false}) {
@@ -119,6 +121,16 @@ void Assembly::add_panels() {
                         frame_.stripes->count == 1 ? "stripe" : "stripes");
 }
 
+void Assembly::add_ring() {
+  const Dtype dtype = frame_.problem.reduced;
+  frame_.products =
+      builder_.add_scratch("products", BufferKind::scratch, RingWalk::products_bytes(frame_), dtype);
+  frame_.landing_products =
+      builder_.add_scratch("landing products", BufferKind::shared, RingWalk::landing_bytes(frame_), dtype);
+  noted_ += fmt::format("; sums go around the ring of ranks in {} {} of each part", frame_.ring->pieces,
+                        frame_.ring->pieces == 1 ? "piece" : "pieces");
+}
+
 // Without a limit such operands are made square before they are multiplied; within one there is no room for
 // that, but for a panel of each.
 void Assembly::measure_panels() {
@@ -130,6 +142,7 @@ void Assembly::measure_panels() {
 }
 
 void Assembly::add_scratch_buffers() {
+  if (frame_.ring) return;
   const Problem& problem = frame_.problem;
   const bool between_nodes = problem.topology.node_count() > 1;
   const Dtype compute = problem.compute;
@@ -239,6 +252,7 @@ std::int64_t Assembly::scratch_after() const {
 }
 
 void Assembly::multiply() {
+  if (frame_.ring) return RingWalk(frame_, builder_).run();
   if (frame_.stripes) {
     StripeWalk walk(frame_, builder_);
     walk.run();

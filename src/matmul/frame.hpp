@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "matmul/ring.hpp"
 #include "matmul/stripes.hpp"
 
 namespace partita::multiplication {
@@ -35,7 +36,9 @@ struct Frame {
   Tiling tiling = {};
   std::vector<Tile> tiles = {};  ///< of all ranks
   std::optional<Stripes> stripes = {};
-  bool gathers_d = false;  ///< with stripes: `d` lies on all ranks, each of which makes what `problem.d` says
+  std::optional<Ring> ring = {};
+  bool gathers_d = false;  ///< with stripes or a ring: `d` lies on all ranks, each of which makes what
+                           ///< `problem.d` says
   Input a = {};
   Input b = {};
   int c = -1;

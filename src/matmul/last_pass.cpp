@@ -6,6 +6,16 @@
 
 namespace partita::multiplication {
 
+namespace {
+
+void take(ApplyEpilogue& work, const Part& arrived) {
+  work.has_c = true;
+  work.c = arrived;
+  work.beta = Beta::one;
+}
+
+}  // namespace
+
 bool LastPass::changes_sums(bool c_pending) const {
   const EpilogueParts& parts = frame_.problem.epilogue;
   return parts.activation != Activation::identity || parts.bias || parts.auxiliary || parts.gradient_of_d ||
@@ -14,13 +24,14 @@ bool LastPass::changes_sums(bool c_pending) const {
 }
 
 // D[piece] = F(from + beta C), if there is anything to do.
-void LastPass::write(const Region& piece, Part from, bool c_pending, std::vector<int> after) {
+void LastPass::write(const Region& piece, Part from, bool c_pending, std::vector<int> after,
+                     const std::optional<Part>& arrived) {
   const EpilogueParts& parts = frame_.problem.epilogue;
   const auto here = [&](int buffer) { return Part{piece, builder_.own(buffer)}; };
   const auto rows = [&](int buffer) {
     return Part{{{piece.sets[piece.sets.size() - 2]}}, builder_.own(buffer)};
   };
-  if (!changes_sums(c_pending)) {
+  if (!changes_sums(c_pending) && !arrived) {
     if (from.place.buffer == frame_.d) return;
     if (frame_.problem.d.dtype == frame_.problem.compute) {
       builder_.copy(from.place.rank, piece, from.place, builder_.own(frame_.d), std::move(after));
@@ -33,6 +44,7 @@ void LastPass::write(const Region& piece, Part from, bool c_pending, std::vector
   work.activation = parts.activation;
   work.has_c = frame_.c >= 0 && c_pending;
   if (work.has_c) work.c = here(frame_.c);
+  if (arrived) take(work, *arrived);
   work.has_bias = parts.bias;
   if (work.has_bias) work.bias = rows(frame_.bias);
   work.has_auxiliary = parts.auxiliary;
@@ -52,6 +64,13 @@ void LastPass::write(const Region& piece, Part from, bool c_pending, std::vector
   scale(frame_.scale_d, 0, work.has_scale_d, work.scale_d);
   scale(frame_.amax, 0, work.has_amax, work.amax);
   builder_.compute(std::move(work), std::move(after));
+}
+
+void LastPass::add(const Region& piece, const Place& sums, const Part& arrived) {
+  ApplyEpilogue work;
+  work.from = work.to = {piece, sums};
+  take(work, arrived);
+  builder_.compute(std::move(work));
 }
 
 void LastPass::write_all(int buffer, bool c_pending) {

@@ -110,16 +110,18 @@ Layout layout_made(const Problem& problem, const std::vector<Tile>& tiles) {
   return boxes_of(tiles, problem.d.layout.shape(), region_of_d);
 }
 
+IndexSet share_of_lines(const IndexSet& lines, int count, int number) {
+  const std::int64_t size = lines.size(), share = std::max<std::int64_t>(size / count, 4);
+  const auto unit = static_cast<std::int64_t>(
+      std::bit_floor(static_cast<std::uint64_t>(std::min(share / 4, aligned_lines))));
+  const auto begin = [&](int i) { return i == count ? size : size * i / count / unit * unit; };
+  return redistribution::slice(lines, begin(number), begin(number + 1));
+}
+
 Tile stripe_of(const Tile& tile, const Stripes& stripes, int number) {
   Tile stripe = tile;
   IndexSet& lines = stripes.of_rows ? stripe.m : stripe.n;
-  const std::int64_t size = lines.size(), share = std::max<std::int64_t>(size / stripes.count, 4);
-  const auto unit = static_cast<std::int64_t>(
-      std::bit_floor(static_cast<std::uint64_t>(std::min(share / 4, aligned_lines))));
-  const auto begin = [&](int i) {
-    return i == stripes.count ? size : size * i / stripes.count / unit * unit;
-  };
-  lines = redistribution::slice(lines, begin(number), begin(number + 1));
+  lines = share_of_lines(lines, stripes.count, number);
   return stripe;
 }
 

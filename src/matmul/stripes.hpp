@@ -31,8 +31,10 @@ bool moves(const Problem& problem, const std::vector<Tile>& tiles, bool of_a);
 /// Each rank's panel as an array: its lines of A or B, over all of k.
 Layout panel_layout(const Problem& problem, const std::vector<Tile>& tiles, bool of_a);
 
-/// The rank's tile in that stripe: all of k, and lines by whose number memory is aligned, where there are
-/// many.
+/// Of so many shares of them: of whole groups of lines by which memory is aligned, where there are many.
+IndexSet share_of_lines(const IndexSet& lines, int count, int number);
+
+/// The rank's tile in that stripe: all of k, and a share of the lines.
 Tile stripe_of(const Tile& tile, const Stripes& stripes, int number);
 
 /// What of D each rank makes.

@@ -21,10 +21,8 @@ constexpr double taken_by_kernels = 0.5;
 constexpr double engines_share = 0.25;
 
 // As measured on two H100 (docs/performance.md): a product in two turns beside copies takes so much longer
-// than one; and each stripe more has a last wave of tiles, which leaves multiprocessors idle for as long as
-// its k takes.
+// than one.
 constexpr double begun_takes_longer = 0.05;
-constexpr double idle_seconds_of_k = 1e-9;
 
 /// Of the ranks that have most of each.
 struct Load {

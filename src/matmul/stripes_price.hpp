@@ -8,6 +8,10 @@
 
 namespace partita::multiplication {
 
+/// As measured on two H100 (docs/performance.md): each product more ends with a wave of tiles, which leaves
+/// multiprocessors idle for as long as its k takes.
+inline constexpr double idle_seconds_of_k = 1e-9;
+
 /// Follows the slowest rank through its stripes, with T seconds of its product by the dtype's rate, the own
 /// share f of k, and W(s) what its link takes until the s-th stripe's share of A and B is there:
 ///

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "matmul/ring.hpp"
 #include "matmul/scratch_account.hpp"
 #include "matmul/stripes.hpp"
 
@@ -243,12 +244,14 @@ Price price_of(const Problem& problem, const Tiling& tiling, const SampledRank& 
           transfer.network};
 }
 
-/// In which a device makes D.
-std::optional<Stripes> stripes_of(const Problem& problem, const Tiling& tiling) {
+/// Of the pipeline by which devices make D, if one applies.
+std::optional<double> pipeline_seconds(const Problem& problem, const Tiling& tiling) {
   if (!problem.on_device()) return std::nullopt;
   std::vector<Tile> tiles;
   for (int rank = 0; rank < problem.ranks(); ++rank) tiles.push_back(tiling.tile(rank));
-  return find_stripes(problem, tiles);
+  if (const std::optional<Ring> ring = find_ring(problem, tiles)) return ring->seconds;
+  const std::optional<Stripes> stripes = find_stripes(problem, tiles);
+  return stripes ? std::optional(stripes->seconds) : std::nullopt;
 }
 
 }  // namespace
@@ -257,8 +260,8 @@ TilingPricer pricer_of(const Problem& problem) {
   std::vector<SampledRank> samples;
   for (const int rank : spread_ranks(problem.ranks())) samples.push_back(sampled(problem.topology, rank));
   return [&problem, samples, replicas_of_d = replicas(problem.d)](Tiling tiling) {
-    if (const std::optional<Stripes> stripes = stripes_of(problem, tiling)) {
-      return Choice{std::move(tiling), stripes->seconds, 0};
+    if (const std::optional<double> seconds = pipeline_seconds(problem, tiling)) {
+      return Choice{std::move(tiling), *seconds, 0};
     }
     Price slowest;
     for (const SampledRank& sample : samples) {

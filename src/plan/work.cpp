@@ -63,7 +63,8 @@ struct Describe {
                        asked ? name(work.compute) : "");
   }
   std::string operator()(const ApplyEpilogue& work) const {
-    return fmt::format("epilogue of {} into {}", text(work.from), text(work.to));
+    const std::string added = work.has_c && work.beta == Beta::one ? " and " + text(work.c) : "";
+    return fmt::format("epilogue of {}{} into {}", text(work.from), added, text(work.to));
   }
   std::string operator()(const SumAlong& work) const {
     return fmt::format("sums of {} along dimension {} onto {}", text(work.from), work.axis, text(work.to));

@@ -95,4 +95,16 @@ inline MatmulCase square(std::int64_t extent, const Distribution& distribution, 
   return test;
 }
 
+/// A and B cut along k, in memory of devices of one node of 8 GPUs.
+inline MatmulCase large_cut_along_k(Dtype dtype, int ranks, const Distribution& result) {
+  constexpr std::int64_t extent = 8192;
+  MatmulCase test = square(extent, Slab(0), Topology::regular(ranks));
+  test.operands.a.layout = Layout(Slab(1), {extent, extent}, ranks);
+  test.operands.d.layout = Layout(result, {extent, extent}, ranks);
+  for (Operand* const one : {&test.operands.a, &test.operands.b, &test.operands.d}) one->dtype = dtype;
+  lay_on_devices(test);
+  test.machine = Machine::find("node-8-gpu");
+  return test;
+}
+
 }  // namespace partita::testing

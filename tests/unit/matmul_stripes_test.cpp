@@ -74,21 +74,9 @@ TEST(MatmulStripes, MakeTheProductWhateverTheShapesAndRatesAre) {
   EXPECT_GT(put_to_all, 20);
 }
 
-MatmulCase large_case(std::int64_t extent, int ranks, const Distribution& result) {
-  MatmulCase test = testing::square(extent, Slab(0), Topology::regular(ranks));
-  test.operands.a.layout = Layout(Slab(1), {extent, extent}, ranks);
-  test.operands.d.layout = Layout(result, {extent, extent}, ranks);
-  for (Operand* const one : {&test.operands.a, &test.operands.b, &test.operands.d}) {
-    one->dtype = Dtype::bf16;
-  }
-  testing::lay_on_devices(test);
-  test.machine = Machine::find("node-8-gpu");
-  return test;
-}
-
 // Where it has all of k at once, the product rounds; there is no pass but for stripes that were begun before.
 TEST(MatmulStripes, AreRoundedByTheProduct) {
-  MatmulCase test = large_case(8192, 2, Slab(0));
+  MatmulCase test = testing::large_cut_along_k(Dtype::bf16, 2, Slab(0));
   test.operands.b.layout = test.operands.d.layout = Layout(Slab(0), {8192, 32768}, 2);
   const Plan plan = test.plan(1);
   const int stripes = stripes_of(plan);
@@ -104,7 +92,7 @@ TEST(MatmulStripes, AreRoundedByTheProduct) {
 
 // Nothing of D is left to be redistributed behind the last product but its own stripe.
 TEST(MatmulStripes, GoToAllRanksOneByOne) {
-  const MatmulCase test = large_case(8192, 2, Replicated());
+  const MatmulCase test = testing::large_cut_along_k(Dtype::bf16, 2, Replicated());
   const Plan plan = test.plan(0);
   ASSERT_GT(stripes_of(plan), 1) << plan.reason;
   int puts = 0;

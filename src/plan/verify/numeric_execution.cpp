@@ -228,7 +228,8 @@ void NumericExecution::compute(const Multiply& work) {
 void NumericExecution::compute(const ApplyEpilogue& work) {
   const bool backward = work.activation == Activation::drelu || work.activation == Activation::dgelu;
   Numbers to = read(work.from);
-  const Numbers c = work.has_c && parameters_.beta != Number(0) ? read(work.c) : Numbers();
+  const Number beta = work.beta == Beta::one ? 1 : parameters_.beta;
+  const Numbers c = work.has_c && beta != Number(0) ? read(work.c) : Numbers();
   const Numbers bias = work.has_bias ? read(work.bias) : Numbers();
   Numbers auxiliary = work.has_auxiliary && backward ? read(work.auxiliary) : Numbers();
   Numbers gradient = work.has_gradient ? read(work.gradient) : Numbers();
@@ -245,7 +246,7 @@ void NumericExecution::compute(const ApplyEpilogue& work) {
   for (std::size_t i = 0; i < to.size(); ++i) {
     to[i] *= parameters_.scale * scale_a[scale_a.size() > 1 ? along(i, true) : 0] *
              scale_b[scale_b.size() > 1 ? along(i, false) : 0];
-    if (!c.empty()) to[i] += parameters_.beta * c[i];
+    if (!c.empty()) to[i] += beta * c[i];
     if (work.has_bias) to[i] += bias[along(i, work.bias_along_rows)];
     if (writes) auxiliary.push_back(to[i]);
     if (work.activation != Activation::identity) {
