@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "attributes.hpp"
 #include "binding.hpp"
 
 namespace partita::python {
@@ -23,20 +24,6 @@ const char* kept(std::string_view text) {
 std::string_view text_of(const nb::str& text) {
   return text.c_str();
 }
-
-/// An attribute's name, made once: a new one each time costs more than the look at it.
-class Attribute {
- public:
-  explicit Attribute(const char* name) : name_(PyUnicode_InternFromString(name)) {}
-  nb::object of(const nb::object& object) const {
-    nb::object found = nb::steal(PyObject_GetAttr(object.ptr(), name_));
-    if (!found.is_valid()) nb::raise_python_error();
-    return found;
-  }
-
- private:
-  PyObject* name_;  // stays, as interned texts do
-};
 
 /// "/.../partita/"
 std::string_view folder_of_package() {

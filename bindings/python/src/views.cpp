@@ -6,6 +6,8 @@
 #include <partita/error.hpp>
 #include <utility>
 
+#include "tensors.hpp"
+
 namespace partita::python {
 
 namespace {
@@ -131,6 +133,10 @@ nb::object exporter_of(const nb::handle& array) {
 
 Memory::Memory(std::string_view what, const nb::handle& array, bool writable)
     : array_(nb::borrow<nb::object>(array)) {
+  if (const std::optional<View> tensor = view_of_tensor(what, array)) {
+    view_ = *tensor;
+    return;
+  }
   if (is_masked(array))
     throw nb::type_error((std::string(what) +
                           ": a masked array, whose mask nothing here looks at: .filled(...) says what its "
