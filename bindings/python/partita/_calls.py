@@ -15,6 +15,7 @@ from ._errors import ArgumentError, Error, FailedContextError, LostPeerError, Ti
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Options = TypeVar("Options")
+Meaning = Callable[[Exception, Tuple[Any, ...], Dict[str, Any]], Exception]
 
 #: What all ranks have, or what has ended the context.
 _known_to_all = (FailedContextError, LostPeerError, TimeoutError, TypeError)
@@ -22,7 +23,7 @@ _known_to_all = (FailedContextError, LostPeerError, TimeoutError, TypeError)
 _own = {builtins.TypeError: "TypeError", ValueError: "ArgumentError", OverflowError: "ArgumentError", builtins.MemoryError: "MemoryError"}
 
 
-def collective(function: Function) -> Function:
+def collective(function: Function, meant_by: Optional[Meaning] = None) -> Function:
     """`function`, whose errors are the same on every rank.
 
     What it raises on this rank before the library has begun its call (a wrong type, an unknown keyword or word, a bad axis) is
@@ -34,21 +35,25 @@ def collective(function: Function) -> Function:
     several of these the error is this rank's alone.
 
     A second thread that comes into a context where one is already gets an ArgumentError: they would take each other's messages.
+
+    `meant_by`: what is raised in the place of an exception, or that itself.
     """
-    called = _entered(function, raise_on_all)
+    called = _entered(function, raise_on_all, meant_by)
     called.is_collective = True  # type: ignore[attr-defined]
     return called
 
 
-def pairwise(function: Function) -> Function:
+def pairwise(function: Function, meant_by: Optional[Meaning] = None) -> Function:
     """`function`, of messages between two ranks, whose errors are this rank's own: those of the family in the place of Python's.
 
     Nobody else is told: who the partner is may be what is wrong, and it may need no message. Of a second thread as `collective`.
     """
-    return _entered(function, raise_own)
+    return _entered(function, raise_own, meant_by)
 
 
-def _entered(function: Function, raise_for: Callable[[str, Exception, Tuple[Any, ...]], None]) -> Function:
+def _entered(
+    function: Function, raise_for: Callable[[str, Exception, Tuple[Any, ...]], None], meant_by: Optional[Meaning]
+) -> Function:
     """`raise_for` raises in the place of an exception, or returns where that is to be raised as it is."""
 
     @functools.wraps(function)
@@ -61,13 +66,14 @@ def _entered(function: Function, raise_for: Callable[[str, Exception, Tuple[Any,
                 if len(_inside) > 1:
                     _refuse_second_thread(name, thread, given)
             return function(*given, **named)
-        except AttributeError as error:
-            meant = _for_no_context(function, error, given, named)
-            raise_for(name, meant, (*given, *named.values()))
-            raise meant from error.__cause__
         except Exception as error:
-            raise_for(name, error, (*given, *named.values()))
-            raise
+            meant = _for_no_context(function, error, given, named)
+            if meant is error and meant_by is not None:
+                meant = meant_by(error, given, named)
+            raise_for(name, meant, (*given, *named.values()))
+            if meant is error:
+                raise
+            raise meant from meant.__cause__
         finally:
             if is_outermost:
                 _inside.pop(thread, None)
@@ -78,6 +84,8 @@ def _entered(function: Function, raise_for: Callable[[str, Exception, Tuple[Any,
 
 def _for_no_context(function: Any, error: Exception, given: Tuple[Any, ...], named: Dict[str, Any]) -> Exception:
     """What is meant where a function that takes a context first is called without one; else `error`."""
+    if not isinstance(error, AttributeError):
+        return error
     names = function.__code__.co_varnames
     place = 1 if names[:1] == ("self",) else 0
     if names[place : place + 1] != ("context",):

@@ -62,7 +62,7 @@ def seen_by(package: str, part: Union[_core.Array, _core.SymmetricPart]) -> Any:
 def fresh(made: Tensor) -> Tensor:
     """A new tensor of PyTorch's, which does not ask for huge pages, as NumPy does."""
     tensor: Any = made
-    if tensor.device.type == "cpu":
+    if tensor.is_cpu:
         _core.advise_huge_pages(tensor.data_ptr(), tensor.nbytes)
     return made
 

@@ -48,6 +48,18 @@ def current(package: str, device: str) -> Optional[int]:
     return None
 
 
+def stream_of_tensor(tensor: Any) -> Optional[int]:
+    """PyTorch's current stream on the device of a tensor; None where that lies in host memory."""
+    if not tensor.is_cuda:
+        return None
+    torch = sys.modules["torch"]
+    # What compiled programs of PyTorch call, too: to make an object of a stream takes longer than all else here.
+    number = getattr(torch._C, "_cuda_getCurrentRawStream", None)
+    if number is None:
+        return int(torch.cuda.current_stream(tensor.device).cuda_stream)
+    return int(number(tensor.get_device()))
+
+
 def stream_of_array(stream: Any, core: _core.Array, package: str) -> Optional[int]:
     """For work on a distributed array."""
     if stream is not None:
@@ -80,7 +92,7 @@ def stream_of_memory(stream: Any, memory: Any, context: _core.Context) -> Option
         return None
     package = package_of(memory)
     if package == "torch":
-        return current(package, context.device) if memory.is_cuda else None
+        return stream_of_tensor(memory)
     if package == "cupy":
         return current(package, context.device)
     if package == "jax":

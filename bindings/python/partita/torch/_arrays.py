@@ -19,7 +19,7 @@ from .._context import Context, context_of
 from .._errors import ArgumentError
 from .._packages import fresh
 from .._parts import Destination, check_activation, check_part, layout_of, of_product, of_transform
-from .._streams import stream_of_memory
+from .._streams import stream_of_tensor
 from ._operators import collective, layout_at, number_of, number_of_layout, operator, plain
 
 
@@ -65,7 +65,7 @@ _into_ordinary = _core.RedistributeOptions(heap=False)
 def _call_redistribute(x: Tensor, context: int, source: int, destination: int) -> Tensor:
     among, x = context_of(context), plain(x)
     result = fresh(_part(x, destination, context))
-    stream = stream_of_memory(None, x, among._core)
+    stream = stream_of_tensor(x)
     _core.redistribute_into(_array(x, source, among), _array(result, destination, among), _into_ordinary, stream)
     return result
 
@@ -117,7 +117,7 @@ def _call_fft(
         distribution=to.distribution, heap=False,
     )  # fmt: skip
     array, made = _array(x, source, among), _array(result, destination, among)
-    _core.transform_into(array, made, options, stream_of_memory(None, x, among._core))
+    _core.transform_into(array, made, options, stream_of_tensor(x))
     return result
 
 
@@ -210,7 +210,7 @@ def _call_matmul(
         op_a=_ops[transpose_a], op_b=_ops[transpose_b], distribution=layout_at(destination).distribution, heap=False
     )
     left, right = _array(a, layout_a, among), _array(b, layout_b, among)
-    stream = stream_of_memory(None, a, among._core)
+    stream = stream_of_tensor(a)
     _core.matmul_into(left, right, None, _array(result, destination, among), options, no_epilogue_arrays, stream)
     return result
 
@@ -252,7 +252,7 @@ def _of_factors(
     return by_a, by_b
 
 
-_matmul.register_autograd(_matmul_gradients, setup_context=_keep_factors)
+_matmul.differentiate(_matmul_gradients, _keep_factors)
 
 
 # --- products with an epilogue
@@ -281,7 +281,7 @@ def _call_epilogue(
     words += ["aux"] if auxiliary is not None else []
     options = _core.MatmulOptions(op_a=_ops[not transpose_b], op_b=_ops[not transpose_a], epilogue="-".join(words), heap=False)
     left, right = _array(b, layout_b, among), _array(a, layout_a, among)
-    _core.matmul_into(left, right, None, turned(result), options, arrays, stream_of_memory(None, a, among._core))
+    _core.matmul_into(left, right, None, turned(result), options, arrays, stream_of_tensor(a))
     return result, before
 
 
@@ -332,7 +332,7 @@ def _of_columns(given: Tensor, destination: int, layout_bias: int, context: int)
     return sums.new_zeros(bias.shape).index_copy(0, torch.as_tensor(columns, device=sums.device), sums)
 
 
-_epilogue.register_autograd(_epilogue_gradients, setup_context=_keep_epilogue)
+_epilogue.differentiate(_epilogue_gradients, _keep_epilogue)
 
 
 def matmul_in_layout(

@@ -11,12 +11,13 @@ from typing import List, Optional, Sequence, Tuple
 import torch
 from torch import Tensor
 
-from .. import _collectives as plain_calls
+from .. import _core
 from .._context import Context, context_of
 from .._errors import ArgumentError, UnsupportedError
 from .._packages import fresh
 from .._parts import check_root, counts_of, rows_of
-from ._operators import collective, number_of, only_sums, operator, pairwise, plain, tensor
+from .._streams import stream_of_tensor
+from ._operators import collective, like, number_of, only_sums, operator, pairwise, plain
 
 
 def _rows(x: Tensor, rows: int) -> Tensor:
@@ -28,54 +29,91 @@ def _rows(x: Tensor, rows: int) -> Tensor:
 
 
 def _call_all_reduce(x: Tensor, context: int, reduction: str) -> Tensor:
-    return tensor(plain_calls.all_reduce(context_of(context), plain(x), reduction=reduction))
-
-
-def _call_reduce(x: Tensor, context: int, reduction: str, root: int) -> Tensor:
-    found = plain_calls.reduce(context_of(context), plain(x), reduction=reduction, root=root)
-    return torch.zeros_like(x, memory_format=torch.contiguous_format) if found is None else tensor(found)
-
-
-def _call_broadcast(x: Tensor, context: int, root: int) -> Tensor:
-    return tensor(plain_calls.broadcast(context_of(context), plain(x).clone(), root))
-
-
-def _call_all_gather(x: Tensor, context: int, counts: Sequence[int]) -> Tensor:
-    return tensor(plain_calls.all_gather(context_of(context), plain(x), counts=counts))
-
-
-def _call_reduce_scatter(x: Tensor, context: int, counts: Sequence[int], reduction: str) -> Tensor:
-    return tensor(plain_calls.reduce_scatter(context_of(context), plain(x), counts=counts, reduction=reduction))
-
-
-def _call_gather(x: Tensor, context: int, counts: Sequence[int], root: int) -> Tensor:
-    found = plain_calls.gather(context_of(context), plain(x), counts=counts, root=root)
-    return _rows(x, 0) if found is None else tensor(found)
-
-
-def _call_scatter(x: Tensor, context: int, counts: Sequence[int], root: int) -> Tensor:
-    among = context_of(context)
-    return tensor(plain_calls.scatter_from(among, plain(x), fresh(_rows(x, counts[among.rank])), counts=counts, root=root))
-
-
-def _call_all_to_all(x: Tensor, context: int, sent: Sequence[int], received: Sequence[int]) -> Tensor:
-    return tensor(plain_calls.all_to_all(context_of(context), plain(x), send_counts=sent, receive_counts=received))
-
-
-def _call_scan(x: Tensor, context: int, reduction: str, exclusive: bool) -> Tensor:
-    return tensor(plain_calls.scan(context_of(context), plain(x), reduction=reduction, exclusive=exclusive))
-
-
-def _call_send_receive(x: Tensor, context: int, to: int, source: int, tag: int, shape: Sequence[int]) -> Tensor:
-    return tensor(plain_calls.send_receive(context_of(context), plain(x), to, fresh(x.new_empty(tuple(shape))), source, tag))
+    among, x = context_of(context), plain(x)
+    found = like(x)
+    _core.all_reduce(among._core, x, found, reduction, stream_of_tensor(x))
+    return found
 
 
 def _call_shared_sum(x: Tensor, context: int) -> Tensor:
-    return tensor(plain_calls.all_reduce(context_of(context), plain(x)))
+    return _call_all_reduce(x, context, "sum")
+
+
+def _call_reduce(x: Tensor, context: int, reduction: str, root: int) -> Tensor:
+    among, x = context_of(context), plain(x)
+    found = like(x) if among.rank == root else None
+    _core.reduce(among._core, x, found, reduction, root, stream_of_tensor(x))
+    return torch.zeros_like(x) if found is None else found
+
+
+def _call_broadcast(x: Tensor, context: int, root: int) -> Tensor:
+    among, x = context_of(context), plain(x)
+    found = fresh(x.clone()) if among.rank == root else like(x)
+    _core.broadcast(among._core, found, root, stream_of_tensor(x))
+    return found
+
+
+def _call_all_gather(x: Tensor, context: int, counts: Sequence[int]) -> Tensor:
+    among, x = context_of(context), plain(x)
+    found = fresh(_gathered(x, context, counts))
+    _core.all_gather(among._core, x, found, counts, stream_of_tensor(x))
+    return found
+
+
+def _call_reduce_scatter(x: Tensor, context: int, counts: Sequence[int], reduction: str) -> Tensor:
+    among, x = context_of(context), plain(x)
+    found = fresh(_scattered(x, context, counts))
+    _core.reduce_scatter(among._core, x, found, counts, reduction, stream_of_tensor(x))
+    return found
+
+
+def _call_gather(x: Tensor, context: int, counts: Sequence[int], root: int) -> Tensor:
+    among, x = context_of(context), plain(x)
+    found = fresh(_rows(x, sum(counts))) if among.rank == root else None
+    _core.gather_memory(among._core, x, found, counts, root, stream_of_tensor(x))
+    return _rows(x, 0) if found is None else found
+
+
+def _call_scatter(x: Tensor, context: int, counts: Sequence[int], root: int) -> Tensor:
+    among, x = context_of(context), plain(x)
+    found = fresh(_rows(x, counts[among.rank]))
+    given = x if among.rank == root else None
+    _core.scatter_memory(among._core, given, found, counts, root, stream_of_tensor(x))
+    return found
+
+
+def _call_all_to_all(x: Tensor, context: int, sent: Sequence[int], received: Sequence[int]) -> Tensor:
+    among, x = context_of(context), plain(x)
+    found = fresh(_rows(x, sum(received))) if received else like(x)
+    _core.all_to_all(among._core, x, found, sent, received, stream_of_tensor(x))
+    return found
+
+
+def _call_scan(x: Tensor, context: int, reduction: str, exclusive: bool) -> Tensor:
+    among, x = context_of(context), plain(x)
+    found = like(x)
+    _core.scan(among._core, x, found, reduction, exclusive, stream_of_tensor(x))
+    return found
+
+
+def _call_send_receive(x: Tensor, context: int, to: int, source: int, tag: int, shape: Sequence[int]) -> Tensor:
+    among, x = context_of(context), plain(x)
+    found = fresh(x.new_empty(tuple(shape)))
+    _core.send_receive(among._core, x, to, found, source, tag, stream_of_tensor(x))
+    return found
 
 
 def _same(x: Tensor, *_: object) -> Tensor:
     return x.new_empty(x.shape)
+
+
+def _gathered(x: Tensor, context: int, counts: Sequence[int]) -> Tensor:
+    return _rows(x, sum(counts) if counts else x.shape[0] * context_of(context).size)
+
+
+def _scattered(x: Tensor, context: int, counts: Sequence[int], *_: object) -> Tensor:
+    among = context_of(context)
+    return _rows(x, counts[among.rank] if counts else x.shape[0] // among.size)
 
 
 _all_reduce = operator("all_reduce", _call_all_reduce, _same)  # its derivative is below: it needs more than the gradient
@@ -104,9 +142,8 @@ def _reduce_scatter_back(gradient: Tensor, shape: Tuple[int, ...], context: int,
     return _all_gather(gradient, context, counts)
 
 
-_all_gather = operator("all_gather", _call_all_gather, lambda x, context, counts: _rows(x, sum(counts)), _all_gather_back)
-_reduce_scatter = operator("reduce_scatter", _call_reduce_scatter, lambda x, context, counts, reduction: _rows(x, counts[context_of(context).rank]), _reduce_scatter_back
-)
+_all_gather = operator("all_gather", _call_all_gather, _gathered, _all_gather_back)
+_reduce_scatter = operator("reduce_scatter", _call_reduce_scatter, _scattered, _reduce_scatter_back)
 
 
 def _gather_back(gradient: Tensor, shape: Tuple[int, ...], context: int, counts: List[int], root: int) -> Tensor:
@@ -122,7 +159,7 @@ def _scatter_back(gradient: Tensor, shape: Tuple[int, ...], context: int, counts
 
 _gather = operator("gather", _call_gather, lambda x, context, counts, root: _rows(x, sum(counts) if context_of(context).rank == root else 0), _gather_back
 )
-_scatter = operator("scatter", _call_scatter, lambda x, context, counts, root: _rows(x, counts[context_of(context).rank]), _scatter_back)
+_scatter = operator("scatter", _call_scatter, _scattered, _scatter_back)
 
 
 def _all_to_all_back(gradient: Tensor, shape: Tuple[int, ...], context: int, sent: List[int], received: List[int]) -> Tensor:
@@ -180,16 +217,22 @@ def _all_reduce_gradients(ctx, gradient):  # type: ignore[no-untyped-def]
         return whole * here / _all_reduce(here, context, "sum"), None, None
     if reduction == "product":
         among = context_of(context)
-        rows = _all_gather(x[None], context, [1] * among.size)
+        rows = _all_gather(x[None], context, [])
         others = torch.cat([rows[: among.rank], rows[among.rank + 1 :]])
         return whole * others.prod(0).conj(), None, None
     raise UnsupportedError(f"all_reduce: there is no derivative of the reduction {reduction!r}")
 
 
-_all_reduce.register_autograd(_all_reduce_gradients, setup_context=_keep_all)
+_all_reduce.differentiate(_all_reduce_gradients, _keep_all)
 
 
 # --- functions
+
+
+def _uneven(what: str, counts: Optional[Sequence[int]], context: Context, rows: int) -> Tuple[int, ...]:
+    """The counts that were given, which are looked at; none of equal parts, so that nobody has to compare them."""
+    parts = counts_of(what, counts, context.size, rows)
+    return () if counts is None else parts
 
 
 @collective
@@ -238,14 +281,13 @@ def scatter(context: Context, x: Tensor, *, counts: Optional[Sequence[int]] = No
 @collective
 def all_gather(context: Context, x: Tensor, *, counts: Optional[Sequence[int]] = None) -> Tensor:
     """The tensors of all ranks, on every rank, of `counts[rank]` rows if they differ."""
-    rows = counts_of("all_gather", counts, context.size, rows_of("all_gather", x.shape) * context.size)
-    return _all_gather(x, number_of(context), rows)
+    return _all_gather(x, number_of(context), _uneven("all_gather", counts, context, rows_of("all_gather", x.shape) * context.size))
 
 
 @collective
 def reduce_scatter(context: Context, x: Tensor, reduction: str = "sum", *, counts: Optional[Sequence[int]] = None) -> Tensor:
     """This rank's part of all tensors joined, of `counts[rank]` rows if they differ."""
-    rows = counts_of("reduce_scatter", counts, context.size, rows_of("reduce_scatter", x.shape))
+    rows = _uneven("reduce_scatter", counts, context, rows_of("reduce_scatter", x.shape))
     return _reduce_scatter(x, number_of(context), rows, reduction)
 
 
@@ -256,10 +298,9 @@ def all_to_all(
     """Part q of the tensor of rank p becomes part p of the result of rank q; parts of so many rows, if given."""
     if (send_counts is None) != (receive_counts is None):
         raise ArgumentError("all_to_all: counts of what is sent and of what is received come together")
-    sent = counts_of("all_to_all", send_counts, context.size, rows_of("all_to_all", x.shape))
-    if receive_counts is None:
-        return _all_to_all(x, number_of(context), [], [])  # equal parts: nobody has to compare counts
-    return _all_to_all(x, number_of(context), sent, counts_of("all_to_all", receive_counts, context.size, 0))
+    sent = _uneven("all_to_all", send_counts, context, rows_of("all_to_all", x.shape))
+    received = _uneven("all_to_all", receive_counts, context, 0)
+    return _all_to_all(x, number_of(context), sent, received)
 
 
 @collective

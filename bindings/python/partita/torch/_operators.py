@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from typing import Any, Callable, Dict, List, Optional, Protocol, Tuple, TypeVar, Union
+from typing import Any, Callable, Dict, Generic, List, Optional, Tuple, TypeVar, Union
 
 import torch
 from torch import Tensor
@@ -15,6 +15,7 @@ from torch import Tensor
 from .. import _calls, _core
 from .._context import Context
 from .._errors import Error, UnsupportedError
+from .._packages import fresh
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -30,38 +31,36 @@ def _in_programs(function: Function, called: Callable[..., Any]) -> Function:
     return chosen  # type: ignore[return-value]
 
 
-def _naming_no_tensors(function: Function) -> Function:
-    """`function`, where what is no tensor is a TypeError, whatever that does to it on its way."""
+def _naming_no_tensors(function: Function) -> _calls.Meaning:
+    """What is raised where an argument is no tensor: a TypeError, whatever that does to the function on its way."""
     signature = inspect.signature(function)
     tensors = [name for name, one in signature.parameters.items() if one.annotation == "Tensor"]
 
-    @functools.wraps(function)
-    def called(*given: Any, **named: Any) -> Any:
+    def meant(error: Exception, given: Tuple[Any, ...], named: Dict[str, Any]) -> Exception:
+        if isinstance(error, Error):
+            return error
         try:
-            return function(*given, **named)
-        except Error:
-            raise
-        except Exception as error:
-            try:
-                arguments = signature.bind(*given, **named).arguments
-            except TypeError:
-                raise error from None
-            for name in tensors:
-                if not isinstance(arguments[name], Tensor):
-                    raise TypeError(f"{name}: a tensor is wanted, and not a {type(arguments[name]).__name__}") from error
-            raise
+            arguments = signature.bind(*given, **named).arguments
+        except TypeError:
+            return error
+        for name in tensors:
+            if not isinstance(arguments[name], Tensor):
+                wrong = TypeError(f"{name}: a tensor is wanted, and not a {type(arguments[name]).__name__}")
+                wrong.__cause__ = error
+                return wrong
+        return error
 
-    return called  # type: ignore[return-value]
+    return meant
 
 
 def collective(function: Function) -> Function:
     """`function`, whose errors are the same on every rank."""
-    return _in_programs(function, _calls.collective(_naming_no_tensors(function)))
+    return _in_programs(function, _calls.collective(function, _naming_no_tensors(function)))
 
 
 def pairwise(function: Function) -> Function:
     """`function`, of messages between two ranks, whose errors are this rank's own."""
-    return _in_programs(function, _calls.pairwise(_naming_no_tensors(function)))
+    return _in_programs(function, _calls.pairwise(function, _naming_no_tensors(function)))
 
 
 _numbers_of_layouts: Dict[_core.Layout, int] = {}
@@ -89,43 +88,93 @@ def layout_at(number: int) -> _core.Layout:
 
 
 def plain(x: Tensor) -> Tensor:
-    """The numbers themselves, row by row: no graph, no conjugation or sign that is still to be done."""
-    return x.detach().resolve_conj().resolve_neg().contiguous()
+    """The numbers themselves, row by row, without conjugation or sign that is still to be done."""
+    return x.resolve_conj().resolve_neg().contiguous()
 
 
-def tensor(found: Any) -> Tensor:
-    """What a call of the library gives for tensors."""
-    assert isinstance(found, Tensor)
-    return found
+def like(x: Tensor) -> Tensor:
+    """A new tensor for as many numbers, row by row, as `plain` gives them."""
+    return fresh(torch.empty_like(x))
 
 
 Backward = Callable[..., Tensor]
 
 
 Results = Union[Tensor, Tuple[Tensor, Tensor]]
-Found = TypeVar("Found", covariant=True)
+Found = TypeVar("Found")
 
 
-class Operator(Protocol[Found]):
-    """What torch.library makes of a call."""
-
-    def __call__(self, *arguments: Any) -> Found: ...
-
-    def register_autograd(self, backward: Callable[..., Any], *, setup_context: Callable[..., None]) -> None: ...
+#: What keeps of the arguments (and of the result) what the derivative needs.
+Keep = Callable[[Any, Tuple[Any, ...], Any], None]
+Gradients = Callable[..., Tuple[Any, ...]]
 
 
-def operator(
-    name: str, call: Callable[..., Found], like: Callable[..., Results], backward: Optional[Backward] = None
-) -> Operator[Found]:
+class Operator(Generic[Found]):
+    """The operator `partita::<name>`, and the same called without PyTorch's dispatcher.
+
+    The way through the dispatcher and what torch.library puts around an operator in Python takes longer than a small collective. It is
+    for those who look at operators: compilers, transforms (torch.func), modes (fake tensors, checkpoints that select), classes of
+    tensors, and tensors without memory. For others it is the call, with one node of autograd where gradients are recorded.
+    """
+
+    def __init__(self, name: str, call: Callable[..., Found], fake: Callable[..., Results]) -> None:
+        self._call = call
+        self._name = name
+        self._seen: Any = torch.library.custom_op(f"partita::{name}", call, mutates_args=())
+        self._seen.register_fake(fake)
+        self._node: Any = None
+        parameters = inspect.signature(call).parameters.values()
+        self._tensors = sum("Tensor" in str(one.annotation) for one in parameters)
+
+    def differentiate(self, gradients: Gradients, keep: Keep) -> None:
+        """By `gradients(ctx, *of the results)`, which are made of operators."""
+        self._seen.register_autograd(gradients, setup_context=keep)
+        self._node = _node(self._name, self._call, gradients, keep)
+
+    def __call__(self, *arguments: Any) -> Found:
+        if torch.compiler.is_compiling():
+            return self._seen(*arguments)  # type: ignore[no-any-return]
+        tensors = [one for one in arguments[: self._tensors] if one is not None]
+        if is_looked_at(tensors):
+            return self._seen(*arguments)  # type: ignore[no-any-return]
+        if torch.is_grad_enabled() and any([one.requires_grad for one in tensors]):
+            return self._node.apply(*arguments)  # type: ignore[no-any-return]
+        return self._call(*arguments)
+
+
+_ordinary = (Tensor, torch.nn.Parameter)
+
+
+def is_looked_at(tensors: List[Tensor]) -> bool:
+    """Whether anything but autograd follows what is done to the tensors."""
+    return (
+        torch._C._len_torch_dispatch_stack() > 0
+        or torch._C._are_functorch_transforms_active()
+        or torch._C._get_tracing_state() is not None
+        or any([type(one) not in _ordinary or one.is_meta for one in tensors])
+    )
+
+
+def _node(name: str, call: Callable[..., Any], gradients: Gradients, keep: Keep) -> Any:
+    """What autograd records of a call."""
+
+    def forward(ctx: Any, *arguments: Any) -> Any:
+        found = call(*arguments)
+        keep(ctx, arguments, found)
+        return found
+
+    methods = {"forward": staticmethod(forward), "backward": staticmethod(gradients)}
+    return type(f"partita_{name}", (torch.autograd.Function,), methods)
+
+
+def operator(name: str, call: Callable[..., Found], fake: Callable[..., Results], backward: Optional[Backward] = None) -> Operator[Found]:
     """The operator `partita::<name>`, which is differentiated by its first argument.
 
-    `like(x, *arguments)`: new tensors of the results' shapes. `backward(gradient, shape of x, *arguments)` is made of operators.
+    `fake(x, *arguments)`: new tensors of the results' shapes. `backward(gradient, shape of x, *arguments)` is made of operators.
     """
-    definition: Any = torch.library.custom_op(f"partita::{name}", call, mutates_args=())
-    definition.register_fake(like)
+    made = Operator(name, call, fake)
     if backward is not None:
-        definition.register_autograd(_gradient_by(backward), setup_context=_keep_arguments)
-    made: Operator[Found] = definition
+        made.differentiate(_gradient_by(backward), _keep_arguments)
     return made
 
 
@@ -133,7 +182,7 @@ def _keep_arguments(ctx: Any, inputs: Tuple[Any, ...], output: Tensor) -> None:
     ctx.shape, ctx.arguments = inputs[0].shape, inputs[1:]
 
 
-def _gradient_by(backward: Backward) -> Callable[..., Tuple[Any, ...]]:
+def _gradient_by(backward: Backward) -> Gradients:
     def gradients(ctx: Any, gradient: Tensor) -> Tuple[Any, ...]:
         found = backward(gradient, ctx.shape, *ctx.arguments)
         return (found, *[None] * len(ctx.arguments))

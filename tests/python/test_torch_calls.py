@@ -1,0 +1,155 @@
+"""partita.torch: which way calls go. Eager ones past PyTorch's dispatcher; those that somebody looks at through it."""
+
+import os
+
+import numpy as np
+import pytest
+
+import partita as pt
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+if not hasattr(torch.library, "custom_op"):
+    pytest.skip("PyTorch 2.4 or newer", allow_module_level=True)
+
+import partita.torch as ptt  # noqa: E402
+from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
+
+WHERE = "cuda" if os.environ.get("PARTITA_TEST_DEVICE") == "cuda" else "cpu"
+on_a_gpu = pytest.mark.skipif(WHERE == "cpu", reason="PyTorch on a GPU")
+
+
+class Seen(TorchDispatchMode):
+    """The operators of ours that a thread comes to."""
+
+    def __init__(self):
+        super().__init__()
+        self.names = []
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        if function.namespace == "partita":
+            self.names.append(str(function).split(".")[1])
+        return function(*args, **(kwargs or {}))
+
+
+def calls_of(ctx, x):
+    """Each with as many rows as ranks."""
+    return {
+        "all_reduce": lambda: ptt.all_reduce(ctx, x),
+        "all_gather": lambda: ptt.all_gather(ctx, x),
+        "reduce_scatter": lambda: ptt.reduce_scatter(ctx, x),
+        "all_to_all": lambda: ptt.all_to_all(ctx, x),
+        "broadcast": lambda: ptt.broadcast(ctx, x, root=ctx.size - 1),
+        "scan": lambda: ptt.scan(ctx, x),
+    }
+
+
+def rows(ctx, dtype=torch.float64):
+    return torch.randn(ctx.size, 3, dtype=dtype, generator=torch.Generator().manual_seed(ctx.rank)).to(WHERE)
+
+
+def test_modes_see_operators_and_eager_calls_give_the_same(ctx):
+    for given in (rows(ctx), rows(ctx).requires_grad_(), torch.nn.Parameter(rows(ctx))):
+        for name, call in calls_of(ctx, given).items():
+            eager = call()
+            with Seen() as seen:
+                found = call()
+            assert seen.names == [name]
+            assert torch.equal(found, eager) and eager.requires_grad == found.requires_grad == given.requires_grad
+            assert type(eager) is torch.Tensor
+            if given.requires_grad:
+                assert eager.grad_fn.name().startswith(f"partita_{name}")
+                gradients = [torch.autograd.grad(one.square().sum(), given)[0] for one in (eager, found)]
+                assert torch.equal(*gradients)
+            with torch.no_grad():
+                assert not call().requires_grad
+
+
+def test_backward_without_a_graph_records_nothing(ctx):
+    x = rows(ctx).requires_grad_()
+    ptt.all_gather(ctx, x).square().sum().backward()
+    assert not x.grad.requires_grad
+    (again,) = torch.autograd.grad(ptt.all_gather(ctx, x).square().sum(), x, create_graph=True)
+    assert again.requires_grad and torch.equal(again, x.grad)
+
+
+def test_tensors_without_memory_and_of_other_classes(ctx):
+    class Mine(torch.Tensor):
+        pass
+
+    x = rows(ctx)
+    there = ptt.all_gather(ctx, x.to("meta"))
+    assert there.is_meta and there.shape == (ctx.size**2, 3)
+    assert ptt.reduce_scatter(ctx, x.to("meta")).shape == (1, 3)
+    mine = ptt.all_reduce(ctx, x.as_subclass(Mine))
+    assert type(mine) is Mine and torch.equal(mine.as_subclass(torch.Tensor), ptt.all_reduce(ctx, x))
+
+
+def test_equal_counts_are_equal_parts(ctx):
+    x = rows(ctx)
+    for name in ("all_gather", "reduce_scatter"):
+        call = getattr(ptt, name)
+        counts = [1] * ctx.size
+        given = x[:1] if name == "all_gather" else x
+        assert torch.equal(call(ctx, given, counts=counts), call(ctx, given))
+
+
+def test_tensors_are_read_as_they_lie(ctx):
+    """Of every dtype, by their strides; with what autograd knows of them."""
+    names = "bool uint8 int8 int16 int32 int64 float16 bfloat16 float32 float64 complex64 complex128".split()
+    for dtype in [getattr(torch, name) for name in names]:
+        x = (torch.arange(24, device=WHERE).reshape(4, 6) % 5).to(dtype)
+        for given in (x, x.T, x[1:, ::2], x[:0], x[0, 0]):
+            found = pt.all_gather(ctx, given.reshape(1) if given.ndim == 0 else given)
+            wanted = torch.cat([given.reshape(1) if given.ndim == 0 else given] * ctx.size)
+            assert found.dtype == dtype and torch.equal(found, wanted)
+    x = rows(ctx)
+    assert torch.equal(pt.all_reduce(ctx, x.clone().requires_grad_()), pt.all_reduce(ctx, x))
+    assert torch.equal(pt.all_reduce(ctx, torch.nn.Parameter(x)), pt.all_reduce(ctx, x))
+
+
+def test_conjugates_are_made_or_refused(ctx):
+    z = rows(ctx, torch.complex128)
+    for marked in (z.conj(), z.conj().imag):
+        made = marked.resolve_conj().resolve_neg()
+        assert torch.equal(ptt.all_reduce(ctx, marked), ptt.all_reduce(ctx, made))
+        with pytest.raises(pt.ArgumentError, match="resolve_conj"):
+            pt.all_reduce(ctx, marked)
+    assert not ctx.failed
+
+
+def test_the_message_of_what_is_no_tensor(ctx):
+    with pytest.raises(pt.TypeError, match="x: a tensor is wanted, and not a ndarray"):
+        ptt.all_reduce(ctx, np.zeros(3))
+    with pytest.raises(pt.TypeError, match="a context of partita is wanted, and not a str"):
+        ptt.all_reduce("ctx", torch.zeros(3))
+
+
+@on_a_gpu
+def test_calls_go_into_the_current_stream(ctx):
+    x = torch.zeros(ctx.size, 1 << 18, device=WHERE)
+    for value in range(1, 20):
+        with torch.cuda.stream(torch.cuda.Stream()):
+            x.fill_(value)
+            for name, call in calls_of(ctx, x).items():
+                wanted = value * (ctx.size if "reduce" in name else ctx.rank + 1 if name == "scan" else 1)
+                assert bool((call() == wanted).all()), name
+
+
+@on_a_gpu
+def test_calls_are_captured_into_graphs(ctx):
+    x = torch.zeros(ctx.size, 64, device=WHERE)
+    calls = {name: call for name, call in calls_of(ctx, x).items() if name != "scan"}
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):  # what is planned in a first call cannot be captured
+        for call in calls.values():
+            call()
+    side.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph, stream=side):
+        found = {name: call() for name, call in calls.items()}
+    for value in (1, 2, 3):
+        x.fill_(value)
+        graph.replay()
+        for name, one in found.items():
+            assert bool((one == value * (ctx.size if "reduce" in name else 1)).all()), name
