@@ -153,3 +153,36 @@ def test_calls_are_captured_into_graphs(ctx):
         graph.replay()
         for name, one in found.items():
             assert bool((one == value * (ctx.size if "reduce" in name else 1)).all()), name
+
+
+def drawn(*shape):
+    """The same on all ranks."""
+    return torch.randn(shape, generator=torch.Generator().manual_seed(len(shape))).to(WHERE)
+
+
+def after_two_layers(ctx, dtype, reduce_dtype):
+    """The result, and the gradient of what is given."""
+    given = {"bias": False, "dtype": dtype, "device": WHERE}
+    layers = []
+    for kind, sizes in ((ptt.ColumnParallelLinear, (6, 8)), (ptt.RowParallelLinear, (8, 6))):
+        whole = torch.nn.Linear(*sizes, **given)
+        with torch.no_grad():
+            whole.weight.copy_(drawn(*reversed(sizes)))
+        layers.append(kind(ctx, *sizes, reduce_dtype=reduce_dtype, **given))
+        layers[-1].take(whole)
+    x = drawn(2 * ctx.size, 6).to(dtype)[2 * ctx.rank :][:2].clone().requires_grad_()
+    y = layers[1](layers[0](x))
+    y.float().sum().backward()
+    return y.detach().float(), x.grad.float()
+
+
+def test_in_what_sums_travel(ctx):
+    """By default in the dtype of the weights; the library refuses others than that and the sums' own."""
+    for dtype, precision in ((torch.bfloat16, 3e-2), (torch.float32, 1e-5)):
+        expected = after_two_layers(ctx, dtype, None)
+        for reduce_dtype in (dtype, torch.float32):
+            for found, wanted in zip(after_two_layers(ctx, dtype, reduce_dtype), expected):
+                assert float((found - wanted).abs().max()) <= precision * float(wanted.abs().max())
+    with pytest.raises(pt.UnsupportedError, match="cannot reduce sums"):
+        after_two_layers(ctx, torch.bfloat16, torch.float16)
+    assert not ctx.failed

@@ -7,6 +7,7 @@ whole.
 
 from __future__ import annotations
 
+import functools
 from typing import Any, List, Optional, Sequence, Tuple
 
 import torch
@@ -16,6 +17,7 @@ from .. import _core
 from .._adjoints import as_partial, as_replicated, is_first_replica, of_half_spectrum, opposite_norm
 from .._array import axes_or_all, no_epilogue_arrays
 from .._context import Context, context_of
+from .._dtypes import dtype_name
 from .._errors import ArgumentError
 from .._packages import fresh
 from .._parts import Destination, check_activation, check_part, layout_of, of_product, of_transform
@@ -198,17 +200,20 @@ def irfft(
 
 # --- products
 
-_ops = {False: "none", True: "transpose"}
+@functools.lru_cache(maxsize=64)
+def _options(transpose_a: bool, transpose_b: bool, epilogue: str, reduce_dtype: str) -> _core.MatmulOptions:
+    """`reduce_dtype`: empty where sums travel as they are."""
+    op_a, op_b = ("transpose" if transposed else "none" for transposed in (transpose_a, transpose_b))
+    return _core.MatmulOptions(op_a=op_a, op_b=op_b, epilogue=epilogue, reduce_dtype=reduce_dtype or None, heap=False)
 
 
 def _call_matmul(
-    a: Tensor, b: Tensor, context: int, layout_a: int, layout_b: int, destination: int, transpose_a: bool, transpose_b: bool
-) -> Tensor:
+    a: Tensor, b: Tensor, context: int, layout_a: int, layout_b: int, destination: int, transpose_a: bool, transpose_b: bool,
+    reduce_dtype: str,
+) -> Tensor:  # fmt: skip
     among, a, b = context_of(context), plain(a), plain(b)
     result = fresh(_part(a, destination, context))
-    options = _core.MatmulOptions(
-        op_a=_ops[transpose_a], op_b=_ops[transpose_b], distribution=layout_at(destination).distribution, heap=False
-    )
+    options = _options(transpose_a, transpose_b, "none", reduce_dtype)
     left, right = _array(a, layout_a, among), _array(b, layout_b, among)
     stream = stream_of_tensor(a)
     _core.matmul_into(left, right, None, _array(result, destination, among), options, no_epilogue_arrays, stream)
@@ -232,14 +237,14 @@ def _matmul_gradients(ctx: Any, gradient: Tensor) -> Tuple[Any, ...]:
 
 def _of_factors(
     ctx: Any, a: Tensor, b: Tensor, gradient: Tensor, context: int, of_a: int, of_b: int, of_d: int, transpose_a: bool,
-    transpose_b: bool,
+    transpose_b: bool, reduce_dtype: str,
 ) -> Tuple[Optional[Tensor], Optional[Tensor]]:  # fmt: skip
     """A' = D' op(B)^H and B' = op(A)^H D', transposed where the operand is."""
     d = (_whole(gradient, of_d, context), of_d)
 
     def product(left: Tuple[Tensor, int], right: Tuple[Tensor, int], to: int, *transpose: bool) -> Tensor:
         result = _of_gradient(to)
-        found = _matmul(left[0], right[0], context, left[1], right[1], result, *transpose)
+        found = _matmul(left[0], right[0], context, left[1], right[1], result, *transpose, reduce_dtype)
         return found if result != to else _share(found, to, context)
 
     by_a = by_b = None
@@ -260,7 +265,7 @@ _matmul.differentiate(_matmul_gradients, _keep_factors)
 
 def _call_epilogue(
     a: Tensor, b: Tensor, bias: Optional[Tensor], context: int, layout_a: int, layout_b: int, layout_bias: int, destination: int,
-    transpose_a: bool, transpose_b: bool, activation: str, keeps: bool,
+    transpose_a: bool, transpose_b: bool, reduce_dtype: str, activation: str, keeps: bool,
 ) -> Tuple[Tensor, Tensor]:  # fmt: skip
     """The result, and what the activation was made of, where its derivative needs that and somebody `keeps` it.
 
@@ -279,7 +284,7 @@ def _call_epilogue(
     words = [activation] if activation else []
     words += ["bias"] if bias is not None else []
     words += ["aux"] if auxiliary is not None else []
-    options = _core.MatmulOptions(op_a=_ops[not transpose_b], op_b=_ops[not transpose_a], epilogue="-".join(words), heap=False)
+    options = _options(not transpose_b, not transpose_a, "-".join(words), reduce_dtype)
     left, right = _array(b, layout_b, among), _array(a, layout_a, among)
     _core.matmul_into(left, right, None, turned(result), options, arrays, stream_of_tensor(a))
     return result, before
@@ -293,8 +298,8 @@ def _epilogue_results(a: Tensor, context: int, destination: int, activation: str
 _epilogue = operator(
     "matmul_epilogue",
     _call_epilogue,
-    lambda a, b, bias, context, layout_a, layout_b, layout_bias, destination, transpose_a, transpose_b, activation, keeps: (
-        _epilogue_results(a, context, destination, activation, keeps)
+    lambda a, b, bias, context, layout_a, layout_b, layout_bias, destination, transpose_a, transpose_b, reduce_dtype, *how: (
+        _epilogue_results(a, context, destination, *how)
     ),
 )
 
@@ -308,7 +313,7 @@ def _keep_epilogue(ctx: Any, inputs: Tuple[Any, ...], output: Tuple[Tensor, Tens
 def _epilogue_gradients(ctx: Any, gradient: Optional[Tensor], of_before: Optional[Tensor]) -> Tuple[Any, ...]:
     """Those of the product by what passes the activation."""
     a, b, result, before = ctx.saved_tensors
-    context, layout_a, layout_b, layout_bias, destination, transpose_a, transpose_b, activation, _ = ctx.arguments
+    context, layout_a, layout_b, layout_bias, destination, *how, activation, _ = ctx.arguments
     given = gradient
     if gradient is not None and activation == "relu":
         given = gradient * (result > 0)
@@ -318,7 +323,7 @@ def _epilogue_gradients(ctx: Any, gradient: Optional[Tensor], of_before: Optiona
         given = of_before if given is None else given + of_before
     if given is None:
         return (None,) * (3 + len(ctx.arguments))
-    factors = _of_factors(ctx, a, b, given, context, layout_a, layout_b, destination, transpose_a, transpose_b)
+    factors = _of_factors(ctx, a, b, given, context, layout_a, layout_b, destination, *how)
     of_bias = _of_columns(given, destination, layout_bias, context) if ctx.needs_input_grad[2] else None
     return (*factors, of_bias, *[None] * len(ctx.arguments))
 
@@ -337,17 +342,18 @@ _epilogue.differentiate(_epilogue_gradients, _keep_epilogue)
 
 def matmul_in_layout(
     context: Context, a: Tensor, b: Tensor, layout_a: _core.Layout, layout_b: _core.Layout, to: _core.Layout,
-    transposed: Tuple[bool, bool], bias: Optional[Tensor] = None, of_bias: Optional[_core.Layout] = None,
-    activation: Optional[str] = None,
+    transposed: Tuple[bool, bool], reduce_dtype: Optional[torch.dtype], bias: Optional[Tensor] = None,
+    of_bias: Optional[_core.Layout] = None, activation: Optional[str] = None,
 ) -> Tensor:  # fmt: skip
     """What has been checked. `of_bias`: of a vector for the columns of D, whole on every rank, or cut as they are."""
     numbers = [number_of_layout(one) for one in (layout_a, layout_b, to)]
+    reduced = "" if reduce_dtype is None else dtype_name(reduce_dtype)
     if bias is None and activation is None:
-        return _matmul(a, b, number_of(context), *numbers, *transposed)
+        return _matmul(a, b, number_of(context), *numbers, *transposed, reduced)
     whole = _core.Layout(_core.Replicated(), (to.shape[1],), context.size) if of_bias is None else of_bias
     numbers.insert(2, number_of_layout(whole))
     keeps = torch.is_grad_enabled() and any(x is not None and x.requires_grad for x in (a, b, bias))
-    found, _ = _epilogue(a, b, bias, number_of(context), *numbers, *transposed, activation or "", keeps)
+    found, _ = _epilogue(a, b, bias, number_of(context), *numbers, *transposed, reduced, activation or "", keeps)
     return found
 
 
@@ -355,7 +361,7 @@ def matmul_in_layout(
 def matmul(
     context: Context, a: Tensor, b: Tensor, layout_a: _core.Layout, layout_b: _core.Layout,
     destination: Optional[Destination] = None, *, transpose_a: bool = False, transpose_b: bool = False,
-    bias: Optional[Tensor] = None, activation: Optional[str] = None,
+    bias: Optional[Tensor] = None, activation: Optional[str] = None, reduce_dtype: Optional[torch.dtype] = None,
 ) -> Tensor:  # fmt: skip
     """This rank's part of the product of two matrices, of any distributions, with an epilogue.
 
@@ -370,6 +376,9 @@ def matmul(
         A number for each column of the product, the whole of it on every rank; a rank's gradient is a share.
     activation : {'relu', 'gelu'}, optional
         Of the product with its bias; gelu in its form with tanh.
+    reduce_dtype : torch.dtype, optional
+        In which ranks of GPUs send each other sums that several of them make, forward and backward, as of `partita.matmul`: by default
+        the sums' own; or the operands', which is half the bytes of 16 bits.
     """
     check_activation("matmul", activation)
     check_part("matmul", a.shape, layout_a, context.rank, context.size)
@@ -379,4 +388,6 @@ def matmul(
     to = of_product(layout_a, layout_b, destination, transpose_a, transpose_b)
     if bias is not None and (bias.shape != to.shape[1:] or bias.dtype != a.dtype):
         raise ArgumentError(f"matmul: a bias of {bias.dtype} and shape {tuple(bias.shape)}, where {to} is of {a.dtype}")
-    return matmul_in_layout(context, a, b, layout_a, layout_b, to, (transpose_a, transpose_b), bias, None, activation)
+    return matmul_in_layout(
+        context, a, b, layout_a, layout_b, to, (transpose_a, transpose_b), reduce_dtype, bias, None, activation
+    )

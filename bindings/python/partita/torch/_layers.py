@@ -53,11 +53,12 @@ class _ParallelLinear(nn.Module):
 
     def __init__(
         self, context: Context, axis: int, in_features: int, out_features: int, bias: bool, activation: Optional[str],
-        sequence_parallel: bool, device: Any, dtype: Any,
+        sequence_parallel: bool, reduce_dtype: Optional[torch.dtype], device: Any, dtype: Any,
     ) -> None:  # fmt: skip
         super().__init__()
         check_activation(type(self).__name__, activation)
         self.context, self.activation, self.sequence_parallel = context, activation, sequence_parallel
+        self.reduce_dtype = reduce_dtype
         self.in_features, self.out_features = in_features, out_features
         self.layout = _core.Layout(_core.Slab(axis), (out_features, in_features), context.size)
         rows, columns = self.layout.local_shape(context.rank)
@@ -92,6 +93,11 @@ class _ParallelLinear(nn.Module):
             f"bias={self.bias is not None}, activation={self.activation}, sequence_parallel={self.sequence_parallel}"
         )
 
+    @property
+    def _reduced(self) -> torch.dtype:
+        """In which sums go from rank to rank."""
+        return self.weight.dtype if self.reduce_dtype is None else self.reduce_dtype
+
     def _rows(self, x: Tensor, layout: _core.Layout) -> Tensor:
         """As a matrix, which must be this rank's part."""
         rows = x.reshape(-1, x.shape[-1])
@@ -123,6 +129,9 @@ class ColumnParallelLinear(_ParallelLinear):
     sequence_parallel : bool
         x is this rank's tokens, [its tokens, ..., in], and what is gathered of the others' moves while products are made; backward
         gradients are scattered in the same way. False: x is the same on all ranks, [tokens, ..., in], and counts once.
+    reduce_dtype : torch.dtype, optional
+        Of sequence_parallel on GPUs: in which sums go from rank to rank (here those of gradients). By default that of the weights, as by
+        torch.distributed; torch.float32 for weights of 16 bits rounds them once less, and is twice the bytes.
 
     `forward(x, tokens=None)` gives [tokens of all ranks, ..., outputs of this rank]. `tokens`: the length of dimension 0 over all
     ranks, cut as Slab(0) does; by default that of this rank times the ranks.
@@ -131,9 +140,9 @@ class ColumnParallelLinear(_ParallelLinear):
     @collective
     def __init__(
         self, context: Context, in_features: int, out_features: int, bias: bool = True, *, activation: Optional[str] = None,
-        sequence_parallel: bool = True, device: Any = None, dtype: Any = None,
+        sequence_parallel: bool = True, reduce_dtype: Optional[torch.dtype] = None, device: Any = None, dtype: Any = None,
     ) -> None:  # fmt: skip
-        super().__init__(context, 0, in_features, out_features, bias, activation, sequence_parallel, device, dtype)
+        super().__init__(context, 0, in_features, out_features, bias, activation, sequence_parallel, reduce_dtype, device, dtype)
 
     @collective
     def forward(self, x: Tensor, tokens: Optional[int] = None) -> Tensor:
@@ -145,7 +154,7 @@ class ColumnParallelLinear(_ParallelLinear):
         to = _core.Layout(_core.Slab(1), (of_x.shape[0], self.out_features), self.context.size)
         of_bias = _core.Layout(_core.Slab(0), (self.out_features,), self.context.size)
         y = matmul_in_layout(
-            self.context, self._rows(x, of_x), self.weight, of_x, self.layout, to, (False, True), self.bias, of_bias,
+            self.context, self._rows(x, of_x), self.weight, of_x, self.layout, to, (False, True), self._reduced, self.bias, of_bias,
             self.activation,
         )  # fmt: skip
         return y.reshape(whole, *leading[1:], y.shape[-1])
@@ -165,6 +174,8 @@ class RowParallelLinear(_ParallelLinear):
     sequence_parallel : bool
         y is this rank's tokens, [its tokens, ..., out]: sums are scattered while products are made; backward gradients are
         gathered in the same way. False: y is the same on all ranks, and counts once.
+    reduce_dtype : torch.dtype, optional
+        As of `ColumnParallelLinear`; here those of y.
 
     `forward(x)` takes [tokens of all ranks, ..., inputs of this rank].
     """
@@ -172,9 +183,9 @@ class RowParallelLinear(_ParallelLinear):
     @collective
     def __init__(
         self, context: Context, in_features: int, out_features: int, bias: bool = True, *, activation: Optional[str] = None,
-        sequence_parallel: bool = True, device: Any = None, dtype: Any = None,
+        sequence_parallel: bool = True, reduce_dtype: Optional[torch.dtype] = None, device: Any = None, dtype: Any = None,
     ) -> None:  # fmt: skip
-        super().__init__(context, 1, in_features, out_features, bias, activation, sequence_parallel, device, dtype)
+        super().__init__(context, 1, in_features, out_features, bias, activation, sequence_parallel, reduce_dtype, device, dtype)
 
     @collective
     def forward(self, x: Tensor) -> Tensor:
@@ -186,6 +197,7 @@ class RowParallelLinear(_ParallelLinear):
         to = self._of_tokens(leading[0], math.prod(leading[1:]), self.out_features)
         bias = None if self.bias is None else _shared(self.bias, self.context)
         y = matmul_in_layout(
-            self.context, self._rows(x, of_x), self.weight, of_x, self.layout, to, (False, True), bias, None, self.activation
-        )
+            self.context, self._rows(x, of_x), self.weight, of_x, self.layout, to, (False, True), self._reduced, bias, None,
+            self.activation,
+        )  # fmt: skip
         return y.reshape(-1, *leading[1:], self.out_features)
