@@ -186,3 +186,18 @@ def test_in_what_sums_travel(ctx):
     with pytest.raises(pt.UnsupportedError, match="cannot reduce sums"):
         after_two_layers(ctx, torch.bfloat16, torch.float16)
     assert not ctx.failed
+
+
+def test_the_stream_of_a_tensor(monkeypatch):
+    """By its number where PyTorch tells that, else by the object."""
+    from types import SimpleNamespace
+
+    from partita._streams import stream_of_tensor
+
+    there = SimpleNamespace(is_cuda=True, get_device=lambda: 3, device="cuda:3")
+    monkeypatch.setattr(torch._C, "_cuda_getCurrentRawStream", lambda device: 100 + device, raising=False)
+    assert stream_of_tensor(there) == 103
+    monkeypatch.delattr(torch._C, "_cuda_getCurrentRawStream")
+    monkeypatch.setattr(torch.cuda, "current_stream", lambda device: SimpleNamespace(cuda_stream=f"20{device[-1]}"))
+    assert stream_of_tensor(there) == 203
+    assert stream_of_tensor(torch.zeros(1)) is None

@@ -12,8 +12,8 @@
 What is passed are tensors of this rank, of the CPU or of the context's device; on a device the work goes into PyTorch's current
 stream. All functions are collective: all ranks make the same calls in the same order, in backward passes, too. Each is
 differentiated as the linear map that it is on the tensors of all ranks together: what backward() is called with on the ranks
-counts as one sum (docs/torch.md). They are operators of PyTorch (`torch.ops.partita`), which torch.compile keeps whole. Errors
-are those of `partita`, the same on every rank.
+counts as one sum (docs/torch.md). Under torch.compile they are operators of PyTorch (`torch.ops.partita`),
+which it keeps whole. Errors are those of `partita`, the same on every rank.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -189,7 +189,7 @@ def _of_layers(context: Context, device: str, layers: _Layers) -> Iterator[Case]
 def _of_products(context: Context) -> Iterator[Case]:
     for one in products(context):
         case = _case(context, f"{one.name}/bf16", one.bytes, one.ours, one.theirs, one.calls, "cuda", _streamed)
-        yield case._replace(peer="async_tp")
+        yield case._replace(peer=one.peer)
 
 
 def _of_device(context: Context, device: str) -> Iterator[Case]:
