@@ -396,6 +396,7 @@ def test_bench():
     assert code == 0 and printed.count("2 ranks  ours") == 2 and "cuda/*: skipped" in printed and other == ("", 0), (printed, other)
 
 
+@pytest.mark.skipif(WHERE == "cpu", reason="there in processes of their own: test_torch_calls.py")
 def test_compiled(ctx):
     if ctx.size > 1:
         pytest.skip("the compiler of ranks that are threads is one")

@@ -12,6 +12,7 @@ if not hasattr(torch.library, "custom_op"):
     pytest.skip("PyTorch 2.4 or newer", allow_module_level=True)
 
 import partita.torch as ptt  # noqa: E402
+from test_launchers import started  # noqa: E402
 from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
 
 WHERE = "cuda" if os.environ.get("PARTITA_TEST_DEVICE") == "cuda" else "cpu"
@@ -201,3 +202,36 @@ def test_the_stream_of_a_tensor(monkeypatch):
     monkeypatch.setattr(torch.cuda, "current_stream", lambda device: SimpleNamespace(cuda_stream=f"20{device[-1]}"))
     assert stream_of_tensor(there) == 203
     assert stream_of_tensor(torch.zeros(1)) is None
+
+
+COMPILED = """
+import functools, torch, torch.utils.checkpoint, partita as pt, partita.torch as ptt
+context = pt.initialize(device="cpu", deadline=60)
+
+def gradients(step, x, parameters=()):
+    return torch.autograd.grad(step(x).square().sum(), (x, *parameters))
+
+def alike(found, expected):
+    assert all(torch.allclose(*two) for two in zip(found, expected)), (found, expected)
+
+def step(x):
+    y = ptt.reduce_scatter(context, ptt.all_gather(context, x.sin()).cos())
+    return ptt.broadcast(context, ptt.all_to_all(context, y)) + ptt.all_reduce(context, y, "max")
+
+x = torch.randn(2, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(context.rank)).requires_grad_()
+expected = gradients(step, x)
+alike(gradients(functools.partial(torch.utils.checkpoint.checkpoint, step, use_reentrant=False), x), expected)
+alike(gradients(torch.compile(step, backend="aot_eager", fullgraph=True, dynamic=True), x), expected)
+up = ptt.ColumnParallelLinear(context, 3, 4, activation="gelu", dtype=torch.float64)
+layers = torch.nn.Sequential(up, ptt.RowParallelLinear(context, 4, 3, dtype=torch.float64))
+parameters = tuple(layers.parameters())
+alike(gradients(torch.compile(layers, backend="aot_eager"), x, parameters), gradients(layers, x, parameters))
+context.close()
+print("the same")
+"""
+
+
+def test_programs_under_compilers_and_checkpoints():
+    """In a process of its own: the compiler of ranks that are threads is one."""
+    ((printed, code),) = started(1, "", body=COMPILED)
+    assert code == 0 and printed.endswith("the same\n"), printed

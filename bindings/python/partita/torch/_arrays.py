@@ -313,13 +313,13 @@ def _keep_epilogue(ctx: Any, inputs: Tuple[Any, ...], output: Tuple[Tensor, Tens
 def _epilogue_gradients(ctx: Any, gradient: Optional[Tensor], of_before: Optional[Tensor]) -> Tuple[Any, ...]:
     """Those of the product by what passes the activation."""
     a, b, result, before = ctx.saved_tensors
-    context, layout_a, layout_b, layout_bias, destination, *how, activation, _ = ctx.arguments
+    context, layout_a, layout_b, layout_bias, destination, *how, activation, keeps = ctx.arguments
     given = gradient
     if gradient is not None and activation == "relu":
         given = gradient * (result > 0)
     elif gradient is not None and activation == "gelu":
         given = torch.ops.aten.gelu_backward(gradient, before, approximate="tanh")
-    if of_before is not None:
+    if of_before is not None and activation == "gelu" and keeps:  # compilers give zeros for what is not kept
         given = of_before if given is None else given + of_before
     if given is None:
         return (None,) * (3 + len(ctx.arguments))
