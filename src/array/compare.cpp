@@ -5,6 +5,7 @@
 
 #include "array/array_state.hpp"
 #include "array/elements.hpp"
+#include "array/pieces.hpp"
 #include "array/transfer.hpp"
 #include "base/check.hpp"
 #include "base/visit_dtype.hpp"
@@ -38,22 +39,34 @@ bool same_bits(const T& a, const T& b) {
   return std::memcmp(&a, &b, sizeof(T)) == 0;
 }
 
-/// Compares `b`, which has the same layout as `a`, with it.
+/// Compares a piece of `b`, which has the same layout as `a`, with that of `a`.
 template <class T>
-Finding compare_parts(const Array& a, const Array& b) {
-  Finding finding;
-  std::vector<T> values;  // of b, in the order in which for_each_element walks
-  values.reserve(static_cast<std::size_t>(b.local_size()));
-  const int rank = a.context_state()->rank();
-  arrays::for_each_element<T>(b.local(), b.layout(), rank,
+void compare_pieces(const View& a, const View& b, const Extents& lower, const Array& whole, Finding& finding,
+                    std::vector<T>& values) {
+  const int rank = whole.context_state()->rank();
+  values.clear();  // of b, in the order in which for_each_element walks
+  arrays::for_each_element<T>(b, lower, whole.layout(), rank,
                               [&](std::int64_t, T& element) { values.push_back(element); });
   std::size_t next = 0;
-  arrays::for_each_element<T>(a.local(), a.layout(), rank, [&](std::int64_t number, T& element) {
+  arrays::for_each_element<T>(a, lower, whole.layout(), rank, [&](std::int64_t number, T& element) {
     const T other = values[next++];
     if (same_bits(element, other)) return;
     ++finding.differing;
     finding.largest = std::max(finding.largest, distance(element, other));
     finding.first = std::min(finding.first, number);
+  });
+}
+
+template <class T>
+Finding compare_parts(const Array& a, const Array& b) {
+  Finding finding;
+  ContextState& context = *a.context_state();
+  arrays::HostPiece of_a, of_b;
+  std::vector<T> values;
+  arrays::for_each_piece(a.local(), arrays::piece_bytes, [&](const Extents& lower, const Extents& extents) {
+    const View here = of_a.bring(context, arrays::piece_of(a.local(), lower, extents));
+    const View there = of_b.bring(context, arrays::piece_of(b.local(), lower, extents));
+    compare_pieces(here, there, lower, a, finding, values);
   });
   return finding;
 }
@@ -102,8 +115,7 @@ Comparison compare(const Array& a, const Array& b) {
   Finding mine;
   visit_dtype(a.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
-    if (arrays::is_first_holder(a.layout(), context.rank()))
-      mine = compare_parts<T>(arrays::on_host(a), arrays::on_host(moved));
+    if (arrays::is_first_holder(a.layout(), context.rank())) mine = compare_parts<T>(a, moved);
   });
   const Finding all = join(runtime::exchange_values(context, "compare", mine));
   Comparison result{all.differing == 0, all.differing, all.largest, {}};

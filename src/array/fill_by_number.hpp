@@ -2,25 +2,38 @@
 #pragma once
 
 #include <partita/array.hpp>
-#include <partita/elements.hpp>
 
 #include "array/array_state.hpp"
 #include "array/elements.hpp"
+#include "array/pieces.hpp"
 #include "base/visit_dtype.hpp"
+#include "device/device_synchronization.hpp"
 
 namespace partita::arrays {
 
 /// Calls `body(number, element)` as `for_each_element`, with elements of the array's dtype. Those of an array
-/// in device memory are made on the host and copied over, after what `stream` was given; done when it
-/// returns. Local.
+/// in device memory are made on the host, piece by piece, and copied over, after what `stream` was given;
+/// done when it returns. Local.
 template <class Body>
 void fill_by_number(Array& array, Body&& body, Stream stream = {}) {
-  const Array part = detail::host_stand_in(array, stream);
+  const View& local = array.local();
+  const bool on_device = local.space == MemorySpace::device;
+  ContextState& context = *array.context_state();
+  require_stream_of_device("fill", on_device, stream);
+  if (on_device) {
+    context.require_usable_here("fill");
+    devices::follow(context, "fill", stream);
+  }
   visit_dtype(array.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
-    for_each_element<T>(part.local(), part.layout(), part.context_state()->rank(), body);
+    if (!on_device) return for_each_element<T>(local, array.layout(), context.rank(), body);
+    HostPiece memory;
+    for_each_piece(local, piece_bytes, [&](const Extents& lower, const Extents& extents) {
+      const View there = piece_of(local, lower, extents), here = memory.make(there);
+      for_each_element<T>(here, lower, array.layout(), context.rank(), body);
+      copy_view(context, here, there);
+    });
   });
-  if (part.state() != array.state()) copy(part, array, stream);
 }
 
 }  // namespace partita::arrays

@@ -65,6 +65,28 @@ DEVICE_TEST(FillRandomGivesTheNumbersOfTheHost) {
   }
 }
 
+// Larger than what crosses the bus at once, and not a whole number of times.
+DEVICE_TEST(FillsAndComparesInSeveralPieces) {
+  const Shape shape{5, 1000, 1001};
+  for (const Order order : {Order::row_major, Order::column_major}) {
+    Array here = empty(context, shape, Slab(1), Dtype::f64, {Residency::ordinary, order, MemorySpace::host});
+    Array there = empty(context, shape, Slab(1), Dtype::f64, {Residency::ordinary, order});
+    fill_random(here, 7);
+    fill_random(there, 7);
+    Array back = empty(context, shape, Slab(1), Dtype::f64);
+    copy(there, back);
+    EXPECT_TRUE(compare(back, there).equal);
+    Array copied =
+        empty(context, shape, Slab(1), Dtype::f64, {Residency::ordinary, order, MemorySpace::host});
+    copy(there, copied);
+    EXPECT_TRUE(compare(copied, here).equal);
+    set_at(there, {4, 999, 1000}, 2.0);
+    const Comparison comparison = compare(there, back);
+    EXPECT_EQ(comparison.differing, 1);
+    EXPECT_EQ(comparison.first_difference, (Index{4, 999, 1000}));
+  }
+}
+
 DEVICE_TEST(FillAndCopyEveryDtypeAndOrder) {
   const Dtype all[] = {Dtype::boolean, Dtype::i8,  Dtype::u8,  Dtype::i16, Dtype::u16,
                        Dtype::i32,     Dtype::u32, Dtype::i64, Dtype::u64, Dtype::f16,
