@@ -75,7 +75,8 @@ class Walk {
     last_ = &scheme.stages.back();
     stores_ = scheme.stores;
     first_stage(scheme.stages.front(), scheme.stages.size() > 1 ? &scheme.stages[1] : nullptr);
-    for (std::size_t i = 1; i < scheme.stages.size(); ++i) next_stage(scheme.stages[i]);
+    for (std::size_t i = 1; i < scheme.stages.size(); ++i)
+      next_stage(scheme.stages[i], i + 1 < scheme.stages.size() ? &scheme.stages[i + 1] : nullptr);
     if (current_ != output) hand_over(output);
     transform_pending();
     steps_.settle();
@@ -100,6 +101,11 @@ class Walk {
     return steps_.add_array(layout, dtype, problem_.input.axis_order);
   }
 
+  /// The same for what only the kernel that stores and the transforms before it read.
+  int add_array_for_stores(const Layout& layout, Dtype dtype) {
+    return add_array(with_room_in_rows(problem_, layout, dtype), dtype);
+  }
+
   /// Peers may read and write it.
   bool reachable_in_place(int buffer) const {
     const Operand& array = operand(buffer);
@@ -110,6 +116,13 @@ class Walk {
   bool handed_over_in_place(const Stage& stage, int from) const {
     return through_peers_ && reachable_in_place(from) && is_plain(stage.before) &&
            fits_through_cache(operand(from), stage);
+  }
+
+  /// Whether what a stage makes is stored in the memory of its owners, where the next one or the result
+  /// wants it elsewhere.
+  bool leaves_by_stores(const Stage& stage, const Stage* next) const {
+    if (!stores_ || (next == nullptr && !reachable_in_place(output))) return false;
+    return stored_axis(problem_, stage, next != nullptr ? next->before : operand(output).layout).has_value();
   }
 
   void first_stage(const Stage& stage, const Stage* next) {
@@ -124,22 +137,22 @@ class Walk {
     const bool fits = done && result_lies_as(stage.after);
     const bool peers_read = next != nullptr && through_peers_;
     // What is stored in the memory of others needs none here.
-    const bool leaves = next != nullptr && stores_ && stage.axes.size() == 1 &&
-                        stored_axis(problem_, stage, next->before).has_value();
+    const bool stored = leaves_by_stores(stage, next);
     int to = current_;
-    if (leaves) {
+    if (stored && next != nullptr && stage.axes.size() == 1) {
       // it is transformed from where it is
     } else if (fits && (!peers_read || reachable_in_place(output))) {
       to = output;
     } else if (current_ == input || current_ == output || changes_dtype(problem_, stage)) {
-      to = add_array(stage.after, done ? problem_.dtype : problem_.input.dtype);
+      const Dtype dtype = done ? problem_.dtype : problem_.input.dtype;
+      to = stored ? add_array_for_stores(stage.after, dtype) : add_array(stage.after, dtype);
     }
     transform(stage, current_, to);
   }
 
   // Inside a node the lines are gathered from whoever has them; between nodes and devices the array is
   // redistributed first.
-  void next_stage(const Stage& stage) {
+  void next_stage(const Stage& stage, const Stage* next) {
     if (handed_over_in_place(stage, current_)) {
       transform_pending();
       const int to = stored(stage);
@@ -151,9 +164,22 @@ class Walk {
     const bool ends = is_last(stage) && current_ != output && result_lies_as(stage.after);
     const bool takes = ends && !changes && (!stores_ || reachable_in_place(output));
     const Dtype before = operand(current_).dtype;
-    const int arrived = takes ? output : add_array(stage.before, before);
+    const int arrived = arrives_with_room(stage, ends, next) ? add_array_for_stores(stage.before, before)
+                        : takes                              ? output
+                                                             : add_array(stage.before, before);
     hand_over(arrived, &stage);
     transform(stage, arrived, ends ? output : changes ? add_array(stage.after, problem_.dtype) : arrived);
+  }
+
+  /// Whether a stage's array is stored by peers in rows that would begin anywhere, and read by the kernel
+  /// alone.
+  bool arrives_with_room(const Stage& stage, bool ends, const Stage* next) const {
+    if (!stores_ || !pending_ || !stored_axis(problem_, *pending_->stage, stage.before)) return false;
+    if (!is_of_kernel(problem_, stage) || !(ends || leaves_by_stores(stage, next))) return false;
+    return has_room(with_room_in_rows(problem_, stage.before, operand(current_).dtype), stage);
+  }
+  static bool has_room(const Layout& layout, const Stage& stage) {
+    return !(layout.shape() == stage.before.shape());
   }
 
   /// Where a stage that goes through cache stores its lines: in the result if it is the last; there, or where
@@ -185,6 +211,8 @@ class Walk {
     if (arrivals_.groups.several()) {
       const Arrivals arrivals = std::exchange(arrivals_, {});
       transform_arriving(steps_, problem_, stage, is_last(stage), arrivals, now.from, now.to);
+    } else if (is_of_kernel(problem_, stage) && has_room(operand(now.from).layout, stage)) {
+      transform_by_kernel(steps_, problem_, stage, is_last(stage), now.from, now.to);
     } else if (problem_.on_device() || (has_fastest(operand(now.from), stage.axes) && !needs_scratch(now))) {
       const Region own = stage.before.region(steps_.rank());
       transform_owned(steps_, problem_, stage, is_last(stage), own, now.from, now.to);

@@ -177,18 +177,21 @@ void predict(Scheme& scheme, const Problem& problem, const std::optional<Layout>
 
 // --- how arrays change hands
 
-/// Whether something of the scheme can be stored by its owners' peers; unless that was asked for, only what
-/// is worth it.
+/// Whether something of the scheme can be stored by its owners' peers; unless that was asked for, only where
+/// all of that is worth it: in rows that fill pieces of links, or may be given room.
 bool may_store(const Scheme& scheme, const Problem& problem, const std::optional<Layout>& wanted) {
   if (scheme.factors) return false;
-  const bool any = problem.options.exchange == FftExchange::stores;
-  const auto suits = [&](const Stage& stage, const Layout& to) {
-    return stored_axis(problem, stage, to) && (any || stores_whole_words(problem, stage, to));
+  bool some = false, all = true;
+  const auto look = [&](const Stage& stage, const Layout& to, const Stage* next) {
+    if (!stored_axis(problem, stage, to)) return;
+    some = true;
+    all =
+        all && (stores_whole_words(problem, stage, to) || (next != nullptr && is_of_kernel(problem, *next)));
   };
-  for (std::size_t i = 0; i + 1 < scheme.stages.size(); ++i) {
-    if (suits(scheme.stages[i], scheme.stages[i + 1].before)) return true;
-  }
-  return wanted && problem.reachable_output && suits(scheme.stages.back(), *wanted);
+  for (std::size_t i = 0; i + 1 < scheme.stages.size(); ++i)
+    look(scheme.stages[i], scheme.stages[i + 1].before, &scheme.stages[i + 1]);
+  if (wanted && problem.reachable_output) look(scheme.stages.back(), *wanted, nullptr);
+  return some && (all || problem.options.exchange == FftExchange::stores);
 }
 
 /// Those that store, beside those that copy or in their place, as the options want.

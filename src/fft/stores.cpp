@@ -83,7 +83,7 @@ class Storing {
         to_(to),
         own_(what.stage.after.region(steps.rank())),
         takers_(owners(steps.operand(to).layout, own_)),
-        givers_(owners(what.stage.after, steps.operand(to).layout.region(steps.rank()))) {}
+        givers_(owners(what.stage.after, without_room(steps.operand(to).layout, what.stage.after))) {}
 
   /// Nobody waits before all its peers have been told that they may store.
   void open() {
@@ -129,6 +129,15 @@ class Storing {
     return ranks;
   }
 
+  /// This rank's region of a layout, of which rows may have room behind them.
+  Region without_room(const Layout& layout, const Layout& of) const {
+    Region region = layout.region(steps_.rank());
+    for (std::size_t d = 0; d < region.sets.size(); ++d) {
+      region.sets[d] = intersect(region.sets[d], IndexSet::range(0, of.shape()[static_cast<int>(d)]));
+    }
+    return region;
+  }
+
   /// One where there is nothing to be transformed meanwhile.
   redistribution::Parts parts_of_rest() const {
     if (rest_.axes.empty()) return {};
@@ -172,6 +181,10 @@ class Storing {
   bool granted_ = false;
 };
 
+bool is_complex_kind(TransformKind kind) {
+  return kind == TransformKind::complex_forward || kind == TransformKind::complex_backward;
+}
+
 /// A power of two of complex numbers.
 bool is_of_kernel(const Problem& problem, const Stage& stage, int axis) {
   const std::int64_t length = stage.after.shape()[axis];
@@ -179,13 +192,22 @@ bool is_of_kernel(const Problem& problem, const Stage& stage, int axis) {
          length <= TransformInto::longest;
 }
 
+int fastest_axis(const Problem& problem) {
+  const Extents& order = problem.input.axis_order;
+  return static_cast<int>(order[order.size() - 1]);
+}
+
 }  // namespace
 
+bool is_of_kernel(const Problem& problem, const Stage& stage) {
+  return is_complex_kind(problem.kind) && stage.axes.size() == 1 &&
+         is_of_kernel(problem, stage, stage.axes.front());
+}
+
 std::optional<int> stored_axis(const Problem& problem, const Stage& stage, const Layout& to) {
-  const bool is_complex_kind =
-      problem.kind == TransformKind::complex_forward || problem.kind == TransformKind::complex_backward;
   const bool makes_reals = problem.doubles && changes_dtype(problem, stage);
-  if (!problem.on_device() || !is_complex_kind || makes_reals || same(stage.after, to)) return std::nullopt;
+  if (!problem.on_device() || !is_complex_kind(problem.kind) || makes_reals || same(stage.after, to))
+    return std::nullopt;
   if (!on_one_node(problem.topology) || problem.topology.ranks() > most_ranks) return std::nullopt;
   if (!is_plain(to) || !is_plain(stage.after) || !is_of_boxes(to) || !is_of_boxes(stage.after)) {
     return std::nullopt;
@@ -200,7 +222,7 @@ std::optional<int> stored_axis(const Problem& problem, const Stage& stage, const
 
 bool stores_whole_words(const Problem& problem, const Stage& stage, const Layout& to) {
   constexpr std::int64_t word = 16;
-  const auto fastest = static_cast<int>(problem.input.axis_order[problem.input.axis_order.size() - 1]);
+  const int fastest = fastest_axis(problem);
   const auto whole = [&](const Layout& layout) {
     for (int rank = 0; rank < layout.ranks(); ++rank) {
       if (layout.local_shape(rank)[fastest] * size_of(problem.dtype) % word != 0) return false;
@@ -208,6 +230,15 @@ bool stores_whole_words(const Problem& problem, const Stage& stage, const Layout
     return true;
   };
   return whole(stage.after) && whole(to);
+}
+
+Layout with_room_in_rows(const Problem& problem, const Layout& layout, Dtype dtype) {
+  constexpr std::int64_t sector = 32, tile = 128;  // bytes: of links and memory; of the kernel's rows
+  const int axis = fastest_axis(problem);
+  const std::int64_t extent = layout.shape()[axis], item = size_of(dtype);
+  if (extent * item % sector == 0 || !whole_axes(layout)[static_cast<std::size_t>(axis)]) return layout;
+  const std::int64_t roomy = round_up(extent, tile / item);
+  return stretches(layout, axis, roomy) ? with_extent(layout, axis, roomy) : layout;
 }
 
 namespace {
@@ -236,12 +267,11 @@ double Groups::first_share() const {
 
 Groups groups_of(const Problem& problem, const Stage& stage, int stored, const Stage& next) {
   constexpr std::int64_t shortest = 128;  // bytes of a row, as tiles of lines are
-  const auto axis = static_cast<int>(problem.input.axis_order[problem.input.axis_order.size() - 1]);
+  const int axis = fastest_axis(problem);
   const auto whole = [&](const Layout& layout) -> bool {
     return whole_axes(layout)[static_cast<std::size_t>(axis)];
   };
-  const bool by_kernel = next.axes.size() == 1 && is_of_kernel(problem, next, next.axes.front());
-  if (!by_kernel || axis == stored || contains(next.axes, axis)) return {};
+  if (!is_of_kernel(problem, next) || axis == stored || contains(next.axes, axis)) return {};
   if (!whole(stage.after) || !whole(next.before)) return {};
   const Machine& machine = problem.machine;
   const std::int64_t item = size_of(dtype_between(problem));
@@ -286,15 +316,27 @@ Arrivals transform_into_owners(Steps& steps, const Problem& problem, const Store
   return {};
 }
 
+namespace {
+
+void transform_lines(Steps& steps, const Problem& problem, const Stage& stage, bool last, const Region& lines,
+                     int from, int to) {
+  if (lines.empty()) return;
+  steps.compute(TransformInto{
+      {lines, steps.own(from)}, {{lines, steps.own(to)}}, stage.axes.front(), problem.kind, last});
+}
+
+}  // namespace
+
+void transform_by_kernel(Steps& steps, const Problem& problem, const Stage& stage, bool last, int from,
+                         int to) {
+  transform_lines(steps, problem, stage, last, stage.before.region(steps.rank()), from, to);
+}
+
 void transform_arriving(Steps& steps, const Problem& problem, const Stage& stage, bool last,
                         const Arrivals& arriving, int from, int to) {
   const Region own = stage.before.region(steps.rank());
-  for (std::size_t i = 0; i < arriving.groups.indices.size(); ++i) {
-    const Region lines = await_group(steps, arriving, i, own);
-    if (lines.empty()) continue;
-    steps.compute(TransformInto{
-        {lines, steps.own(from)}, {{lines, steps.own(to)}}, stage.axes.front(), problem.kind, last});
-  }
+  for (std::size_t i = 0; i < arriving.groups.indices.size(); ++i)
+    transform_lines(steps, problem, stage, last, await_group(steps, arriving, i, own), from, to);
 }
 
 }  // namespace partita::fourier

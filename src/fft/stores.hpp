@@ -15,9 +15,17 @@ namespace partita::fourier {
 /// neighbours. Nothing: it has to be copied. The same on every rank.
 std::optional<int> stored_axis(const Problem& problem, const Stage& stage, const Layout& to);
 
-/// Whether rows begin at multiples of 16 bytes on both sides. The kernel moves single numbers elsewhere,
-/// which takes longer than copies do (docs/performance.md).
+/// Whether what is stored by `stage` in arrays of layout `to` goes in whole words of 16 bytes. The kernel
+/// moves single numbers elsewhere, which takes longer than copies do (docs/performance.md).
 bool stores_whole_words(const Problem& problem, const Stage& stage, const Layout& to);
+
+/// Whether a stage consists of lines that the kernel transforms.
+bool is_of_kernel(const Problem& problem, const Stage& stage);
+
+/// Rows of an array between stages, which are whole on every rank, with room behind them, so that they begin
+/// at multiples of 128 bytes; the layout itself where they fill pieces of 32 bytes anyway, as links and
+/// memory move them. Half spectra have an odd number of elements a row.
+Layout with_room_in_rows(const Problem& problem, const Layout& layout, Dtype dtype);
 
 /// The indices along `axis`, in groups that arrive one after the other.
 struct Groups {
@@ -58,7 +66,10 @@ struct StoredStage {
 Arrivals transform_into_owners(Steps& steps, const Problem& problem, const StoredStage& what,
                                const Arrivals& arriving, int to, const Groups& groups);
 
-/// A stage of one axis whose input arrives in groups, from one buffer to another, or in place.
+/// A stage of one axis by the kernel, from one buffer to another, or in place: this rank's part.
+void transform_by_kernel(Steps& steps, const Problem& problem, const Stage& stage, bool last, int from,
+                         int to);
+/// The same where the input arrives in groups.
 void transform_arriving(Steps& steps, const Problem& problem, const Stage& stage, bool last,
                         const Arrivals& arriving, int from, int to);
 

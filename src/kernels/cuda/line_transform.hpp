@@ -251,7 +251,8 @@ class LineThread {
   using Number = LineNumber<Real>;
   static constexpr int kept = Factors::first;  // values of a thread
 
-  /// `wide_from`, `wide_to`: neighbours lie side by side, so that values can be read or written whole.
+  /// `wide_from`, `wide_to`: neighbours lie side by side, so that values can be read or written whole. (Of
+  /// the last one there may be but one line.)
   PARTITA_EVERYWHERE LineThread(const LineTransform& what, Shared& shared, int thread, bool wide_from,
                                 bool wide_to)
       : what_(what),
@@ -391,7 +392,7 @@ class LineThread {
   PARTITA_EVERYWHERE bool has_line(int i) const { return line_ + i * apart_ < what_.neighbours; }
 
   PARTITA_EVERYWHERE Value read(const char* from) const {
-    if (wide_from_) return has_line(0) ? *reinterpret_cast<const Value*>(from) : Value{};
+    if (wide_from_ && has_line(Value::lines - 1)) return *reinterpret_cast<const Value*>(from);
     Value value{};
     PARTITA_UNROLLED
     for (int i = 0; i < Value::lines; ++i) {
@@ -405,13 +406,14 @@ class LineThread {
   PARTITA_EVERYWHERE void write(int position, const Value& value) const {
     const typename Shared::Owner& owner = shared_.owners[shared_.owner[position]];
     char* const to = shared_.to[position] + owner.offset;
-    if (wide_to_) {
-      if (has_line(0)) *reinterpret_cast<Value*>(to + column_ * Value::lines * number_bytes) = value;
+    const int line = column_ * (wide_to_ ? Value::lines : 1);
+    if (wide_to_ && has_line(Value::lines - 1)) {
+      *reinterpret_cast<Value*>(to + line * number_bytes) = value;
       return;
     }
     PARTITA_UNROLLED
     for (int i = 0; i < Value::lines; ++i) {
-      if (has_line(i)) *reinterpret_cast<Number*>(to + (column_ + i * apart_) * owner.apart) = value.line(i);
+      if (has_line(i)) *reinterpret_cast<Number*>(to + (line + i * apart_) * owner.apart) = value.line(i);
     }
   }
 
@@ -492,9 +494,8 @@ inline WideAccess wide_access(const LineTransform& what) {
     return result;
   };
   WideAccess wide;
-  const bool whole = what.neighbours % lines == 0;
-  wide.from = whole && even(what.from, what.from_along, what.from_apart, what.from_strides);
-  wide.to = whole;
+  wide.from = even(what.from, what.from_along, what.from_apart, what.from_strides);
+  wide.to = true;
   for (int p = 0; p < what.pieces; ++p) {
     const LineTransform::Piece& piece = what.piece[p];
     wide.to = wide.to && piece.apart == 1 && even(piece.to, piece.along, piece.apart, piece.strides);
