@@ -47,7 +47,7 @@ class LinesOfParts {
     what_.link_share = link_share;
     std::ranges::sort(parts_, {}, [&](const Part* part) { return set(*part, work.axis).front(); });
     const Part& first = *parts_.front();
-    from_ = side(work.from.place, first.region, binding);
+    from_ = side(work.from.place, work.from.region, binding);
     for (const Part* part : parts_) to_.push_back(side(part->place, part->region, binding));
     check<UnsupportedError>(parts_.size() <= LineTransform::most_pieces, "lines that are cut into {} pieces",
                             parts_.size());

@@ -125,6 +125,12 @@ class Walk {
     return stored_axis(problem_, stage, next != nullptr ? next->before : operand(output).layout).has_value();
   }
 
+  /// In which what a stage stores arrives at the next one.
+  Groups groups_behind(const Stage& stage, const Stage* next) const {
+    if (next == nullptr) return {};
+    return groups_of(problem_, stage, *stored_axis(problem_, stage, next->before), *next);
+  }
+
   void first_stage(const Stage& stage, const Stage* next) {
     if (!same(operand(current_).layout, stage.before)) {
       const bool rests = next == nullptr && !changes_dtype(problem_, stage) && result_lies_as(stage.before) &&
@@ -139,8 +145,8 @@ class Walk {
     // What is stored in the memory of others needs none here.
     const bool stored = leaves_by_stores(stage, next);
     int to = current_;
-    if (stored && next != nullptr && stage.axes.size() == 1) {
-      // it is transformed from where it is
+    if (stored && !(stage.axes.size() > 1 && groups_behind(stage, next).several())) {
+      // it is transformed from where it is, and stays in cache until it is stored
     } else if (fits && (!peers_read || reachable_in_place(output))) {
       to = output;
     } else if (current_ == input || current_ == output || changes_dtype(problem_, stage)) {
@@ -163,7 +169,7 @@ class Walk {
     const bool changes = changes_dtype(problem_, stage);
     const bool ends = is_last(stage) && current_ != output && result_lies_as(stage.after);
     const bool takes = ends && !changes && (!stores_ || reachable_in_place(output));
-    const Dtype before = operand(current_).dtype;
+    const Dtype before = dtype_between(problem_);
     const int arrived = arrives_with_room(stage, ends, next) ? add_array_for_stores(stage.before, before)
                         : takes                              ? output
                                                              : add_array(stage.before, before);
@@ -176,7 +182,7 @@ class Walk {
   bool arrives_with_room(const Stage& stage, bool ends, const Stage* next) const {
     if (!stores_ || !pending_ || !stored_axis(problem_, *pending_->stage, stage.before)) return false;
     if (!is_of_kernel(problem_, stage) || !(ends || leaves_by_stores(stage, next))) return false;
-    return has_room(with_room_in_rows(problem_, stage.before, operand(current_).dtype), stage);
+    return has_room(with_room_in_rows(problem_, stage.before, dtype_between(problem_)), stage);
   }
   static bool has_room(const Layout& layout, const Stage& stage) {
     return !(layout.shape() == stage.before.shape());
@@ -229,8 +235,9 @@ class Walk {
     if (!axis) return false;
     const Pending now = *std::exchange(pending_, std::nullopt);
     const Stage& stage = *now.stage;
-    const Groups groups = next != nullptr ? groups_of(problem_, stage, *axis, *next) : Groups{};
-    const StoredStage what{stage, is_last(stage), *axis, now.from, now.to};
+    const Groups groups = groups_behind(stage, next);
+    StoredStage what{stage, is_last(stage), *axis, now.from};
+    if (now.to != now.from || groups.several()) what.between = now.to;
     arrivals_ = transform_into_owners(steps_, problem_, what, std::exchange(arrivals_, {}), to, groups);
     current_ = to;
     return true;

@@ -17,6 +17,11 @@ constexpr int most_ranks = 16;  // lines are cut into so many pieces at most
 // Of groups: the next stage begins when the first has come, so it had better not be most of the array.
 constexpr double most = 4, largest_first = 0.5;
 
+int fastest_axis(const Problem& problem) {
+  const Extents& order = problem.input.axis_order;
+  return static_cast<int>(order[order.size() - 1]);
+}
+
 bool is_run(const IndexSet& set) {
   return set.intervals().size() == 1 && set.intervals().front().count == 1;
 }
@@ -79,7 +84,6 @@ class Storing {
         problem_(problem),
         what_(what),
         rest_(without(what.stage, what.stored)),
-        between_(rest_.axes.empty() ? what.from : what.between),
         to_(to),
         own_(what.stage.after.region(steps.rank())),
         takers_(owners(steps.operand(to).layout, own_)),
@@ -94,7 +98,7 @@ class Storing {
   /// As groups of the source arrive.
   void run(const Arrivals& arriving) {
     for (std::size_t i = 0; i < arriving.groups.indices.size(); ++i)
-      store(await_group(steps_, arriving, i, own_));
+      store(await_group(steps_, arriving, i, own_), steps_.own(what_.from));
     tell();
   }
 
@@ -103,13 +107,14 @@ class Storing {
     const redistribution::Parts parts = parts_of_rest();
     for (int part = 0; part < parts.count; ++part) {
       const Region lines = redistribution::part_of(own_, parts, part);
+      const Place between = place_between(parts, part);
       if (!rest_.axes.empty() && !lines.empty())
-        transform_owned(steps_, problem_, rest_, false, before(lines), what_.from, between_);
-      store(groups.several() ? in_group(lines, groups.axis, groups.indices.front()) : lines);
+        transform_owned(steps_, problem_, rest_, before(lines), what_.from, between);
+      store(groups.several() ? in_group(lines, groups.axis, groups.indices.front()) : lines, between);
     }
     tell();
     for (std::size_t i = 1; i < groups.indices.size(); ++i) {
-      store(in_group(own_, groups.axis, groups.indices[i]));
+      store(in_group(own_, groups.axis, groups.indices[i]), steps_.own(*what_.between));
       tell();
     }
   }
@@ -142,7 +147,26 @@ class Storing {
   redistribution::Parts parts_of_rest() const {
     if (rest_.axes.empty()) return {};
     const Operand& to = steps_.operand(to_);
+    if (!what_.between) return parts_in_cache(problem_, what_.stage.after, to.dtype, what_.stage.axes);
     return parts_of(problem_, what_.stage.after, to.dtype, what_.stage.axes, to.layout);
+  }
+
+  /// Where a part is between its transforms: in the array that is for that, or in one of two slots, which the
+  /// parts have in turn.
+  Place place_between(const redistribution::Parts& parts, int part) {
+    if (rest_.axes.empty()) return steps_.own(what_.from);
+    if (what_.between) return steps_.own(*what_.between);
+    const Dtype dtype = steps_.operand(to_).dtype;
+    const int fastest = fastest_axis(problem_);
+    const std::int64_t row = with_room_in_rows(problem_, what_.stage.after, dtype).shape()[fastest];
+    std::int64_t longest = 0;  // in rows
+    for (int i = 0; i < parts.count && !own_.empty(); ++i) {
+      const Shape shape = redistribution::part_of(own_, parts, i).shape();
+      longest = std::max(longest, volume(shape) / std::max<std::int64_t>(shape[fastest], 1));
+    }
+    const std::int64_t slot = longest * row * size_of(dtype);
+    const int buffer = steps_.scratch("parts", dtype, std::min(parts.count, 2) * slot);
+    return {buffer, steps_.rank(), part % 2 * slot, problem_.input.axis_order, row};
   }
 
   /// The halved axis has another extent before.
@@ -153,13 +177,13 @@ class Storing {
     return lines;
   }
 
-  void store(const Region& lines) {
+  void store(const Region& lines, const Place& from) {
     if (lines.empty()) return;
     if (!granted_) {
       for (const int peer : takers_) steps_.wait(peer, grant);
     }
     granted_ = true;
-    TransformInto work{{lines, steps_.own(between_)}, {}, what_.stored, problem_.kind, what_.last};
+    TransformInto work{{lines, from}, {}, what_.stored, problem_.kind, what_.last};
     for (Layout::Cell& cell : steps_.operand(to_).layout.cells(lines)) {
       const int owner = cell.contributions.front().front();
       work.to.push_back({std::move(cell.region), {to_, owner, 0, {}}});
@@ -175,7 +199,7 @@ class Storing {
   const Problem& problem_;
   const StoredStage& what_;
   Stage rest_;  // that is transformed first
-  int between_, to_;
+  int to_;
   Region own_;
   std::vector<int> takers_, givers_;
   bool granted_ = false;
@@ -190,11 +214,6 @@ bool is_of_kernel(const Problem& problem, const Stage& stage, int axis) {
   const std::int64_t length = stage.after.shape()[axis];
   return axis != problem.halved_axis() && length >= 2 && (length & (length - 1)) == 0 &&
          length <= TransformInto::longest;
-}
-
-int fastest_axis(const Problem& problem) {
-  const Extents& order = problem.input.axis_order;
-  return static_cast<int>(order[order.size() - 1]);
 }
 
 }  // namespace
@@ -241,19 +260,43 @@ Layout with_room_in_rows(const Problem& problem, const Layout& layout, Dtype dty
   return stretches(layout, axis, roomy) ? with_extent(layout, axis, roomy) : layout;
 }
 
-namespace {
-
 Dtype dtype_between(const Problem& problem) {
   return problem.halves ? problem.dtype : problem.input.dtype;
 }
 
-double share_of_first(const Problem& problem, const Stage& stage, int stored, const Stage& next) {
+namespace {
+
+/// What a stage costs whose results are stored, but for the steps of each group.
+struct Storage {
+  StorePrice price;
+  double others = 0;  // along the axes that are not stored
+  int parts = 1;
+  bool may_stay_in_cache = false;
+  int parts_in_cache = 1;
+  double next = 0;  // of the stage that follows
+
+  double seconds_in(const Problem& problem, const Groups& groups) const {
+    const double first = groups.first_share();
+    return store_seconds(price, problem, others, parts, first) +
+           seconds_behind_stores(price, next, first, groups.indices.size());
+  }
+  double seconds_in_cache(const Problem& problem) const {
+    return cached_store_seconds(price, problem, others, parts_in_cache) + next;
+  }
+};
+
+Storage storage_of(const Problem& problem, const Stage& stage, int stored, const Stage& next) {
   const Dtype dtype = dtype_between(problem);
   const Taking taken =
       taking(stage.after, next.before, problem.topology, static_cast<double>(size_of(dtype)));
-  const double others = compute_seconds(stage, problem, stored);
-  const int parts = parts_of(problem, stage.after, dtype, stage.axes, next.before).count;
-  return share_stored_meanwhile(store_price(taken, problem), others, parts);
+  Storage result;
+  result.price = store_price(taken, problem);
+  result.others = compute_seconds(stage, problem, stored);
+  result.parts = parts_of(problem, stage.after, dtype, stage.axes, next.before).count;
+  result.may_stay_in_cache = stage.axes.size() > 1;
+  result.parts_in_cache = parts_in_cache(problem, stage.after, dtype, stage.axes).count;
+  result.next = compute_seconds(next, problem);
+  return result;
 }
 
 }  // namespace
@@ -280,7 +323,8 @@ Groups groups_of(const Problem& problem, const Stage& stage, int stored, const S
   const std::int64_t wanted = std::llround(start > 0 ? std::clamp(pass / start, 1.0, most) : most);
   if (wanted < 2) return {};
   const std::int64_t extent = next.before.shape()[axis], least = shortest / item;
-  const double share = std::clamp(share_of_first(problem, stage, stored, next),
+  const Storage storage = storage_of(problem, stage, stored, next);
+  const double share = std::clamp(share_stored_meanwhile(storage.price, storage.others, storage.parts),
                                   1 / static_cast<double>(wanted), largest_first);
   const auto first = static_cast<std::int64_t>(share * static_cast<double>(extent));
   const std::int64_t begun = std::min(extent, round_up(std::max<std::int64_t>(first, 1), least));
@@ -288,7 +332,9 @@ Groups groups_of(const Problem& problem, const Stage& stage, int stored, const S
   Groups groups{axis, {IndexSet::range(0, begun)}};
   for (std::int64_t next_one = begun; next_one < extent; next_one += length)
     groups.indices.push_back(IndexSet::range(next_one, std::min(extent, next_one + length)));
-  return groups;
+  const bool in_cache =
+      storage.may_stay_in_cache && storage.seconds_in_cache(problem) < storage.seconds_in(problem, groups);
+  return in_cache ? Groups{} : groups;
 }
 
 Region await_group(Steps& steps, const Arrivals& arrivals, std::size_t group, const Region& region) {

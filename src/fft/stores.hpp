@@ -36,9 +36,13 @@ struct Groups {
   double first_share() const;  ///< that of the first group; 1 where all comes at once
 };
 
+/// Of what stands between two stages.
+Dtype dtype_between(const Problem& problem);
+
 /// How what `stage` stores along `stored` arrives, where `next` can begin with one group while the others are
-/// on their way: several where that is worth the launches. The first one is as large as what is stored while
-/// the other axes of the stage are transformed.
+/// on their way: several where that is worth the launches, and takes less than parts that stay in cache until
+/// all of them is stored. The first group is as large as what is stored while the other axes of the stage are
+/// transformed.
 Groups groups_of(const Problem& problem, const Stage& stage, int stored, const Stage& next);
 
 /// What peers store in this rank's memory and nobody has waited for yet; nothing where it came all at once.
@@ -51,13 +55,14 @@ Region await_group(Steps& steps, const Arrivals& arrivals, std::size_t group, co
 void await_all(Steps& steps, const Arrivals& arrivals);
 
 /// A stage on its way from one buffer to its owners. The axes but `stored` are transformed first, into buffer
-/// `between`, which may be `from`.
+/// `between`, which may be `from`; where there is none, part by part into memory that stays in cache until
+/// they are stored, which must be in one group.
 struct StoredStage {
   const Stage& stage;
   bool last = false;
   int stored = 0;
   int from = 0;
-  int between = 0;
+  std::optional<int> between = {};
 };
 
 /// Into buffer `to`, in the memory of peers, too: part by part, so that one part's results are on their way

@@ -249,6 +249,7 @@ TEST(FftPlan, ResultsAreStoredWhereTheyBelong) {
     input.space = output.space = MemorySpace::device;
     if (random.maybe(0.2)) input.residency = Residency::ordinary;
     if (random.maybe(0.2)) output.residency = Residency::ordinary;
+    if (random.maybe(0.3)) options.scratch_bytes = random.number(1, 1000);
     const Topology topology = Topology::regular(ranks);
     expect_transforms(input, output, topology, options, false, false, that_stores());
     stored += stores_to_peers(plan_fft(input, output, topology, 0, options, that_stores())) ? 1 : 0;
@@ -283,11 +284,12 @@ TEST(FftPlan, BricksAreCopied) {
 TEST(FftPlan, HowArraysChangeHandsIsChosenByPriceOrAsked) {
   const Topology topology = Topology::regular(4);
   const auto planned = [&](std::int64_t n, FftExchange exchange, const Machine& machine,
-                           Dtype dtype = Dtype::c64) {
+                           Dtype dtype = Dtype::c64, std::int64_t planes = 0) {
     const bool is_real = dtype == Dtype::f32;
-    Operand input = on_heap(Layout(Slab(0), {n, n, n}, 4), dtype),
-            output =
-                on_heap(Layout(Slab(1), {n, n, is_real ? n / 2 + 1 : n}, 4), is_real ? Dtype::c64 : dtype);
+    const std::int64_t first = planes > 0 ? planes : n;
+    Operand input = on_heap(Layout(Slab(0), {first, n, n}, 4), dtype),
+            output = on_heap(Layout(Slab(1), {first, n, is_real ? n / 2 + 1 : n}, 4),
+                             is_real ? Dtype::c64 : dtype);
     input.space = output.space = MemorySpace::device;
     FftOptions options;
     options.kind = is_real ? FftKind::r2c : FftKind::c2c;
@@ -307,12 +309,51 @@ TEST(FftPlan, HowArraysChangeHandsIsChosenByPriceOrAsked) {
   EXPECT_EQ(planned(250, FftExchange::automatic, h200).method, "slab");
   EXPECT_EQ(planned(250, FftExchange::stores, h200).method, "slab");
   EXPECT_NE(planned(256, FftExchange::automatic, h200).reason.find("; slab "), std::string::npos);
-  // The half spectrum has rows of 129 numbers, which lie in no whole words of 16 bytes.
-  EXPECT_EQ(planned(256, FftExchange::automatic, h200, Dtype::f32).method, "slab");
-  EXPECT_EQ(planned(256, FftExchange::stores, h200, Dtype::f32).method, "slab+stores");
+  EXPECT_EQ(planned(256, FftExchange::automatic, h200, Dtype::f32).method, "slab+stores");
+  // Rows of 129 numbers, along axes whose lines are not the kernel's, lie in no whole words of 16 bytes.
+  EXPECT_EQ(planned(256, FftExchange::automatic, h200, Dtype::f32, 250).method, "slab");
+  EXPECT_EQ(planned(256, FftExchange::stores, h200, Dtype::f32, 250).method, "slab+stores");
   const Plan plan = planned(256, FftExchange::stores, h200);
   EXPECT_EQ(traffic(plan).node_bytes, std::int64_t{256} * 256 * 256 * 8 / 4 * 3 / 4);
   for (const Step& step : plan.steps) EXPECT_NE(step.kind, StepKind::copy);
+}
+
+/// Where memory is slow beside the links, parts stay in cache until they are stored, and need no array.
+TEST(FftPlan, PartsStayInCacheWhereMemoryIsSlow) {
+  Operand input = on_heap(Layout(Slab(0), {512, 512, 512}, 2), Dtype::c64), output = input;
+  output.layout = Layout(Slab(1), {512, 512, 512}, 2);
+  input.space = output.space = MemorySpace::device;
+  const auto buffers = [&](double copy_bandwidth) {
+    Machine machine = Machine::find("node-8-gpu");
+    machine.copy_bandwidth = copy_bandwidth;
+    FftOptions options;
+    options.exchange = FftExchange::stores;
+    return plan_fft(input, output, Topology::regular(2), 0, options, machine).buffers;
+  };
+  const std::vector<Buffer> fast = buffers(2.1e12), slow = buffers(0.9e12);
+  ASSERT_EQ(fast.size(), 3U);
+  EXPECT_TRUE(fast.back().operand.has_value());
+  ASSERT_EQ(slow.size(), 3U);
+  EXPECT_FALSE(slow.back().operand.has_value());
+  EXPECT_EQ(slow.back().bytes, std::int64_t{32} << 20);
+}
+
+/// Between stages rows of an odd number of elements begin where tiles of lines do.
+TEST(FftPlan, StoredRowsHaveRoomBehindThem) {
+  Operand input = on_heap(Layout(Slab(0), {64, 64, 64}, 2), Dtype::f32),
+          output = on_heap(Layout(Slab(1), {64, 64, 33}, 2), Dtype::c64);
+  input.space = output.space = MemorySpace::device;
+  FftOptions options{.kind = FftKind::r2c, .exchange = FftExchange::stores};
+  const Plan plan = plan_fft(input, output, Topology::regular(2), 0, options, that_stores());
+  int with_room = 0;
+  for (const Buffer& buffer : plan.buffers)
+    with_room += buffer.operand && buffer.operand->layout.shape() == Shape{64, 64, 48} ? 1 : 0;
+  EXPECT_GE(with_room, 1);
+  for (const Work& work : plan.works) {
+    const auto* const into = std::get_if<TransformInto>(&work);
+    if (into == nullptr || into->axis != 1) continue;
+    for (const Part& part : into->to) EXPECT_NE(part.place.buffer, 1);  // the result's rows have no room
+  }
 }
 
 /// A plan's steps in their lanes.
