@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "kernels/cuda/line_transform.hpp"
+#include "kernels/cuda/line_tiles.hpp"
 
 namespace partita::testing {
 

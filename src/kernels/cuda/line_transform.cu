@@ -1,10 +1,10 @@
-// Blocks that stay until all tiles are done; see line_transform.hpp.
+// Blocks that stay until all tiles are done; see line_tiles.hpp.
 #include <cuda_runtime.h>
 
 #include <algorithm>
 #include <type_traits>
 
-#include "kernels/cuda/line_transform.hpp"
+#include "kernels/cuda/line_tiles.hpp"
 #include "kernels/cuda/rows.cuh"
 
 namespace partita::kernels::cuda {

@@ -1,0 +1,318 @@
+// Tiles of neighbouring lines, which blocks of threads transform one after the other (LineTransform).
+//
+// With n = a b c the length, by Stockham (1966), in the form of Govindaraju et al. (2008): of a, then b, then
+// c values that lie n/a, n/b, n/c apart every thread makes a small transform in registers; between two of
+// them all go through shared memory,
+//
+//   X_s(j + r n/R), j < n/R, times w^(r (j mod s) n/(s R))  ->  place  (j div s) s R + (j mod s) + r s
+//
+// where s is the product of the factors before R, w = exp(-2 pi i / n). Backward is forward with real and
+// imaginary parts swapped, before and after.
+//
+// A value is a number of a c128 line, or those of two neighbouring c64 lines. Where rows are no multiples of
+// 16 bytes, a value's two lines are half a tile apart, so that what threads write at once lies side by side
+// all the same: links carry pieces of 32 bytes. Plain C++, too: tests without a device run the same code, a
+// thread after the other.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/cuda/line_transform.hpp"
+#include "kernels/cuda/line_values.hpp"
+
+namespace partita::kernels::cuda {
+
+/// How a length falls into factors, and how many lines' values a block takes at once (128 bytes side by side
+/// but for the longest lines).
+template <int n>
+struct LineFactors {
+  static constexpr int first = n <= 16 ? n : n == 32 || n == 64 || n == 512 ? 8 : 16;
+  static constexpr int second = n <= 16 ? 1 : n == 32 ? 4 : n == 256 || n == 2048 ? 16 : 8;
+  static constexpr int third = n / (first * second);
+  static constexpr int threads_a_line = n / first;
+  static constexpr int columns = n == 2048 ? 4 : n >= 256 ? 8 : 128 / threads_a_line;
+  static constexpr int threads = threads_a_line * columns;
+  static constexpr int skew = first == 16 ? 4 : 3;    // one place is left free after 16 or 8
+  static constexpr int room = (n + (n >> skew)) | 1;  // of a column: odd, so no two share banks
+  static constexpr int exchanged = second == 1 ? 0 : room * columns;
+  static_assert(first * second * third == n);
+};
+
+/// What a block's threads share.
+template <class Value, int n>
+struct LineShared {
+  struct Owner {
+    std::int64_t offset;  // bytes, of this tile
+    std::int64_t apart;   // bytes
+  };
+  Several<Value, LineFactors<n>::exchanged + 1> values;
+  Owner owners[LineTransform::most_pieces];
+  Several<char*, n> to;  // by position, without the tile's offset
+  Several<LineNumber<typename Value::Real>, n> roots;
+  Several<unsigned char, n> owner;
+};
+
+/// One thread of a block. Between `prepare`, `put` and `take` all threads of the block meet.
+template <class Value, int n>
+class LineThread {
+ public:
+  using Factors = LineFactors<n>;
+  using Shared = LineShared<Value, n>;
+  using Real = typename Value::Real;
+  using Number = LineNumber<Real>;
+  static constexpr int kept = Factors::first;  // values of a thread
+
+  /// `wide_from`, `wide_to`: neighbours lie side by side, so that values can be read or written whole. (Of
+  /// the last one there may be but one line.)
+  PARTITA_EVERYWHERE LineThread(const LineTransform& what, Shared& shared, int thread, bool wide_from,
+                                bool wide_to)
+      : what_(what),
+        shared_(shared),
+        thread_(thread),
+        wide_from_(wide_from && wide_to),
+        wide_to_(wide_to),
+        apart_(wide_to ? 1 : Factors::columns) {
+    const bool along = what.from_along == 1 && what.from_apart != 1;
+    column_ = along ? thread / Factors::threads_a_line : thread % Factors::columns;
+    first_ = along ? thread % Factors::threads_a_line : thread / Factors::columns;
+  }
+
+  /// What serves all tiles.
+  PARTITA_EVERYWHERE void prepare() {
+    for (int i = thread_; i < n; i += Factors::threads) {
+      shared_.roots[i] = root_of<Real>(i <= n / 2 ? -2 * i : 2 * (n - i), n);
+      int owner = 0;
+      while (owner + 1 < what_.pieces && what_.piece[owner + 1].first <= i) ++owner;
+      const LineTransform::Piece& piece = what_.piece[owner];
+      shared_.owner[i] = static_cast<unsigned char>(owner);
+      shared_.to[i] = static_cast<char*>(piece.to) + (i - piece.first) * piece.along * number_bytes;
+    }
+  }
+
+  /// Reads the lines of tile number `tile`.
+  PARTITA_EVERYWHERE void load(std::int64_t tile, Several<Value, kept>& values) {
+    find(tile);
+    const char* from =
+        static_cast<const char*>(what_.from) + (from_ + first_ * what_.from_along) * number_bytes;
+    const std::int64_t step = Factors::threads_a_line * what_.from_along * number_bytes;
+    PARTITA_UNROLLED
+    for (int r = 0; r < kept; ++r) {
+      values[r] = read(from + r * step);
+      if (what_.backward) values[r] = values[r].swapped();
+    }
+  }
+
+  template <int radix>
+  PARTITA_EVERYWHERE static void transform(Several<Value, kept>& values) {
+    PARTITA_UNROLLED
+    for (int b = 0; b < kept / radix; ++b) {
+      Several<Value, radix> from;
+      PARTITA_UNROLLED
+      for (int r = 0; r < radix; ++r) from[r] = values[b * radix + r];
+      transform_values<radix, 1>(from, values + b * radix);
+    }
+  }
+
+  /// Values that `radix` of `before` have made into shared memory.
+  template <int radix, int before>
+  PARTITA_EVERYWHERE void put(const Several<Value, kept>& values) {
+    if (before == 1 && thread_ < what_.pieces) put_owner(thread_);
+    PARTITA_UNROLLED
+    for (int b = 0; b < kept / radix; ++b) {
+      const int j = first_ + b * Factors::threads_a_line;
+      const int place = j / before * before * radix + j % before;
+      PARTITA_UNROLLED
+      for (int r = 0; r < radix; ++r) shared_.values[at(place + r * before)] = values[b * radix + r];
+    }
+  }
+
+  /// Those that `radix` after `before` takes, times roots of unity.
+  template <int radix, int before>
+  PARTITA_EVERYWHERE void take(Several<Value, kept>& values) const {
+    PARTITA_UNROLLED
+    for (int b = 0; b < kept / radix; ++b) {
+      const int j = first_ + b * Factors::threads_a_line;
+      const int turn = j % before * (n / (before * radix));
+      PARTITA_UNROLLED
+      for (int r = 0; r < radix; ++r) {
+        const Value value = shared_.values[at(j + r * (n / radix))];
+        const Number root = shared_.roots[r * turn];
+        values[b * radix + r] = r == 0 ? value : value.times(root.real, root.imaginary);
+      }
+    }
+  }
+
+  /// The results of the last factor to their owners.
+  template <int radix>
+  PARTITA_EVERYWHERE void store(const Several<Value, kept>& values) const {
+    const auto scale = static_cast<Real>(what_.scale);
+    PARTITA_UNROLLED
+    for (int b = 0; b < kept / radix; ++b) {
+      PARTITA_UNROLLED
+      for (int r = 0; r < radix; ++r) {
+        const int position = first_ + b * Factors::threads_a_line + r * (n / radix);
+        const Value value = values[b * radix + r].times(scale);
+        write(position, what_.backward ? value.swapped() : value);
+      }
+    }
+  }
+
+  /// Of a block without `put`: owners' offsets.
+  PARTITA_EVERYWHERE void put_owners() {
+    if (thread_ < what_.pieces) put_owner(thread_);
+  }
+
+ private:
+  static constexpr std::int64_t number_bytes = sizeof(Number);
+
+  PARTITA_EVERYWHERE int at(int place) const {
+    return column_ * Factors::room + place + (place >> Factors::skew);
+  }
+
+  /// Where the tile's lines begin.
+  PARTITA_EVERYWHERE void find(std::int64_t tile) {
+    constexpr int lines = Factors::columns * Value::lines;
+    const auto tiles = static_cast<std::uint32_t>((what_.neighbours + lines - 1) / lines);
+    auto number = static_cast<std::uint32_t>(tile);
+    group_ = number / tiles;
+    first_line_ = static_cast<std::int64_t>(number - group_ * tiles) * lines;
+    line_ = first_line_ + column_ * (wide_to_ ? Value::lines : 1);
+    from_ = line_ * what_.from_apart;
+    number = group_;
+    for (int l = what_.loops - 1; l >= 0; --l) {
+      const auto count = static_cast<std::uint32_t>(what_.counts[l]);
+      const std::uint32_t whole = number / count;
+      from_ += (number - whole * count) * what_.from_strides[l];
+      number = whole;
+    }
+  }
+
+  PARTITA_EVERYWHERE void put_owner(int owner) {
+    const LineTransform::Piece& piece = what_.piece[owner];
+    std::int64_t offset = first_line_ * piece.apart;
+    std::uint32_t number = group_;
+    for (int l = what_.loops - 1; l >= 0; --l) {
+      const auto count = static_cast<std::uint32_t>(what_.counts[l]);
+      const std::uint32_t whole = number / count;
+      offset += (number - whole * count) * piece.strides[l];
+      number = whole;
+    }
+    shared_.owners[owner] = {offset * number_bytes, piece.apart * number_bytes};
+  }
+
+  PARTITA_EVERYWHERE bool has_line(int i) const { return line_ + i * apart_ < what_.neighbours; }
+
+  PARTITA_EVERYWHERE Value read(const char* from) const {
+    if (wide_from_ && has_line(Value::lines - 1)) return *reinterpret_cast<const Value*>(from);
+    Value value{};
+    PARTITA_UNROLLED
+    for (int i = 0; i < Value::lines; ++i) {
+      if (!has_line(i)) continue;
+      const std::int64_t offset = i * apart_ * what_.from_apart * number_bytes;
+      value.set_line(i, *reinterpret_cast<const Number*>(from + offset));
+    }
+    return value;
+  }
+
+  PARTITA_EVERYWHERE void write(int position, const Value& value) const {
+    const typename Shared::Owner& owner = shared_.owners[shared_.owner[position]];
+    char* const to = shared_.to[position] + owner.offset;
+    const int line = column_ * (wide_to_ ? Value::lines : 1);
+    if (wide_to_ && has_line(Value::lines - 1)) {
+      *reinterpret_cast<Value*>(to + line * number_bytes) = value;
+      return;
+    }
+    PARTITA_UNROLLED
+    for (int i = 0; i < Value::lines; ++i) {
+      if (has_line(i)) *reinterpret_cast<Number*>(to + (line + i * apart_) * owner.apart) = value.line(i);
+    }
+  }
+
+  const LineTransform& what_;
+  Shared& shared_;
+  int thread_;
+  bool wide_from_, wide_to_;
+  int apart_;  // the lines of a value
+  int column_ = 0;
+  int first_ = 0;  // of the thread's positions
+  std::uint32_t group_ = 0;
+  std::int64_t first_line_ = 0, line_ = 0, from_ = 0;
+};
+
+/// Tiles of all lines.
+template <class Value, int n>
+PARTITA_EVERYWHERE std::int64_t tiles_of(const LineTransform& what) {
+  constexpr int lines = LineFactors<n>::columns * Value::lines;
+  std::int64_t tiles = (what.neighbours + lines - 1) / lines;
+  for (int l = 0; l < what.loops; ++l) tiles *= what.counts[l];
+  return tiles;
+}
+
+/// A block's share of the tiles: `meet` returns when all of its threads have come; `for_each` calls its
+/// argument for each of them, with the values that it keeps.
+template <class Value, int n, class Team>
+PARTITA_EVERYWHERE void transform_tiles(Team& team, std::int64_t first, std::int64_t step,
+                                        std::int64_t tiles) {
+  using Thread = LineThread<Value, n>;
+  using Factors = LineFactors<n>;
+  using Values = Several<Value, Thread::kept>&;
+  constexpr int a = Factors::first, b = Factors::second, c = Factors::third;
+  team.for_each([](Thread& thread, Values) { thread.prepare(); });
+  for (std::int64_t tile = first; tile < tiles; tile += step) {
+    team.for_each([tile](Thread& thread, Values values) {
+      thread.load(tile, values);
+      Thread::template transform<a>(values);
+    });
+    team.meet();
+    if constexpr (b == 1) {
+      team.for_each([](Thread& thread, Values) { thread.put_owners(); });
+      team.meet();
+      team.for_each([](Thread& thread, Values values) { thread.template store<a>(values); });
+    } else {
+      team.for_each([](Thread& thread, Values values) { thread.template put<a, 1>(values); });
+      team.meet();
+      team.for_each([](Thread& thread, Values values) {
+        thread.template take<b, a>(values);
+        Thread::template transform<b>(values);
+        if constexpr (c == 1) thread.template store<b>(values);
+      });
+      if constexpr (c > 1) {
+        team.meet();
+        team.for_each([](Thread& thread, Values values) { thread.template put<b, a>(values); });
+        team.meet();
+        team.for_each([](Thread& thread, Values values) {
+          thread.template take<c, a * b>(values);
+          Thread::template transform<c>(values);
+          thread.template store<c>(values);
+        });
+      }
+    }
+  }
+}
+
+/// Whether values can be read, and written, whole.
+struct WideAccess {
+  bool from = false;
+  bool to = false;
+};
+inline WideAccess wide_access(const LineTransform& what) {
+  const std::int64_t lines = what.single ? 2 : 1;
+  const auto even = [&](const void* base, std::int64_t along, std::int64_t apart,
+                        const std::int64_t* strides) {
+    bool result =
+        reinterpret_cast<std::uintptr_t>(base) % 16 == 0 && along % lines == 0 && (apart == 1 || lines == 1);
+    for (int l = 0; l < what.loops; ++l) result = result && strides[l] % lines == 0;
+    return result;
+  };
+  WideAccess wide;
+  wide.from = even(what.from, what.from_along, what.from_apart, what.from_strides);
+  wide.to = true;
+  for (int p = 0; p < what.pieces; ++p) {
+    const LineTransform::Piece& piece = what.piece[p];
+    wide.to = wide.to && piece.apart == 1 && even(piece.to, piece.along, piece.apart, piece.strides);
+  }
+  return wide;
+}
+
+}  // namespace partita::kernels::cuda
