@@ -159,10 +159,11 @@ class Storing {
     const Dtype dtype = steps_.operand(to_).dtype;
     const int fastest = fastest_axis(problem_);
     const std::int64_t row = with_room_in_rows(problem_, what_.stage.after, dtype).shape()[fastest];
-    std::int64_t longest = 0;  // in rows
-    for (int i = 0; i < parts.count && !own_.empty(); ++i) {
-      const Shape shape = redistribution::part_of(own_, parts, i).shape();
-      longest = std::max(longest, volume(shape) / std::max<std::int64_t>(shape[fastest], 1));
+    std::int64_t longest = 0;  // in rows, of all ranks: so all have as much scratch
+    for (int rank = 0; rank < what_.stage.after.ranks(); ++rank) {
+      Shape shape = what_.stage.after.region(rank).shape();
+      shape[parts.axis] = ceil_divide(shape[parts.axis], parts.count);
+      if (volume(shape) > 0) longest = std::max(longest, volume(shape) / shape[fastest]);
     }
     const std::int64_t slot = longest * row * size_of(dtype);
     const int buffer = steps_.scratch("parts", dtype, std::min(parts.count, 2) * slot);
