@@ -20,7 +20,7 @@ LibraryCall::LibraryCall(ContextState& context, const Call& call)
       operation_(call.operation),
       hash_(hash_of(call, "library")),
       work_(call.by_library),
-      dense_(*context.device),
+      dense_(context, operation_),
       ahead_(devices::RunAhead::of(context)) {}
 
 void LibraryCall::refuse_capture() const {
@@ -42,7 +42,7 @@ void LibraryCall::run(std::span<const View> views, Stream stream) {
       runtime::greetings_of(context_).greet(execution, {&before, 1}, {&after, 1}, false, operation_);
     }
     work_(*context_.device_group(), dense_.pack(views, used), used);
-    dense_.unpack(views, used);
+    dense_.unpack(views, used, false);
     return starts;
   });
 }

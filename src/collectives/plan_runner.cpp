@@ -1,9 +1,14 @@
 #include "collectives/plan_runner.hpp"
 
+#include <utility>
+
+#include "device/device_synchronization.hpp"
+#include "runtime/keeper.hpp"
+
 namespace partita::collective {
 
 PlanRunner::PlanRunner(ContextState& context, Plan plan, std::optional<Reduction> logical)
-    : context_(context), logical_(logical) {
+    : context_(context), logical_(logical), use_(context, plan.operation) {
   note_operands(plan);
   if (logical_ && execution::space_of(plan) == MemorySpace::device) {
     identity_ = identity_on(*context.device, *logical_, states_.back().operand.dtype);
@@ -11,11 +16,18 @@ PlanRunner::PlanRunner(ContextState& context, Plan plan, std::optional<Reduction
   executor_ = execution::Executor::bind(context, std::move(plan));
 }
 
-PlanRunner::PlanRunner(ContextState& context, Plan plan, std::size_t given) : context_(context) {
+PlanRunner::PlanRunner(ContextState& context, Plan plan, std::size_t given)
+    : context_(context), use_(context, plan.operation) {
   note_operands(plan);
   auto bound = std::make_unique<execution::BoundPlan>(context, std::move(plan), std::nullopt, given);
   halves_ = bound.get();
   executor_ = std::move(bound);
+}
+
+PlanRunner::~PlanRunner() {
+  use_.await();
+  if (context_.failed())
+    runtime::keep_until_exit(std::make_shared<devices::DeviceMemory>(std::move(identity_)));
 }
 
 void PlanRunner::note_operands(const Plan& plan) {
@@ -45,6 +57,9 @@ void PlanRunner::run(std::span<const View> views, Stream stream) {
   executor_->enqueue(pointers_, {}, stream);
   if (logical_ && views.back().data != nullptr) {
     normalize_logical(context_, *logical_, views.back(), identity_.data(), stream);
+    if (identity_.bytes() == 0) return;
+    const Stream used = devices::stream_or_own(context_, stream);
+    use_.note(used, context_.device->captures(used));
   }
 }
 

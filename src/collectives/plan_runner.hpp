@@ -11,6 +11,7 @@
 #include "array/array_state.hpp"
 #include "collectives/normalize_logical.hpp"
 #include "collectives/runner.hpp"
+#include "device/last_use.hpp"
 #include "execute/bound_plan.hpp"
 #include "execute/executor.hpp"
 
@@ -24,6 +25,7 @@ class PlanRunner final : public Runner {
   /// One whose `run` does only the first `given` steps, in host memory, and `finish` the rest: see
   /// execution::BoundPlan.
   PlanRunner(ContextState& context, Plan plan, std::size_t given);
+  ~PlanRunner() override;
 
   void connect() {
     execution::Executor::connect_all(context_, executor_);
@@ -46,6 +48,7 @@ class PlanRunner final : public Runner {
   ContextState& context_;
   std::optional<Reduction> logical_;
   devices::DeviceMemory identity_;  // of a logical on a device
+  devices::LastUse use_;            // of that
   std::unique_ptr<execution::Executor> executor_;
   execution::BoundPlan* halves_ = nullptr;  // the executor, where it runs in halves
 };

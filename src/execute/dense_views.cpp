@@ -1,6 +1,10 @@
 #include "execute/dense_views.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include "array/transfer.hpp"
+#include "runtime/keeper.hpp"
 
 namespace partita::execution {
 namespace {
@@ -10,6 +14,15 @@ bool has_gaps(const View& view) {
 }
 
 }  // namespace
+
+DenseViews::DenseViews(devices::DeviceRuntime& state, std::string operation)
+    : state_(state), use_(state, std::move(operation)) {}
+
+DenseViews::~DenseViews() {
+  use_.await();
+  if (state_.failed())
+    runtime::keep_until_exit(std::make_shared<std::vector<devices::DeviceMemory>>(std::move(memory_)));
+}
 
 std::span<const View> DenseViews::pack(std::span<const View> views, Stream stream) {
   memory_.resize(views.size());
@@ -22,22 +35,24 @@ std::span<const View> DenseViews::pack(std::span<const View> views, Stream strea
   return dense_;
 }
 
-void DenseViews::unpack(std::span<const View> views, Stream stream) {
+void DenseViews::unpack(std::span<const View> views, Stream stream, bool captured) {
   if (has_gaps(views.back())) copy(dense_.back(), views.back(), stream);
+  if (std::ranges::any_of(views, has_gaps)) use_.note(stream, captured);
 }
 
 View DenseViews::packed(std::size_t number, const View& view) {
   devices::DeviceMemory& memory = memory_[number];
   if (memory.bytes() < arrays::bytes_of(view)) {
+    use_.await();
     memory.reset();
-    memory = devices::DeviceMemory(device_, arrays::bytes_of(view));
+    memory = devices::DeviceMemory(*state_.device, arrays::bytes_of(view));
   }
   return arrays::dense_at(memory.data(), view, MemorySpace::device);
 }
 
 void DenseViews::copy(const View& from, const View& to, Stream stream) {
-  device_.copy(kernels::simplify(arrays::nest_over(from, to)), from.data, to.data, stream,
-               devices::CopyScope::inside);
+  state_.device->copy(kernels::simplify(arrays::nest_over(from, to)), from.data, to.data, stream,
+                      devices::CopyScope::inside);
 }
 
 }  // namespace partita::execution

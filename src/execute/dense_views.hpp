@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "device/device_memory.hpp"
+#include "device/last_use.hpp"
 
 namespace partita::execution {
 
@@ -14,18 +15,23 @@ namespace partita::execution {
 /// for that is allocated when such a view comes first.
 class DenseViews {
  public:
-  explicit DenseViews(devices::Accelerator& device) : device_(device) {}
+  DenseViews(devices::DeviceRuntime& state, std::string operation);
+  /// The streams have done with the memory, or the context has failed. Never throws.
+  ~DenseViews();
+  DenseViews(const DenseViews&) = delete;
+  DenseViews& operator=(const DenseViews&) = delete;
 
   /// The last view is written, the others are read. Valid until the next call.
   std::span<const View> pack(std::span<const View> views, Stream stream);
-  void unpack(std::span<const View> views, Stream stream);
+  void unpack(std::span<const View> views, Stream stream, bool captured);
 
  private:
   View packed(std::size_t number, const View& view);
   void copy(const View& from, const View& to, Stream stream);
 
-  devices::Accelerator& device_;
+  devices::DeviceRuntime& state_;
   std::vector<devices::DeviceMemory> memory_;  // by view
+  devices::LastUse use_;                       // of it
   std::vector<View> dense_;
 };
 

@@ -54,6 +54,13 @@ const Place& message_place(const Step& step) {
   return step.kind == StepKind::send ? step.from : step.to;
 }
 
+/// Of messages, too.
+bool uses_private_memory(const Plan& plan) {
+  return std::ranges::any_of(plan.buffers, [](const Buffer& buffer) {
+    return buffer.kind == BufferKind::scratch && buffer.bytes > 0;
+  });
+}
+
 /// The plan itself, if its steps are such that devices offer.
 Plan for_device(Plan plan) {
   for (const Step& step : plan.steps) {
@@ -90,7 +97,9 @@ DevicePlan::DevicePlan(ContextState& context, Plan& plan, std::vector<planning::
       lanes_(lanes_of(plan_, message_use_)),
       message_memory_(context, plan_, message_use_),
       mail_(context, plan_),
-      works_(context, plan_, touched, workspace) {
+      works_(context, plan_, touched, workspace),
+      has_private_memory_(uses_private_memory(plan_)),
+      use_(context, plan_.operation) {
   works_.join_ended(touched);
   for (const planning::PacketSteps& steps : packets) packets_.emplace_back(context, steps, plan_.operation);
   if (!packets_.empty()) std::ranges::fill(lanes_, 0);
@@ -171,8 +180,9 @@ void DevicePlan::run(const Execution& execution) {
   if (events_) events_->begin(memory_.operands_meet());
   if (has_messages_) mail_.begin(execution.announced, *events_);
   run_in_order();
-  if (has_messages_) mail_.end(lines_[message_use_.apart ? arriving : 0].stream, execution.stream);
+  if (has_messages_) mail_.end(lines_[message_use_.apart ? arriving : 0].stream);
   works_.end(execution.stream, captured_);
+  if (has_private_memory_) use_.note(execution.stream, captured_);
   context_.flags->advance();
 }
 

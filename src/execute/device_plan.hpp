@@ -96,8 +96,10 @@ class DevicePlan final : public Executor {
   std::optional<LaneEvents> events_;  // nothing: no messages, and one line
   DevicePlanMessages mail_;
   DeviceWorks works_;
-  std::list<InPackets> packets_;            // in the order of the plan
-  std::vector<std::int64_t> signals_;       // by step: those that a wait is for
+  std::list<InPackets> packets_;       // in the order of the plan
+  std::vector<std::int64_t> signals_;  // by step: those that a wait is for
+  bool has_private_memory_ = false;
+  devices::LastUse use_;                    // of that
   const Parameters* parameters_ = nullptr;  // of this execution
   StepClock* clock_ = nullptr;              // of this execution; null: nobody records
 };

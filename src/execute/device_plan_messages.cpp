@@ -17,10 +17,6 @@ DevicePlanMessages::DevicePlanMessages(ContextState& context, const Plan& plan)
   mail_.meanwhile([this] { return start_what_may(); });
 }
 
-DevicePlanMessages::~DevicePlanMessages() {
-  devices::await_streams(context_, plan_.operation, [this] { return !ended_ || ended_->reached(); });
-}
-
 DevicePlanMessages::List& DevicePlanMessages::list_of(std::size_t step) {
   return plan_.steps[step].kind == StepKind::send ? sends_ : receives_;
 }
@@ -79,15 +75,13 @@ void DevicePlanMessages::finish(std::size_t step) {
   mail_.finish(step);
 }
 
-void DevicePlanMessages::end(Stream unpacking, Stream stream) {
+void DevicePlanMessages::end(Stream unpacking) {
   if (!sends_.empty() || !receives_.empty()) {
     wait_for_streams([&] { return sends_.empty() && receives_.empty(); });
   }
   mail_.end();
-  for (const auto& [event, behind] : {std::pair(&unpacked_, unpacking), std::pair(&ended_, stream)}) {
-    if (!*event) *event = context_.device->event();
-    (*event)->record(behind);
-  }
+  if (!unpacked_) unpacked_ = context_.device->event();
+  unpacked_->record(unpacking);
 }
 
 /// Streams may wait for the signals of neighbours.

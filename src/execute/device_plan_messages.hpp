@@ -19,8 +19,6 @@ namespace partita::execution {
 class DevicePlanMessages {
  public:
   DevicePlanMessages(ContextState& context, const Plan& plan);
-  /// The streams have done with the memory of messages, or the context has failed. Never throws.
-  ~DevicePlanMessages();
   DevicePlanMessages(const DevicePlanMessages&) = delete;
   DevicePlanMessages& operator=(const DevicePlanMessages&) = delete;
 
@@ -30,8 +28,8 @@ class DevicePlanMessages {
   void receive(std::size_t step, void* data);
   void finish(std::size_t step);  ///< waits until the message is complete; no-op when it is
   /// Waits for all messages. What the last ones brought may still be on its way out of private scratch, in
-  /// `unpacking`; all that the plan does comes into `stream`.
-  void end(Stream unpacking, Stream stream);
+  /// `unpacking`.
+  void end(Stream unpacking);
 
  private:
   struct Entry {
@@ -57,9 +55,8 @@ class DevicePlanMessages {
   const Plan& plan_;
   LaneEvents* events_ = nullptr;  // of this execution
   PlanMessages mail_;
-  std::unique_ptr<devices::DeviceEvent> unpacked_,
-      ended_;                // of the last execution; null: there has been none
-  bool may_receive_ = true;  // all memory of the last execution has been unpacked
+  std::unique_ptr<devices::DeviceEvent> unpacked_;  // of the last execution; null: there has been none
+  bool may_receive_ = true;                         // all memory of the last execution has been unpacked
   List sends_;
   List receives_;
   std::vector<bool> waits_;  // by step: it is on a list

@@ -26,7 +26,7 @@ std::vector<Strides> strides_for_trial(const Plan& plan) {
 
 DeviceWorks::DeviceWorks(ContextState& context, const Plan& plan, std::span<const planning::Touched> touched,
                          std::optional<std::int64_t> given)
-    : context_(context), plan_(plan) {
+    : context_(context), plan_(plan), use_(context, plan.operation) {
   if (plan.works.empty()) return;
   context.device->use();
   places_.operation = plan.operation;
@@ -44,7 +44,7 @@ DeviceWorks::DeviceWorks(ContextState& context, const Plan& plan, std::span<cons
 }
 
 DeviceWorks::~DeviceWorks() {
-  await_last();
+  use_.await();
   if (!context_.failed()) return;
   outgrown_.push_back(std::move(workspace_));
   runtime::keep_until_exit(std::make_shared<std::vector<devices::DeviceMemory>>(std::move(outgrown_)));
@@ -52,10 +52,6 @@ DeviceWorks::~DeviceWorks() {
 
 char* DeviceWorks::workspace() const {
   return workspace_.bytes() > 0 ? static_cast<char*>(workspace_.data()) : given_;
-}
-
-void DeviceWorks::await_last() {
-  devices::await_streams(context_, plan_.operation, [this] { return !end_ || end_->reached(); });
 }
 
 void DeviceWorks::join_ended(std::vector<planning::Touched>& touched) const {
@@ -92,7 +88,7 @@ void DeviceWorks::lower(const std::vector<Strides>& strides, bool may_try) {
     outgrown_.push_back(std::move(workspace_));
     in_graphs_ = false;
   } else {
-    await_last();
+    use_.await();
     workspace_.reset();
   }
   workspace_ = devices::DeviceMemory(*context_.device, bytes);
@@ -111,9 +107,7 @@ void DeviceWorks::enqueue(const Step& step, const PlanMemory& memory, const Para
 void DeviceWorks::end(Stream stream, bool captured) {
   if (workspace_bytes() == 0) return;
   in_graphs_ = in_graphs_ || captured;
-  if (captured) return;
-  if (!end_) end_ = context_.device->event();
-  end_->record(stream);
+  use_.note(stream, captured);
 }
 
 }  // namespace partita::execution

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "device/device_memory.hpp"
+#include "device/last_use.hpp"
 #include "execute/device_bound_work.hpp"
 #include "execute/plan_memory.hpp"
 
@@ -38,7 +39,6 @@ class DeviceWorks {
  private:
   void lower(const std::vector<Strides>& strides, bool may_try);
   char* workspace() const;
-  void await_last();
 
   ContextState& context_;
   const Plan& plan_;
@@ -50,7 +50,7 @@ class DeviceWorks {
   std::int64_t given_bytes_ = 0;
   bool in_graphs_ = false;                       // graphs use it
   std::vector<devices::DeviceMemory> outgrown_;  // and still use these
-  std::unique_ptr<devices::DeviceEvent> end_;    // of the last execution; null: there has been none
+  devices::LastUse use_;                         // of the workspace
 };
 
 }  // namespace partita::execution

@@ -33,17 +33,14 @@ GroupedPlan::GroupedPlan(ContextState& context, Plan plan, std::optional<std::in
       message_use_(find_message_use(plan_, touched_)),
       closing_(plan_.steps.size(), -1),
       lanes_(plan_.steps.size(), -1),
-      works_(context, plan_, touched_, workspace) {
+      works_(context, plan_, touched_, workspace),
+      use_(context, plan_.operation) {
   works_.join_ended(touched_);
   find_groups();
   senders_ = peers_of(plan_, StepKind::receive);
   receivers_ = peers_of(plan_, StepKind::send);
   for (auto* const parts : {&sent_, &received_}) parts->reserve(plan_.steps.size());
   messages_.reserve(plan_.steps.size());
-}
-
-GroupedPlan::~GroupedPlan() {
-  devices::await_streams(context_, plan_.operation, [this] { return !end_ || end_->reached(); });
 }
 
 /// Rounds come one after the other (see Step::round), and no step waits for part of one.
@@ -132,9 +129,7 @@ void GroupedPlan::run(const Execution& execution) {
   }
   join_lines();
   works_.end(stream, captured);
-  if (captured) return;
-  if (!end_) end_ = context_.device->event();
-  end_->record(stream);
+  use_.note(stream, captured);
 }
 
 void GroupedPlan::put_message(std::size_t index) {

@@ -27,8 +27,6 @@ class GroupedPlan final : public Executor {
   static bool suits(const ContextState& context, const Plan& plan);
 
   GroupedPlan(ContextState& context, Plan plan, std::optional<std::int64_t> workspace = {});
-  /// The streams have done with the plan's memory, or the context has failed. Never throws.
-  ~GroupedPlan() override;
 
   std::int64_t local_workspace_bytes() const override { return works_.workspace_bytes(); }
 
@@ -63,8 +61,8 @@ class GroupedPlan final : public Executor {
   std::vector<devices::DeviceGroup::Part> sent_, received_;  // of the next one
   std::vector<std::size_t> messages_;                        // its steps
   DeviceWorks works_;
-  std::unique_ptr<devices::DeviceEvent> end_;  // of the last execution; null: there has been none
-  const Parameters* parameters_ = nullptr;     // of this execution
+  devices::LastUse use_;                    // of the plan's memory
+  const Parameters* parameters_ = nullptr;  // of this execution
   StepClock* clock_ = nullptr;
 };
 

@@ -29,7 +29,7 @@ PacketRunner::PacketRunner(ContextState& context, std::string operation,
       nests_(exchange),
       most_given_(most_given),
       ahead_(devices::RunAhead::of(context)) {
-  if (views == Views::any) dense_.emplace(*context.device);
+  if (views == Views::any) dense_.emplace(context, operation_);
   offered_ = context.device->offers_packets(exchange.source.dtype, exchange.joined);
 }
 
@@ -64,7 +64,7 @@ void PacketRunner::put(std::span<const View> views, std::uint64_t hash, Stream w
     runtime::announce(context_, hash, operation_, captured);
     const std::span<const View> parts = dense_ ? dense_->pack(views, stream) : views;
     exchange(parts.front().data, parts.back().data, stream, captured);
-    if (dense_) dense_->unpack(views, stream);
+    if (dense_) dense_->unpack(views, stream, captured);
     return starts;
   });
 }

@@ -1,4 +1,6 @@
 // Matrix multiply in the streams of devices: when operands may be overwritten, and what the host waits for.
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <partita/matmul.hpp>
 #include <random>
@@ -151,6 +153,35 @@ MATMUL_STREAM_TEST(NewResultsComeInStreamOrder) {
   for (Array* const array : {&a, &b, &c}) fill(*array, 99.0, stream);
   EXPECT_TRUE(compare(product_in_stream, product).equal);
   EXPECT_TRUE(compare(sum_in_stream, sum).equal);
+}
+
+// The device may not have begun when nobody wants the plan any more.
+MATMUL_STREAM_TEST(APlanThatGoesLeavesNoMemoryThatItsStreamStillUses) {
+  if (!tests_fake_devices()) GTEST_SKIP() << "needs PARTITA_TEST_DEVICE=fake";
+  using namespace std::chrono_literals;
+  const FakeStream mine;
+  std::atomic<bool> begun{false};
+  const std::int64_t depth = 40 * context.size();  // so deep that nothing is copied into a workspace
+  Array a = zeros(context, {9, depth}, Slab(1), Dtype::bf16),
+        b = zeros(context, {depth, 24}, Slab(0), Dtype::bf16);
+  Array d = zeros(context, {9, 24}, Slab(0), Dtype::bf16);
+  {
+    MatmulOptions options;
+    options.method = MatmulMethod::summa_c;
+    Matmul plan(context, {a.operand(), b.operand(), {}, d.operand(), {}, {}, {}}, options);
+    const auto is_private = [](const Buffer& buffer) {
+      return buffer.kind == BufferKind::scratch && buffer.bytes > 0;
+    };
+    const bool has_scratch = std::ranges::any_of(plan.plan().buffers, is_private);
+    EXPECT_TRUE(has_scratch || context.size() == 1) << plan.explain();
+    begun = !has_scratch;
+    plan.reset(a, b, nullptr, d);
+    delay_fake_stream(mine.stream(), 30ms);
+    put_into_fake_stream(mine.stream(), [&begun] { begun = true; });
+    plan.execute(mine.stream());
+  }
+  EXPECT_TRUE(begun);
+  context.synchronize(mine.stream());
 }
 
 MATMUL_STREAM_TEST(HostMemoryHasNoStreams) {
