@@ -90,11 +90,13 @@ struct ApplyEpilogue {
   Part amax;  ///< without dimensions: the maximum of it and of |to| before scale_d
 };
 
-/// to[i] += sum over the other dimensions of from: bias gradients of A (over k: one number a row) and of B.
+/// to[i] += sum over the other dimensions of from, conjugated if wanted: bias gradients of A (over k: one
+/// number a row) and of B.
 struct SumAlong {
   Part from;
   Part to;       ///< one-dimensional
   int axis = 0;  ///< the dimension of `from` that stays
+  bool conjugate = false;
 };
 
 /// The one-dimensional transforms of which all others are made.

@@ -27,8 +27,9 @@ class DeviceEpilogue final : public DeviceBoundWork {
     }
     if (!work.has_gradient) return;
     const bool sums_before_rounding = is_float8(parts_[EpilogueParts::to]->dtype());
-    sums_.emplace(sums_before_rounding ? work.from : work.to, parts_.axis(work.gradient_along_rows),
-                  work.gradient, binding);
+    sums_.emplace(SumAlong{sums_before_rounding ? work.from : work.to, work.gradient,
+                           parts_.axis(work.gradient_along_rows)},
+                  binding);
     if (sums_before_rounding) in_place_ = nests_in_place(work.from.region.shape());
   }
 

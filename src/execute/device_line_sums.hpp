@@ -8,12 +8,12 @@
 
 namespace partita::execution {
 
-/// to[i] += the sum of `from` over all dimensions but `axis`: the elements are joined in the workspace,
-/// rounded to the dtype of `to` and added there.
+/// to[i] += the sum of `from`, conjugated if wanted, over all dimensions but `axis`: the elements are joined
+/// in the workspace, rounded to the dtype of `to` and added there.
 class DeviceLineSums {
  public:
   /// Throws UnsupportedError where numbers of these dtypes do not add up.
-  DeviceLineSums(const Part& from, int axis, const Part& to, const DeviceWorkBinding& binding);
+  DeviceLineSums(const SumAlong& work, const DeviceWorkBinding& binding);
 
   std::int64_t workspace_bytes() const { return workspace_bytes_; }
   /// Allocates nothing.
@@ -29,12 +29,15 @@ class DeviceLineSums {
   };
 
   Pass pass_of(const devices::ElementNest& nest) const;
+  void write_one(char* to, Stream stream) const;
 
   devices::Accelerator& device_;
   BoundPart from_, to_;
   Place workspace_;
+  bool conjugate_;
   Dtype joined_;
-  std::int64_t rounded_offset_ = 0;  // in the workspace: scratch of folds, sums, rounded sums
+  // In the workspace: scratch of folds, sums, rounded sums, the number 1
+  std::int64_t rounded_offset_ = 0, one_offset_ = 0;
   std::int64_t workspace_bytes_ = 0;
   std::vector<Pass> passes_;
 };

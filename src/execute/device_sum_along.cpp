@@ -1,4 +1,7 @@
 // to[i] += the sum of from over all dimensions but one, on a device.
+#include <array>
+#include <partita/reduction.hpp>
+
 #include "base/check.hpp"
 #include "base/round.hpp"
 #include "execute/device_line_sums.hpp"
@@ -14,8 +17,7 @@ constexpr std::int64_t alignment_of_sums = 256;
 
 class DeviceSum final : public DeviceBoundWork {
  public:
-  DeviceSum(const SumAlong& work, const DeviceWorkBinding& binding)
-      : sums_(work.from, work.axis, work.to, binding) {}
+  DeviceSum(const SumAlong& work, const DeviceWorkBinding& binding) : sums_(work, binding) {}
 
   void enqueue(const AddressOf& address, const Parameters& /*parameters*/, Stream stream) override {
     sums_.enqueue(address, stream);
@@ -28,28 +30,30 @@ class DeviceSum final : public DeviceBoundWork {
 
 }  // namespace
 
-DeviceLineSums::DeviceLineSums(const Part& from, int axis, const Part& to, const DeviceWorkBinding& binding)
+DeviceLineSums::DeviceLineSums(const SumAlong& work, const DeviceWorkBinding& binding)
     : device_(binding.device),
-      from_(from, binding.memory),
-      to_(to, binding.memory),
+      from_(work.from, binding.memory),
+      to_(work.to, binding.memory),
       workspace_{binding.workspaces, binding.memory.plan.rank, 0, {}},
+      conjugate_(work.conjugate && is_complex(from_.dtype())),
       joined_(is_complex(from_.dtype()) ? Dtype::c128 : Dtype::f64) {
   check<UnsupportedError>(
       kernels::computes_in(from_.dtype(), joined_) && kernels::computes_in(to_.dtype(), joined_),
       "{}: no sums of {} onto {}", binding.memory.plan.operation, name(from_.dtype()), name(to_.dtype()));
-  if (from.region.empty()) return;
+  if (work.from.region.empty()) return;
   const std::int64_t lines = to_.extent(0);
-  invariant(from_.extent(axis) == lines, "sums of {} lines onto {}", from_.extent(axis), lines);
+  invariant(from_.extent(work.axis) == lines, "sums of {} lines onto {}", from_.extent(work.axis), lines);
   rounded_offset_ =
       round_up(DeviceArithmetic::fold_scratch_bytes + lines * size_of(joined_), alignment_of_sums);
-  workspace_bytes_ = rounded_offset_ + lines * size_of(to_.dtype());
+  one_offset_ = round_up(rounded_offset_ + lines * size_of(to_.dtype()), alignment_of_sums);
+  workspace_bytes_ = one_offset_ + (conjugate_ ? size_of(from_.dtype()) : 0);
   std::vector<std::vector<PartAxis>> axes;
   for (int d = 0; d < from_.dimensions(); ++d) {
     axes.emplace_back(devices::ElementNest::parts);
     axes.back()[ElementPass::from] = from_.axis(d);
-    if (d == axis) axes.back()[ElementPass::to] = to_.axis(0);
+    if (d == work.axis) axes.back()[ElementPass::to] = to_.axis(0);
   }
-  for (const devices::ElementNest& nest : element_nests(axes, from.region.shape(), ElementPass::from)) {
+  for (const devices::ElementNest& nest : element_nests(axes, work.from.region.shape(), ElementPass::from)) {
     passes_.push_back(pass_of(nest));
   }
 }
@@ -60,6 +64,7 @@ DeviceLineSums::Pass DeviceLineSums::pass_of(const devices::ElementNest& nest) c
   pass.from_offset = nest.offset[ElementPass::from];
   pass.join.dtype = from_.dtype();
   pass.join.joined = joined_;
+  if (conjugate_) pass.join.folded = kernels::Folded::conjugate_product;
   std::int64_t lines = 1, apart = 0;
   for (const devices::ElementNest::Loop& loop : nest.loops) {
     const std::int64_t step = loop.strides[ElementPass::from];
@@ -81,14 +86,24 @@ DeviceLineSums::Pass DeviceLineSums::pass_of(const devices::ElementNest& nest) c
   return pass;
 }
 
+/// What is conjugated is multiplied by it.
+void DeviceLineSums::write_one(char* to, Stream stream) const {
+  const std::int64_t item = size_of(from_.dtype());
+  std::array<std::byte, 16> one{};
+  write_identity(Reduction::product, from_.dtype(), one.data());
+  device_.fill({item, 0, 0, {}}, one.data(), item, to, stream);
+}
+
 void DeviceLineSums::enqueue(const AddressOf& address, Stream stream) {
   if (passes_.empty()) return;
   char* const scratch = address(workspace_);
   char* const sums = scratch + DeviceArithmetic::fold_scratch_bytes;
   char* const rounded = scratch + rounded_offset_;
   char* const from = from_.base(address);
+  char* const one = conjugate_ ? scratch + one_offset_ : nullptr;
+  if (conjugate_) write_one(one, stream);
   for (Pass& pass : passes_) {
-    pass.join.data = {sums, from + pass.from_offset * size_of(from_.dtype()), nullptr};
+    pass.join.data = {sums, from + pass.from_offset * size_of(from_.dtype()), one};
     device_.fold(pass.join, scratch, stream);
     pass.round.data = {rounded, sums};
     device_.finish(pass.round, stream);

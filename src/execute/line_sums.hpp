@@ -32,6 +32,12 @@ class LineSums {
     }
   }
 
+  void conjugate() {
+    if constexpr (!std::is_arithmetic_v<T>) {
+      for (Sum& sum : sums_) sum = std::conj(sum);
+    }
+  }
+
   /// `runs`: of the part's one dimension.
   void add_to(const std::vector<AxisRun>& runs, Dtype dtype, char* base) const {
     auto* const to = reinterpret_cast<std::byte*>(base);

@@ -20,6 +20,7 @@ class BoundSum final : public BoundWork {
         empty_(work.from.region.empty()),
         runs_(axis_runs(std::array{to_.axis(0)}, to_.extent(0))),
         walk_(axes(), work.from.region.shape(), 0),
+        conjugate_(work.conjugate),
         sums_(work.axis, to_.extent(0)) {
     invariant(from_.extent(work.axis) == to_.extent(0), "sums of {} lines onto {}", from_.extent(work.axis),
               to_.extent(0));
@@ -35,6 +36,7 @@ class BoundSum final : public BoundWork {
                         values.data());
       sums_.add(stretch, walk_.inner(), values.data());
     });
+    if (conjugate_) sums_.conjugate();
     sums_.add_to(runs_, to_.dtype(), to_.base(address));
   }
 
@@ -49,6 +51,7 @@ class BoundSum final : public BoundWork {
   bool empty_;
   std::vector<AxisRun> runs_;
   PartWalk walk_;
+  bool conjugate_;
   LineSums<T> sums_;
 };
 

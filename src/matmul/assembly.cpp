@@ -309,7 +309,7 @@ Operand Assembly::gradient_summed() const {
   return wide;
 }
 
-// sum over k of A[i, k]: an element counts once, of whoever holds it first; contributions count all.
+// sum over k of op(A)[i, k]: an element counts once, of whoever holds it first; contributions count all.
 void Assembly::sum_gradient() {
   const Problem& problem = frame_.problem;
   if (given_gradient_ < 0) return;
@@ -326,6 +326,7 @@ void Assembly::sum_gradient() {
   SumAlong work;
   work.from = {own, builder_.own(frame_.input(of_a).buffer)};
   work.axis = operand.layout.dimensions() - (of_a ? 2 : 1);
+  work.conjugate = of_a ? problem.conjugate_a : problem.conjugate_b;
   work.to = {{{own.sets[static_cast<std::size_t>(work.axis)]}}, builder_.own(frame_.gradient)};
   builder_.compute(std::move(work));
 }

@@ -67,7 +67,8 @@ struct Describe {
     return fmt::format("epilogue of {}{} into {}", text(work.from), added, text(work.to));
   }
   std::string operator()(const SumAlong& work) const {
-    return fmt::format("sums of {} along dimension {} onto {}", text(work.from), work.axis, text(work.to));
+    return fmt::format("sums of {}{} along dimension {} onto {}", text(work.from),
+                       work.conjugate ? " conjugated" : "", work.axis, text(work.to));
   }
   std::string operator()(const Transform& work) const {
     return fmt::format("transform axes {} of {} into {}", to_string(work.axes), text(work.from),

@@ -185,6 +185,37 @@ RANK_TEST(MatmulEpilogue, EveryOneOnRandomLayouts) {
   }
 }
 
+// Of op(A) and op(B), as it is multiplied.
+RANK_TEST(MatmulEpilogue, BiasGradientsOfConjugatesAreConjugated) {
+  constexpr std::int64_t m = 7, n = 5, k = 33;
+  for (const Dtype dtype : {Dtype::c64, Dtype::c128}) {
+    for (const Op op : {Op::none, Op::conjugate, Op::transpose, Op::conjugate_transpose}) {
+      for (const bool of_a : {true, false}) {
+        MatmulOptions options;
+        (of_a ? options.op_a : options.op_b) = op;
+        options.epilogue = of_a ? Epilogue::bias_gradient_a : Epilogue::bias_gradient_b;
+        Array a = empty(context, stored_shape({}, m, k, options.op_a), Slab(1), dtype);
+        Array b = empty(context, stored_shape({}, k, n, options.op_b), Slab(0), dtype);
+        Array d = empty(context, {m, n}, Slab(0), dtype);
+        Array gradient = empty(context, {of_a ? m : n}, Slab(0), dtype);
+        fill_random(a, 1);
+        fill_random(b, 2);
+        EpilogueArrays arrays;
+        arrays.gradient = &gradient;
+        matmul_into(a, b, nullptr, d, options, arrays);
+        const Whole factor(of_a ? a : b), sums(gradient);
+        for (std::int64_t i = 0; i < (of_a ? m : n); ++i) {
+          Wide expected = 0;
+          for (std::int64_t l = 0; l < k; ++l)
+            expected += of_a ? through(op, factor, 0, i, l) : through(op, factor, 0, l, i);
+          EXPECT_LE(std::abs(sums[i] - expected), 4 * k * rounding(dtype))
+              << i << " op " << static_cast<int>(op);
+        }
+      }
+    }
+  }
+}
+
 RANK_TEST(MatmulEpilogue, AllReduceGivesTheWholeToEveryRank) {
   Array a = empty(context, {9, 40}, Slab(1), Dtype::f64);
   Array b = empty(context, {40, 7}, Slab(0), Dtype::f64);

@@ -223,10 +223,15 @@ class Reference {
     std::vector<Number> result(static_cast<std::size_t>(test_.operands.gradient->layout.shape()[0]));
     Region all;
     for (const std::int64_t extent : of.shape()) all.sets.push_back(IndexSet::range(0, extent));
+    const Op op = parts_.gradient_of_b ? test_.options.op_b : test_.options.op_a;
+    const auto factor = [&](int array, const Layout& layout, const Index& at) {
+      const Number value = whole(array, layout, at);
+      return multiplication::conjugates(op) ? std::conj(value) : value;
+    };
     for_each_index(all, [&](const Index& at) {
       const std::int64_t i = at[at.size() - (parts_.gradient_of_b ? 1 : 2)];
-      result[static_cast<std::size_t>(i)] += parts_.gradient_of_a   ? whole(in_a, a_, at)
-                                             : parts_.gradient_of_b ? whole(in_b, b_, at)
+      result[static_cast<std::size_t>(i)] += parts_.gradient_of_a   ? factor(in_a, a_, at)
+                                             : parts_.gradient_of_b ? factor(in_b, b_, at)
                                                                     : before_scale(at);
     });
     return result;

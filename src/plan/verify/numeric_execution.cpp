@@ -268,7 +268,8 @@ void NumericExecution::compute(const SumAlong& work) {
   const Shape shape = work.from.region.shape();
   std::size_t inner = 1;
   for (int d = work.axis + 1; d < shape.size(); ++d) inner *= static_cast<std::size_t>(shape[d]);
-  for (std::size_t i = 0; i < from.size(); ++i) to[i / inner % to.size()] += from[i];
+  for (std::size_t i = 0; i < from.size(); ++i)
+    to[i / inner % to.size()] += work.conjugate ? std::conj(from[i]) : from[i];
   write(work.to, to);
 }
 
