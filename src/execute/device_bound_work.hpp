@@ -21,6 +21,7 @@ struct DeviceWorkBinding {
   devices::Accelerator& device;
   int workspaces = 0;
   bool may_try = false;  ///< a plan is made: there is time to find out how products are made fastest
+  planning::PutToPeers put_to_peers;  ///< of the whole plan
 
   /// Throw UnsupportedError where there is none, the same on every rank that has none.
   devices::DeviceMath& math() const;

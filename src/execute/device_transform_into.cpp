@@ -146,25 +146,11 @@ class LinesOfParts {
   LineTransform what_;
 };
 
-std::int64_t bytes_of(const Plan& plan, const TransformInto& work) {
-  return work.from.region.size() * size_of(planning::dtype_at(plan, work.from.place));
-}
-
-/// Of what works like this put into several ranks' memory, the largest share that goes to peers; 0 for one
-/// that stores nothing there and comes alone, behind all others: it has the device for itself.
-double share_to_peers(const Plan& plan, const TransformInto& of) {
-  double share = 0;
-  int stay = 0;
-  for (const Work& work : plan.works) {
-    const auto* const into = std::get_if<TransformInto>(&work);
-    const std::int64_t bytes = into != nullptr ? bytes_of(plan, *into) : 0;
-    if (bytes == 0) continue;
-    const auto put = static_cast<double>(planning::bytes_written_to_peers(plan, work));
-    if (put == 0) ++stay;
-    share = std::max(share, put / static_cast<double>(bytes));
-  }
-  const bool alone = stay == 1 && planning::bytes_written_to_peers(plan, of) == 0;
-  return alone ? 0 : share;
+/// The share of the links in what the work is started beside; 0 for one that stores nothing there and comes
+/// alone, behind all others: it has the device for itself.
+double share_of_links(const Plan& plan, const TransformInto& work, const planning::PutToPeers& put) {
+  const bool alone = put.staying == 1 && planning::bytes_written_to_peers(plan, work) == 0;
+  return alone ? 0 : put.share;
 }
 
 bool cut_alike(const Part& a, const Part& b, int axis) {
@@ -190,7 +176,7 @@ class DeviceTransformInto final : public DeviceBoundWork {
     for (const Part& part : work_.to) {
       if (!part.region.empty()) rest.push_back(&part);
     }
-    const double link_share = share_to_peers(binding.memory.plan, work_);
+    const double link_share = share_of_links(binding.memory.plan, work_, binding.put_to_peers);
     while (!rest.empty()) {
       const auto others = std::stable_partition(rest.begin(), rest.end(), [&](const Part* part) {
         return cut_alike(*part, *rest.front(), work_.axis);

@@ -39,6 +39,7 @@ DeviceWorks::DeviceWorks(ContextState& context, const Plan& plan, std::span<cons
     const std::int64_t offset = *given + scratch_places(plan).bytes;
     given_ = static_cast<char*>(context.heap_in(MemorySpace::device).at(context.rank(), offset));
   }
+  put_to_peers_ = planning::put_to_peers(plan);
   ended_ = find_ended_multiplies(plan, touched);
   lower(strides_for_trial(plan), true);
 }
@@ -69,7 +70,8 @@ void DeviceWorks::lower(const std::vector<Strides>& strides, bool may_try) {
   std::vector<Strides> all = strides;
   all.resize(places_.buffers.size());
   const WorkBinding memory{places_, all};
-  const DeviceWorkBinding binding{memory, *context_.device, static_cast<int>(plan_.buffers.size()), may_try};
+  const DeviceWorkBinding binding{memory, *context_.device, static_cast<int>(plan_.buffers.size()), may_try,
+                                  put_to_peers_};
   // What they have prepared is there as long as they are, and found again.
   const std::vector<std::unique_ptr<DeviceBoundWork>> before = std::move(works_);
   works_.clear();

@@ -43,6 +43,7 @@ class DeviceWorks {
   ContextState& context_;
   const Plan& plan_;
   Plan places_;  // the buffers of the plan, and those of DeviceWorkBinding
+  planning::PutToPeers put_to_peers_;
   std::vector<std::optional<EndedMultiply>> ended_;      // by work
   std::vector<std::unique_ptr<DeviceBoundWork>> works_;  // null: done with the one before
   devices::DeviceMemory workspace_;

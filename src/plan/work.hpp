@@ -60,6 +60,13 @@ std::vector<Part> parts_read_from_peers(const Plan& plan);
 
 /// Bytes that a work writes into the memory of other ranks.
 std::int64_t bytes_written_to_peers(const Plan& plan, const Work& work);
+/// What transforms of a plan put into several ranks' memory: the largest share of one's that goes to peers,
+/// and how many put nothing there.
+struct PutToPeers {
+  double share = 0;
+  int staying = 0;
+};
+PutToPeers put_to_peers(const Plan& plan);
 
 /// "multiply [0,4)x[0,8) of a of rank 1 by ... into d of rank 0".
 std::string describe_work(const Plan& plan, const Step& step);
