@@ -32,7 +32,7 @@ kernels::cuda::PacketSeat seat_of(const PacketSlots& slots, int rank, int sharer
   seat.ranks = static_cast<int>(slots.of_ranks.size());
   seat.me = rank;
   std::ranges::copy(slots.of_ranks, seat.slots);
-  seat.slot_bytes = PacketSlots::slot_bytes(seat.ranks);
+  seat.slot_bytes = slots.slot;
   seat.counters = slots.counters;
   seat.given_up = slots.given_up;
   seat.most_blocks = std::max(blocks_of_a_device / static_cast<unsigned>(sharers), 1U);

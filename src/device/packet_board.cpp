@@ -12,18 +12,19 @@ constexpr std::int64_t counters_bytes = 64;
 
 }  // namespace
 
-std::shared_ptr<PacketBoard> PacketBoard::of(DeviceRuntime& state) {
-  if (!state.packets) {
-    const std::shared_ptr<PacketBoard> board(new PacketBoard(state));
+std::shared_ptr<PacketBoard> PacketBoard::of(DeviceRuntime& state, std::int64_t given) {
+  if (!state.packets || state.packets->given_ < given) {
+    const std::shared_ptr<PacketBoard> board(new PacketBoard(state, given));
     board->clear();
     state.packets = board;
   }
   return state.packets;
 }
 
-PacketBoard::PacketBoard(DeviceRuntime& state)
+PacketBoard::PacketBoard(DeviceRuntime& state, std::int64_t given)
     : state_(state),
-      block_(state.device_heap->allocate(PacketSlots::bytes(state.size()) + counters_bytes,
+      given_(given),
+      block_(state.device_heap->allocate(PacketSlots::bytes(state.size(), given) + counters_bytes,
                                          memory::SymmetricHeap::Sizes::equal, "packets",
                                          SourcePlace::current())) {
   for (int rank = 0; rank < state.size(); ++rank) {
@@ -50,8 +51,9 @@ void PacketBoard::clear() {
 PacketSlots PacketBoard::slots() const {
   PacketSlots slots;
   slots.of_ranks = of_ranks_;
+  slots.slot = PacketSlots::slot_bytes(state_.size(), given_);
   char* const mine = of_ranks_[static_cast<std::size_t>(state_.rank())];
-  slots.counters = reinterpret_cast<std::uint32_t*>(mine + PacketSlots::bytes(state_.size()));
+  slots.counters = reinterpret_cast<std::uint32_t*>(mine + PacketSlots::bytes(state_.size(), given_));
   slots.given_up = state_.flags->given_up();
   return slots;
 }

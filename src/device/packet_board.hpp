@@ -15,8 +15,9 @@ struct DeviceRuntime;
 /// ranks, which those of one context do.
 class PacketBoard {
  public:
-  /// The context's, made when it is wanted first. Collective, blocking; the topology of devices has one node.
-  static std::shared_ptr<PacketBoard> of(DeviceRuntime& state);
+  /// The context's, made when one for so much is wanted first: it serves who wants less later, and who has a
+  /// smaller one keeps that. Collective, blocking; the topology of devices has one node.
+  static std::shared_ptr<PacketBoard> of(DeviceRuntime& state, std::int64_t given = PacketSlots::most_given);
   ~PacketBoard();
   PacketBoard(const PacketBoard&) = delete;
   PacketBoard& operator=(const PacketBoard&) = delete;
@@ -24,10 +25,11 @@ class PacketBoard {
   PacketSlots slots() const;
 
  private:
-  explicit PacketBoard(DeviceRuntime& state);
+  PacketBoard(DeviceRuntime& state, std::int64_t given);
   void clear();
 
   DeviceRuntime& state_;
+  std::int64_t given_;  // by a rank, at most
   memory::HeapBlock block_;
   std::vector<char*> of_ranks_;
 };

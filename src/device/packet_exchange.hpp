@@ -30,8 +30,8 @@ struct PacketSlots {
   /// What a rank gives to all its peers together. Twice as much travels, which is worth it while the time is
   /// that of starts and flights, as measured (docs/performance.md).
   static constexpr std::int64_t most_given = std::int64_t{1} << 20;
-  /// There is room for as much, which is worth it where the alternative has several starts.
-  static constexpr std::int64_t capacity = 4 * most_given;
+  /// The same where the alternative has several starts.
+  static constexpr std::int64_t most_given_at_once = 4 * most_given;
 
   /// Of one range, where a rank gives `given` in all. At least two ranks.
   static constexpr std::int64_t most_bytes(int ranks, std::int64_t given = most_given) {
@@ -44,11 +44,13 @@ struct PacketSlots {
     return (slice + line) / line * line;
   }
   /// What a rank is given in the second round begins in the middle of a slot.
-  static constexpr std::int64_t slot_bytes(int ranks) {
+  static constexpr std::int64_t slot_bytes(int ranks, std::int64_t given) {
     constexpr std::int64_t rounds = 2;
-    return rounds * (most_slice_bytes(ranks, capacity) / data_bytes * packet_bytes);
+    return rounds * (most_slice_bytes(ranks, given) / data_bytes * packet_bytes);
   }
-  static constexpr std::int64_t bytes(int ranks) { return 2 * ranks * slot_bytes(ranks); }
+  static constexpr std::int64_t bytes(int ranks, std::int64_t given) {
+    return 2 * ranks * slot_bytes(ranks, given);
+  }
   /// At least one: without it nobody would know that the sender has come.
   static std::int64_t packets(std::int64_t bytes) {
     return bytes <= data_bytes ? 1 : (bytes + data_bytes - 1) / data_bytes;
@@ -67,6 +69,7 @@ struct PacketSlots {
   static constexpr bool renews(std::uint32_t number) { return number - renewal < 2; }
 
   std::span<char* const> of_ranks;  ///< by rank, as they are mapped here
+  std::int64_t slot = 0;            ///< bytes of one
   /// Two numbers in this device's memory, 0 at first: exchanges that are done, blocks of a launch that are.
   /// The device counts itself: a graph may repeat an exchange.
   std::uint32_t* counters = nullptr;

@@ -81,7 +81,7 @@ DevicePlan::InPackets::InPackets(ContextState& context, const planning::PacketSt
       source(of_plan.source),
       destination(of_plan.destination),
       runner(context, operation, of_plan.exchange, PacketRunner::Views::as_operands,
-             devices::PacketSlots::capacity) {
+             devices::PacketSlots::most_given_at_once) {
   std::iota(steps.begin(), steps.end(), of_plan.first);
 }
 

@@ -17,7 +17,17 @@ struct PacketCapabilities {
   std::int64_t in_ranges = 0;   // 0: it does not lie so
   std::int64_t unit_bytes = 0;  // of nests; 0: they do not fit
   std::int64_t message_bytes = 0;
+  std::int64_t range_bytes = 0;
 };
+
+std::int64_t largest_range(const std::optional<devices::ByteExchange>& exchange) {
+  std::int64_t most = 0;
+  if (!exchange) return most;
+  for (const auto* const ranges : {&exchange->given, &exchange->taken}) {
+    for (const devices::ByteRange& range : *ranges) most = std::max(most, range.bytes);
+  }
+  return most;
+}
 
 }  // namespace
 
@@ -35,22 +45,37 @@ PacketRunner::PacketRunner(ContextState& context, std::string operation,
 
 bool PacketRunner::suits_all_ranks(bool may) {
   PacketCapabilities mine;
-  if (may && offered_) mine = {ranges_ ? 1 : 0, nests_.unit_bytes(), nests_.message_bytes()};
+  if (may && offered_)
+    mine = {ranges_ ? 1 : 0, nests_.unit_bytes(), nests_.message_bytes(), largest_range(ranges_)};
   bool in_ranges = true;
-  std::int64_t most = 0;
+  std::int64_t most = 0, most_in_ranges = 0;
   unit_bytes_ = mine.unit_bytes;
   for (const PacketCapabilities& offer : runtime::exchange_values(context_, operation_, mine)) {
     in_ranges = in_ranges && offer.in_ranges != 0;
     unit_bytes_ = std::min(unit_bytes_, offer.unit_bytes);
     most = std::max(most, offer.message_bytes);
+    most_in_ranges = std::max(most_in_ranges, offer.range_bytes);
   }
-  if (in_ranges) return true;
-  ranges_.reset();
-  constexpr std::int64_t wire_of_a_byte =
-      devices::PacketSlots::packet_bytes / devices::PacketSlots::data_bytes;
-  return unit_bytes_ > 0 &&
-         devices::PacketMoves::wire_bytes(most, unit_bytes_) <=
-             wire_of_a_byte * devices::PacketSlots::most_bytes(context_.size(), most_given_);
+  if (in_ranges) {
+    most = most_in_ranges;
+  } else {
+    ranges_.reset();
+    if (unit_bytes_ == 0 || !fits(most, most_given_)) return false;
+  }
+  if (fits(most, devices::PacketSlots::most_given)) most_given_ = devices::PacketSlots::most_given;
+  return true;
+}
+
+/// Messages, or ranges where it goes in those.
+bool PacketRunner::fits(std::int64_t most, std::int64_t given) const {
+  using Slots = devices::PacketSlots;
+  const int ranks = context_.size();
+  if (ranges_)
+    return most <=
+           (ranges_->passed_on ? Slots::most_slice_bytes(ranks, given) : Slots::most_bytes(ranks, given));
+  constexpr std::int64_t wire_of_a_byte = Slots::packet_bytes / Slots::data_bytes;
+  return devices::PacketMoves::wire_bytes(most, unit_bytes_) <=
+         wire_of_a_byte * Slots::most_bytes(ranks, given);
 }
 
 void PacketRunner::lower(const Strides& source, const Strides& destination) {

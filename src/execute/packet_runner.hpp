@@ -27,7 +27,7 @@ class PacketRunner {
   enum class Views : std::uint8_t { as_operands, any };
 
   /// Local. `operation` is what the exchange belongs to; of more than `most_given` bytes that a rank gives it
-  /// suits none.
+  /// suits none. Of little it takes no more room than others do.
   PacketRunner(ContextState& context, std::string operation, const planning::SmallExchange& exchange,
                Views views, std::int64_t most_given = devices::PacketSlots::most_given);
 
@@ -35,7 +35,7 @@ class PacketRunner {
   /// before `connect`.
   bool suits_all_ranks(bool may = true);
   /// Collective, blocking.
-  void connect() { board_ = devices::PacketBoard::of(context_); }
+  void connect() { board_ = devices::PacketBoard::of(context_, most_given_); }
 
   /// Puts one exchange between the local parts of source and destination into the stream. `hash` of what all
   /// ranks must have alike is announced.
@@ -47,6 +47,8 @@ class PacketRunner {
   void exchange(const void* source, void* destination, Stream stream, bool captured);
 
  private:
+  bool fits(std::int64_t most, std::int64_t given) const;
+
   ContextState& context_;
   std::string operation_;
   std::optional<devices::ByteExchange> ranges_;  // if nothing, nests

@@ -33,7 +33,8 @@ Operand Assembly::contribution_of_a_rank() const {
 std::optional<planning::SmallExchange> Assembly::in_packets(const Operand& from, const Operand& to) const {
   const Problem& problem = frame_.problem;
   return redistribution::exchange_in_packets(from, to, problem.topology, plan_.rank,
-                                             redistribution_within(problem), devices::PacketSlots::capacity);
+                                             redistribution_within(problem),
+                                             devices::PacketSlots::most_given_at_once);
 }
 
 bool Assembly::every_rank_contributes() const {

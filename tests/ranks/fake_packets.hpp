@@ -51,7 +51,7 @@ class FakeSlots {
 
  private:
   void forget_last() const {
-    const auto bytes = static_cast<std::size_t>(devices::PacketSlots::slot_bytes(static_cast<int>(ranks())));
+    const auto bytes = static_cast<std::size_t>(slots_.slot);
     const std::size_t words = ranks() * bytes / sizeof(std::uint64_t);
     auto* const halves = reinterpret_cast<std::uint64_t*>(of_ranks_[me_]);
     std::uint64_t* const last = halves + ((number_ + 1) & 1U) * words;
@@ -59,7 +59,7 @@ class FakeSlots {
   }
   std::atomic_ref<std::uint64_t> at(std::size_t receiver, std::size_t sender, std::size_t half,
                                     std::size_t round) const {
-    const auto bytes = static_cast<std::size_t>(devices::PacketSlots::slot_bytes(static_cast<int>(ranks())));
+    const auto bytes = static_cast<std::size_t>(slots_.slot);
     const std::size_t slot = (number_ & 1U) * ranks() + sender;
     auto* const halves =
         reinterpret_cast<std::uint64_t*>(of_ranks_[receiver] + slot * bytes + round * bytes / 2);

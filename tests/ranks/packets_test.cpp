@@ -1,13 +1,17 @@
 // Small collectives on devices: in streams, one after the other, with ranks that are late, and one that stays
 // away.
+#include <algorithm>
 #include <chrono>
 #include <partita/collectives.hpp>
+#include <partita/matmul.hpp>
 #include <random>
 #include <thread>
 
 #include "base/host_clock.hpp"
 #include "device/packet_board.hpp"
+#include "ranks/array_model.hpp"
 #include "ranks/collectives_model.hpp"
+#include "ranks/fake_device.hpp"
 #include "ranks/needs_devices.hpp"
 
 namespace partita::testing {
@@ -160,6 +164,46 @@ TEST(Packets, NobodyLeavesABarrierOfStreamsBeforeAllHaveCome) {
       EXPECT_GE(left, last);  // the clock is the machine's
     }
   });
+}
+
+/// A product with k cut over the ranks, of whole numbers, and the board that the context has behind it.
+std::int64_t slot_behind_product(Context& context, std::int64_t rows, std::int64_t columns) {
+  const std::int64_t depth = 2 * context.size();
+  Array a = empty(context, {rows, depth}, Slab(1), Dtype::f32);
+  Array b = empty(context, {depth, columns}, Slab(0), Dtype::f32);
+  Array d = empty(context, {rows, columns}, Replicated(), Dtype::f32);
+  write_constant(a, 2);
+  write_constant(b, 3);
+  write_constant(d, 0);
+  MatmulOptions options;
+  options.method = MatmulMethod::reduce_scatter;
+  matmul_into(a, b, nullptr, d, options);
+  const auto expected = static_cast<float>(6 * depth);
+  const auto wrong = [&](float element) { return element != expected; };
+  EXPECT_EQ(std::count_if(d.data<float>(), d.data<float>() + d.local_size(), wrong), 0);
+  return context.state()->packets->slots().slot;
+}
+
+// Who wants little has no more memory for it because products may want much.
+TEST(Packets, ABoardIsAsLargeAsSomebodyHasWanted) {
+  if (!tests_fake_devices()) GTEST_SKIP() << "needs PARTITA_TEST_DEVICE=fake";
+  using Slots = devices::PacketSlots;
+  ContextOptions options;
+  options.device = test_device();
+  on_ranks(
+      [](Context& context) {
+        if (context.size() < 2 || context.state()->device_topology.node_count() > 1) return;
+        const std::int64_t small = Slots::slot_bytes(context.size(), Slots::most_given),
+                           large = Slots::slot_bytes(context.size(), Slots::most_given_at_once);
+        check_chain(context, 1021, Memory::device);
+        EXPECT_EQ(context.state()->packets->slots().slot, small);
+        EXPECT_EQ(slot_behind_product(context, 4, 64), small);
+        EXPECT_EQ(slot_behind_product(context, 48, 8192), large);
+        check_chain(context, 1021, Memory::device);  // by plans that have the small one
+        check_chain(context, 1023, Memory::device);
+        EXPECT_EQ(slot_behind_product(context, 4, 64), large);
+      },
+      options);
 }
 
 TEST(Packets, ARankThatStaysAwayIsATimeoutAndNotAHang) {
