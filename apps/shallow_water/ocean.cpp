@@ -17,9 +17,20 @@ const char* const dataset = "ocean";
 const pt::ArrayOptions ordinary{pt::Residency::ordinary, pt::Order::row_major, pt::MemorySpace::host};
 const pt::HaloOptions two_around{{0, 2, 2}, {0, 2, 2}, {false, false, true}};
 
+/// Waves and widths need a cell beside each; all fields of a cell are computed together.
 pt::Layout layout_of(const pt::Context& context, const Settings& settings,
                      const pt::Distribution& distribution) {
-  return {distribution, {fields, settings.rows, settings.columns}, context.size()};
+  if (settings.rows < 2 || settings.columns < 2)
+    throw pt::ArgumentError("an ocean of " + std::to_string(settings.rows) + " x " +
+                            std::to_string(settings.columns) + " cells: it has at least 2 x 2");
+  pt::Layout layout(distribution, {fields, settings.rows, settings.columns}, context.size());
+  for (int rank = 0; rank < context.size(); ++rank) {
+    const std::int64_t held = layout.local_shape(rank)[0];
+    if (held != 0 && held != fields)
+      throw pt::ArgumentError("an ocean is cut along rows and columns, not between its fields: " +
+                              distribution.to_string());
+  }
+  return layout;
 }
 
 pt::Operand operand_of(const pt::Context& context, const pt::Layout& layout, pt::Dtype dtype) {

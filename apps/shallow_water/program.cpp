@@ -86,6 +86,8 @@ void check(const Budget& now, const Budget& begin, std::int64_t step) {
 
 void run(const pt::Context& context, const Program& program) {
   namespace fs = std::filesystem;
+  if (program.look_every < 1)
+    throw pt::ArgumentError(fmt::format("a picture every {} steps: at least every one", program.look_every));
   const fs::path folder = program.output;
   report::make_folder(context, folder);
   const pt::Distribution distribution =

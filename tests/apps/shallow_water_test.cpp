@@ -181,6 +181,28 @@ RANK_TEST(ShallowWater, RefusesToBeginWithoutWater) {
 }
 
 // Waves that cross more than a cell in a step grow without bound.
+RANK_TEST(ShallowWater, RefusesWhatIsNoOcean) {
+  const auto text_of = [&](std::int64_t rows, std::int64_t columns, const Distribution& distribution) {
+    Settings settings = small();
+    settings.rows = rows;
+    settings.columns = columns;
+    return caught<ArgumentError>([&] { Ocean<float>(context, settings, distribution); });
+  };
+  const Distribution usual = shallow_water::squares(context.size());
+  for (const std::int64_t extent : {0, 1}) {
+    EXPECT_TRUE(contains(text_of(extent, 8, usual), "at least 2 x 2"));
+    EXPECT_TRUE(contains(text_of(8, extent, usual), "at least 2 x 2"));
+  }
+  if (context.size() > 1) {
+    EXPECT_TRUE(contains(text_of(26, 41, Slab(0)), "not between its fields"));
+  }
+  shallow_water::Program program;
+  program.settings = small();
+  program.look_every = 0;
+  EXPECT_TRUE(
+      contains(caught<ArgumentError>([&] { shallow_water::run(context, program); }), "every 0 steps"));
+}
+
 RANK_TEST(ShallowWater, ARunWithoutNumbersIsAnError) {
   const SharedDirectory directory(context);
   shallow_water::Program program;
