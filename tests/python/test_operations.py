@@ -151,6 +151,9 @@ def test_the_dtype_in_which_sums_travel(ctx):
     close(d.astype("float64"), np.full((4, 3), 16))
     with pytest.raises(pt.UnsupportedError, match="cannot reduce sums"):
         pt.matmul(a, b, reduce_dtype="float16")
+    for unknown in ("bfloat17", "\udc80"):  # the latter is no UTF-8
+        with pytest.raises(pt.ArgumentError, match="is none that Partita has"):
+            pt.matmul(a, b, reduce_dtype=unknown)
 
 
 def test_what_is_no_distributed_array(ctx):

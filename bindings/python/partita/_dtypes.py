@@ -25,7 +25,7 @@ def dtype_name(dtype: Any) -> str:
         try:
             found = np.dtype(name)
             name = found.name if found.isnative else found.str
-        except TypeError:
+        except (TypeError, ValueError):  # a text that is no UTF-8 is the latter
             pass
     if name not in _names:
         raise ArgumentError(f"dtype {dtype!r} is none that Partita has; those are: {', '.join(_names)}")
