@@ -10,6 +10,7 @@
 #include "device/accelerator.hpp"
 #include "execute/bound_work.hpp"
 #include "plan/touched.hpp"
+#include "plan/work.hpp"
 
 namespace partita::execution {
 
