@@ -5,45 +5,12 @@
 #include <optional>
 #include <vector>
 
+#include "fft/groups.hpp"
 #include "fft/scheme.hpp"
 #include "fft/steps.hpp"
+#include "fft/storable.hpp"
 
 namespace partita::fourier {
-
-/// The axis of the stage along which what goes into layout `to` can be transformed last and stored where it
-/// belongs: of those that lie there for it the slowest in memory, so that the other transforms are along
-/// neighbours. Nothing: it has to be copied. The same on every rank.
-std::optional<int> stored_axis(const Problem& problem, const Stage& stage, const Layout& to);
-
-/// Whether what is stored by `stage` in arrays of layout `to` goes in whole words of 16 bytes. The kernel
-/// moves single numbers elsewhere, which takes longer than copies do (docs/performance.md).
-bool stores_whole_words(const Problem& problem, const Stage& stage, const Layout& to);
-
-/// Whether a stage consists of lines that the kernel transforms.
-bool is_of_kernel(const Problem& problem, const Stage& stage);
-
-/// Rows of an array between stages, which are whole on every rank, with room behind them, so that they begin
-/// at multiples of 128 bytes; the layout itself where they fill pieces of 32 bytes anyway, as links and
-/// memory move them. Half spectra have an odd number of elements a row.
-Layout with_room_in_rows(const Problem& problem, const Layout& layout, Dtype dtype);
-
-/// The indices along `axis`, in groups that arrive one after the other.
-struct Groups {
-  int axis = 0;
-  std::vector<IndexSet> indices;  ///< one or none: all at once
-
-  bool several() const { return indices.size() > 1; }
-  double first_share() const;  ///< that of the first group; 1 where all comes at once
-};
-
-/// Of what stands between two stages.
-Dtype dtype_between(const Problem& problem);
-
-/// How what `stage` stores along `stored` arrives, where `next` can begin with one group while the others are
-/// on their way: several where that is worth the launches, and takes less than parts that stay in cache until
-/// all of them is stored. The first group is as large as what is stored while the other axes of the stage are
-/// transformed.
-Groups groups_of(const Problem& problem, const Stage& stage, int stored, const Stage& next);
 
 /// What peers store in this rank's memory and nobody has waited for yet; nothing where it came all at once.
 struct Arrivals {

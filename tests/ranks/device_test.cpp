@@ -3,6 +3,7 @@
 #include <memory>
 #include <numeric>
 #include <partita/collectives.hpp>
+#include <partita/elements.hpp>
 #include <partita/memory.hpp>
 #include <partita/redistribute.hpp>
 #include <thread>

@@ -1,0 +1,25 @@
+// In which order what is stored by peers arrives.
+#pragma once
+
+#include <vector>
+
+#include "fft/scheme.hpp"
+
+namespace partita::fourier {
+
+/// The indices along `axis`, in groups that arrive one after the other.
+struct Groups {
+  int axis = 0;
+  std::vector<IndexSet> indices;  ///< one or none: all at once
+
+  bool several() const { return indices.size() > 1; }
+  double first_share() const;  ///< that of the first group; 1 where all comes at once
+};
+
+/// How what `stage` stores along `stored` arrives, where `next` can begin with one group while the others are
+/// on their way: several where that is worth the launches, and takes less than parts that stay in cache until
+/// all of them is stored. The first group is as large as what is stored while the other axes of the stage are
+/// transformed.
+Groups groups_of(const Problem& problem, const Stage& stage, int stored, const Stage& next);
+
+}  // namespace partita::fourier

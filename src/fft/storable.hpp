@@ -1,0 +1,32 @@
+// What a stage can store in the memory of its owners, and in which rows.
+#pragma once
+
+#include <optional>
+
+#include "fft/scheme.hpp"
+
+namespace partita::fourier {
+
+/// The axis of the stage along which what goes into layout `to` can be transformed last and stored where it
+/// belongs: of those that lie there for it the slowest in memory, so that the other transforms are along
+/// neighbours. Nothing: it has to be copied. The same on every rank.
+std::optional<int> stored_axis(const Problem& problem, const Stage& stage, const Layout& to);
+
+/// Whether what is stored by `stage` in arrays of layout `to` goes in whole words of 16 bytes. The kernel
+/// moves single numbers elsewhere, which takes longer than copies do (docs/performance.md).
+bool stores_whole_words(const Problem& problem, const Stage& stage, const Layout& to);
+
+/// Whether a stage consists of lines that the kernel transforms.
+bool is_of_kernel(const Problem& problem, const Stage& stage);
+
+/// Rows of an array between stages, which are whole on every rank, with room behind them, so that they begin
+/// at multiples of 128 bytes; the layout itself where they fill pieces of 32 bytes anyway, as links and
+/// memory move them. Half spectra have an odd number of elements a row.
+Layout with_room_in_rows(const Problem& problem, const Layout& layout, Dtype dtype);
+
+/// The axis along which elements lie side by side.
+int fastest_axis(const Problem& problem);
+/// Of what stands between two stages.
+Dtype dtype_between(const Problem& problem);
+
+}  // namespace partita::fourier
