@@ -41,7 +41,7 @@ struct RingArrays {
   Array a, b, c, d, bias;
 
   RingArrays(Context& context, const RingCase& test)
-      : columns(devices::PacketSlots::capacity / size_of(test.dtype) / rows + 9),
+      : columns(devices::PacketSlots::most_given_at_once / size_of(test.dtype) / rows + 9),
         a(cut(context, test, {rows, depth}, Slab(1))),
         b(cut(context, test, {depth, columns}, Slab(0))),
         c(cut(context, test, {rows, columns}, test.result)),
