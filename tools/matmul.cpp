@@ -240,6 +240,7 @@ void describe(Subcommand& command, Options& options) {
   command.dtype(how.result, "of D (that of A and B)");
   command.choice("--compute", how.compute, compute_types,
                  "the least precision of the sums (what A and B say)");
+  command.reduce_dtype(how);
   command.order(how.order, "order of the elements of D (c)");
   command.device(options.on_gpu, "where it is multiplied (cpu)");
   command.word("--wisdom", how.wisdom_file, "what of GPUs' products was fastest, kept in FILE.products",

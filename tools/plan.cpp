@@ -110,8 +110,6 @@ void describe(Subcommand& command, PlanOptions& options) {
   command.number("--ranks-per-node", options.ranks_per_node, 0, "0: all on one node (the machine's, else 0)");
   command.choice("--operation", question.operation, operations,
                  "redistribute (that is the default), matmul or fft");
-  command.distribution("--result", question.product.distribution,
-                       "of a multiply: distribution of D (the cheapest)", "DISTRIBUTION");
   command.number("--memory", options.memory, 1.0,
                  "of a multiply: all memory of a rank, in shares of the operands (no limit, and 1.5)",
                  "TIMES");

@@ -99,6 +99,9 @@ void describe(Subcommand& command, Question& question) {
   command.word("--method", question.method, "the algorithm (chosen)", "NAME")
       .offers(redistribute_methods.list());
   command.op(question.product, "of a multiply: op(A) and op(B), as in nt (nn)");
+  command.distribution("--result", question.product.distribution,
+                       "of a multiply: distribution of D (the cheapest)", "DISTRIBUTION");
+  command.reduce_dtype(question.product);
   command.flag("--ordinary", question.ordinary, "arrays in ordinary memory, not on the symmetric heap");
   command.device(question.on_gpu, "where the ranks compute (cpu); its usual machine is node-8-gpu for cuda");
   command.machine(question.machine, "whose figures are planned with ($PARTITA_MACHINE, else laptop)");

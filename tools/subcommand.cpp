@@ -114,6 +114,12 @@ Option Subcommand::op(MatmulOptions& how, const std::string& help) {
   return taken("--op", take, help, "nn|nt|...").offers({"nn", "nt", "tn", "tt", "nc", "cn"});
 }
 
+Option Subcommand::reduce_dtype(MatmulOptions& how) {
+  return parsed("--reduce-dtype", how.reduce_dtype, parse_dtype,
+                "in which ranks send each other sums of a multiply (their own)", "DTYPE")
+      .offers(dtype_names());
+}
+
 Option Subcommand::machine(std::string& value, const std::string& help) {
   return word("--machine", value, help, "NAME|FILE").offers(Machine::shipped());
 }

@@ -83,6 +83,7 @@ class Subcommand {
     return parsed("--dtype", value, parse_dtype, help, "DTYPE").offers(dtype_names());
   }
   Option op(MatmulOptions& how, const std::string& help);
+  Option reduce_dtype(MatmulOptions& how);
   Option machine(std::string& value, const std::string& help);
 
   /// Takes what follows the options as a command line of its own.

@@ -51,7 +51,7 @@ Traced trace_matmul(const Context& context, const Question& question) {
   Array a = make_random(context, question, *question.from, question.shape_of_a());
   Array b = make_random(context, question, *question.to, question.shape_of_b());
   const Layout result = cheapest_result(a.operand(), b.operand(), context.topology(), how, context.machine());
-  Array d = make_random(context, question, result.distribution(), result.shape());
+  Array d = make_random(context, question, how.distribution.value_or(result.distribution()), result.shape());
   const MatmulOperands operands{a.operand(), b.operand(), {}, d.operand(), {}, {}, {}};
   auto plan = std::make_shared<Matmul>(context, operands, how);
   plan->reset(a, b, nullptr, d);

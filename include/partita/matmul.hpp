@@ -99,8 +99,8 @@ struct MatmulOptions {
   ScaleMode scale_mode = ScaleMode::automatic;
   /// In which ranks send each other sums that several of them make, at least so precisely. Nothing: that of
   /// the sums. Or D's, where it is f16 or bf16: half the bytes, and what each rank has summed is rounded once
-  /// more (as by NCCL's reductions of halves; `reduce_dtype` of PyTorch's FSDP). Used where few sums go in
-  /// packets between devices of a node (docs/algorithms.md); elsewhere they go as they are.
+  /// more (as by NCCL's reductions of halves; `reduce_dtype` of PyTorch's FSDP). Used between devices of a
+  /// node, in packets and around the ring of ranks (docs/algorithms.md); elsewhere they go as they are.
   std::optional<Dtype> reduce_dtype = {};
   MatmulMethod method = MatmulMethod::automatic;
   /// Bound on the scratch of one rank, in bytes; 0: as much as the fastest way takes. Too small for any
