@@ -207,7 +207,7 @@ std::optional<std::size_t> CublasLtProducts::fastest(CublasLtProduct& product, c
                                                      const std::vector<CublasLtAnswer>& answers) {
   if (answers.size() == 1 || spent_ > most_seconds_of_plan) return 0;
   const bool plain_a = what.a.op == BlasOp::none, plain_b = what.b.op == BlasOp::none;
-  const CublasFactor alpha(1, what.result), beta(0, what.result);
+  const CublasFactor alpha(1, what.result), beta(what.addend ? 1 : 0, what.result);
   try {
     Tries tries;
     const auto matrix = [&](std::int64_t leading, std::int64_t lines, std::int64_t stride, Dtype dtype) {
@@ -219,9 +219,11 @@ std::optional<std::size_t> CublasLtProducts::fastest(CublasLtProduct& product, c
                        auxiliary = what.auxiliary ? matrix(what.auxiliary->leading, what.n,
                                                            what.auxiliary->stride, what.result)
                                                   : DeviceMemory(),
+                       addend = what.addend
+                                    ? matrix(what.addend->leading, what.n, what.addend->stride, what.result)
+                                    : DeviceMemory(),
                        workspace(device_, workspace_.bytes());
-    // With beta = 0 the addend is not read.
-    const GemmPlaces places{a.data(), b.data(), c.data(), workspace.data(), c.data(), auxiliary.data()};
+    const GemmPlaces places{a.data(), b.data(), c.data(), workspace.data(), addend.data(), auxiliary.data()};
     const auto run = [&](Stream stream) {
       return product.multiply(places, alpha.bytes, beta.bytes, workspace, stream);
     };

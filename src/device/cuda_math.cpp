@@ -123,8 +123,9 @@ void CudaMath::agree_on_choices(std::span<const std::string> news) {
 void CudaMath::load(DeviceProduct& product) {
   auto& made = static_cast<CudaProduct&>(product);
   const CublasFactor one(1, product.what.result);
-  void* const any = workspace_.data();
-  const GemmPlaces places{any, any, any, any, any, any};
+  auto* const any = static_cast<char*>(workspace_.data());
+  // In the result's place an addend would have to lie as that does.
+  const GemmPlaces places{any, any, any, any, any + workspace_bytes / 2, any};
   if (!product.what.is_narrow()) {
     cuda::load_by_graph("load a product",
                         [&](Stream aside) { by_cublas(product.what, places, one, one, aside); });

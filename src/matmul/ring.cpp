@@ -69,10 +69,15 @@ class RingPricer {
     for (int rank = 0; rank < ranks_; ++rank) {
       const Shape part = summed.local_shape(rank);
       load_.part = std::max(load_.part, static_cast<double>(volume(part)));
+      lines_.push_back(std::max(part[0], part[1]));
       load_.factors = std::max(load_.factors, factor * load_.depth * static_cast<double>(part[0] + part[1]));
     }
     load_.product = load_.part * load_.depth * operations / machine_.product_flops(problem.a.dtype);
     load_.delivers = problem.d.layout.is_replicated();
+  }
+
+  bool makes_alike(int pieces) const {
+    return std::ranges::all_of(lines_, [&](std::int64_t lines) { return are_alike(lines, pieces); });
   }
 
   double by_ring(int pieces) const {
@@ -114,6 +119,7 @@ class RingPricer {
   int ranks_;
   double sum_, item_;  // bytes of an element
   RingLoad load_;
+  std::vector<std::int64_t> lines_;  // that parts are cut along
 };
 
 }  // namespace
@@ -140,7 +146,7 @@ std::optional<Ring> find_ring(const Problem& problem, const std::vector<Tile>& t
   Ring best{1, price.by_ring(1)};
   for (int pieces = 2; pieces <= most_pieces; ++pieces) {
     const double seconds = price.by_ring(pieces);
-    if (seconds < best.seconds) best = {pieces, seconds};
+    if (seconds < best.seconds && price.makes_alike(pieces)) best = {pieces, seconds};
   }
   if (best.seconds > price.at_once()) return std::nullopt;
   return best;

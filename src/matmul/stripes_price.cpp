@@ -172,14 +172,12 @@ bool a_moves_most(const Problem& problem, const std::vector<Tile>& tiles) {
   return a > b;
 }
 
-/// Whether stripes are of one size, where they can be: one shape is tried for all, and none has a wave of
-/// tiles more than the others, which would take the device as long as all of them.
+}  // namespace
+
 bool are_alike(std::int64_t lines, int count) {
   constexpr std::int64_t tile = 256;
   return lines % tile != 0 || lines / tile % count == 0;
 }
-
-}  // namespace
 
 std::optional<Stripes> cheapest_stripes(const Problem& problem, const std::vector<Tile>& tiles) {
   const bool of_rows = a_moves_most(problem, tiles);

@@ -12,6 +12,10 @@ namespace partita::multiplication {
 /// multiprocessors idle for as long as its k takes.
 inline constexpr double idle_seconds_of_k = 1e-9;
 
+/// Whether shares of so many lines are of one size, where they can be: one shape is tried for all, and none
+/// has a wave of tiles more than the others, which would take the device as long as all of them.
+bool are_alike(std::int64_t lines, int count);
+
 /// Follows the slowest rank through its stripes, with T seconds of its product by the dtype's rate, the own
 /// share f of k, and W(s) what its link takes until the s-th stripe's share of A and B is there:
 ///

@@ -406,6 +406,33 @@ TEST_F(CudaMathTest, WhatFollowsTheSumsIsRightInAnyShape) {
   for (const char* const one : {"f16 auxiliary", "bf16 auxiliary"}) EXPECT_GE(made[one], 5) << one;
 }
 
+// As what arrives of a sum, packed, beside a result with longer lines.
+TEST_F(CudaMathTest, AnAddendMayLieOtherwiseThanTheResult) {
+  for (const Dtype dtype : {Dtype::bf16, Dtype::f16, Dtype::f32, Dtype::f64, Dtype::c64}) {
+    for (const bool may_try : {false, true}) {
+      devices::DeviceGemm what;
+      what.a.dtype = what.b.dtype = what.result = dtype;
+      what.m = 8 * number(32, 64), what.n = number(200, 300), what.k = 64;
+      what.a.leading = what.m, what.b.leading = what.k;
+      what.leading = what.m + 256;
+      what.addend = devices::DeviceGemm::Beside{what.m, 0};
+      what.alignment = 16;
+      const auto product = device_->math()->prepare(what, may_try);
+      const Memory a = random_numbers(what.m * what.k, dtype), b = random_numbers(what.k * what.n, dtype),
+                   addend = random_numbers(what.m * what.n, dtype);
+      Memory c = random_numbers(what.leading * what.n, dtype);
+      const Uploaded on_a = upload(a), on_b = upload(b), on_c = upload(c), on_addend = upload(addend);
+      const devices::GemmPlaces there{on_a.memory.data(), on_b.memory.data(), on_c.memory.data(), nullptr,
+                                      on_addend.memory.data()};
+      ASSERT_TRUE(device_->math()->makes(*product, there)) << devices::words_of(what);
+      device_->math()->gemm(*product, there, 0.125, 1, device_->stream());
+      host_.gemm(*product, {a.data(), b.data(), c.data(), nullptr, addend.data()}, 0.125, 1, {});
+      const double bound = 16 * rounding(dtype) + 1e-6 * static_cast<double>(what.k);
+      expect_near(download(on_c), c, dtype, bound, devices::words_of(what).c_str());
+    }
+  }
+}
+
 // What is captured has no memory but ours, so that a graph gives the bits that a call gives.
 TEST_F(CudaMathTest, GraphsGiveTheBitsOfCalls) {
   constexpr std::int64_t n = 257;

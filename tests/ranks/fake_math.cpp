@@ -279,6 +279,8 @@ void FakeMath::gemm(const devices::DeviceProduct& product, const devices::GemmPl
                     std::complex<double> alpha, std::complex<double> beta, Stream stream) {
   const devices::DeviceGemm what = product.what;
   if (!what.ends_with_sums()) ++ended;
+  check(!what.addend || places.addend != places.c || what.addend->leading == what.leading,
+        "an addend in the result's place that lies otherwise");
   check(what.m > 0 && what.n > 0 && what.k > 0, "a product of {} x {} x {}", what.m, what.n, what.k);
   if (what.auxiliary) {
     check((what.auxiliary->leading | what.auxiliary->stride) % devices::auxiliary_elements == 0,
