@@ -14,37 +14,13 @@ namespace {
 // The next stage begins when the first has come, so it had better not be most of the array.
 constexpr double most = 4, largest_first = 0.5;
 
-/// What a stage costs whose results are stored, but for the steps of each group.
-struct Storage {
-  StorePrice price;
-  double others = 0;  // along the axes that are not stored
-  int parts = 1;
-  bool may_stay_in_cache = false;
-  int parts_in_cache = 1;
-  double next = 0;  // of the stage that follows
-
-  double seconds_in(const Problem& problem, const Groups& groups) const {
-    const double first = groups.first_share();
-    return store_seconds(price, problem, others, parts, first) +
-           seconds_behind_stores(price, next, first, groups.indices.size());
-  }
-  double seconds_in_cache(const Problem& problem) const {
-    return cached_store_seconds(price, problem, others, parts_in_cache) + next;
-  }
-};
-
-Storage storage_of(const Problem& problem, const Stage& stage, int stored, const Stage& next) {
+double share_of_first(const Problem& problem, const Stage& stage, int stored, const Stage& next) {
   const Dtype dtype = dtype_between(problem);
   const Taking taken =
       taking(stage.after, next.before, problem.topology, static_cast<double>(size_of(dtype)));
-  Storage result;
-  result.price = store_price(taken, problem);
-  result.others = compute_seconds(stage, problem, stored);
-  result.parts = parts_of(problem, stage.after, dtype, stage.axes, next.before).count;
-  result.may_stay_in_cache = stage.axes.size() > 1;
-  result.parts_in_cache = parts_in_cache(problem, stage.after, dtype, stage.axes).count;
-  result.next = compute_seconds(next, problem);
-  return result;
+  const double others = compute_seconds(stage, problem, stored);
+  const int parts = parts_of(problem, stage.after, dtype, stage.axes, next.before).count;
+  return share_stored_meanwhile(store_price(taken, problem), others, parts);
 }
 
 }  // namespace
@@ -71,8 +47,7 @@ Groups groups_of(const Problem& problem, const Stage& stage, int stored, const S
   const std::int64_t wanted = std::llround(start > 0 ? std::clamp(pass / start, 1.0, most) : most);
   if (wanted < 2) return {};
   const std::int64_t extent = next.before.shape()[axis], least = shortest / item;
-  const Storage storage = storage_of(problem, stage, stored, next);
-  const double share = std::clamp(share_stored_meanwhile(storage.price, storage.others, storage.parts),
+  const double share = std::clamp(share_of_first(problem, stage, stored, next),
                                   1 / static_cast<double>(wanted), largest_first);
   const auto first = static_cast<std::int64_t>(share * static_cast<double>(extent));
   const std::int64_t begun = std::min(extent, round_up(std::max<std::int64_t>(first, 1), least));
@@ -80,9 +55,7 @@ Groups groups_of(const Problem& problem, const Stage& stage, int stored, const S
   Groups groups{axis, {IndexSet::range(0, begun)}};
   for (std::int64_t next_one = begun; next_one < extent; next_one += length)
     groups.indices.push_back(IndexSet::range(next_one, std::min(extent, next_one + length)));
-  const bool in_cache =
-      storage.may_stay_in_cache && storage.seconds_in_cache(problem) < storage.seconds_in(problem, groups);
-  return in_cache ? Groups{} : groups;
+  return groups;
 }
 
 }  // namespace partita::fourier

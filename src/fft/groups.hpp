@@ -17,9 +17,8 @@ struct Groups {
 };
 
 /// How what `stage` stores along `stored` arrives, where `next` can begin with one group while the others are
-/// on their way: several where that is worth the launches, and takes less than parts that stay in cache until
-/// all of them is stored. The first group is as large as what is stored while the other axes of the stage are
-/// transformed.
+/// on their way: several where that is worth the launches. The first group is as large as what is stored
+/// while the other axes of the stage are transformed.
 Groups groups_of(const Problem& problem, const Stage& stage, int stored, const Stage& next);
 
 }  // namespace partita::fourier

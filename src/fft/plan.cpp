@@ -125,12 +125,6 @@ class Walk {
     return stored_axis(problem_, stage, next != nullptr ? next->before : operand(output).layout).has_value();
   }
 
-  /// In which what a stage stores arrives at the next one.
-  Groups groups_behind(const Stage& stage, const Stage* next) const {
-    if (next == nullptr) return {};
-    return groups_of(problem_, stage, *stored_axis(problem_, stage, next->before), *next);
-  }
-
   void first_stage(const Stage& stage, const Stage* next) {
     if (!same(operand(current_).layout, stage.before)) {
       const bool rests = next == nullptr && !changes_dtype(problem_, stage) && result_lies_as(stage.before) &&
@@ -145,8 +139,8 @@ class Walk {
     // What is stored in the memory of others needs none here.
     const bool stored = leaves_by_stores(stage, next);
     int to = current_;
-    if (stored && !(stage.axes.size() > 1 && groups_behind(stage, next).several())) {
-      // it is transformed from where it is, and stays in cache until it is stored
+    if (stored && next != nullptr && stage.axes.size() == 1) {
+      // it is transformed from where it is
     } else if (fits && (!peers_read || reachable_in_place(output))) {
       to = output;
     } else if (current_ == input || current_ == output || changes_dtype(problem_, stage)) {
@@ -235,9 +229,8 @@ class Walk {
     if (!axis) return false;
     const Pending now = *std::exchange(pending_, std::nullopt);
     const Stage& stage = *now.stage;
-    const Groups groups = groups_behind(stage, next);
-    StoredStage what{stage, is_last(stage), *axis, now.from};
-    if (now.to != now.from || groups.several()) what.between = now.to;
+    const Groups groups = next != nullptr ? groups_of(problem_, stage, *axis, *next) : Groups{};
+    const StoredStage what{stage, is_last(stage), *axis, now.from, now.to};
     arrivals_ = transform_into_owners(steps_, problem_, what, std::exchange(arrivals_, {}), to, groups);
     current_ = to;
     return true;

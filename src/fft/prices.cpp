@@ -80,11 +80,6 @@ double store_seconds(const StorePrice& price, const Problem& problem, double com
          2 * problem.machine.signal_latency;
 }
 
-double cached_store_seconds(const StorePrice& price, const Problem& problem, double computed, int parts) {
-  return std::max(computed, price.links) + computed / parts + parts * problem.machine.copy_latency +
-         2 * problem.machine.signal_latency;
-}
-
 // computed / parts + first * links = computed + first * pass
 double share_stored_meanwhile(const StorePrice& price, double computed, int parts) {
   const double spare = price.links - price.pass;

@@ -35,10 +35,6 @@ StorePrice store_price(const Taking& taken, const Problem& problem);
 double store_seconds(const StorePrice& price, const Problem& problem, double computed, int parts,
                      double first = 1);
 
-/// The same where each part stays in cache between its transforms and is stored in one group, so that memory
-/// is not gone over for that. The links have a rest from one part to the next.
-double cached_store_seconds(const StorePrice& price, const Problem& problem, double computed, int parts);
-
 /// The share that is stored while the other axes are transformed: links then have no rest, and memory has
 /// done when they have.
 double share_stored_meanwhile(const StorePrice& price, double computed, int parts);

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/check.hpp"
-#include "base/round.hpp"
 #include "fft/four_step.hpp"
 #include "fft/layouts.hpp"
 #include "fft/prices.hpp"
@@ -152,15 +151,8 @@ class Prediction {
     const Groups groups =
         next != nullptr && !in_groups ? groups_of(problem_, *done_, *axis, *next) : Groups{};
     stored_ = Stored{store_price(taken, problem_), groups.first_share(), groups.indices.size()};
-    const double others = compute_seconds(*done_, problem_, *axis);
-    if (done_->axes.size() == 1) {
-      seconds_ += store_seconds(stored_->price, problem_, others, 1, stored_->first);
-    } else if (groups.several()) {
-      seconds_ += store_seconds(stored_->price, problem_, others, parts, stored_->first);
-    } else {
-      const int in_cache = parts_in_cache(problem_, *from_, dtype, done_->axes).count;
-      seconds_ += cached_store_seconds(stored_->price, problem_, others, in_cache);
-    }
+    seconds_ += store_seconds(stored_->price, problem_, compute_seconds(*done_, problem_, *axis),
+                              done_->axes.size() == 1 ? 1 : parts, stored_->first);
   }
 
   const Scheme& scheme_;
@@ -243,22 +235,6 @@ redistribution::Parts parts_of(const Problem& problem, const Layout& from, Dtype
   const std::int64_t wanted =
       are_large ? std::clamp<std::int64_t>(bytes / device_part, 1, most_device_parts)
                 : parts_for(bytes / std::max<std::int64_t>(takers, 1), problem.options.scratch_bytes);
-  const int axis = axis_to_cut(own, problem.input.axis_order, axes, wanted);
-  if (axis < 0) return {};
-  const std::int64_t parts = std::min(wanted, own.sets[static_cast<std::size_t>(axis)].size());
-  return parts < 2 ? redistribution::Parts{} : redistribution::Parts{axis, static_cast<int>(parts)};
-}
-
-redistribution::Parts parts_in_cache(const Problem& problem, const Layout& from, Dtype dtype,
-                                     const std::vector<int>& axes) {
-  constexpr std::int64_t in_cache = std::int64_t{16} << 20, well_used = std::int64_t{4} << 20;
-  const std::int64_t bound = problem.options.scratch_bytes;
-  const std::int64_t longest = bound > 0 ? std::clamp<std::int64_t>(bound / 2, 1, in_cache) : in_cache;
-  const std::int64_t shortest = std::min(well_used, longest);
-  const Region own = from.region(0);
-  if (own.empty()) return {};
-  const std::int64_t bytes = own.size() * size_of(dtype);
-  const std::int64_t wanted = std::max(ceil_divide(bytes, longest), std::min(few_parts, bytes / shortest));
   const int axis = axis_to_cut(own, problem.input.axis_order, axes, wanted);
   if (axis < 0) return {};
   const std::int64_t parts = std::min(wanted, own.sets[static_cast<std::size_t>(axis)].size());

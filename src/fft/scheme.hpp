@@ -56,10 +56,6 @@ Scheme choose(const Problem& problem, const std::optional<Layout>& wanted);
 redistribution::Parts parts_of(const Problem& problem, const Layout& from, Dtype dtype,
                                const std::vector<int>& axes, const Layout& to);
 
-/// The parts of such an array that stay in a device's cache from one transform to the next, two at a time.
-redistribution::Parts parts_in_cache(const Problem& problem, const Layout& from, Dtype dtype,
-                                     const std::vector<int>& axes);
-
 /// All ranks on one node.
 bool on_one_node(const Topology& topology);
 /// The array changes hands in place, a chunk that stays in cache at a time: on the host, on one node.

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/round.hpp"
 #include "fft/through_cache.hpp"
 
 namespace partita::fourier {
@@ -30,6 +29,7 @@ class Storing {
         problem_(problem),
         what_(what),
         rest_(without(what.stage, what.stored)),
+        between_(rest_.axes.empty() ? what.from : what.between),
         to_(to),
         own_(what.stage.after.region(steps.rank())),
         takers_(owners(steps.operand(to).layout, own_)),
@@ -44,7 +44,7 @@ class Storing {
   /// As groups of the source arrive.
   void run(const Arrivals& arriving) {
     for (std::size_t i = 0; i < arriving.groups.indices.size(); ++i)
-      store(await_group(steps_, arriving, i, own_), steps_.own(what_.from));
+      store(await_group(steps_, arriving, i, own_));
     tell();
   }
 
@@ -53,14 +53,13 @@ class Storing {
     const redistribution::Parts parts = parts_of_rest();
     for (int part = 0; part < parts.count; ++part) {
       const Region lines = redistribution::part_of(own_, parts, part);
-      const Place between = place_between(parts, part);
       if (!rest_.axes.empty() && !lines.empty())
-        transform_owned(steps_, problem_, rest_, before(lines), what_.from, between);
-      store(groups.several() ? in_group(lines, groups.axis, groups.indices.front()) : lines, between);
+        transform_owned(steps_, problem_, rest_, false, before(lines), what_.from, between_);
+      store(groups.several() ? in_group(lines, groups.axis, groups.indices.front()) : lines);
     }
     tell();
     for (std::size_t i = 1; i < groups.indices.size(); ++i) {
-      store(in_group(own_, groups.axis, groups.indices[i]), steps_.own(*what_.between));
+      store(in_group(own_, groups.axis, groups.indices[i]));
       tell();
     }
   }
@@ -93,27 +92,7 @@ class Storing {
   redistribution::Parts parts_of_rest() const {
     if (rest_.axes.empty()) return {};
     const Operand& to = steps_.operand(to_);
-    if (!what_.between) return parts_in_cache(problem_, what_.stage.after, to.dtype, what_.stage.axes);
     return parts_of(problem_, what_.stage.after, to.dtype, what_.stage.axes, to.layout);
-  }
-
-  /// Where a part is between its transforms: in the array that is for that, or in one of two slots, which the
-  /// parts have in turn.
-  Place place_between(const redistribution::Parts& parts, int part) {
-    if (rest_.axes.empty()) return steps_.own(what_.from);
-    if (what_.between) return steps_.own(*what_.between);
-    const Dtype dtype = steps_.operand(to_).dtype;
-    const int fastest = fastest_axis(problem_);
-    const std::int64_t row = with_room_in_rows(problem_, what_.stage.after, dtype).shape()[fastest];
-    std::int64_t longest = 0;  // in rows, of all ranks: so all have as much scratch
-    for (int rank = 0; rank < what_.stage.after.ranks(); ++rank) {
-      Shape shape = what_.stage.after.region(rank).shape();
-      shape[parts.axis] = ceil_divide(shape[parts.axis], parts.count);
-      if (volume(shape) > 0) longest = std::max(longest, volume(shape) / shape[fastest]);
-    }
-    const std::int64_t slot = longest * row * size_of(dtype);
-    const int buffer = steps_.scratch("parts", dtype, std::min(parts.count, 2) * slot);
-    return {buffer, steps_.rank(), part % 2 * slot, problem_.input.axis_order, row};
   }
 
   /// The halved axis has another extent before.
@@ -124,13 +103,13 @@ class Storing {
     return lines;
   }
 
-  void store(const Region& lines, const Place& from) {
+  void store(const Region& lines) {
     if (lines.empty()) return;
     if (!granted_) {
       for (const int peer : takers_) steps_.wait(peer, grant);
     }
     granted_ = true;
-    TransformInto work{{lines, from}, {}, what_.stored, problem_.kind, what_.last};
+    TransformInto work{{lines, steps_.own(between_)}, {}, what_.stored, problem_.kind, what_.last};
     for (Layout::Cell& cell : steps_.operand(to_).layout.cells(lines)) {
       const int owner = cell.contributions.front().front();
       work.to.push_back({std::move(cell.region), {to_, owner, 0, {}}});
@@ -146,7 +125,7 @@ class Storing {
   const Problem& problem_;
   const StoredStage& what_;
   Stage rest_;  // that is transformed first
-  int to_;
+  int between_, to_;
   Region own_;
   std::vector<int> takers_, givers_;
   bool granted_ = false;

@@ -2,7 +2,6 @@
 // the memory of their owners.
 #pragma once
 
-#include <optional>
 #include <vector>
 
 #include "fft/groups.hpp"
@@ -22,14 +21,13 @@ Region await_group(Steps& steps, const Arrivals& arrivals, std::size_t group, co
 void await_all(Steps& steps, const Arrivals& arrivals);
 
 /// A stage on its way from one buffer to its owners. The axes but `stored` are transformed first, into buffer
-/// `between`, which may be `from`; where there is none, part by part into memory that stays in cache until
-/// they are stored, which must be in one group.
+/// `between`, which may be `from`.
 struct StoredStage {
   const Stage& stage;
   bool last = false;
   int stored = 0;
   int from = 0;
-  std::optional<int> between = {};
+  int between = 0;
 };
 
 /// Into buffer `to`, in the memory of peers, too: part by part, so that one part's results are on their way

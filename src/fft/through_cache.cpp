@@ -275,11 +275,4 @@ void transform_owned(Steps& steps, const Problem& problem, const Stage& stage, b
   }
 }
 
-void transform_owned(Steps& steps, const Problem& problem, const Stage& stage, const Region& region, int from,
-                     const Place& to) {
-  for (Work& work : transforms(problem, stage, false, region, {steps.own(from), to}, false)) {
-    steps.compute(std::move(work));
-  }
-}
-
 }  // namespace partita::fourier

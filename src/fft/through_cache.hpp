@@ -22,8 +22,5 @@ bool fits_through_cache(const Operand& from, const Stage& stage);
 /// on a device that is copied first where it is an operand.
 void transform_owned(Steps& steps, const Problem& problem, const Stage& stage, bool last,
                      const Region& region, int from, int to, const std::optional<Twiddle>& twiddle = {});
-/// On a device, to a place of this rank's; lines that are made real excepted.
-void transform_owned(Steps& steps, const Problem& problem, const Stage& stage, const Region& region, int from,
-                     const Place& to);
 
 }  // namespace partita::fourier

@@ -202,32 +202,6 @@ DEVICE_FFT_TEST(ResultsAreStoredWhereTheyBelong) {
   }
 }
 
-/// Planes of a length that the kernel does not know come all at once, and several parts have two slots in
-/// turn.
-DEVICE_FFT_TEST(PartsStayInCacheUntilTheyAreStored) {
-  if (context.size() == 1 || context.state()->device_topology.node_count() > 1)
-    GTEST_SKIP() << "needs several ranks of one node";
-  const Shape shape{12, 16, 10};
-  for (const Dtype dtype : {Dtype::c64, Dtype::c128, Dtype::f32}) {
-    FftOptions options;
-    options.kind = is_complex(dtype) ? FftKind::c2c : FftKind::r2c;
-    options.exchange = FftExchange::stores;
-    options.distribution = Slab(1);
-    options.scratch_bytes = 16 * 10 * 8 * 2;
-    const Array input = random_array(context, shape, Slab(0), dtype);
-    FFT plan(context, input.operand(), options);
-    const auto& buffers = plan.plan().buffers;
-    EXPECT_TRUE(std::ranges::any_of(buffers, [](const Buffer& buffer) { return buffer.name == "parts"; }));
-    Array output = empty(context, plan.output().layout, plan.output().dtype);
-    const NumberArray whole = random_whole(context, shape, dtype, 9);
-    for (int round = 0; round < 20; ++round) {
-      spoil(output);
-      plan.execute(input, output);
-      EXPECT_LT(relative_error(output, transformed(whole, options)), tolerance(dtype, shape)) << name(dtype);
-    }
-  }
-}
-
 DEVICE_FFT_TEST(WhatCannotBeStoredIsCopied) {
   FftOptions options;
   options.exchange = FftExchange::stores;

@@ -318,26 +318,6 @@ TEST(FftPlan, HowArraysChangeHandsIsChosenByPriceOrAsked) {
   for (const Step& step : plan.steps) EXPECT_NE(step.kind, StepKind::copy);
 }
 
-/// Where memory is slow beside the links, parts stay in cache until they are stored, and need no array.
-TEST(FftPlan, PartsStayInCacheWhereMemoryIsSlow) {
-  Operand input = on_heap(Layout(Slab(0), {512, 512, 512}, 2), Dtype::c64), output = input;
-  output.layout = Layout(Slab(1), {512, 512, 512}, 2);
-  input.space = output.space = MemorySpace::device;
-  const auto buffers = [&](double copy_bandwidth) {
-    Machine machine = Machine::find("node-8-gpu");
-    machine.copy_bandwidth = copy_bandwidth;
-    FftOptions options;
-    options.exchange = FftExchange::stores;
-    return plan_fft(input, output, Topology::regular(2), 0, options, machine).buffers;
-  };
-  const std::vector<Buffer> fast = buffers(2.1e12), slow = buffers(0.9e12);
-  ASSERT_EQ(fast.size(), 3U);
-  EXPECT_TRUE(fast.back().operand.has_value());
-  ASSERT_EQ(slow.size(), 3U);
-  EXPECT_FALSE(slow.back().operand.has_value());
-  EXPECT_EQ(slow.back().bytes, std::int64_t{32} << 20);
-}
-
 /// Between stages rows of an odd number of elements begin where tiles of lines do.
 TEST(FftPlan, StoredRowsHaveRoomBehindThem) {
   Operand input = on_heap(Layout(Slab(0), {64, 64, 64}, 2), Dtype::f32),
