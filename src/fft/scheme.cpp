@@ -178,19 +178,19 @@ void predict(Scheme& scheme, const Problem& problem, const std::optional<Layout>
 // --- how arrays change hands
 
 /// Whether something of the scheme can be stored by its owners' peers; unless that was asked for, only where
-/// all of that is worth it: in rows that fill pieces of links, or may be given room.
+/// all of that is worth it: in whole words. (Half spectra of c64 have none: with room in their rows they are
+/// stored in a tenth more time than they are copied.)
 bool may_store(const Scheme& scheme, const Problem& problem, const std::optional<Layout>& wanted) {
   if (scheme.factors) return false;
   bool some = false, all = true;
-  const auto look = [&](const Stage& stage, const Layout& to, const Stage* next) {
+  const auto look = [&](const Stage& stage, const Layout& to) {
     if (!stored_axis(problem, stage, to)) return;
     some = true;
-    all =
-        all && (stores_whole_words(problem, stage, to) || (next != nullptr && is_of_kernel(problem, *next)));
+    all = all && stores_whole_words(problem, stage, to);
   };
   for (std::size_t i = 0; i + 1 < scheme.stages.size(); ++i)
-    look(scheme.stages[i], scheme.stages[i + 1].before, &scheme.stages[i + 1]);
-  if (wanted && problem.reachable_output) look(scheme.stages.back(), *wanted, nullptr);
+    look(scheme.stages[i], scheme.stages[i + 1].before);
+  if (wanted && problem.reachable_output) look(scheme.stages.back(), *wanted);
   return some && (all || problem.options.exchange == FftExchange::stores);
 }
 

@@ -12,8 +12,8 @@ namespace partita::fourier {
 /// neighbours. Nothing: it has to be copied. The same on every rank.
 std::optional<int> stored_axis(const Problem& problem, const Stage& stage, const Layout& to);
 
-/// Whether what is stored by `stage` in arrays of layout `to` goes in whole words of 16 bytes. The kernel
-/// moves single numbers elsewhere, which takes longer than copies do (docs/performance.md).
+/// Whether what is stored by `stage` in arrays of layout `to` goes in whole words of 16 bytes. Otherwise the
+/// kernel moves single numbers, or rows need room: both take longer than copies do (docs/performance.md).
 bool stores_whole_words(const Problem& problem, const Stage& stage, const Layout& to);
 
 /// Whether a stage consists of lines that the kernel transforms.
