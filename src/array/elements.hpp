@@ -5,6 +5,8 @@
 #include <partita/array.hpp>
 #include <vector>
 
+#include "distribution/local_indices.hpp"
+
 namespace partita::arrays {
 
 /// Calls `body(number, element)` for every element of a piece of the rank's part, where `number` is the
@@ -14,12 +16,12 @@ void for_each_element(const View& piece, const Extents& lower, const Layout& lay
   const int dimensions = layout.dimensions();
   if (volume(piece.extents) == 0) return;
   const Strides global = dense_strides(layout.shape());
+  const Region held = layout.region(rank);
   // numbers[d][i]: what position i along dimension d adds to the row-major number.
   std::vector<std::vector<std::int64_t>> numbers(static_cast<std::size_t>(dimensions));
   for (int d = 0; d < dimensions; ++d) {
     auto& table = numbers[static_cast<std::size_t>(d)];
-    table = local_indices(layout, d, rank);
-    table.erase(table.begin(), table.begin() + lower[d]);
+    table = distribution::local_indices(held, d, lower[d], piece.extents[d]);
     for (std::int64_t& index : table) index *= global[d];
   }
   auto* base = static_cast<T*>(piece.data);

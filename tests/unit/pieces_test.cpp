@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <span>
+
+#include "distribution/local_indices.hpp"
 
 namespace partita {
 namespace {
@@ -34,6 +37,22 @@ TEST(Pieces, HoldEveryElementOnceWhateverTheOrder) {
           memory.at(static_cast<std::size_t>(first + i)) += 1;
       }
       EXPECT_EQ(std::set<double>(memory.begin(), memory.end()), std::set<double>{1}) << bytes;
+    }
+  }
+}
+
+// As of the whole, but in time that does not grow with it.
+TEST(Pieces, KnowTheirIndices) {
+  for (const Distribution& how : {Distribution(Slab(0)), Distribution(BlockCyclic({3}, {4}))}) {
+    const Layout layout(how, {100}, 3);
+    const std::vector<std::int64_t> all = local_indices(layout, 0, 1);
+    const auto size = static_cast<std::int64_t>(all.size());
+    for (std::int64_t first = 0; first <= size; ++first) {
+      for (std::int64_t count = 0; first + count <= size; ++count) {
+        const auto some = distribution::local_indices(layout.region(1), 0, first, count);
+        EXPECT_TRUE(std::ranges::equal(
+            some, std::span(all).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count))));
+      }
     }
   }
 }
