@@ -16,25 +16,32 @@ namespace {
 using kernels::cuda::LineTransform;
 
 /// Lines of [groups][length][neighbours], or of [groups][neighbours][length] where they are contiguous, into
-/// arrays of the same order whose lines are cut at random, with room between rows.
+/// arrays of the same order whose lines are cut at random, with room between rows: of one neighbour where
+/// that makes rows `even`, so that of an odd number of lines the last is alone in its value; else at random.
 template <class Real>
 class Lines {
  public:
-  Lines(std::mt19937_64& random, std::int64_t length, std::int64_t neighbours, bool contiguous, int pieces)
-      : random_(random), length_(length), neighbours_(neighbours), contiguous_(contiguous) {
+  Lines(std::mt19937_64& random, std::int64_t length, std::int64_t neighbours, bool contiguous, bool even,
+        int pieces)
+      : random_(random),
+        length_(length),
+        neighbours_(neighbours),
+        row_(neighbours + (even ? neighbours % 2 : 0)),
+        contiguous_(contiguous),
+        even_(even) {
     std::uniform_real_distribution<double> any(-1, 1);
-    from_.resize(static_cast<std::size_t>(groups * neighbours * length));
+    from_.resize(static_cast<std::size_t>(groups * row_ * length));
     for (Complex& number : from_) number = {static_cast<Real>(any(random)), static_cast<Real>(any(random))};
     what_.single = sizeof(Real) == sizeof(float);
     what_.length = length;
     what_.scale = 0.5;
     what_.from = from_.data();
-    what_.from_along = contiguous ? 1 : neighbours;
+    what_.from_along = contiguous ? 1 : row_;
     what_.from_apart = contiguous ? length : 1;
     what_.neighbours = neighbours;
     what_.loops = 1;
     what_.counts[0] = groups;
-    what_.from_strides[0] = length * neighbours;
+    what_.from_strides[0] = length * row_;
     cut(pieces);
   }
 
@@ -85,12 +92,13 @@ class Lines {
     what_.pieces = static_cast<int>(firsts.size());
     for (std::size_t p = 0; p < firsts.size(); ++p) {
       const std::int64_t end = p + 1 < firsts.size() ? firsts[p + 1] : length_;
-      const std::int64_t held = end - firsts[p], gap = static_cast<std::int64_t>(random_() % 3);
+      const std::int64_t held = end - firsts[p];
+      const std::int64_t gap = even_ ? 0 : static_cast<std::int64_t>(random_() % 3);
       LineTransform::Piece& piece = what_.piece[p];
       piece.first = firsts[p];
-      piece.along = contiguous_ ? 1 : neighbours_ + gap;
+      piece.along = contiguous_ ? 1 : row_ + gap;
       piece.apart = contiguous_ ? held + gap : 1;
-      piece.strides[0] = contiguous_ ? piece.apart * neighbours_ : piece.along * held;
+      piece.strides[0] = contiguous_ ? piece.apart * row_ : piece.along * held;
       constexpr Real nan = std::numeric_limits<Real>::quiet_NaN();
       owners_.emplace_back(static_cast<std::size_t>(groups * piece.strides[0]), Complex(nan, nan));
     }
@@ -110,8 +118,8 @@ class Lines {
   }
 
   std::mt19937_64& random_;
-  std::int64_t length_, neighbours_;
-  bool contiguous_;
+  std::int64_t length_, neighbours_, row_;
+  bool contiguous_, even_;
   std::vector<Complex> from_;
   std::vector<std::vector<Complex>> owners_;
   LineTransform what_;
@@ -126,7 +134,8 @@ void expect_right(std::int64_t longest) {
     for (int round = 0; round < rounds; ++round) {
       const bool contiguous = round % 3 == 2;
       const auto neighbours = static_cast<std::int64_t>(length <= 128 ? 1 + random() % 20 : 1 + random() % 3);
-      Lines<Real> lines(random, length, neighbours, contiguous, 1 + static_cast<int>(random() % 5));
+      const bool even = random() % 2 == 0;
+      Lines<Real> lines(random, length, neighbours, contiguous, even, 1 + static_cast<int>(random() % 5));
       lines.run(round % 2 == 1);
       SCOPED_TRACE(std::to_string(length) + " x " + std::to_string(neighbours));
       EXPECT_LT(lines.error(), rounding * std::log2(2.0 * static_cast<double>(length)));

@@ -39,6 +39,32 @@ struct LineFactors {
   static_assert(first * second * third == n);
 };
 
+/// Whether neighbours lie side by side, so that values can be read, or written, at once.
+struct WideAccess {
+  bool from = false;
+  bool to = false;
+  bool whole = false;  ///< both, and no value has a line too few
+};
+inline WideAccess wide_access(const LineTransform& what) {
+  const std::int64_t lines = what.single ? 2 : 1;
+  const auto even = [&](const void* base, std::int64_t along, std::int64_t apart,
+                        const std::int64_t* strides) {
+    bool result =
+        reinterpret_cast<std::uintptr_t>(base) % 16 == 0 && along % lines == 0 && (apart == 1 || lines == 1);
+    for (int l = 0; l < what.loops; ++l) result = result && strides[l] % lines == 0;
+    return result;
+  };
+  WideAccess wide;
+  wide.from = even(what.from, what.from_along, what.from_apart, what.from_strides);
+  wide.to = true;
+  for (int p = 0; p < what.pieces; ++p) {
+    const LineTransform::Piece& piece = what.piece[p];
+    wide.to = wide.to && piece.apart == 1 && even(piece.to, piece.along, piece.apart, piece.strides);
+  }
+  wide.whole = wide.from && wide.to && what.neighbours % lines == 0;
+  return wide;
+}
+
 /// What a block's threads share.
 template <class Value, int n>
 struct LineShared {
@@ -53,8 +79,10 @@ struct LineShared {
   Several<unsigned char, n> owner;
 };
 
-/// One thread of a block. Between `prepare`, `put` and `take` all threads of the block meet.
-template <class Value, int n>
+/// One thread of a block. Between `prepare`, `put` and `take` all threads of the block meet. `whole`: all
+/// values are read and written whole. What else they may be takes registers, of which the longest lines have
+/// none to spare, so that it is compiled apart.
+template <class Value, int n, bool whole>
 class LineThread {
  public:
   using Factors = LineFactors<n>;
@@ -62,17 +90,10 @@ class LineThread {
   using Real = typename Value::Real;
   using Number = LineNumber<Real>;
   static constexpr int kept = Factors::first;  // values of a thread
+  using Values = Several<Value, kept>;
 
-  /// `wide_from`, `wide_to`: neighbours lie side by side, so that values can be read or written whole. (Of
-  /// the last one there may be but one line.)
-  PARTITA_EVERYWHERE LineThread(const LineTransform& what, Shared& shared, int thread, bool wide_from,
-                                bool wide_to)
-      : what_(what),
-        shared_(shared),
-        thread_(thread),
-        wide_from_(wide_from && wide_to),
-        wide_to_(wide_to),
-        apart_(wide_to ? 1 : Factors::columns) {
+  PARTITA_EVERYWHERE LineThread(const LineTransform& what, Shared& shared, int thread, const WideAccess& wide)
+      : what_(what), shared_(shared), thread_(thread), wide_(wide) {
     const bool along = what.from_along == 1 && what.from_apart != 1;
     column_ = along ? thread / Factors::threads_a_line : thread % Factors::columns;
     first_ = along ? thread % Factors::threads_a_line : thread / Factors::columns;
@@ -177,14 +198,14 @@ class LineThread {
     auto number = static_cast<std::uint32_t>(tile);
     group_ = number / tiles;
     first_line_ = static_cast<std::int64_t>(number - group_ * tiles) * lines;
-    line_ = first_line_ + column_ * (wide_to_ ? Value::lines : 1);
+    line_ = first_line_ + column();
     from_ = line_ * what_.from_apart;
     number = group_;
     for (int l = what_.loops - 1; l >= 0; --l) {
       const auto count = static_cast<std::uint32_t>(what_.counts[l]);
-      const std::uint32_t whole = number / count;
-      from_ += (number - whole * count) * what_.from_strides[l];
-      number = whole;
+      const std::uint32_t outer = number / count;
+      from_ += (number - outer * count) * what_.from_strides[l];
+      number = outer;
     }
   }
 
@@ -194,22 +215,27 @@ class LineThread {
     std::uint32_t number = group_;
     for (int l = what_.loops - 1; l >= 0; --l) {
       const auto count = static_cast<std::uint32_t>(what_.counts[l]);
-      const std::uint32_t whole = number / count;
-      offset += (number - whole * count) * piece.strides[l];
-      number = whole;
+      const std::uint32_t outer = number / count;
+      offset += (number - outer * count) * piece.strides[l];
+      number = outer;
     }
     shared_.owners[owner] = {offset * number_bytes, piece.apart * number_bytes};
   }
 
-  PARTITA_EVERYWHERE bool has_line(int i) const { return line_ + i * apart_ < what_.neighbours; }
+  /// Where neighbours lie side by side, those of a value do, too; of the last one there may be but one line.
+  PARTITA_EVERYWHERE bool side_by_side() const { return whole || wide_.to; }
+  PARTITA_EVERYWHERE int column() const { return column_ * (side_by_side() ? Value::lines : 1); }
+  PARTITA_EVERYWHERE int apart() const { return side_by_side() ? 1 : Factors::columns; }
+  PARTITA_EVERYWHERE bool has_line(int i) const { return line_ + i * apart() < what_.neighbours; }
 
   PARTITA_EVERYWHERE Value read(const char* from) const {
-    if (wide_from_ && has_line(Value::lines - 1)) return *reinterpret_cast<const Value*>(from);
+    if (whole ? has_line(0) : wide_.from && wide_.to && has_line(Value::lines - 1))
+      return *reinterpret_cast<const Value*>(from);
     Value value{};
     PARTITA_UNROLLED
-    for (int i = 0; i < Value::lines; ++i) {
+    for (int i = 0; !whole && i < Value::lines; ++i) {
       if (!has_line(i)) continue;
-      const std::int64_t offset = i * apart_ * what_.from_apart * number_bytes;
+      const std::int64_t offset = i * apart() * what_.from_apart * number_bytes;
       value.set_line(i, *reinterpret_cast<const Number*>(from + offset));
     }
     return value;
@@ -218,22 +244,21 @@ class LineThread {
   PARTITA_EVERYWHERE void write(int position, const Value& value) const {
     const typename Shared::Owner& owner = shared_.owners[shared_.owner[position]];
     char* const to = shared_.to[position] + owner.offset;
-    const int line = column_ * (wide_to_ ? Value::lines : 1);
-    if (wide_to_ && has_line(Value::lines - 1)) {
-      *reinterpret_cast<Value*>(to + line * number_bytes) = value;
+    if (whole ? has_line(0) : wide_.to && has_line(Value::lines - 1)) {
+      *reinterpret_cast<Value*>(to + column() * number_bytes) = value;
       return;
     }
     PARTITA_UNROLLED
-    for (int i = 0; i < Value::lines; ++i) {
-      if (has_line(i)) *reinterpret_cast<Number*>(to + (line + i * apart_) * owner.apart) = value.line(i);
+    for (int i = 0; !whole && i < Value::lines; ++i) {
+      if (has_line(i))
+        *reinterpret_cast<Number*>(to + (column() + i * apart()) * owner.apart) = value.line(i);
     }
   }
 
   const LineTransform& what_;
   Shared& shared_;
   int thread_;
-  bool wide_from_, wide_to_;
-  int apart_;  // the lines of a value
+  WideAccess wide_;
   int column_ = 0;
   int first_ = 0;  // of the thread's positions
   std::uint32_t group_ = 0;
@@ -251,12 +276,12 @@ PARTITA_EVERYWHERE std::int64_t tiles_of(const LineTransform& what) {
 
 /// A block's share of the tiles: `meet` returns when all of its threads have come; `for_each` calls its
 /// argument for each of them, with the values that it keeps.
-template <class Value, int n, class Team>
+template <int n, class Team>
 PARTITA_EVERYWHERE void transform_tiles(Team& team, std::int64_t first, std::int64_t step,
                                         std::int64_t tiles) {
-  using Thread = LineThread<Value, n>;
+  using Thread = typename Team::Thread;
   using Factors = LineFactors<n>;
-  using Values = Several<Value, Thread::kept>&;
+  using Values = typename Thread::Values&;
   constexpr int a = Factors::first, b = Factors::second, c = Factors::third;
   team.for_each([](Thread& thread, Values) { thread.prepare(); });
   for (std::int64_t tile = first; tile < tiles; tile += step) {
@@ -289,30 +314,6 @@ PARTITA_EVERYWHERE void transform_tiles(Team& team, std::int64_t first, std::int
       }
     }
   }
-}
-
-/// Whether values can be read, and written, whole.
-struct WideAccess {
-  bool from = false;
-  bool to = false;
-};
-inline WideAccess wide_access(const LineTransform& what) {
-  const std::int64_t lines = what.single ? 2 : 1;
-  const auto even = [&](const void* base, std::int64_t along, std::int64_t apart,
-                        const std::int64_t* strides) {
-    bool result =
-        reinterpret_cast<std::uintptr_t>(base) % 16 == 0 && along % lines == 0 && (apart == 1 || lines == 1);
-    for (int l = 0; l < what.loops; ++l) result = result && strides[l] % lines == 0;
-    return result;
-  };
-  WideAccess wide;
-  wide.from = even(what.from, what.from_along, what.from_apart, what.from_strides);
-  wide.to = true;
-  for (int p = 0; p < what.pieces; ++p) {
-    const LineTransform::Piece& piece = what.piece[p];
-    wide.to = wide.to && piece.apart == 1 && even(piece.to, piece.along, piece.apart, piece.strides);
-  }
-  return wide;
 }
 
 }  // namespace partita::kernels::cuda

@@ -11,11 +11,11 @@ namespace partita::kernels::cuda {
 namespace {
 
 /// The threads of a block: each for itself.
-template <class Value, int n>
+template <class Value, int n, bool whole>
 struct BlockTeam {
-  using Thread = LineThread<Value, n>;
+  using Thread = LineThread<Value, n, whole>;
   Thread thread;
-  Several<Value, Thread::kept> values;
+  typename Thread::Values values;
 
   template <class Work>
   __device__ void for_each(const Work& work) {
@@ -32,14 +32,13 @@ constexpr int blocks_at_once() {
   return std::clamp(std::min(by_memory, by_registers), 1, 16);
 }
 
-template <class Value, int n>
+template <class Value, int n, bool whole>
 __global__ void __launch_bounds__(LineFactors<n>::threads, blocks_at_once<Value, n>())
     transform_lines(const __grid_constant__ LineTransform what, std::int64_t tiles, WideAccess wide) {
   extern __shared__ __align__(16) char memory[];
   auto& shared = *reinterpret_cast<LineShared<Value, n>*>(memory);
-  BlockTeam<Value, n> team{
-      LineThread<Value, n>(what, shared, static_cast<int>(threadIdx.x), wide.from, wide.to), {}};
-  transform_tiles<Value, n>(team, blockIdx.x, gridDim.x, tiles);
+  BlockTeam<Value, n, whole> team{{what, shared, static_cast<int>(threadIdx.x), wide}, {}};
+  transform_tiles<n>(team, blockIdx.x, gridDim.x, tiles);
 }
 
 template <class Value, int n>
@@ -53,28 +52,35 @@ int launch(const LineTransform& what, cudaStream_t stream) {
   constexpr std::int64_t tile_bytes = std::int64_t{n} * LineFactors<n>::columns * sizeof(Value);
   if (tiles == 0) return cudaSuccess;
   const auto blocks = static_cast<unsigned>(blocks_of_lines(what, tiles, tile_bytes, room, multiprocessors));
-  transform_lines<Value, n><<<blocks, LineFactors<n>::threads, sizeof(LineShared<Value, n>), stream>>>(
-      what, tiles, wide_access(what));
+  const WideAccess wide = wide_access(what);
+  auto* const kernel = wide.whole ? transform_lines<Value, n, true> : transform_lines<Value, n, false>;
+  kernel<<<blocks, LineFactors<n>::threads, sizeof(LineShared<Value, n>), stream>>>(what, tiles, wide);
   return cudaGetLastError();
 }
 
 /// Where blocks may not have so much shared memory, starting it is refused.
-template <class Value, int n>
+template <class Value, int n, bool whole>
 int load_one() {
-  const int result = load(transform_lines<Value, n>);
+  const int result = load(transform_lines<Value, n, whole>);
   if (result != cudaSuccess) return result;
   const cudaError_t refused =
-      cudaFuncSetAttribute(transform_lines<Value, n>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+      cudaFuncSetAttribute(transform_lines<Value, n, whole>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                            static_cast<int>(sizeof(LineShared<Value, n>)));
   if (refused == cudaErrorInvalidValue) return (void)cudaGetLastError(), cudaSuccess;
   return refused;
 }
 
-struct LoadBoth {
+template <class Value, int n>
+int load_both() {
+  const int whole = load_one<Value, n, true>();
+  return whole != cudaSuccess ? whole : load_one<Value, n, false>();
+}
+
+struct LoadAll {
   template <int n>
   int operator()(std::integral_constant<int, n> /*length*/) const {
-    const int single = load_one<TwoSingles, n>();
-    return single != cudaSuccess ? single : load_one<OneDouble, n>();
+    const int single = load_both<TwoSingles, n>();
+    return single != cudaSuccess ? single : load_both<OneDouble, n>();
   }
 };
 
@@ -132,7 +138,7 @@ bool has_line_transform(std::int64_t length, bool single) {
 
 int load_line_transform_kernels() {
   for (std::int64_t length = 2; length <= LineTransform::longest; length *= 2) {
-    const int result = with_length(length, LoadBoth());
+    const int result = with_length(length, LoadAll());
     if (result != cudaSuccess) return result;
   }
   return cudaSuccess;
