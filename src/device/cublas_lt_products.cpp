@@ -17,11 +17,14 @@ constexpr int ways_tried = 8;
 constexpr double most_seconds_of_plan = 1.4;
 
 /// Of 16 bits a bias and an activation come with the sums before they are rounded, and are right, only where
-/// all lies so; elsewhere they are a pass of the library's over what has been rounded (cuBLASLt 13.1).
+/// all lies so; elsewhere they are a pass of the library's over what has been rounded (cuBLASLt 13.1). Of an
+/// addend that lies otherwise than the result an address is misaligned elsewhere.
 bool follows_well(const DeviceGemm& what) {
   constexpr std::int64_t even = 16;
   const bool follows = what.activation != Activation::identity || what.bias;
-  if (!follows || size_of(what.result) > 2) return true;
+  const bool lies_otherwise =
+      what.addend && (what.addend->leading != what.leading || what.addend->stride != what.stride);
+  if (!lies_otherwise && (!follows || size_of(what.result) > 2)) return true;
   const DeviceGemm::Beside addend = what.addend.value_or(DeviceGemm::Beside{0, 0});
   const std::int64_t of_factors = what.a.leading | what.a.stride | what.b.leading | what.b.stride;
   const std::int64_t of_results = what.m | what.leading | what.stride | addend.leading | addend.stride;
