@@ -1,7 +1,6 @@
 #include "matmul/ring.hpp"
 
 #include <algorithm>
-#include <ranges>
 
 #include "matmul/assembly.hpp"
 #include "matmul/scratch_account.hpp"
@@ -42,8 +41,10 @@ bool sums_in_a_ring(const Problem& problem, const std::vector<Tile>& tiles) {
   if (size_of(problem.a.dtype) == 1 || problem.d.dtype != problem.reduced) return false;
   if (!suits(problem.d) || !multiplies_for_all(problem, tiles)) return false;
   const Layout summed = layout_summed(problem);
-  return std::ranges::all_of(std::views::iota(0, problem.ranks()),
-                             [&](int rank) { return is_box(summed.region(rank)); });
+  for (int rank = 0; rank < problem.ranks(); ++rank) {
+    if (!is_box(summed.region(rank))) return false;
+  }
+  return true;
 }
 
 /// Of the ranks that have most of each.
