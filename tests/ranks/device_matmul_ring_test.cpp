@@ -78,7 +78,7 @@ void expect_product(Context& context, const RingCase& test) {
   EpilogueArrays beside;
   if (biased) beside.bias = &arrays.bias;
   Matmul plan(context, operands, options);
-  if (context.size() > 1) {
+  if (context.size() > 1 && context.topology().node_count() == 1) {
     EXPECT_TRUE(contains(plan.explain(), "around the ring")) << plan.explain();
   }
   plan.reset(arrays.a, arrays.b, test.adds_c ? &arrays.c : nullptr, arrays.d, beside);
