@@ -1,6 +1,7 @@
 // Matrix multiply on devices whose sums go around the ring of ranks: too large for packets.
 #include <limits>
 #include <partita/astype.hpp>
+#include <partita/create.hpp>
 #include <partita/matmul.hpp>
 
 #include "device/packet_exchange.hpp"
