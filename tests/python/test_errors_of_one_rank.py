@@ -1,8 +1,10 @@
 """What one rank alone passes that is wrong is the same exception on every rank, at once."""
 
+import gc
 import inspect
 import re
 import time
+import weakref
 
 import numpy as np
 import pytest
@@ -306,3 +308,25 @@ def test_all_that_is_collective_tells():
         if name in others or "Collective" not in (function.__doc__ or ""):
             continue
         assert getattr(function, "is_collective", False), name
+
+
+def test_what_was_refused_is_not_kept(ctx):
+    """An exception that is done with leaves nothing of the call behind: contexts and arrays live no longer than their names."""
+
+    class Anything:
+        pass
+
+    gc.collect()
+    gc.disable()
+    try:
+        wrong = Anything()
+        seen = weakref.ref(wrong)
+        try:
+            pt.zeros(ctx, wrong, pt.Slab(0))
+            refused = False
+        except pt.Error:
+            refused = True
+        del wrong
+        assert refused and seen() is None
+    finally:
+        gc.enable()

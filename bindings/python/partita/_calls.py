@@ -70,10 +70,13 @@ def _entered(
             meant = _for_no_context(function, error, given, named)
             if meant is error and meant_by is not None:
                 meant = meant_by(error, given, named)
-            raise_for(name, meant, (*given, *named.values()))
-            if meant is error:
-                raise
-            raise meant from meant.__cause__
+            try:
+                raise_for(name, meant, (*given, *named.values()))
+                if meant is error:
+                    raise
+                raise meant from meant.__cause__
+            finally:
+                del meant  # or it held itself, by its traceback, and with it the arguments until they are collected
         finally:
             if is_outermost:
                 _inside.pop(thread, None)
