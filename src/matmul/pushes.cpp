@@ -116,7 +116,7 @@ LandingBytes find_pushes(Frame& frame) {
 }
 
 Pushes::Pushes(const Frame& frame, planning::PlanBuilder& builder, Cutting& cutting, const Blocks& blocks)
-    : frame_(frame), builder_(builder) {
+    : frame_(frame), builder_(builder), grants_(builder) {
   if (frame_.landing >= 0) {
     landings_ = landings_of(frame_, blocks, frame_.rank());
     puts_ = puts(cutting);
@@ -161,15 +161,11 @@ void Pushes::begin() {
   for (const auto& [made, offset] : arriving_) givers.insert(made.first);
   for (const int giver : givers) builder_.signal(giver, planning::Channel::grant);
   for (const Put& put : puts_) {
-    await_grant(put.taker);
+    grants_.await(put.taker);
     const Place from = builder_.own(frame_.input(put.piece.of_a).buffer);
     builder_.copy(frame_.rank(), put.piece.region, from, landing(put.taker, put.piece));
     builder_.signal(put.taker, planning::Channel::written);
   }
-}
-
-void Pushes::await_grant(int taker) {
-  if (granted_.insert(taker).second) builder_.wait(taker, planning::Channel::grant);
 }
 
 // Each piece of A and B is told of, and after them all products at once.
@@ -185,7 +181,7 @@ void Pushes::put_products(int holder) {
   const Extents order = frame_.product_order();
   for (const ProductLanding& product : made_) {
     if (product.holder != holder) continue;
-    await_grant(holder);
+    grants_.await(holder);
     builder_.copy(frame_.rank(), product.region, {frame_.products, frame_.rank(), product.made_at, order},
                   {frame_.landing_products, holder, product.offset, order});
   }

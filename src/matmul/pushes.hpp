@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "matmul/cutting.hpp"
+#include "matmul/puts.hpp"
 #include "plan/plan_builder.hpp"
 
 namespace partita::multiplication {
@@ -82,7 +83,6 @@ class Pushes {
 
   std::vector<Put> puts(Cutting& cutting) const;
   void list_products(Cutting& cutting);
-  void await_grant(int taker);
   void await(int giver, std::int64_t puts);
   Place landing(int rank, const Landing& piece) const;
 
@@ -96,8 +96,8 @@ class Pushes {
   std::map<std::pair<int, std::int64_t>, std::int64_t> arriving_;  // products: maker, place there; place here
   std::map<int, std::int64_t> given_;    // by owner: pieces of A and B for this rank
   std::map<int, std::int64_t> arrived_;  // by giver: so many have been waited for
-  std::set<int> granted_;                // takers whose grant has been waited for
-  std::set<int> delivered_;              // holders
+  Grants grants_;
+  std::set<int> delivered_;  // holders
 };
 
 }  // namespace partita::multiplication

@@ -9,7 +9,6 @@
 namespace partita::multiplication {
 namespace {
 
-constexpr int most_ranks_in_a_ring = 256;
 constexpr int most_pieces = 8;
 constexpr double added_in_memory = 1.5;  // of a copy: two read, one written
 
@@ -33,12 +32,7 @@ bool suits(const Operand& d) {
 }
 
 bool sums_in_a_ring(const Problem& problem, const std::vector<Tile>& tiles) {
-  const bool may = problem.on_device() && problem.options.memory_limit == 0 && problem.ranks() > 1 &&
-                   problem.ranks() <= most_ranks_in_a_ring && problem.topology.node_count() == 1 &&
-                   !problem.grouped();
-  if (!may || problem.multiplies_nothing() || problem.batches() > 0) return false;
-  if (problem.a.layout.partial() || problem.b.layout.partial()) return false;
-  if (size_of(problem.a.dtype) == 1 || problem.d.dtype != problem.reduced) return false;
+  if (!may_pipeline(problem) || problem.ranks() == 1 || problem.d.dtype != problem.reduced) return false;
   if (!suits(problem.d) || !multiplies_for_all(problem, tiles)) return false;
   const Layout summed = layout_summed(problem);
   for (int rank = 0; rank < problem.ranks(); ++rank) {

@@ -46,7 +46,11 @@ RingWalk::RingWalk(const Frame& frame, planning::PlanBuilder& builder)
       rank_(frame.rank()),
       summed_(layout_summed(frame.problem)),
       slot_bytes_(slot_bytes(frame)),
-      last_pass_(frame, builder) {}
+      last_pass_(frame, builder),
+      grants_(builder) {
+  for (int distance = 1; distance < ranks(); ++distance)
+    peers_.push_back((rank_ + ranks() - distance) % ranks());
+}
 
 void RingWalk::run() {
   grant();
@@ -70,15 +74,10 @@ bool RingWalk::passes_on(int rank) const {
 
 // Nobody waits before all that put to it may begin.
 void RingWalk::grant() {
-  for (int distance = 1; distance < ranks(); ++distance) {
-    const int giver = (rank_ + ranks() - distance) % ranks();
+  for (const int giver : peers_) {
     if ((giver == before() && passes_on(giver)) || puts_to_all(giver))
       builder_.signal(giver, planning::Channel::grant);
   }
-}
-
-void RingWalk::await_grant(int taker) {
-  if (granted_.insert(taker).second) builder_.wait(taker, planning::Channel::grant);
 }
 
 /// Where a piece lies in one of the slots for parts.
@@ -122,7 +121,7 @@ void RingWalk::multiply(int step, int number) {
 
 void RingWalk::pass_on(int step, int number, const Region& region, const Place& made) {
   const int holder = holder_at(rank_, step, ranks());
-  await_grant(next());
+  grants_.await(next());
   builder_.copy(rank_, region, made, packed(frame_.landing_products, next(), step, holder, number));
   builder_.signal(next(), written);
 }
@@ -133,28 +132,18 @@ void RingWalk::finish(const Region& region, const std::optional<Part>& arrived) 
   const bool c_pending = frame_.c >= 0 && !frame_.problem.in_place;
   if (arrived && c_pending) last_pass_.add(region, here, *arrived);
   last_pass_.write(region, {region, here}, c_pending, {}, c_pending ? std::nullopt : arrived);
-  if (frame_.gathers_d) put_to_all(region);
+  if (frame_.gathers_d) put_to_all(frame_, builder_, grants_, peers_, region);
 }
 
 // --- D, where others hold it, too
 
-void RingWalk::put_to_all(const Region& region) {
-  for (int distance = 1; distance < ranks(); ++distance) {
-    const int taker = (rank_ + distance) % ranks();
-    await_grant(taker);
-    builder_.copy(rank_, region, builder_.own(frame_.d), {frame_.d, taker, 0, {}});
-    builder_.signal(taker, written);
-  }
-}
-
 void RingWalk::await_parts() {
   if (!frame_.gathers_d) return;
-  for (int distance = 1; distance < ranks(); ++distance) {
-    const int maker = (rank_ + ranks() - distance) % ranks();
+  await_puts(builder_, peers_, [this](int maker) {
     std::int64_t puts = 0;
     for (int number = 0; number < frame_.ring->pieces; ++number) puts += piece(maker, number).empty() ? 0 : 1;
-    if (puts > 0) builder_.wait_for(maker, written, puts);
-  }
+    return puts;
+  });
 }
 
 }  // namespace partita::multiplication

@@ -2,9 +2,10 @@
 #pragma once
 
 #include <optional>
-#include <set>
+#include <vector>
 
 #include "matmul/last_pass.hpp"
+#include "matmul/puts.hpp"
 
 namespace partita::multiplication {
 
@@ -39,11 +40,9 @@ class RingWalk {
   bool passes_on(int rank) const;
 
   void grant();
-  void await_grant(int taker);
   void multiply(int step, int number);
   void pass_on(int step, int number, const Region& region, const Place& made);
   void finish(const Region& region, const std::optional<Part>& arrived);
-  void put_to_all(const Region& region);
   void await_parts();
   Part factor(const Region& of, bool of_a) const;
   Place packed(int buffer, int rank, int slot, int holder, int number) const;
@@ -54,7 +53,8 @@ class RingWalk {
   Layout summed_;
   std::int64_t slot_bytes_;
   LastPass last_pass_;
-  std::set<int> granted_;  // takers whose grant has been waited for
+  Grants grants_;
+  std::vector<int> peers_;  // from the one before on
 };
 
 }  // namespace partita::multiplication

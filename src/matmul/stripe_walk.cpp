@@ -24,7 +24,8 @@ StripeWalk::StripeWalk(const Frame& frame, planning::PlanBuilder& builder)
       builder_(builder),
       stripes_(*frame.stripes),
       rank_(frame.rank()),
-      last_pass_(frame, builder) {
+      last_pass_(frame, builder),
+      grants_(builder) {
   const Problem& problem = frame.problem;
   const bool own_memory =
       problem.d.dtype != problem.compute || (problem.in_place && problem.scales_product());
@@ -84,7 +85,7 @@ bool StripeWalk::put_inputs(int taker, int number) {
     if (!is_put(of_a, number)) continue;
     std::optional<Region> part = given(rank_, taker, number, of_a);
     if (!part) continue;
-    await_grant(taker);
+    grants_.await(taker);
     builder_.copy(rank_, std::move(*part), builder_.own(input.buffer), {input.panel, taker, 0, {}});
     puts = true;
   }
@@ -100,10 +101,6 @@ void StripeWalk::copy_own(int number) {
     const Input& input = frame_.input(of_a);
     builder_.copy(rank_, std::move(*part), builder_.own(input.buffer), builder_.own(input.panel));
   }
-}
-
-void StripeWalk::await_grant(int taker) {
-  if (granted_.insert(taker).second) builder_.wait(taker, planning::Channel::grant);
 }
 
 /// Whether `giver` puts something of that stripe to this rank: what put_inputs says there.
@@ -173,20 +170,16 @@ void StripeWalk::put_result(int number) {
   if (!frame_.gathers_d) return;
   const Tile of = stripe(rank_, number);
   if (of.empty()) return;
-  for (const int taker : peers_) {
-    await_grant(taker);
-    builder_.copy(rank_, region_of_d(of), builder_.own(frame_.d), {frame_.d, taker, 0, {}});
-    builder_.signal(taker, written);
-  }
+  put_to_all(frame_, builder_, grants_, peers_, region_of_d(of));
 }
 
 void StripeWalk::await_results() {
   if (!frame_.gathers_d) return;
-  for (const int maker : peers_) {
+  await_puts(builder_, peers_, [this](int maker) {
     std::int64_t puts = 0;
     for (int number = 0; number < stripes_.count; ++number) puts += stripe(maker, number).empty() ? 0 : 1;
-    if (puts > 0) builder_.wait_for(maker, written, puts);
-  }
+    return puts;
+  });
 }
 
 }  // namespace partita::multiplication

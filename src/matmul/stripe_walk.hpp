@@ -2,10 +2,10 @@
 #pragma once
 
 #include <map>
-#include <set>
 #include <vector>
 
 #include "matmul/last_pass.hpp"
+#include "matmul/puts.hpp"
 
 namespace partita::multiplication {
 
@@ -36,7 +36,6 @@ class StripeWalk {
   void put_inputs();
   bool put_inputs(int taker, int number);
   std::optional<Region> given(int giver, int taker, int number, bool of_a) const;
-  void await_grant(int taker);
   void await_inputs(int number);
   bool comes_from(int giver, int number) const;
   void copy_own(int number);
@@ -57,7 +56,7 @@ class StripeWalk {
   bool c_in_product_;       // the first product onto an element takes beta C in
   IndexSet own_, rest_;     // of k
   std::vector<int> peers_;  // around the ring, beginning with the one that needs this rank's first
-  std::set<int> granted_;   // takers whose grant has been waited for
+  Grants grants_;
 };
 
 }  // namespace partita::multiplication

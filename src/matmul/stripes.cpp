@@ -10,7 +10,7 @@ namespace partita::multiplication {
 namespace {
 
 // Each rank looks at all others.
-constexpr int most_ranks_in_stripes = 256;
+constexpr int most_ranks_in_pipelines = 256;
 constexpr std::int64_t aligned_lines = 256;
 
 const IndexSet& lines_of(const Tile& tile, bool of_a) {
@@ -57,13 +57,7 @@ bool stay(const Problem& problem, const std::vector<Tile>& tiles) {
 }
 
 bool apply(const Problem& problem, const std::vector<Tile>& tiles) {
-  const bool may = problem.on_device() && problem.options.memory_limit == 0 &&
-                   problem.ranks() <= most_ranks_in_stripes && problem.topology.node_count() == 1 &&
-                   !problem.grouped();
-  if (!may || problem.multiplies_nothing() || problem.batches() > 0) return false;
-  if (problem.a.layout.partial() || problem.b.layout.partial()) return false;
-  if (size_of(problem.a.dtype) == 1) return false;  // has rules of its own for where it lies
-  if (!are_slabs(problem, tiles) || !stay(problem, tiles)) return false;
+  if (!may_pipeline(problem) || !are_slabs(problem, tiles) || !stay(problem, tiles)) return false;
   const auto comes_by_depth = [&](bool of_a) {
     return is_cut_along_k(problem, of_a) && moves(problem, tiles, of_a);
   };
@@ -87,6 +81,13 @@ Layout boxes_of(const std::vector<Tile>& tiles, const Shape& shape, const Region
 }
 
 }  // namespace
+
+bool may_pipeline(const Problem& problem) {
+  return problem.on_device() && problem.options.memory_limit == 0 &&
+         problem.ranks() <= most_ranks_in_pipelines && problem.topology.node_count() == 1 &&
+         !problem.grouped() && !problem.multiplies_nothing() && problem.batches() == 0 &&
+         !problem.a.layout.partial() && !problem.b.layout.partial() && size_of(problem.a.dtype) > 1;
+}
 
 bool moves(const Problem& problem, const std::vector<Tile>& tiles, bool of_a) {
   for (int rank = 0; rank < problem.ranks(); ++rank) {

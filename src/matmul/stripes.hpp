@@ -22,6 +22,11 @@ struct Stripes {
   bool share(bool of_a) const { return of_a == of_rows; }
 };
 
+/// Whether the ranks are devices that put into each other's memory without a limit of it, and what they
+/// multiply are two matrices whose elements each lie in one piece (numbers of 8 bits have rules of their own
+/// for where they lie).
+bool may_pipeline(const Problem& problem);
+
 /// Nothing: they do not apply, or turns over the pieces of k take no longer.
 std::optional<Stripes> find_stripes(const Problem& problem, const std::vector<Tile>& tiles);
 

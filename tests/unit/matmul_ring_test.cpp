@@ -1,11 +1,10 @@
 // D summed around a ring, on devices.
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <partita/matmul.hpp>
-#include <random>
 
 #include "device/packet_exchange.hpp"
+#include "unit/matmul_cut_along_k.hpp"
 #include "unit/matmul_numbers.hpp"
 
 namespace partita {
@@ -14,42 +13,21 @@ namespace {
 using namespace testing::matmul_numbers;
 using testing::MatmulCase;
 
-/// A and B cut along k alike, in device memory of more ranks than exchange packets; none of the rates has to
-/// do with another.
+/// Of more ranks than exchange packets.
 MatmulCase random_ring_case(std::uint64_t seed) {
-  std::mt19937_64 random(seed);
-  const auto any = [&](int first, int last) { return std::uniform_int_distribution(first, last)(random); };
-  MatmulCase test;
-  const int ranks = devices::PacketSlots::most_ranks + any(1, 5);
-  test.topology = Topology::regular(ranks);
+  constexpr int most_in_packets = devices::PacketSlots::most_ranks;
   const Dtype dtype = std::array{Dtype::f32, Dtype::f64, Dtype::c128, Dtype::c64}[seed % 4];
-  test.m = any(1, 60), test.n = any(1, 60), test.k = any(ranks, 30);
-  const auto operand = [&](const Distribution& distribution, std::int64_t rows, std::int64_t columns) {
-    Operand one = Operand::of(Layout(distribution, {rows, columns}, ranks), dtype,
-                              any(0, 1) == 0 ? Order::row_major : Order::column_major,
-                              any(0, 1) == 0 ? Residency::heap : Residency::ordinary);
-    one.space = MemorySpace::device;
-    return one;
-  };
-  test.operands.a = operand(Slab(1), test.m, test.k);
-  test.operands.b = operand(Slab(0), test.k, test.n);
+  testing::CutAlongK cut(seed, most_in_packets + 1, most_in_packets + 5, dtype, 60, 30);
+  MatmulCase& test = cut.test;
+  test.operands.a = cut.operand(Slab(1), test.m, test.k);
+  test.operands.b = cut.operand(Slab(0), test.k, test.n);
   const std::array<Distribution, 5> results{
       Slab(0), Slab(1), Replicated(), Replicated(),
-      BlockNonCyclic(ProcessGrid({1, ranks}), {test.m, test.n / ranks + any(1, 4)})};
-  test.operands.d = operand(results[static_cast<std::size_t>(any(0, 4))], test.m, test.n);
-  if (any(0, 2) == 0) {
-    test.operands.c = test.operands.d;
-    test.in_place = any(0, 1) == 0;
-    test.parameters.beta = 2;
-  }
-  if (!is_complex(dtype) && any(0, 2) == 0) test.options.epilogue = Epilogue::relu;
+      BlockNonCyclic(ProcessGrid({1, cut.ranks}), {test.m, test.n / cut.ranks + cut.any(1, 4)})};
+  test.operands.d = cut.operand(results[static_cast<std::size_t>(cut.any(0, 4))], test.m, test.n);
+  cut.finish();
   const bool everywhere = test.operands.d.layout.is_replicated();
   test.options.method = everywhere ? MatmulMethod::all_reduce : MatmulMethod::reduce_scatter;
-  const auto rate = [&](double least) { return least * std::pow(10.0, any(0, 40) / 10.0); };
-  test.machine.copy_latency = test.machine.signal_latency = 0;
-  test.machine.peer_bandwidth = rate(1e8);
-  test.machine.copy_bandwidth = rate(1e8);
-  test.machine.flops = rate(1e7);
   return test;
 }
 

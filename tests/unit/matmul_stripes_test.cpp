@@ -1,11 +1,10 @@
 // D made in stripes over all of k, on devices.
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <partita/matmul.hpp>
-#include <random>
 
 #include "plan/lanes.hpp"
+#include "unit/matmul_cut_along_k.hpp"
 #include "unit/matmul_numbers.hpp"
 
 namespace partita {
@@ -14,38 +13,17 @@ namespace {
 using namespace testing::matmul_numbers;
 using testing::MatmulCase;
 
-/// A and B cut along k, in device memory; none of the rates has to do with another.
+/// Of a factor now and then the other dimension is cut.
 MatmulCase random_case(std::uint64_t seed) {
-  std::mt19937_64 random(seed);
-  const auto any = [&](int first, int last) { return std::uniform_int_distribution(first, last)(random); };
-  MatmulCase test;
-  const int ranks = any(2, 8);
-  test.topology = Topology::regular(ranks);
-  test.m = any(1, 40), test.n = any(1, 40), test.k = any(ranks, 40);
   const Dtype dtype = std::array{Dtype::bf16, Dtype::f16, Dtype::f32, Dtype::c64}[seed % 4];
-  const auto operand = [&](const Distribution& distribution, std::int64_t rows, std::int64_t columns) {
-    Operand one = Operand::of(Layout(distribution, {rows, columns}, ranks), dtype,
-                              any(0, 1) == 0 ? Order::row_major : Order::column_major,
-                              any(0, 1) == 0 ? Residency::heap : Residency::ordinary);
-    one.space = MemorySpace::device;
-    return one;
-  };
-  test.operands.a = operand(Slab(any(0, 3) == 0 ? 0 : 1), test.m, test.k);
-  test.operands.b = operand(Slab(any(0, 3) == 0 ? 1 : 0), test.k, test.n);
-  const int result = any(0, 2);
+  testing::CutAlongK cut(seed, 2, 8, dtype, 40, 40);
+  MatmulCase& test = cut.test;
+  test.operands.a = cut.operand(Slab(cut.any(0, 3) == 0 ? 0 : 1), test.m, test.k);
+  test.operands.b = cut.operand(Slab(cut.any(0, 3) == 0 ? 1 : 0), test.k, test.n);
+  const int result = cut.any(0, 2);
   test.operands.d =
-      operand(result == 2 ? Distribution(Replicated()) : Distribution(Slab(result)), test.m, test.n);
-  if (any(0, 2) == 0) {
-    test.operands.c = test.operands.d;
-    test.in_place = any(0, 1) == 0;
-    test.parameters.beta = 2;
-  }
-  if (dtype != Dtype::c64 && any(0, 2) == 0) test.options.epilogue = Epilogue::relu;
-  const auto rate = [&](double least) { return least * std::pow(10.0, any(0, 40) / 10.0); };
-  test.machine.copy_latency = test.machine.signal_latency = 0;
-  test.machine.peer_bandwidth = rate(1e8);
-  test.machine.copy_bandwidth = rate(1e8);
-  test.machine.flops = rate(1e7);
+      cut.operand(result == 2 ? Distribution(Replicated()) : Distribution(Slab(result)), test.m, test.n);
+  cut.finish();
   return test;
 }
 
