@@ -11,15 +11,11 @@ namespace {
 
 constexpr int most_ranks = 16;  // lines are cut into so many pieces at most
 
-bool is_run(const IndexSet& set) {
-  return set.intervals().size() == 1 && set.intervals().front().count == 1;
-}
-
 /// Every rank owns a box.
 bool is_of_boxes(const Layout& layout) {
   for (int rank = 0; rank < layout.ranks(); ++rank) {
     const Region region = layout.region(rank);
-    if (!region.empty() && !std::ranges::all_of(region.sets, is_run)) return false;
+    if (!region.empty() && !std::ranges::all_of(region.sets, &IndexSet::is_range)) return false;
   }
   return true;
 }
