@@ -135,12 +135,13 @@ requires(!std::is_pointer_v<T> && !std::is_invocable_v<T&, const Index&>) void f
 /// (row-major number), so it is the same in every distribution. Floating and complex: uniform in [-1, 1);
 /// integers: uniform over [-100, 100] (unsigned [0, 200]); boolean: fair. Local. Source: the SplitMix64
 /// finaliser (Steele et al. 2014).
-/// The host makes the numbers, of a device too, and waits until they are there.
+/// They are made where they lie, and done when the call returns; with a stream, in its order, and the host
+/// does not wait. The bits are those of every other machine's host and devices.
 PARTITA_API void fill_random(Array& array, std::uint64_t seed);
 PARTITA_API void fill_random(Array& array, std::uint64_t seed, Stream stream);
 /// Likewise, of the normal distribution with mean 0 and variance 1; of complex numbers, each of the two
 /// parts. Floating and complex dtypes; ArgumentError otherwise. Local. Source: Box and Muller (1958) on the
-/// same generator; the same bits in every distribution, up to the mathematical functions of the machine.
+/// same generator, with logarithm and cosine of series of our own, so that the bits are the same everywhere.
 PARTITA_API void fill_normal(Array& array, std::uint64_t seed);
 PARTITA_API void fill_normal(Array& array, std::uint64_t seed, Stream stream);
 

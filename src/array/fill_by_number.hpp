@@ -7,23 +7,17 @@
 #include "array/elements.hpp"
 #include "array/pieces.hpp"
 #include "base/visit_dtype.hpp"
-#include "device/device_synchronization.hpp"
 
 namespace partita::arrays {
 
 /// Calls `body(number, element)` as `for_each_element`, with elements of the array's dtype. Those of an array
-/// in device memory are made on the host, piece by piece, and copied over, after what `stream` was given;
-/// done when it returns. Local.
+/// in device memory are made on the host, piece by piece, and copied over; done when it returns. Local.
 template <class Body>
-void fill_by_number(Array& array, Body&& body, Stream stream = {}) {
+void fill_by_number(Array& array, Body&& body) {
   const View& local = array.local();
   const bool on_device = local.space == MemorySpace::device;
   ContextState& context = *array.context_state();
-  require_stream_of_device("fill", on_device, stream);
-  if (on_device) {
-    context.require_usable_here("fill");
-    devices::follow(context, "fill", stream);
-  }
+  if (on_device) context.require_usable_here("fill");
   visit_dtype(array.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
     if (!on_device) return for_each_element<T>(local, array.layout(), context.rank(), body);

@@ -52,6 +52,7 @@ class CudaAccelerator final : public Accelerator {
   void fill(const kernels::StridedCopy& nest, const void* element, std::int64_t element_bytes, void* to,
             Stream stream) override;
   void compute(const kernels::ElementwisePass& pass, Stream stream) override;
+  void generate(const kernels::RandomPass& pass, Stream stream) override;
   void multiply(const kernels::SymbolPass& pass, Stream stream) override;
   void fold(const kernels::FoldPass& pass, void* scratch, Stream stream) override;
   void finish(const kernels::FinishPass& pass, Stream stream) override;

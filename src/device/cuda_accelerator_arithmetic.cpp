@@ -8,6 +8,7 @@
 #include "device/cuda_exchange.hpp"
 #include "kernels/cuda/arithmetic_launch.hpp"
 #include "kernels/cuda/launch.hpp"
+#include "kernels/cuda/random_launch.hpp"
 #include "kernels/cuda/symbol_launch.hpp"
 
 namespace partita::devices {
@@ -46,6 +47,18 @@ void CudaAccelerator::compute(const kernels::ElementwisePass& pass, Stream strea
   std::memcpy(kernel.number, pass.number.data(), sizeof kernel.number);
   kernel.loops = kernel_loops(pass.loops);
   cuda::check_launch(kernels::cuda::launch_elementwise(kernel, cuda::native(stream)), "compute elements");
+}
+
+void CudaAccelerator::generate(const kernels::RandomPass& pass, Stream stream) {
+  using kernels::Randomness;
+  static_assert(static_cast<int>(kernels::cuda::Randomness::normal) == static_cast<int>(Randomness::normal));
+  const kernels::cuda::RandomElements kernel{static_cast<kernels::cuda::Randomness>(pass.kind),
+                                             pass.dtype,
+                                             pass.seed,
+                                             pass.data,
+                                             pass.first,
+                                             kernel_loops(pass.loops)};
+  cuda::check_launch(kernels::cuda::launch_random(kernel, cuda::native(stream)), "make random numbers");
 }
 
 void CudaAccelerator::multiply(const kernels::SymbolPass& pass, Stream stream) {

@@ -12,6 +12,7 @@
 #include "kernels/cuda/line_pass.hpp"
 #include "kernels/cuda/line_transform.hpp"
 #include "kernels/cuda/packet_launch.hpp"
+#include "kernels/cuda/random_launch.hpp"
 #include "kernels/cuda/symbol_launch.hpp"
 #include "memory/cuda_node_memory.hpp"
 #include "memory/nvshmem_node_memory.hpp"
@@ -36,6 +37,7 @@ CudaPhysicalDevice::CudaPhysicalDevice(int index) : index_(index) {
   cuda::check_launch(kernels::cuda::load_packet_nest_kernels(), "load the kernels");
   cuda::check_launch(kernels::cuda::load_pass_kernels(), "load the kernels");
   cuda::check_launch(kernels::cuda::load_elementwise_kernels(), "load the kernels");
+  cuda::check_launch(kernels::cuda::load_random_kernels(), "load the kernels");
   cuda::check_launch(kernels::cuda::load_symbol_kernels(), "load the kernels");
   cuda::check_launch(kernels::cuda::load_fold_kernels(), "load the kernels");
   cuda::check_launch(kernels::cuda::load_line_kernels(), "load the kernels");

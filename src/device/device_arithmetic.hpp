@@ -8,6 +8,7 @@
 #include "kernels/host/copy.hpp"
 #include "kernels/host/elementwise.hpp"
 #include "kernels/host/fold.hpp"
+#include "kernels/host/random.hpp"
 #include "kernels/host/symbol.hpp"
 
 namespace partita::devices {
@@ -22,6 +23,7 @@ class DeviceArithmetic {
   virtual void convert(const kernels::StridedCopy& nest, Dtype from_dtype, Dtype to_dtype, const void* from,
                        void* to, Stream stream) = 0;
   virtual void compute(const kernels::ElementwisePass& pass, Stream stream) = 0;
+  virtual void generate(const kernels::RandomPass& pass, Stream stream) = 0;
   /// Its terms are in device memory, too.
   virtual void multiply(const kernels::SymbolPass& pass, Stream stream) = 0;
   /// Wants `fold_scratch_bytes` of device memory besides, which nothing else uses meanwhile.

@@ -123,7 +123,7 @@ DEVICE_TEST(WhatWaitsOnTheHostComesAfterTheStream) {
   fill(there, 8.0f, stream);
   fill_random(there, 11, stream);
   fill_random(here, 11);
-  EXPECT_TRUE(compare(there, here).equal);
+  EXPECT_TRUE(compare(there, here, stream).equal);
 }
 
 DEVICE_TEST(ElementsAreReadAndWrittenAfterTheStream) {
@@ -148,7 +148,27 @@ DEVICE_TEST(ElementsAreReadAndWrittenAfterTheStream) {
   late();
   fill(there, 9.0f, stream);
   fill_normal(there, 4, stream);
-  EXPECT_LT(max<float>(there), 9.0f);
+  EXPECT_LT(at<float>(there, {30, 5}, stream), 9.0f);
+}
+
+// Made there, in any distribution and order, with the bits of the host's.
+DEVICE_TEST(RandomNumbersAreThoseOfTheHost) {
+  const Layout layouts[] = {Layout(Slab(1), {31, 7}, context.size()),
+                            Layout(BlockCyclic({1, context.size()}, {3, 2}), {31, 7}, context.size()),
+                            Layout(Replicated{}, {31, 7}, context.size())};
+  for (const Layout& layout : layouts) {
+    for (const Dtype dtype : {Dtype::boolean, Dtype::i16, Dtype::bf16, Dtype::f32, Dtype::c128}) {
+      Array there = empty(context, layout, dtype, {.order = Order::column_major});
+      Array here = empty(context, layout, dtype, {.space = MemorySpace::host});
+      fill_random(there, 5);
+      fill_random(here, 5);
+      EXPECT_TRUE(compare(there, here).equal) << name(dtype);
+      if (dtype == Dtype::boolean || is_integer(dtype)) continue;
+      fill_normal(there, 5);
+      fill_normal(here, 5);
+      EXPECT_TRUE(compare(there, here).equal) << name(dtype);
+    }
+  }
 }
 
 // Each finds in its field what the stream has put there last.

@@ -353,6 +353,9 @@ class FakeAccelerator final : public devices::Accelerator {
   void compute(const kernels::ElementwisePass& pass, Stream stream) override {
     of(stream).put([=] { kernels::compute(pass); });
   }
+  void generate(const kernels::RandomPass& pass, Stream stream) override {
+    of(stream).put([=] { kernels::generate(pass); });
+  }
   void multiply(const kernels::SymbolPass& pass, Stream stream) override {
     of(stream).put([=] { kernels::multiply(pass); });
   }
