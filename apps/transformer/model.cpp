@@ -30,6 +30,12 @@ const pt::MatmulOptions of_weights{.op_b = pt::Op::transpose};
 const pt::MatmulOptions of_weights_and_bias{.op_b = pt::Op::transpose,
                                             .epilogue = pt::Epilogue::bias_gradient_a};
 
+/// Sums that several ranks make of d travel in its dtype.
+pt::MatmulOptions reduced_into(const Tensor& d, pt::MatmulOptions options) {
+  options.reduce_dtype = d.operand().dtype;
+  return options;
+}
+
 /// Each sequence without its last token, or without its first.
 Batch part_of(const Batch& batch, std::int64_t sequence, std::int64_t first) {
   Batch part;
@@ -234,13 +240,13 @@ void Model::forward(Block& block, const Tensor& in, std::int64_t norm) {
   normalize(in, norm);
   operations_->matmul(weight(w.qkv), normed_, nullptr, block.qkv, with_bias, {&weight(w.qkv_bias)});
   attention_.forward(block.heads);
-  operations_->matmul(weight(w.output), block.context, &in, block.middle, onto_stream,
-                      {&weight(w.output_bias)});
+  operations_->matmul(weight(w.output), block.context, &in, block.middle,
+                      reduced_into(block.middle, onto_stream), {&weight(w.output_bias)});
   normalize(block.middle, norm + 1);
   operations_->matmul(weight(w.up), normed_, nullptr, block.hidden, into_perceptron,
                       {&weight(w.up_bias), &block.inside});
-  operations_->matmul(weight(w.down), block.hidden, &block.middle, block.out, onto_stream,
-                      {&weight(w.down_bias)});
+  operations_->matmul(weight(w.down), block.hidden, &block.middle, block.out,
+                      reduced_into(block.out, onto_stream), {&weight(w.down_bias)});
 }
 
 /// Leaves the logits' gradient in their place.
@@ -289,7 +295,8 @@ void Model::backward(Block& block, const Tensor& in, std::int64_t norm) {
                       {nullptr, &block.inside, &gradient(w.up_bias)});
   normalize(block.middle, norm + 1);
   operations_->matmul(inside_gradient_, normed_, nullptr, gradient(w.up), of_weights);
-  operations_->matmul(weight(w.up), inside_gradient_, nullptr, normed_gradient_, transposed);
+  operations_->matmul(weight(w.up), inside_gradient_, nullptr, normed_gradient_,
+                      reduced_into(normed_gradient_, transposed));
   normalize_backward(block.middle, norm + 1);
 
   operations_->matmul(stream_gradient_, block.context, nullptr, gradient(w.output), of_weights_and_bias,
@@ -299,7 +306,8 @@ void Model::backward(Block& block, const Tensor& in, std::int64_t norm) {
   normalize(in, norm);
   operations_->matmul(qkv_gradient_, normed_, nullptr, gradient(w.qkv), of_weights_and_bias,
                       {nullptr, nullptr, &gradient(w.qkv_bias)});
-  operations_->matmul(weight(w.qkv), qkv_gradient_, nullptr, normed_gradient_, transposed);
+  operations_->matmul(weight(w.qkv), qkv_gradient_, nullptr, normed_gradient_,
+                      reduced_into(normed_gradient_, transposed));
   normalize_backward(in, norm);
 }
 

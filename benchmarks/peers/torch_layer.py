@@ -98,15 +98,16 @@ def work(rank, features, ranks, port):
     if rank > 0:
         while go(0):
             step()
-        dist.destroy_process_group()
-        return
-    for _ in sys.stdin:
-        go(1)
-        begin = time.perf_counter()
-        step()
-        torch.cuda.synchronize()
-        print(time.perf_counter() - begin, flush=True)
-    go(0)
+    else:
+        for _ in sys.stdin:
+            go(1)
+            begin = time.perf_counter()
+            step()
+            torch.cuda.synchronize()
+            print(time.perf_counter() - begin, flush=True)
+        go(0)
+    if ranks > 1:
+        dist.destroy_process_group()  # each waits for all
 
 
 def main():
