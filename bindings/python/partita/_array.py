@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from typing import Any, Callable, Dict, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, Optional, Protocol, Sequence, Tuple, Union, cast
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
@@ -55,6 +55,40 @@ def axes_of(axis: Union[int, Sequence[int]], dimensions: int) -> list[int]:
         if not -dimensions <= one < dimensions:
             raise ArgumentError(f"axis {one} is none of an array of {dimensions} dimensions")
     return [one % dimensions for one in axes]
+
+
+class Reduction(Protocol):
+    """A method of arrays that reduces them."""
+
+    def __call__(
+        self,
+        axis: Axis = None,
+        *,
+        keepdims: bool = False,
+        distribution: Optional[DistributionLike] = None,
+        root: Optional[int] = None,
+        stream: Any = None,
+        out: None = None,
+    ) -> Any: ...
+
+
+def _reduction(name: str, text: str) -> Reduction:
+    """That of the library's reduction `name`; `text` documents it."""
+
+    def reduce(
+        self: Array,
+        axis: Axis = None,
+        *,
+        keepdims: bool = False,
+        distribution: Optional[DistributionLike] = None,
+        root: Optional[int] = None,
+        stream: Any = None,
+        out: None = None,
+    ) -> Any:
+        return self._reduce(name, axis, keepdims, distribution, root, out, stream)
+
+    reduce.__name__, reduce.__qualname__, reduce.__doc__ = name, f"Array.{name}", text
+    return cast(Reduction, collective(reduce))
 
 
 class Array(NDArrayOperatorsMixin):
@@ -380,17 +414,8 @@ class Array(NDArrayOperatorsMixin):
         core = _core.reduce_axes(self._core, reduction, axes, keepdims, rule, root, True, handle)
         return Array(core, self._package)
 
-    @collective
-    def sum(
-        self,
-        axis: Axis = None,
-        *,
-        keepdims: bool = False,
-        distribution: Optional[DistributionLike] = None,
-        root: Optional[int] = None,
-        stream: Any = None,
-        out: None = None,
-    ) -> Any:
+    sum = _reduction(
+        "sum",
         """The sum, over all axes or some. Collective, blocking.
 
         Parameters
@@ -408,50 +433,13 @@ class Array(NDArrayOperatorsMixin):
         Returns
         -------
         number or Array
-        """
-        return self._reduce("sum", axis, keepdims, distribution, root, out, stream)
-
-    @collective
-    def prod(
-        self,
-        axis: Axis = None,
-        *,
-        keepdims: bool = False,
-        distribution: Optional[DistributionLike] = None,
-        root: Optional[int] = None,
-        stream: Any = None,
-        out: None = None,
-    ) -> Any:
-        """The product, as `sum`. Collective, blocking."""
-        return self._reduce("prod", axis, keepdims, distribution, root, out, stream)
-
-    @collective
-    def min(
-        self,
-        axis: Axis = None,
-        *,
-        keepdims: bool = False,
-        distribution: Optional[DistributionLike] = None,
-        root: Optional[int] = None,
-        stream: Any = None,
-        out: None = None,
-    ) -> Any:
-        """The least element, as `sum`. Collective, blocking."""
-        return self._reduce("min", axis, keepdims, distribution, root, out, stream)
-
-    @collective
-    def max(
-        self,
-        axis: Axis = None,
-        *,
-        keepdims: bool = False,
-        distribution: Optional[DistributionLike] = None,
-        root: Optional[int] = None,
-        stream: Any = None,
-        out: None = None,
-    ) -> Any:
-        """The greatest element, as `sum`. Collective, blocking."""
-        return self._reduce("max", axis, keepdims, distribution, root, out, stream)
+        """,
+    )
+    prod = _reduction("prod", "The product, as `sum`. Collective, blocking.")
+    min = _reduction("min", "The least element, as `sum`. Collective, blocking.")
+    max = _reduction("max", "The greatest element, as `sum`. Collective, blocking.")
+    any = _reduction("any", "Whether any element is not 0, as `sum`. Collective, blocking.")
+    all = _reduction("all", "Whether all elements are not 0, as `sum`. Collective, blocking.")
 
     @collective
     def mean(
@@ -469,34 +457,6 @@ class Array(NDArrayOperatorsMixin):
         if dtype is not None:
             raise ArgumentError("mean: there is no dtype: astype first")
         return self._reduce("mean", axis, keepdims, distribution, root, out, stream)
-
-    @collective
-    def any(
-        self,
-        axis: Axis = None,
-        *,
-        keepdims: bool = False,
-        distribution: Optional[DistributionLike] = None,
-        root: Optional[int] = None,
-        stream: Any = None,
-        out: None = None,
-    ) -> Any:
-        """Whether any element is not 0, as `sum`. Collective, blocking."""
-        return self._reduce("any", axis, keepdims, distribution, root, out, stream)
-
-    @collective
-    def all(
-        self,
-        axis: Axis = None,
-        *,
-        keepdims: bool = False,
-        distribution: Optional[DistributionLike] = None,
-        root: Optional[int] = None,
-        stream: Any = None,
-        out: None = None,
-    ) -> Any:
-        """Whether all elements are not 0, as `sum`. Collective, blocking."""
-        return self._reduce("all", axis, keepdims, distribution, root, out, stream)
 
 
 #: What NumPy makes calls of methods and attributes of.
