@@ -100,4 +100,9 @@ PartAxis BoundPart::axis(int dimension) const {
   return {&region_.sets[d], whole ? &region_.sets[d] : &owned_.sets[d], strides_[dimension]};
 }
 
+std::optional<AxisRun> BoundPart::even_axis(int dimension) const {
+  const std::vector<AxisRun> runs = axis_runs(std::array{axis(dimension)}, extent(dimension));
+  return runs.size() == 1 ? std::optional(runs.front()) : std::nullopt;
+}
+
 }  // namespace partita::execution

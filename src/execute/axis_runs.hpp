@@ -45,6 +45,8 @@ class BoundPart {
   std::int64_t extent(int dimension) const;
   /// Refers to this object.
   PartAxis axis(int dimension) const;
+  /// How its elements lie along the dimension, if evenly.
+  std::optional<AxisRun> even_axis(int dimension) const;
   Dtype dtype() const { return dtype_; }
   /// The first byte of the part's array (or of the packed scratch) in this execution.
   char* base(const AddressOf& address) const { return address(place_) + place_.offset; }

@@ -14,6 +14,9 @@
 
 namespace partita::execution {
 
+/// In bytes: at multiples of it begins what a work has in the workspace.
+inline constexpr std::int64_t workspace_alignment = 256;
+
 /// What a work is lowered with for a device. The buffers of the plan in `memory` end with one for each dtype,
 /// from `workspaces` on: scratch without an operand, all of it the memory that works of a plan share, which
 /// run one after another.

@@ -5,6 +5,7 @@
 #include "execute/device_line_sums.hpp"
 #include "execute/element_nests.hpp"
 #include "execute/epilogue_parts.hpp"
+#include "execute/scalar_as.hpp"
 
 namespace partita::execution {
 namespace {
@@ -38,9 +39,7 @@ class DeviceEpilogue final : public DeviceBoundWork {
   void enqueue(const AddressOf& address, const Parameters& parameters, Stream stream) override {
     if (nests_.empty()) return;
     pass_.scale = parameters.scale;
-    pass_.beta = beta_ == Beta::one           ? 1
-                 : is_complex(pass_.computed) ? parameters.beta
-                                              : parameters.beta.real();
+    pass_.beta = scalar_of(pass_.computed, planning::beta_of(beta_, parameters));
     for (std::size_t x = 0; x < devices::ElementNest::parts; ++x) {
       pass_.data[x] = parts_[x] ? parts_[x]->base(address) : nullptr;
     }

@@ -18,8 +18,6 @@ namespace {
 using devices::ElementPass;
 using devices::narrow_alignment;
 
-constexpr std::int64_t alignment_in_workspace = 256;
-
 std::int64_t padded(std::int64_t size) {
   return round_up(size, narrow_alignment);
 }
@@ -30,10 +28,8 @@ struct Line {
 };
 
 std::optional<Line> even_line(const BoundPart& part, int dimension) {
-  const std::array axis{part.axis(dimension)};
-  const std::vector<AxisRun> runs = axis_runs(axis, part.extent(dimension));
-  if (runs.size() != 1) return std::nullopt;
-  return Line{runs[0].offset[0], runs[0].step[0]};
+  const std::optional<AxisRun> run = part.even_axis(dimension);
+  return run ? std::optional(Line{run->offset[0], run->step[0]}) : std::nullopt;
 }
 
 /// All batches of an operand count as one dimension.
@@ -87,7 +83,7 @@ class DeviceNarrowMultiply final : public DeviceBoundWork {
   void enqueue(const AddressOf& address, const Parameters& parameters, Stream stream) override {
     if (passes_.empty()) return;
     const double alpha = scaled_ ? parameters.alpha.real() : 1;
-    const double beta = beta_ == Beta::zero ? 0 : beta_ == Beta::one ? 1 : parameters.beta.real();
+    const double beta = planning::beta_of(beta_, parameters).real();
     char* const scratch = address(workspace_);
     if (!product_ || alpha == 0) return finish(nullptr, beta, address, stream);
     std::array<const void*, 2> places{};
@@ -125,7 +121,7 @@ class DeviceNarrowMultiply final : public DeviceBoundWork {
 
   std::int64_t take_workspace(std::int64_t bytes) {
     const std::int64_t offset = workspace_bytes_;
-    workspace_bytes_ += round_up(bytes, alignment_in_workspace);
+    workspace_bytes_ += round_up(bytes, workspace_alignment);
     return offset;
   }
 

@@ -17,8 +17,6 @@ using kernels::cuda::ElementLoops;
 using kernels::cuda::LinePass;
 using kernels::cuda::LineStep;
 
-constexpr std::int64_t packed_alignment = 256;
-
 /// A line of n elements by a Fourier transform of `length`.
 struct Recipe {
   LineStep before, after;
@@ -83,10 +81,10 @@ class PackedPass final : public DevicePass {
     const std::int64_t line_bytes =
         recipe_.packed * items_.from + (in_place_ ? 0 : recipe_.transformed * items_.to);
     chunk_ = std::clamp<std::int64_t>(rules.bytes / line_bytes, 1, lines_);
-    transformed_at_ = in_place_ ? 0 : round_up(chunk_ * recipe_.packed * items_.from, packed_alignment);
+    transformed_at_ = in_place_ ? 0 : round_up(chunk_ * recipe_.packed * items_.from, workspace_alignment);
     const std::int64_t last = in_place_ ? recipe_.packed * items_.from : recipe_.transformed * items_.to;
     const bool unpacks = !rules_.stores_direct;
-    library_at_ = transformed_at_ + (in_place_ || unpacks ? round_up(chunk_ * last, packed_alignment) : 0);
+    library_at_ = transformed_at_ + (in_place_ || unpacks ? round_up(chunk_ * last, workspace_alignment) : 0);
     if (recipe_.length > 1) prepare();
   }
 

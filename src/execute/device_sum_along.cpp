@@ -13,7 +13,6 @@ namespace {
 
 using devices::DeviceArithmetic;
 using devices::ElementPass;
-constexpr std::int64_t alignment_of_sums = 256;
 
 class DeviceSum final : public DeviceBoundWork {
  public:
@@ -44,8 +43,8 @@ DeviceLineSums::DeviceLineSums(const SumAlong& work, const DeviceWorkBinding& bi
   const std::int64_t lines = to_.extent(0);
   invariant(from_.extent(work.axis) == lines, "sums of {} lines onto {}", from_.extent(work.axis), lines);
   rounded_offset_ =
-      round_up(DeviceArithmetic::fold_scratch_bytes + lines * size_of(joined_), alignment_of_sums);
-  one_offset_ = round_up(rounded_offset_ + lines * size_of(to_.dtype()), alignment_of_sums);
+      round_up(DeviceArithmetic::fold_scratch_bytes + lines * size_of(joined_), workspace_alignment);
+  one_offset_ = round_up(rounded_offset_ + lines * size_of(to_.dtype()), workspace_alignment);
   workspace_bytes_ = one_offset_ + (conjugate_ ? size_of(from_.dtype()) : 0);
   std::vector<std::vector<PartAxis>> axes;
   for (int d = 0; d < from_.dimensions(); ++d) {

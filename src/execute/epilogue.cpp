@@ -13,6 +13,7 @@
 #include "execute/line_sums.hpp"
 #include "execute/scalar_as.hpp"
 #include "kernels/host/number_rules.hpp"
+#include "plan/work.hpp"
 
 namespace partita::execution {
 namespace {
@@ -37,7 +38,7 @@ class BoundEpilogue final : public BoundWork {
   void run(const AddressOf& address, const Parameters& parameters) override {
     if (work_.from.region.empty()) return;
     scale_ = static_cast<Real>(parameters.scale);
-    beta_ = work_.beta == Beta::one ? T(1) : scalar_as<T>(parameters.beta);
+    beta_ = scalar_as<T>(planning::beta_of(work_.beta, parameters));
     for (std::size_t x = 0; x < max_parts; ++x) {
       base_[x] = parts_[x] ? reinterpret_cast<std::byte*>(parts_[x]->base(address)) : nullptr;
     }

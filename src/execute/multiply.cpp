@@ -34,7 +34,7 @@ class BoundMultiply final : public BoundWork {
   void run(const AddressOf& address, const Parameters& parameters) override {
     if (shape_.empty()) return;
     alpha_ = work_.scaled ? scalar_as<R>(parameters.alpha) : R(1);
-    beta_ = work_.beta == Beta::zero ? R(0) : work_.beta == Beta::one ? R(1) : scalar_as<R>(parameters.beta);
+    beta_ = scalar_as<R>(planning::beta_of(work_.beta, parameters));
     const bool product = shape_.k_size > 0 && alpha_ != R(0);
     char* const to = shape_.to.base(address);
     const char* const a = product ? shape_.a.base(address) : nullptr;

@@ -32,7 +32,7 @@ bool all_forms(const ProductRole& role, Test&& test) {
       const kernels::TileAxis& r = role.row(i);
       const kernels::TileAxis& c = role.column(j);
       if (r.table != nullptr || c.table != nullptr) return false;
-      if (!test(kernels::blas_form(r.count, c.count, r.step, c.step))) return false;
+      if (!test(kernels::blas_form({r.count, c.count, r.step, c.step}))) return false;
     }
   }
   return true;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <complex>
+#include <partita/dtype.hpp>
 #include <type_traits>
 
 namespace partita::execution {
@@ -14,6 +15,11 @@ T scalar_as(std::complex<double> value) {
   } else {
     return T(value);
   }
+}
+
+/// For a device, which is told the dtype.
+inline std::complex<double> scalar_of(Dtype dtype, std::complex<double> value) {
+  return is_complex(dtype) ? value : value.real();
 }
 
 }  // namespace partita::execution

@@ -177,6 +177,11 @@ double passed_bytes(const Plan& plan, const Work& work) {
 
 }  // namespace
 
+std::complex<double> beta_of(Beta beta, const Parameters& parameters) {
+  if (beta == Beta::given) return parameters.beta;
+  return beta == Beta::one ? 1 : 0;
+}
+
 double compute_seconds(const Plan& plan, const Step& step, const Machine& machine) {
   const Work& work = work_of(plan, step);
   const bool complex_items = is_complex(dtype_at(plan, target_of(work)));

@@ -75,6 +75,9 @@ std::string describe_work(const Plan& plan, const Step& step);
 /// operand.
 Dtype dtype_at(const Plan& plan, const Place& place);
 
+/// What stands for beta in an execution.
+std::complex<double> beta_of(Beta beta, const Parameters& parameters);
+
 /// Seconds of a compute step on one rank of the machine.
 double compute_seconds(const Plan& plan, const Step& step, const Machine& machine);
 

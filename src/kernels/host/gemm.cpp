@@ -43,8 +43,7 @@ struct Operand32 {
 
 template <class T>
 Operand32 operand_of(const Matrix<T>& matrix, bool conjugated) {
-  const auto [transposed, leading] =
-      blas_factor(matrix.rows, matrix.columns, matrix.row_stride, matrix.column_stride, conjugated);
+  const auto [transposed, leading] = blas_factor(matrix.shape(), conjugated);
   return {conjugated ? 'C' : transposed ? 'T' : 'N', static_cast<int>(leading)};
 }
 
@@ -72,15 +71,10 @@ struct Product {
 };
 
 template <class T>
-BlasForm form_of(const Matrix<T>& matrix) {
-  return blas_form(matrix.rows, matrix.columns, matrix.row_stride, matrix.column_stride);
-}
-
-template <class T>
 bool suits_columns(const Product<T>& product) {
-  return form_of(product.c).by_columns &&
-         (!product.conjugate_a || blas_conjugates(form_of(product.a), true)) &&
-         (!product.conjugate_b || blas_conjugates(form_of(product.b), true));
+  return blas_form(product.c.shape()).by_columns &&
+         (!product.conjugate_a || blas_conjugates(blas_form(product.a.shape()), true)) &&
+         (!product.conjugate_b || blas_conjugates(blas_form(product.b.shape()), true));
 }
 
 // One call; the result lies by columns and all extents fit 32 bits.
@@ -119,8 +113,8 @@ void split(const Product<T>& whole) {
 
 }  // namespace
 
-BlasForm blas_form(std::int64_t rows, std::int64_t columns, std::int64_t row_stride,
-                   std::int64_t column_stride) {
+BlasForm blas_form(const MatrixShape& matrix) {
+  const auto& [rows, columns, row_stride, column_stride] = matrix;
   return {adjacent(rows, columns, row_stride, column_stride),
           adjacent(columns, rows, column_stride, row_stride)};
 }
@@ -129,14 +123,13 @@ bool blas_conjugates(const BlasForm& form, bool result_by_columns) {
   return result_by_columns ? form.by_rows : form.by_columns;
 }
 
-BlasFactor blas_factor(std::int64_t rows, std::int64_t columns, std::int64_t row_stride,
-                       std::int64_t column_stride, bool conjugated) {
+BlasFactor blas_factor(const MatrixShape& matrix, bool conjugated) {
   const auto leading = [](std::int64_t length, std::int64_t lines, std::int64_t stride) {
     return std::max<std::int64_t>(1, lines <= 1 ? length : stride);
   };
-  if (!conjugated && blas_form(rows, columns, row_stride, column_stride).by_columns)
-    return {false, leading(rows, columns, column_stride)};
-  return {true, leading(columns, rows, row_stride)};
+  if (!conjugated && blas_form(matrix).by_columns)
+    return {false, leading(matrix.rows, matrix.columns, matrix.column_stride)};
+  return {true, leading(matrix.columns, matrix.rows, matrix.row_stride)};
 }
 
 template <class T>

@@ -5,6 +5,16 @@
 
 namespace partita::kernels {
 
+/// How a matrix lies, strides in elements.
+struct MatrixShape {
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+  std::int64_t row_stride = 0;
+  std::int64_t column_stride = 0;
+
+  MatrixShape transposed() const { return {columns, rows, column_stride, row_stride}; }
+};
+
 /// A matrix in memory: element (i, j) is data[i * row_stride + j * column_stride], strides in elements.
 template <class T>
 struct Matrix {
@@ -14,6 +24,7 @@ struct Matrix {
   std::int64_t row_stride = 0;
   std::int64_t column_stride = 0;
 
+  MatrixShape shape() const { return {rows, columns, row_stride, column_stride}; }
   Matrix transposed() const { return {data, columns, rows, column_stride, row_stride}; }
 };
 
@@ -23,8 +34,7 @@ struct BlasForm {
   bool by_rows = false;     ///< those of a row
   bool any() const { return by_columns || by_rows; }
 };
-BlasForm blas_form(std::int64_t rows, std::int64_t columns, std::int64_t row_stride,
-                   std::int64_t column_stride);
+BlasForm blas_form(const MatrixShape& matrix);
 
 /// Whether BLAS can conjugate the matrix without a copy, given how the result lies: only together with a
 /// transposition.
@@ -36,8 +46,7 @@ struct BlasFactor {
   bool transposed = false;
   std::int64_t leading = 1;
 };
-BlasFactor blas_factor(std::int64_t rows, std::int64_t columns, std::int64_t row_stride,
-                       std::int64_t column_stride, bool conjugated);
+BlasFactor blas_factor(const MatrixShape& matrix, bool conjugated);
 
 /// c = alpha a b + beta c, with a and b conjugated where said. All three must have a BlasForm (and
 /// `blas_conjugates`); extents of any size. With beta = 0 `c` is never read; with alpha = 0 or no k neither

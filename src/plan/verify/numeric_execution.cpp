@@ -8,6 +8,7 @@
 #include "base/check.hpp"
 #include "plan/moves.hpp"
 #include "plan/verify/slots.hpp"
+#include "plan/work.hpp"
 
 namespace partita::verification {
 namespace {
@@ -207,7 +208,7 @@ void NumericExecution::compute(const Multiply& work) {
                "the parts of a multiply do not fit each other");
   const std::size_t m = extent(work.to, 2), n = extent(work.to, 1), k = extent(work.a, 1);
   const Number alpha = work.scaled ? parameters_.alpha : 1;
-  const Number beta = work.beta == Beta::zero ? 0 : work.beta == Beta::one ? 1 : parameters_.beta;
+  const Number beta = planning::beta_of(work.beta, parameters_);
   const Numbers a = read(work.a), b = read(work.b);
   Numbers to(static_cast<std::size_t>(work.to.region.size()), 0);
   if (beta != Number(0)) to = read(work.to);
@@ -228,7 +229,7 @@ void NumericExecution::compute(const Multiply& work) {
 void NumericExecution::compute(const ApplyEpilogue& work) {
   const bool backward = work.activation == Activation::drelu || work.activation == Activation::dgelu;
   Numbers to = read(work.from);
-  const Number beta = work.beta == Beta::one ? 1 : parameters_.beta;
+  const Number beta = planning::beta_of(work.beta, parameters_);
   const Numbers c = work.has_c && beta != Number(0) ? read(work.c) : Numbers();
   const Numbers bias = work.has_bias ? read(work.bias) : Numbers();
   Numbers auxiliary = work.has_auxiliary && backward ? read(work.auxiliary) : Numbers();
