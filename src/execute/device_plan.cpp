@@ -97,9 +97,9 @@ DevicePlan::DevicePlan(ContextState& context, Plan& plan, std::vector<planning::
       lanes_(lanes_of(plan_, message_use_)),
       message_memory_(context, plan_, message_use_),
       mail_(context, plan_),
-      works_(context, plan_, touched, workspace),
-      has_private_memory_(uses_private_memory(plan_)),
-      use_(context, plan_.operation) {
+      use_(context, plan_.operation),
+      works_(context, plan_, touched, use_, workspace),
+      has_private_memory_(uses_private_memory(plan_)) {
   works_.join_ended(touched);
   for (const planning::PacketSteps& steps : packets) packets_.emplace_back(context, steps, plan_.operation);
   if (!packets_.empty()) std::ranges::fill(lanes_, 0);
@@ -181,8 +181,7 @@ void DevicePlan::run(const Execution& execution) {
   if (has_messages_) mail_.begin(execution.announced, *events_);
   run_in_order();
   if (has_messages_) mail_.end(lines_[message_use_.apart ? arriving : 0].stream);
-  works_.end(execution.stream, captured_);
-  if (has_private_memory_) use_.note(execution.stream, captured_);
+  if (has_private_memory_ || works_.workspace_bytes() > 0) use_.note(execution.stream, captured_);
   context_.flags->advance();
 }
 
@@ -332,7 +331,8 @@ void DevicePlan::run_move(std::size_t index, Line& line) {
 void DevicePlan::run_work(std::size_t index, Line& line) {
   const Step& step = plan_.steps[index];
   flush(line);
-  timed(std::array{index}, line, [&] { works_.enqueue(step, memory_, *parameters_, line.stream); });
+  timed(std::array{index}, line,
+        [&] { works_.enqueue(step, memory_, *parameters_, line.stream, captured_); });
   passed(index, line);
 }
 

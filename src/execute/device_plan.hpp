@@ -95,11 +95,11 @@ class DevicePlan final : public Executor {
   MessageMemory message_memory_;
   std::optional<LaneEvents> events_;  // nothing: no messages, and one line
   DevicePlanMessages mail_;
-  DeviceWorks works_;
   std::list<InPackets> packets_;       // in the order of the plan
   std::vector<std::int64_t> signals_;  // by step: those that a wait is for
+  devices::LastUse use_;               // of the plan's memory, that of works among it
+  DeviceWorks works_;
   bool has_private_memory_ = false;
-  devices::LastUse use_;                    // of that
   const Parameters* parameters_ = nullptr;  // of this execution
   StepClock* clock_ = nullptr;              // of this execution; null: nobody records
 };

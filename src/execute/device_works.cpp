@@ -25,8 +25,8 @@ std::vector<Strides> strides_for_trial(const Plan& plan) {
 }  // namespace
 
 DeviceWorks::DeviceWorks(ContextState& context, const Plan& plan, std::span<const planning::Touched> touched,
-                         std::optional<std::int64_t> given)
-    : context_(context), plan_(plan), use_(context, plan.operation) {
+                         devices::LastUse& use, std::optional<std::int64_t> given)
+    : context_(context), plan_(plan), use_(use) {
   if (plan.works.empty()) return;
   context.device->use();
   places_.operation = plan.operation;
@@ -97,19 +97,14 @@ void DeviceWorks::lower(const std::vector<Strides>& strides, bool may_try) {
 }
 
 void DeviceWorks::enqueue(const Step& step, const PlanMemory& memory, const Parameters& parameters,
-                          Stream stream) {
+                          Stream stream, bool captured) {
+  in_graphs_ = in_graphs_ || captured;
   const AddressOf address = [this, &memory](const Place& place) {
     const bool in_workspace = static_cast<std::size_t>(place.buffer) >= plan_.buffers.size();
     return in_workspace ? workspace() : memory.address(place);
   };
   DeviceBoundWork* const work = works_[static_cast<std::size_t>(step.work)].get();
   if (work != nullptr) work->enqueue(address, parameters, stream);
-}
-
-void DeviceWorks::end(Stream stream, bool captured) {
-  if (workspace_bytes() == 0) return;
-  in_graphs_ = in_graphs_ || captured;
-  use_.note(stream, captured);
 }
 
 }  // namespace partita::execution

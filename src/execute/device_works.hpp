@@ -18,9 +18,10 @@ class DeviceWorks {
   /// Binds them for trial, so that what devices do not offer is refused before anything has begun, and takes
   /// the workspace: behind the scratch of the plan in memory of the caller's on the heap, if that is given
   /// from this offset on. `touched`: by step; works that use it go through one stream, in the order of the
-  /// plan. Local; throws UnsupportedError, MemoryError.
+  /// plan. `use`: of the plan's memory, which whoever executes it notes. Local; throws UnsupportedError,
+  /// MemoryError.
   DeviceWorks(ContextState& context, const Plan& plan, std::span<const planning::Touched> touched,
-              std::optional<std::int64_t> given);
+              devices::LastUse& use, std::optional<std::int64_t> given);
   /// The streams have done with the workspace, or the context has failed. Never throws.
   ~DeviceWorks();
   DeviceWorks(const DeviceWorks&) = delete;
@@ -31,9 +32,8 @@ class DeviceWorks {
 
   /// The operands lie so from here on. May take more workspace, where they are not dense.
   void lower(const std::vector<Strides>& strides) { lower(strides, false); }
-  void enqueue(const Step& step, const PlanMemory& memory, const Parameters& parameters, Stream stream);
-  /// The execution is all in the stream.
-  void end(Stream stream, bool captured);
+  void enqueue(const Step& step, const PlanMemory& memory, const Parameters& parameters, Stream stream,
+               bool captured);
   std::int64_t workspace_bytes() const { return workspace_.bytes() > 0 ? workspace_.bytes() : given_bytes_; }
 
  private:
@@ -42,6 +42,7 @@ class DeviceWorks {
 
   ContextState& context_;
   const Plan& plan_;
+  devices::LastUse& use_;
   Plan places_;  // the buffers of the plan, and those of DeviceWorkBinding
   planning::PutToPeers put_to_peers_;
   std::vector<std::optional<EndedMultiply>> ended_;      // by work
@@ -51,7 +52,6 @@ class DeviceWorks {
   std::int64_t given_bytes_ = 0;
   bool in_graphs_ = false;                       // graphs use it
   std::vector<devices::DeviceMemory> outgrown_;  // and still use these
-  devices::LastUse use_;                         // of the workspace
 };
 
 }  // namespace partita::execution

@@ -33,8 +33,8 @@ GroupedPlan::GroupedPlan(ContextState& context, Plan plan, std::optional<std::in
       message_use_(find_message_use(plan_, touched_)),
       closing_(plan_.steps.size(), -1),
       lanes_(plan_.steps.size(), -1),
-      works_(context, plan_, touched_, workspace),
-      use_(context, plan_.operation) {
+      use_(context, plan_.operation),
+      works_(context, plan_, touched_, use_, workspace) {
   works_.join_ended(touched_);
   find_groups();
   senders_ = peers_of(plan_, StepKind::receive);
@@ -117,6 +117,7 @@ void GroupedPlan::run(const Execution& execution) {
   if (!captured)
     runtime::greetings_of(context_).greet(announced, senders_, receivers_, true, plan_.operation);
   parameters_ = &parameters;
+  captured_ = captured;
   clock_ = clock;
   open_lines(stream, captured);
   for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
@@ -128,7 +129,6 @@ void GroupedPlan::run(const Execution& execution) {
     if (closing_[i] == static_cast<int>(i)) put_group(i);
   }
   join_lines();
-  works_.end(stream, captured);
   use_.note(stream, captured);
 }
 
@@ -185,7 +185,7 @@ void GroupedPlan::run_move(std::size_t index) {
 
 void GroupedPlan::run_work(std::size_t index) {
   put(index, std::array{index},
-      [&](Stream stream) { works_.enqueue(plan_.steps[index], memory_, *parameters_, stream); });
+      [&](Stream stream) { works_.enqueue(plan_.steps[index], memory_, *parameters_, stream, captured_); });
 }
 
 void GroupedPlan::put_group(std::size_t index) {

@@ -60,9 +60,10 @@ class GroupedPlan final : public Executor {
   std::array<Stream, 3> lines_;           // of groups, packs and unpacks
   std::vector<devices::DeviceGroup::Part> sent_, received_;  // of the next one
   std::vector<std::size_t> messages_;                        // its steps
+  devices::LastUse use_;                                     // of the plan's memory
   DeviceWorks works_;
-  devices::LastUse use_;                    // of the plan's memory
-  const Parameters* parameters_ = nullptr;  // of this execution
+  bool captured_ = false;                   // this execution
+  const Parameters* parameters_ = nullptr;  // likewise
   StepClock* clock_ = nullptr;
 };
 

@@ -202,9 +202,12 @@ bool is_given_up(const std::uint64_t* given_up) {
   return given_up != nullptr && std::atomic_ref(const_cast<std::uint64_t&>(*given_up)).load() != 0;
 }
 
+thread_local int events_put = 0;
+
 class FakeEvent final : public devices::DeviceEvent {
  public:
   void record(Stream stream) override {
+    ++events_put;
     check(of(stream).graph() == nullptr, "a fake stream that is being captured is asked how far it has come");
     auto done = std::make_shared<std::atomic<bool>>(false);
     of(stream).put([done] { done->store(true); });
@@ -492,6 +495,10 @@ void fake_devices_compute(bool compute) {
 
 int fake_queues_made() {
   return queues_made;
+}
+
+int fake_events_put() {
+  return events_put;
 }
 
 void fake_memory_is_separate(bool separate) {

@@ -26,6 +26,9 @@ void put_into_fake_stream(Stream stream, std::function<void()> task);
 /// How many streams of fake devices the process has made so far. Each is a thread.
 int fake_queues_made();
 
+/// How many events this thread has put into streams of fake devices so far.
+int fake_events_put();
+
 /// Whether contexts made from here on find that they cannot map their peers' memory.
 void refuse_fake_peers(bool refuse);
 
