@@ -5,18 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <random>
 #include <vector>
 
 #include "kernels/host/copy.hpp"
+#include "unit/uniform.hpp"
 
 namespace partita::testing {
-
-using Random = std::mt19937_64;
-
-inline std::int64_t uniform(Random& random, std::int64_t low, std::int64_t high) {
-  return std::uniform_int_distribution<std::int64_t>(low, high)(random);
-}
 
 /// Calls visit(from, to): the byte offsets of every element.
 inline void for_each_item(const kernels::StridedCopy& nest,
