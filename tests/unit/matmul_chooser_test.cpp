@@ -19,21 +19,22 @@ struct Matrices {
   Distribution a, b, d;
 };
 
-Operand on_heap(const Distribution& distribution, const Shape& shape, int ranks) {
-  return Operand::of(Layout(distribution, shape, ranks), Dtype::f64, Order::row_major, Residency::heap);
+Operand on_heap(const Distribution& distribution, const Shape& shape, int ranks, Dtype dtype = Dtype::f64) {
+  return Operand::of(Layout(distribution, shape, ranks), dtype, Order::row_major, Residency::heap);
 }
 
+/// Matrices of f64 in the memory of a laptop, or of bf16 in that of GPUs.
 Problem pose(const Matrices& lie, std::int64_t m, std::int64_t n, std::int64_t k, const Topology& topology,
-             const MatmulOptions& options = {}) {
-  const int ranks = topology.ranks();
-  const MatmulOperands operands{on_heap(lie.a, {m, k}, ranks),
-                                on_heap(lie.b, {k, n}, ranks),
-                                {},
-                                on_heap(lie.d, {m, n}, ranks),
-                                {},
-                                {},
-                                {}};
-  return make_problem(operands, topology, 0, options, Machine::find("laptop"), false);
+             MemorySpace space = MemorySpace::host) {
+  const bool on_host = space == MemorySpace::host;
+  const auto there = [&](const Distribution& distribution, const Shape& shape) {
+    Operand operand = on_heap(distribution, shape, topology.ranks(), on_host ? Dtype::f64 : Dtype::bf16);
+    operand.space = space;
+    return operand;
+  };
+  const MatmulOperands operands{
+      there(lie.a, {m, k}), there(lie.b, {k, n}), {}, there(lie.d, {m, n}), {}, {}, {}};
+  return make_problem(operands, topology, 0, {}, Machine::find(on_host ? "laptop" : "node-8-gpu"), false);
 }
 
 /// How often each (batch, i, j, k) is multiplied, counted one by one.
@@ -275,17 +276,8 @@ TEST(MatmulChooser, KnownCases) {
   EXPECT_EQ(chosen({rows, rows, rows}, 10, 10, 10, 1), MatmulMethod::local);
 }
 
-/// On GPUs, of bf16.
-Problem pose_on_devices(const Matrices& lie, std::int64_t m, std::int64_t n, std::int64_t k, int ranks) {
-  const auto there = [&](const Distribution& distribution, const Shape& shape) {
-    Operand operand =
-        Operand::of(Layout(distribution, shape, ranks), Dtype::bf16, Order::row_major, Residency::heap);
-    operand.space = MemorySpace::device;
-    return operand;
-  };
-  const MatmulOperands operands{
-      there(lie.a, {m, k}), there(lie.b, {k, n}), {}, there(lie.d, {m, n}), {}, {}, {}};
-  return make_problem(operands, Topology::regular(ranks), 0, {}, Machine::find("node-8-gpu"), false);
+MatmulMethod chosen_on_devices(const Matrices& lie, std::int64_t m, int ranks) {
+  return choose(pose(lie, m, 8192, 8192, Topology::regular(ranks), MemorySpace::device)).tiling.method;
 }
 
 // A few rows take as long as their factors take to be read, and the large one is not to go over a link for
@@ -294,18 +286,18 @@ TEST(MatmulChooser, FewRowsOnDevicesMoveOnlyThemselves) {
   for (const int ranks : {2, 4, 8}) {
     for (const std::int64_t m : {1, 16, 64, 256}) {
       const Matrices columns{Replicated(), Slab(1), Slab(1)}, deep{Slab(1), Slab(0), Slab(0)};
-      EXPECT_EQ(choose(pose_on_devices(columns, m, 8192, 8192, ranks)).tiling.method, MatmulMethod::local);
-      const Tiling tiling = choose(pose_on_devices(deep, m, 8192, 8192, ranks)).tiling;
-      EXPECT_EQ(tiling.method, MatmulMethod::reduce_scatter) << m << " on " << ranks << ": " << tiling.reason;
+      EXPECT_EQ(chosen_on_devices(columns, m, ranks), MatmulMethod::local) << m << " on " << ranks;
+      EXPECT_EQ(chosen_on_devices(deep, m, ranks), MatmulMethod::reduce_scatter) << m << " on " << ranks;
     }
   }
   // Where there are many, sums in f32 would be more than panels of bf16.
   const Matrices deep{Slab(1), Slab(0), Slab(0)};
-  EXPECT_EQ(choose(pose_on_devices(deep, 8192, 8192, 8192, 4)).tiling.method, MatmulMethod::summa_c);
+  EXPECT_EQ(chosen_on_devices(deep, 8192, 4), MatmulMethod::summa_c);
 }
 
 TEST(MatmulChooser, DevicesArePricedByTheirProductsOfTheDtype) {
-  const Problem problem = pose_on_devices({Slab(0), Slab(1), Slab(1)}, 8192, 8192, 8192, 4);
+  const Problem problem =
+      pose({Slab(0), Slab(1), Slab(1)}, 8192, 8192, 8192, Topology::regular(4), MemorySpace::device);
   const double products = 2.0 * 8192 * 8192 * 8192 / 4 / problem.machine.flops_16;
   const double seconds = choose(problem).seconds;
   EXPECT_GT(seconds, products);

@@ -1,0 +1,21 @@
+// Tests of matrix multiply in device memory.
+#pragma once
+
+#include <partita/matmul.hpp>
+
+#include "ranks/fake_device.hpp"
+#include "ranks/matmul_model.hpp"
+#include "ranks/needs_devices.hpp"
+
+namespace partita::testing {
+
+#define DEVICE_MATMUL_TEST(name) DEVICE_TEST_OF(DeviceMatmul, name)
+
+inline Array random_array(Context& context, const Shape& shape, const Distribution& how, std::uint64_t seed,
+                          ArrayOptions options = {}, Dtype dtype = Dtype::f64) {
+  Array array = empty(context, shape, how, dtype, options);
+  fill_random(array, seed);
+  return array;
+}
+
+}  // namespace partita::testing

@@ -1,0 +1,143 @@
+// What goes beside what, in plans of transforms on devices.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <vector>
+
+#include "plan/dependencies.hpp"
+#include "plan/lanes.hpp"
+#include "unit/fft_plans.hpp"
+
+namespace partita::testing {
+namespace {
+
+/// A plan's steps in their lanes.
+struct InLanes {
+  explicit InLanes(const Plan& of) : plan(of), lanes(planning::lanes_of(of)) {
+    after = planning::find_dependencies(of, planning::touched_by_steps(of), lanes).after;
+  }
+  bool is_in(std::size_t step, planning::Lane lane) const { return lanes[step] == lane; }
+  /// Computed, as a work of that kind.
+  template <class Kind>
+  bool is_a(std::size_t step) const {
+    const Step& one = plan.steps[step];
+    return one.kind == StepKind::compute &&
+           std::holds_alternative<Kind>(plan.works[static_cast<std::size_t>(one.work)]);
+  }
+
+  const Plan& plan;
+  std::vector<int> lanes;
+  std::vector<std::vector<int>> after;
+};
+
+/// Rank 1's of two, of a cube of c64 from planes to transposed planes.
+Plan plan_of_cube(std::int64_t n, FftExchange exchange) {
+  Operand input = on_heap(Layout(Slab(0), {n, n, n}, 2), Dtype::c64),
+          output = on_heap(Layout(Slab(1), {n, n, n}, 2), Dtype::c64);
+  input.space = output.space = MemorySpace::device;
+  FftOptions options;
+  options.exchange = exchange;
+  return plan_fft(input, output, Topology::regular(2), 1, options, Machine::find("node-8-gpu"));
+}
+
+/// The first group's while the other axes are transformed, which wait for no stores; each group's last
+/// transform waits for stores of its own and those before.
+TEST(FftPlan, StoresGoBesideTheTransformsOfOtherPartsAndGroups) {
+  const Plan plan = plan_of_cube(512, FftExchange::stores);
+  const InLanes found(plan);
+  int parts = 0;
+  std::vector<std::size_t> stores, ends;
+  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+    if (found.is_a<Transform>(i)) {
+      ++parts;
+      EXPECT_TRUE(found.after[i].empty()) << i;
+    }
+    if (!found.is_a<TransformInto>(i)) continue;
+    (found.is_in(i, planning::pushing) ? stores : ends).push_back(i);
+  }
+  EXPECT_EQ(parts, 8);
+  const std::size_t groups = ends.size();
+  ASSERT_GT(groups, 2U);
+  ASSERT_EQ(stores.size(), static_cast<std::size_t>(parts) + groups - 1);
+  for (std::size_t group = 0; group < groups; ++group) {
+    const std::size_t last = stores[static_cast<std::size_t>(parts) - 1 + group];
+    EXPECT_EQ(found.after[ends[group]], std::vector{static_cast<int>(last)});
+  }
+  const auto extent = [&](std::size_t step) {
+    return std::get<TransformInto>(plan.works[static_cast<std::size_t>(plan.steps[step].work)])
+        .from.region.sets[2]
+        .size();
+  };
+  EXPECT_GT(extent(ends.front()), 512 / static_cast<std::int64_t>(groups));
+  EXPECT_LE(extent(ends.front()), 256);
+}
+
+/// Nor does the next part's transform wait for what this rank keeps.
+TEST(FftPlan, WhatARankKeepsIsCopiedBesideTheNextTransform) {
+  const Plan plan = plan_of_cube(256, FftExchange::copies);
+  const InLanes found(plan);
+  int transforms = 0, kept = 0;
+  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+    const Step& step = plan.steps[i];
+    if (step.kind == StepKind::copy) {
+      EXPECT_TRUE(found.is_in(i, step.to.rank == 1 ? planning::keeping : planning::pushing));
+      kept += step.to.rank == 1 ? 1 : 0;
+    }
+    if (!found.is_a<Transform>(i)) continue;
+    EXPECT_EQ(found.after[i].empty(), step.work != static_cast<int>(plan.works.size()) - 1) << i;
+    ++transforms;
+  }
+  EXPECT_EQ(kept, transforms - 1);  // the last one is that of the last axis
+}
+
+/// What is put into a peer's memory lies between the transforms of parts.
+TEST(FftPlan, ADevicesCopiesLeaveWhileTheNextPartIsTransformed) {
+  const Shape shape{256, 256, 256};
+  Operand input = on_heap(Layout(Slab(0), shape, 4), Dtype::c64),
+          output = on_heap(Layout(Slab(1), shape, 4), Dtype::c64);
+  input.space = output.space = MemorySpace::device;
+  const Plan plan = plan_fft(input, output, Topology::regular(4), 1);
+  std::vector<StepKind> kinds;
+  for (const Step& step : plan.steps) {
+    const bool to_peer = step.kind == StepKind::copy && step.to.rank != plan.rank;
+    if (step.kind == StepKind::compute || to_peer) kinds.push_back(step.kind);
+  }
+  const auto first_copy = std::ranges::find(kinds, StepKind::copy);
+  const auto computed_before = std::count(kinds.begin(), first_copy, StepKind::compute);
+  EXPECT_EQ(computed_before, 1);
+  EXPECT_EQ(std::ranges::count(kinds, StepKind::compute), 3);  // two parts, and the other axis
+}
+
+/// In groups that follow one another while the next part is transformed; a bound that is too small leaves
+/// messages as they are.
+TEST(FftPlan, BetweenDevicesOfNodesMessagesMayGoInGroups) {
+  const auto planned = [](std::int64_t extent, int per_node, bool grouped, std::int64_t scratch_bytes = 0) {
+    const Shape shape{extent, extent, extent};
+    Operand input = on_heap(Layout(Slab(0), shape, 4), Dtype::c64),
+            output = on_heap(Layout(Slab(1), shape, 4), Dtype::c64);
+    input.space = output.space = MemorySpace::device;
+    FftOptions options;
+    options.scratch_bytes = scratch_bytes;
+    return fourier::plan_transform(input, output, Topology::regular(4, per_node), 1, options, {}, false,
+                                   grouped);
+  };
+  const Plan plan = planned(256, 1, true);
+  EXPECT_TRUE(plan.grouped);
+  std::set<std::int64_t> rounds;
+  std::vector<StepKind> kinds;
+  for (const Step& step : plan.steps) {
+    if (step.kind == StepKind::send) rounds.insert(step.round);
+    if (step.kind == StepKind::send || step.kind == StepKind::compute) kinds.push_back(step.kind);
+  }
+  EXPECT_EQ(rounds.size(), 2U);
+  const auto first_send = std::ranges::find(kinds, StepKind::send);
+  EXPECT_EQ(std::count(kinds.begin(), first_send, StepKind::compute), 1);
+  EXPECT_EQ(std::ranges::count(kinds, StepKind::compute), 3);
+  EXPECT_FALSE(planned(16, 1, false).grouped);
+  EXPECT_FALSE(planned(16, 0, true).grouped);
+  EXPECT_FALSE(planned(16, 1, true, 2048).grouped);
+}
+
+}  // namespace
+}  // namespace partita::testing

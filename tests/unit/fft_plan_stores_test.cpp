@@ -1,0 +1,142 @@
+// Plans of transforms whose last passes store into the memory of other ranks.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "unit/fft_plans.hpp"
+#include "unit/random_layouts.hpp"
+
+namespace partita::testing {
+namespace {
+
+bool stores_to_peers(const Plan& plan) {
+  return std::ranges::any_of(plan.works, [&](const Work& work) {
+    const auto* const into = std::get_if<TransformInto>(&work);
+    return into != nullptr &&
+           std::ranges::any_of(into->to, [&](const Part& part) { return part.place.rank != plan.rank; });
+  });
+}
+
+/// Uneven slabs, ranks without lines, odd sizes along the other axes; several exchanges in a plan.
+TEST(FftPlan, ResultsAreStoredWhereTheyBelong) {
+  RandomLayouts random(23);
+  int stored = 0;
+  for (int i = 0; i < 250; ++i) {
+    const int ranks = random.number(2, 8), dimensions = random.number(2, 3);
+    Shape shape;
+    for (int d = 0; d < dimensions; ++d)
+      shape.push_back(random.maybe() ? 1 << random.number(1, 4) : random.number(1, 9));
+    FftOptions options;
+    options.kind = random.maybe(0.6) ? FftKind::c2c : random.maybe() ? FftKind::r2c : FftKind::c2r;
+    options.inverse = options.kind == FftKind::c2c && random.maybe();
+    options.axes = random.permutation(dimensions);
+    options.axes.resize(static_cast<std::size_t>(random.number(1, dimensions)));
+    const int last = options.axes.back();
+    if (options.kind != FftKind::c2c) shape[last] = std::max<std::int64_t>(shape[last], 2);
+    Shape result = shape;
+    if (options.kind == FftKind::r2c) result[last] = shape[last] / 2 + 1;
+    if (options.kind == FftKind::c2r) options.last_length = result[last] = 2 * (shape[last] - 1);
+    const auto any_slab = [&](const Shape& of) {
+      if (random.maybe(0.2)) return random.layout(of, ranks);
+      return Layout(Slab(random.number(0, dimensions - 1)), of, ranks);
+    };
+    Operand input = on_heap(any_slab(shape), options.kind == FftKind::r2c ? Dtype::f64 : Dtype::c128);
+    Layout given = any_slab(result);
+    if (given.partial() || options.kind == FftKind::c2c)
+      given = Layout(Slab(random.number(0, dimensions - 1)), result, ranks);
+    if (input.layout.partial()) input.layout = Layout(Slab(0), shape, ranks);
+    Operand output = on_heap(given, result_dtype(input.dtype, options.kind));
+    input.space = output.space = MemorySpace::device;
+    if (random.maybe(0.2)) input.residency = Residency::ordinary;
+    if (random.maybe(0.2)) output.residency = Residency::ordinary;
+    if (random.maybe(0.3)) options.scratch_bytes = random.number(1, 1000);
+    const Topology topology = Topology::regular(ranks);
+    expect_transforms(input, output, topology, options, false, false, that_stores());
+    stored += stores_to_peers(plan_fft(input, output, topology, 0, options, that_stores())) ? 1 : 0;
+    const bool may_be_in_place = options.kind == FftKind::c2c;
+    if (may_be_in_place) expect_transforms(input, input, topology, options, true, false, that_stores());
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(stored, 60);
+}
+
+/// Boxes that are stacked as bricks cut neighbouring lines in other places.
+TEST(FftPlan, BricksAreCopied) {
+  const Shape shape{8, 8};
+  const Box bricks({{{0, 0}, {4, 3}}, {{0, 3}, {4, 8}}, {{4, 0}, {8, 5}}, {{4, 5}, {8, 8}}});
+  const Box tiles({{{0, 0}, {3, 4}}, {{3, 0}, {8, 4}}, {{0, 4}, {3, 8}}, {{3, 4}, {8, 8}}});
+  for (const auto& [boxes, stored] : {std::pair(bricks, false), std::pair(tiles, true)}) {
+    Operand input = on_heap(Layout(Slab(0), shape, 4)), output = on_heap(Layout(boxes, shape, 4));
+    input.space = output.space = MemorySpace::device;
+    FftOptions options;
+    options.method = FftMethod::slab;
+    expect_transforms(input, output, Topology::regular(4), options, false, false, that_stores());
+    int last_stores = 0;
+    for (const Work& work : plan_fft(input, output, Topology::regular(4), 1, options, that_stores()).works) {
+      const auto* const into = std::get_if<TransformInto>(&work);
+      if (into != nullptr && into->scaled) last_stores += static_cast<int>(into->to.size());
+    }
+    EXPECT_EQ(last_stores > 0, stored);
+  }
+}
+
+/// Slabs, pencils, and what cannot be stored.
+TEST(FftPlan, HowArraysChangeHandsIsChosenByPriceOrAsked) {
+  const Topology topology = Topology::regular(4);
+  const auto planned = [&](std::int64_t n, FftExchange exchange, const Machine& machine,
+                           Dtype dtype = Dtype::c64, std::int64_t planes = 0) {
+    const bool is_real = !is_complex(dtype);
+    const std::int64_t first = planes > 0 ? planes : n;
+    FftOptions options;
+    options.kind = is_real ? FftKind::r2c : FftKind::c2c;
+    Operand input = on_heap(Layout(Slab(0), {first, n, n}, 4), dtype),
+            output = on_heap(Layout(Slab(1), {first, n, is_real ? n / 2 + 1 : n}, 4),
+                             result_dtype(dtype, options.kind));
+    input.space = output.space = MemorySpace::device;
+    options.exchange = exchange;
+    return plan_fft(input, output, topology, 1, options, machine);
+  };
+  const Machine h200 = Machine::find("node-4-h200");
+  EXPECT_EQ(planned(256, FftExchange::automatic, h200).method, "slab+stores");
+  EXPECT_EQ(planned(512, FftExchange::automatic, h200).method, "slab+stores");
+  EXPECT_EQ(planned(1024, FftExchange::automatic, h200).method, "slab+stores");
+  Machine slow_stores = h200;
+  slow_stores.store_bandwidth = 1e11;
+  EXPECT_EQ(planned(1024, FftExchange::automatic, slow_stores).method, "slab");
+  EXPECT_EQ(planned(256, FftExchange::copies, h200).method, "slab");
+  EXPECT_EQ(planned(1024, FftExchange::stores, h200).method, "slab+stores");
+  EXPECT_EQ(planned(256, FftExchange::automatic, {}).method, "slab");  // nothing is known of its stores
+  EXPECT_EQ(planned(250, FftExchange::automatic, h200).method, "slab");
+  EXPECT_EQ(planned(250, FftExchange::stores, h200).method, "slab");
+  EXPECT_NE(planned(256, FftExchange::automatic, h200).reason.find("; slab "), std::string::npos);
+  // Half spectra have rows of 129 numbers; those of c64 are no whole words of 16 bytes.
+  for (const std::int64_t planes : {256, 250}) {
+    EXPECT_EQ(planned(256, FftExchange::automatic, h200, Dtype::f32, planes).method, "slab");
+    EXPECT_EQ(planned(256, FftExchange::stores, h200, Dtype::f32, planes).method, "slab+stores");
+  }
+  EXPECT_EQ(planned(256, FftExchange::automatic, h200, Dtype::f64).method, "slab+stores");
+  const Plan plan = planned(256, FftExchange::stores, h200);
+  EXPECT_EQ(traffic(plan).node_bytes, std::int64_t{256} * 256 * 256 * 8 / 4 * 3 / 4);
+  for (const Step& step : plan.steps) EXPECT_NE(step.kind, StepKind::copy);
+}
+
+/// Between stages rows of an odd number of elements begin where tiles of lines do.
+TEST(FftPlan, StoredRowsHaveRoomBehindThem) {
+  Operand input = on_heap(Layout(Slab(0), {64, 64, 64}, 2), Dtype::f32),
+          output = on_heap(Layout(Slab(1), {64, 64, 33}, 2), Dtype::c64);
+  input.space = output.space = MemorySpace::device;
+  FftOptions options{.kind = FftKind::r2c, .exchange = FftExchange::stores};
+  const Plan plan = plan_fft(input, output, Topology::regular(2), 0, options, that_stores());
+  int with_room = 0;
+  for (const Buffer& buffer : plan.buffers)
+    with_room += buffer.operand && buffer.operand->layout.shape() == Shape{64, 64, 48} ? 1 : 0;
+  EXPECT_GE(with_room, 1);
+  for (const Work& work : plan.works) {
+    const auto* const into = std::get_if<TransformInto>(&work);
+    if (into == nullptr || into->axis != 1) continue;
+    for (const Part& part : into->to) EXPECT_NE(part.place.buffer, 1);  // the result's rows have no room
+  }
+}
+
+}  // namespace
+}  // namespace partita::testing
