@@ -326,6 +326,48 @@ class LikeCupy:
 
 
 @on_fakes
+@pytest.mark.parametrize("number", [0, 1, 2])
+def test_small_numbers_of_streams_are_those_of_cuda(ctx, number):
+    """0 and 1 the default stream, which ranks that are threads share, 2 the thread's own."""
+    a, twin = pt.zeros(ctx, (6, 6), pt.Slab(0)), {0: 1, 1: 0, 2: 2}[number]
+    for value in (1.0, 2.0):
+        late(number)
+        a.fill(value, stream=number)
+        assert (a.copy(space="host", stream=twin).local == value).all()
+    if number == 2:
+        late(number)
+        a.fill(3, stream=number)
+        assert (a.redistribute(pt.Slab(1), stream=number).gather(space="host", stream=number) == 3).all()
+    ctx.synchronize(number)
+    ctx.barrier()
+
+
+@pytest.mark.parametrize("number", [-1, 3, 5, 4095, 1 << 64, WithProtocol(-1), LikeTorch(5)])
+def test_numbers_that_are_no_stream_are_refused_on_all_ranks(ctx, number):
+    a = pt.zeros(ctx, (6, 6), pt.Slab(0))
+    with pytest.raises(pt.ArgumentError, match="is the number of no cudaStream_t"):
+        a.redistribute(pt.Slab(1), stream=number if ctx.rank == ctx.size - 1 else None)
+    with pytest.raises(pt.ArgumentError, match="is the number of no cudaStream_t"):
+        ctx.synchronize(number)
+    for wrong in (True, 1.0):
+        with pytest.raises(TypeError, match="__cuda_stream__"):
+            a.fill(0, stream=wrong)
+    ctx.barrier()
+
+
+@on_fakes
+def test_streams_of_memory_that_are_none_are_refused(ctx):
+    class OfNoStream(OnDevice):
+        @property
+        def __cuda_array_interface__(self):
+            return {**super().__cuda_array_interface__, "stream": 5}
+
+    with pytest.raises(pt.ArgumentError, match="is the number of no cudaStream_t"):
+        pt.broadcast(ctx, OfNoStream(np.ones(3)))
+    ctx.barrier()
+
+
+@on_fakes
 @pytest.mark.parametrize("kind", [int, np.int64, WithProtocol, LikeTorch, LikeCupy])
 def test_work_goes_into_the_stream_that_is_given(ctx, kind):
     """All of it is late, and in order: in another stream something would read old values."""

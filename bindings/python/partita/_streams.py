@@ -1,6 +1,7 @@
 """In which stream of a device work is put.
 
-`stream=` takes a stream of CuPy or PyTorch, anything with `__cuda_stream__`, or the number of a cudaStream_t. Nothing said:
+`stream=` takes a stream of CuPy or PyTorch, anything with `__cuda_stream__`, or the number of a cudaStream_t, which means what CUDA
+means by it: 0 and 1 its default stream, 2 that of the calling thread, others the address of one that is there. Nothing said:
 the current stream of the package that the array came from; where that has none (NumPy, JAX), the context's own.
 Work on arrays in device memory is then in order with what the stream does before and after; where no stream is found, and where
 other arrays of the call lie in host memory, a call is done when it returns. In host memory there are no streams: any that is
@@ -16,14 +17,29 @@ from typing import TYPE_CHECKING, Any, Optional
 import numpy as np
 
 from . import _core
+from ._errors import ArgumentError
 from ._packages import package_of
 
 if TYPE_CHECKING:
     from ._array import Array
 
 
+#: Numbers of cudaStreamLegacy and cudaStreamPerThread, and behind them addresses at which nothing ever lies.
+_last_special, _first_address, _past_addresses = 2, 4096, 1 << 64
+
+
 def handle_of(stream: Any) -> int:
-    """The number of a stream's cudaStream_t."""
+    """The number of a stream's cudaStream_t.
+
+    Whether a stream is there CUDA does not say: it reads what lies at the address. What can be no address is refused here.
+    """
+    number = _number_of(stream)
+    if not 0 <= number < _past_addresses or _last_special < number < _first_address:
+        raise ArgumentError(f"stream: {number} is the number of no cudaStream_t")
+    return number
+
+
+def _number_of(stream: Any) -> int:
     protocol = getattr(stream, "__cuda_stream__", None)
     if protocol is not None:
         return int((protocol() if callable(protocol) else protocol)[1])
@@ -31,12 +47,14 @@ def handle_of(stream: Any) -> int:
         if hasattr(stream, name):
             return int(getattr(stream, name))
     try:
-        return operator.index(stream)
+        if not isinstance(stream, bool):
+            return operator.index(stream)
     except TypeError:
-        raise TypeError(
-            f"stream: a stream of CuPy or PyTorch, the number of a cudaStream_t, or an object with __cuda_stream__ is "
-            f"wanted, and not a {type(stream).__name__}"
-        ) from None
+        pass
+    raise TypeError(
+        f"stream: a stream of CuPy or PyTorch, the number of a cudaStream_t, or an object with __cuda_stream__ is "
+        f"wanted, and not a {type(stream).__name__}"
+    )
 
 
 def current(package: str, device: str) -> Optional[int]:
@@ -99,7 +117,8 @@ def stream_of_memory(stream: Any, memory: Any, context: _core.Context) -> Option
         memory.block_until_ready()
         return None
     interface = getattr(memory, "__cuda_array_interface__", None)
-    return interface.get("stream") if interface is not None else None
+    found = None if interface is None else interface.get("stream")
+    return None if found is None else handle_of(found)
 
 
 def settle(core: _core.Array, package: str) -> None:
