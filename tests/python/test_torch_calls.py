@@ -48,6 +48,38 @@ def rows(ctx, dtype=torch.float64):
     return torch.randn(ctx.size, 3, dtype=dtype, generator=torch.Generator().manual_seed(ctx.rank)).to(WHERE)
 
 
+def test_derivatives_in_forward_mode_are_refused(ctx):
+    """PyTorch would give none, or zeros. One rank's: its levels are those of all threads."""
+    from torch.autograd import forward_ad
+
+    x, forward = rows(ctx), ctx.rank == ctx.size - 1
+    no_derivative = pytest.raises(pt.UnsupportedError, match="there is no derivative in forward mode")
+
+    def along(function):
+        torch.func.jvp(function, (x,), (torch.ones_like(x),))
+
+    with no_derivative:
+        along(torch.vmap(lambda given: ptt.all_reduce(ctx, given))) if forward else ptt.all_reduce(ctx, x)
+    for name in calls_of(ctx, x):
+
+        def call(given, name=name):
+            return calls_of(ctx, given)[name]()
+
+        with no_derivative:
+            along(call) if forward else call(x)
+        with no_derivative:
+            if forward:
+                with forward_ad.dual_level():
+                    call(forward_ad.make_dual(x, x))
+            call(x)
+        if forward:
+            with forward_ad.dual_level():  # of another tensor
+                call(x)
+        else:
+            call(x)
+    ctx.barrier()
+
+
 def test_modes_see_operators_and_eager_calls_give_the_same(ctx):
     for given in (rows(ctx), rows(ctx).requires_grad_(), torch.nn.Parameter(rows(ctx))):
         for name, call in calls_of(ctx, given).items():

@@ -11,6 +11,7 @@ from typing import Any, Callable, Dict, Generic, List, Optional, Tuple, TypeVar,
 
 import torch
 from torch import Tensor
+from torch.autograd import forward_ad
 
 from .. import _calls, _core
 from .._context import Context
@@ -135,11 +136,21 @@ class Operator(Generic[Found]):
         if torch.compiler.is_compiling():
             return self._seen(*arguments)  # type: ignore[no-any-return]
         tensors = [one for one in arguments[: self._tensors] if one is not None]
+        if forward_ad._current_level >= 0:
+            _refuse_tangents(self._name, tensors)
         if is_looked_at(tensors):
             return self._seen(*arguments)  # type: ignore[no-any-return]
         if torch.is_grad_enabled() and any([one.requires_grad for one in tensors]):
             return self._node.apply(*arguments)  # type: ignore[no-any-return]
         return self._call(*arguments)
+
+
+def _refuse_tangents(name: str, tensors: List[Tensor]) -> None:
+    """PyTorch's own way through an operator that has no forward-mode derivative loses tangents without a word."""
+    for one in tensors:
+        # Of a tensor that transforms have wrapped it may be one further in that has a tangent.
+        if torch._C._functorch.is_functorch_wrapped_tensor(one) or forward_ad.unpack_dual(one).tangent is not None:
+            raise UnsupportedError(f"{name}: there is no derivative in forward mode (torch.func.jvp, forward_ad)")
 
 
 _ordinary = (Tensor, torch.nn.Parameter)
