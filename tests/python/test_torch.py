@@ -246,6 +246,21 @@ def test_layers_are_those_of_one_process(ctx, sequence_parallel):
 
 
 @pytest.mark.parametrize("sequence_parallel", [True, False])
+@pytest.mark.parametrize("tokens, middle, features", [(3, 2, 1), (0, 2, 1), (3, 0, 2), (4, 1, 0)])
+def test_layers_with_nothing_on_some_ranks(ctx, tokens, middle, features, sequence_parallel):
+    """Fewer features or tokens than ranks: of 3 ranks two have none."""
+    given = {"sequence_parallel": sequence_parallel, "dtype": torch.float64, "device": WHERE}
+    up, down = ptt.ColumnParallelLinear(ctx, 2, features, **given), ptt.RowParallelLinear(ctx, features, 2, **given)
+    mine = pt.Layout(pt.Slab(0), (tokens,), ctx.size).local_shape(ctx.rank)[0] if sequence_parallel else tokens
+    x = torch.ones(mine, middle, 2, dtype=torch.float64, device=WHERE, requires_grad=True)
+    y = down(up(x, tokens=tokens))
+    y.sum().backward()
+    assert y.shape == x.grad.shape == (mine, middle, 2)
+    if features == 0:
+        close(y.detach(), down.bias.detach().expand(y.shape))
+
+
+@pytest.mark.parametrize("sequence_parallel", [True, False])
 @pytest.mark.parametrize("activation, with_bias", [("gelu", True), ("relu", True), ("relu", False), ("gelu", False), (None, True)])
 def test_layers_with_an_activation(ctx, activation, with_bias, sequence_parallel):
     """Made with the products; beside the same by PyTorch on the whole, to the second derivative."""

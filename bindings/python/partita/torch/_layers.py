@@ -100,19 +100,22 @@ class _ParallelLinear(nn.Module):
 
     def _rows(self, x: Tensor, layout: _core.Layout) -> Tensor:
         """As a matrix, which must be this rank's part."""
-        rows = x.reshape(-1, x.shape[-1])
+        rows = x.reshape(math.prod(x.shape[:-1]), x.shape[-1])
         check_part(type(self).__name__, rows.shape, layout, self.context.rank, self.context.size)
         if rows.dtype != self.weight.dtype:
             raise ArgumentError(f"{type(self).__name__}: tokens of {rows.dtype}, and weights of {self.weight.dtype}")
         return rows
+
+    def _tokens_of(self, rank: int, tokens: int) -> int:
+        """Its part of them, as Slab(0) cuts."""
+        return int(_core.Layout(_core.Slab(0), (tokens,), self.context.size).local_shape(rank)[0])
 
     def _of_tokens(self, tokens: int, others: int, features: int) -> _core.Layout:
         """Of a matrix of `others` rows for each token, whose tokens are cut as Slab(0) does."""
         size, shape = self.context.size, (tokens * others, features)
         if others == 1 or tokens % size == 0:
             return _core.Layout(_core.Slab(0), shape, size)
-        of_tokens = _core.Layout(_core.Slab(0), (tokens,), size)
-        ends = list(itertools.accumulate(of_tokens.local_shape(rank)[0] * others for rank in range(size)))
+        ends = list(itertools.accumulate(self._tokens_of(rank, tokens) * others for rank in range(size)))
         return _core.Layout(_core.Box([((begin, 0), (end, features)) for begin, end in zip([0, *ends], ends)]), shape, size)
 
 
@@ -200,4 +203,4 @@ class RowParallelLinear(_ParallelLinear):
             self.context, self._rows(x, of_x), self.weight, of_x, self.layout, to, (False, True), self._reduced, bias, None,
             self.activation,
         )  # fmt: skip
-        return y.reshape(-1, *leading[1:], self.out_features)
+        return y.reshape(self._tokens_of(self.context.rank, leading[0]), *leading[1:], self.out_features)
