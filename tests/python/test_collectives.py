@@ -69,6 +69,26 @@ def test_bad_arguments_on_every_rank(ctx):
     assert (pt.all_reduce(ctx, frozen) == ctx.size).all()
 
 
+def test_elements_that_share_memory_are_only_read(ctx):
+    """Of strides of 0: what is written of one would be read of another."""
+    shared = np.lib.stride_tricks.as_strided(np.full(1, 2.0), (4, 3), (0, 0))
+    assert (pt.all_reduce(ctx, shared) == 2.0 * ctx.size).all()
+    for call in (
+        lambda: pt.all_reduce(ctx, np.ones((4, 3)), shared),
+        lambda: pt.all_reduce(ctx, shared, shared),
+        lambda: pt.all_gather(ctx, np.ones((4, 3)), np.lib.stride_tricks.as_strided(np.ones(1), (4 * ctx.size, 3), (0, 0))),
+    ):
+        with pytest.raises(pt.ArgumentError, match="elements that share memory .* may only be read"):
+            call()
+    array = pt.from_local(ctx, shared, pt.Slab(0))
+    assert array.sum() == 24 * ctx.size
+    with pytest.raises(pt.ArgumentError, match="may only be read"):
+        array.fill(1)
+    one = np.lib.stride_tricks.as_strided(np.zeros(3), (1, 3), (0, 8))  # of one row no other shares it
+    pt.all_reduce(ctx, np.ones((1, 3)), one)
+    assert (one == ctx.size).all()
+
+
 def test_messages(ctx):
     if ctx.size == 1:
         pytest.skip("nobody to send to")

@@ -114,6 +114,15 @@ bool is_immutable(const nb::handle& array) {
   return name.starts_with("jaxlib") || name == "jax" || name.starts_with("jax.");
 }
 
+/// What is written of one is read of another: what comes of that depends on the order.
+bool elements_share_memory(const View& view) {
+  if (volume(view.extents) == 0) return false;
+  for (int d = 0; d < view.extents.size(); ++d) {
+    if (view.extents[d] > 1 && view.strides[d] == 0) return true;
+  }
+  return false;
+}
+
 /// NumPy's, whose masks would be lost: what they hide is no value.
 bool is_masked(const nb::handle& array) {
   return nb::hasattr(array, "mask") && nb::hasattr(array, "fill_value");
@@ -135,8 +144,17 @@ Memory::Memory(std::string_view what, const nb::handle& array, bool writable)
     : array_(nb::borrow<nb::object>(array)) {
   if (const std::optional<View> tensor = view_of_tensor(what, array)) {
     view_ = *tensor;
-    return;
+  } else {
+    find(what, array);
   }
+  const bool shared = elements_share_memory(view_);
+  read_only_ = read_only_ || shared;
+  if (writable && read_only_)
+    throw ArgumentError(std::string(what) + (shared ? ": elements that share memory (a stride of 0) may only be read"
+                                                    : ": the array may only be read"));
+}
+
+void Memory::find(std::string_view what, const nb::handle& array) {
   if (is_masked(array))
     throw nb::type_error((std::string(what) +
                           ": a masked array, whose mask nothing here looks at: .filled(...) says what its "
@@ -163,7 +181,6 @@ Memory::Memory(std::string_view what, const nb::handle& array, bool writable)
                              .c_str());
   }
   read_only_ = read_only_ || is_immutable(array);
-  if (writable && read_only_) throw ArgumentError(std::string(what) + ": the array may only be read");
 }
 
 void Memory::hold(const nb::handle& array) {

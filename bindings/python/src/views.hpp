@@ -26,6 +26,7 @@ class Memory {
   std::shared_ptr<void> owner() const;
 
  private:
+  void find(std::string_view what, const nb::handle& array);  ///< of any package
   void hold(const nb::handle& array);
   nb::object array_;
   nb::ndarray<nb::ro> held_;
