@@ -48,6 +48,31 @@ def rows(ctx, dtype=torch.float64):
     return torch.randn(ctx.size, 3, dtype=dtype, generator=torch.Generator().manual_seed(ctx.rank)).to(WHERE)
 
 
+class Marked(torch.Tensor):
+    """Of a class of the program's, with nothing of its own."""
+
+
+@pytest.mark.parametrize("mark", [lambda x: x.as_subclass(Marked), lambda x: torch.nn.Parameter(x.as_subclass(Marked))])
+def test_tensors_of_a_class_have_gradients(ctx, mark):
+    for name in calls_of(ctx, rows(ctx)):
+        plain, marked = rows(ctx).requires_grad_(), mark(rows(ctx)).requires_grad_()
+        wanted, found = calls_of(ctx, plain)[name](), calls_of(ctx, marked)[name]()
+        wanted.sin().sum().backward(), found.sin().sum().backward()
+        assert isinstance(found, Marked) and torch.equal(found.as_subclass(torch.Tensor), wanted)
+        assert torch.equal(marked.grad.as_subclass(torch.Tensor), plain.grad)
+
+
+@pytest.mark.filterwarnings("ignore")  # PyTorch calls these layouts new
+@pytest.mark.parametrize(
+    "make", [lambda: torch.eye(3).to_sparse(), lambda: torch.eye(3).to_sparse_csr(), lambda: torch.nested.nested_tensor([torch.ones(2)])]
+)
+def test_tensors_that_are_not_dense_are_refused(ctx, make):
+    given = make() if ctx.rank == ctx.size - 1 else torch.eye(3)
+    with pytest.raises(pt.ArgumentError, match="a dense tensor is wanted, and not"):
+        ptt.all_reduce(ctx, given)
+    ctx.barrier()
+
+
 def test_derivatives_in_forward_mode_are_refused(ctx):
     """PyTorch would give none, or zeros. One rank's: its levels are those of all threads."""
     from torch.autograd import forward_ad

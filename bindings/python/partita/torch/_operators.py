@@ -15,7 +15,7 @@ from torch.autograd import forward_ad
 
 from .. import _calls, _core
 from .._context import Context
-from .._errors import Error, UnsupportedError
+from .._errors import ArgumentError, Error, UnsupportedError
 from .._packages import fresh
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -90,6 +90,10 @@ def layout_at(number: int) -> _core.Layout:
 
 def plain(x: Tensor) -> Tensor:
     """The numbers themselves, row by row, without conjugation or sign that is still to be done."""
+    if x.layout is not torch.strided or x.is_nested:
+        raise ArgumentError(f"a dense tensor is wanted, and not a {'nested one' if x.is_nested else x.layout}")
+    if type(x) not in _ordinary:  # the library takes others as DLPack does: without gradients
+        x = x.detach()
     return x.resolve_conj().resolve_neg().contiguous()
 
 
