@@ -161,6 +161,24 @@ def test_groups(ctx):
             jax.block_until_ready(pj.all_reduce(np.ones(1), group=half))
 
 
+@jax.jit
+def of_the_entered_group(x):
+    return pj.all_reduce(x)
+
+
+@pytest.mark.skipif(not hasattr(jax, "make_user_context"), reason="JAX keeps programs by nothing else")
+def test_programs_are_of_the_group_that_is_entered(ctx):
+    """One function of all ranks, kept by JAX for all of them."""
+    for _ in range(2):
+        with pj.Group(ctx) as group:
+            assert float(of_the_entered_group(1.0)) == ctx.size
+            with group.split(ctx.rank):
+                assert float(of_the_entered_group(1.0)) == 1
+            assert float(of_the_entered_group(1.0)) == ctx.size
+    with pytest.raises(pt.ArgumentError, match="no group"):
+        of_the_entered_group(1.0)
+
+
 # --- derivatives: of the parts of all ranks together
 
 

@@ -21,6 +21,17 @@ from . import _fast_path, _tokens
 _config: Any = jax.config
 
 
+def _without_key(_: int) -> contextlib.AbstractContextManager[None]:
+    return contextlib.nullcontext()
+
+
+# What programs are kept by, too: one that another group has traced makes its calls.
+_jax: Any = jax
+_key_of_programs: Callable[[int], contextlib.AbstractContextManager[Any]] = (
+    _jax.make_user_context(None) if hasattr(jax, "make_user_context") else _without_key
+)
+
+
 def index_of_device(context: Context) -> Optional[int]:
     """The number of the context's GPU in this process; None: it is on the CPU."""
     kind, _, number = context.device.partition(":")
@@ -119,7 +130,7 @@ class Group:
         self._context = own
         self._number = _core.add_xla_group(own._core)
         self._programs: Dict[Any, Any] = {}  # of calls outside of programs
-        self._devices: List[Any] = []  # of the blocks that are entered
+        self._blocks: List[contextlib.ExitStack] = []  # that are entered
         _of_thread.open.append(self)
 
     @classmethod
@@ -182,9 +193,11 @@ class Group:
         self._context.fail(why)
 
     def __enter__(self) -> Group:
-        device = _device_of_programs(self._context)
-        self._devices.append(contextlib.nullcontext() if device is None else jax.default_device(device))
-        self._devices[-1].__enter__()
+        device, block = _device_of_programs(self._context), contextlib.ExitStack()
+        block.enter_context(_key_of_programs(self._number))
+        if device is not None:
+            block.enter_context(jax.default_device(device))
+        self._blocks.append(block)
         _of_thread.entered.append(self)
         return self
 
@@ -192,7 +205,7 @@ class Group:
         self, kind: Optional[Type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]
     ) -> None:
         _of_thread.entered.remove(self)
-        self._devices.pop().__exit__(None, None, None)
+        self._blocks.pop().close()
         if error is None:
             self.close()
         else:
