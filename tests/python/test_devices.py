@@ -6,6 +6,7 @@ import importlib.util
 import os
 import sys
 import threading
+import time
 import types
 
 import numpy as np
@@ -365,6 +366,26 @@ def test_streams_of_memory_that_are_none_are_refused(ctx):
     with pytest.raises(pt.ArgumentError, match="is the number of no cudaStream_t"):
         pt.broadcast(ctx, OfNoStream(np.ones(3)))
     ctx.barrier()
+
+
+@on_fakes
+def test_what_goes_while_its_stream_works_lets_other_ranks_come_to_their_part(ctx):
+    """Ranks that are threads need the interpreter's lock for that."""
+    a, b = pt.zeros(ctx, (600, 64), pt.Slab(0)), pt.zeros(ctx, (64, 600), pt.Slab(0))
+    makes = [
+        lambda: pt.fft.FFT(a, kind="r2c"),
+        lambda: pt.Matmul(a, b),
+        lambda: pt.Redistribute(a, pt.zeros(ctx, (600, 64), pt.Slab(1))),
+    ]
+    began = time.monotonic()
+    for make in makes:
+        plan = make()
+        if ctx.rank == ctx.size - 1:
+            time.sleep(0.05)
+        plan.execute(stream=ctx.stream)
+        del plan
+        ctx.synchronize()
+    assert time.monotonic() - began < 20  # and not the deadline
 
 
 @on_fakes

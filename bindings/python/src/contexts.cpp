@@ -15,6 +15,7 @@
 #include "binding.hpp"
 #include "callers.hpp"
 #include "casters.hpp"
+#include "destruction.hpp"
 
 namespace partita::python {
 

@@ -6,6 +6,7 @@
 #include "callers.hpp"
 #include "casters.hpp"
 #include "choices.hpp"
+#include "destruction.hpp"
 #include "norms.hpp"
 #include "plans.hpp"
 

@@ -16,6 +16,12 @@ namespace {
 struct HaloExchange {
   HaloExchange(const Context& context, const Operand& operand, const HaloOptions& options)
       : halo(context, operand, options) {}
+  HaloExchange(const HaloExchange&) = delete;
+  HaloExchange& operator=(const HaloExchange&) = delete;
+  ~HaloExchange() {
+    const nb::gil_scoped_release unlocked;  // as destroy_unlocked
+    const Halo ends = std::move(halo);
+  }
   Halo halo;
   std::shared_ptr<void> kept;
 };

@@ -6,6 +6,7 @@
 #include "callers.hpp"
 #include "casters.hpp"
 #include "choices.hpp"
+#include "destruction.hpp"
 #include "matmul_words.hpp"
 #include "plans.hpp"
 

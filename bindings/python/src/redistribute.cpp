@@ -7,6 +7,7 @@
 #include "callers.hpp"
 #include "casters.hpp"
 #include "choices.hpp"
+#include "destruction.hpp"
 #include "plans.hpp"
 
 namespace partita::python {
