@@ -283,6 +283,17 @@ up = ptt.ColumnParallelLinear(context, 3, 4, activation="gelu", dtype=torch.floa
 layers = torch.nn.Sequential(up, ptt.RowParallelLinear(context, 4, 3, dtype=torch.float64))
 parameters = tuple(layers.parameters())
 alike(gradients(torch.compile(layers, backend="aot_eager"), x, parameters), gradients(layers, x, parameters))
+
+@functools.partial(torch.compile, backend="aot_eager")
+def step_of(context, rows, x):
+    whole = ptt.gather(context, ptt.all_gather(context, x.sin()))
+    return ptt.redistribute(context, ptt.scatter(context, whole), rows, rows)
+
+for one in (context, context.split(0), context.split(0)):  # of another number the compiler makes a symbol
+    for shape in ((2, 3), (4, 3)):
+        given = torch.randn(shape, dtype=torch.float64).requires_grad_()
+        rows = pt.Layout(pt.Slab(0), shape, 1)
+        alike(gradients(functools.partial(step_of, one, rows), given), gradients(torch.sin, given))
 context.close()
 print("the same")
 """

@@ -46,8 +46,8 @@ _contexts: weakref.WeakValueDictionary[int, Context] = weakref.WeakValueDictiona
 
 
 def context_of(number: int) -> Context:
-    """The context of a number, which does not keep it alive."""
-    found = _contexts.get(number)
+    """The context of a number, which does not keep it alive. Compilers of PyTorch may give a symbol, of which they note the number."""
+    found = _contexts.get(int(number))
     if found is None:
         raise ArgumentError("the context that this was made with is gone")
     return found

@@ -85,7 +85,7 @@ def number_of_layout(layout: _core.Layout) -> int:
 
 
 def layout_at(number: int) -> _core.Layout:
-    return _layouts[number]
+    return _layouts[int(number)]  # a symbol's, too, of which compilers note the number
 
 
 def plain(x: Tensor) -> Tensor:
