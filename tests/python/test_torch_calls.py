@@ -122,6 +122,17 @@ def test_modes_see_operators_and_eager_calls_give_the_same(ctx):
                 assert not call().requires_grad
 
 
+@pytest.mark.filterwarnings("ignore:There is a performance drop")
+def test_gradients_come_in_batches(ctx):
+    x = rows(ctx).requires_grad_()
+    for name, call in calls_of(ctx, x).items():
+        found = call()
+        some = torch.randn(2, *found.shape, dtype=found.dtype, generator=torch.Generator().manual_seed(ctx.rank)).to(WHERE)
+        (together,) = torch.autograd.grad(found, x, some, is_grads_batched=True, retain_graph=True)
+        for one, gradient in zip(together, some):
+            assert torch.equal(one, torch.autograd.grad(found, x, gradient, retain_graph=True)[0]), name
+
+
 def test_backward_without_a_graph_records_nothing(ctx):
     x = rows(ctx).requires_grad_()
     ptt.all_gather(ctx, x).square().sum().backward()

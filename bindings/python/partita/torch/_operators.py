@@ -160,13 +160,17 @@ def _refuse_tangents(name: str, tensors: List[Tensor]) -> None:
 _ordinary = (Tensor, torch.nn.Parameter)
 
 
+#: By autograd's own batches of gradients (`is_grads_batched`), which are no transform.
+_is_batched: Callable[[Tensor], bool] = torch._C._functorch.is_legacy_batchedtensor
+
+
 def is_looked_at(tensors: List[Tensor]) -> bool:
     """Whether anything but autograd follows what is done to the tensors."""
     return (
         torch._C._len_torch_dispatch_stack() > 0
         or torch._C._are_functorch_transforms_active()
         or torch._C._get_tracing_state() is not None
-        or any([type(one) not in _ordinary or one.is_meta for one in tensors])
+        or any([type(one) not in _ordinary or one.is_meta or _is_batched(one) for one in tensors])
     )
 
 
