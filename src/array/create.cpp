@@ -1,19 +1,15 @@
-#include <sys/mman.h>
-
-#include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <optional>
 
 #include "array/array_state.hpp"
 #include "base/check.hpp"
 #include "base/memory_space.hpp"
+#include "base/pages.hpp"
 #include "runtime/agree.hpp"
 
 namespace partita {
 namespace {
-
-constexpr std::size_t page = 4096;
-constexpr std::size_t huge_page = std::size_t{2} << 20;
 
 /// Waits for nothing when it goes: what the peers still do, they do to memory of the heap or of plans. Of a
 /// failed context it stays, as scratch does: streams may still be at it.
@@ -25,11 +21,8 @@ std::shared_ptr<void> device_memory(const std::shared_ptr<ContextState>& context
 }
 
 std::shared_ptr<void> ordinary_memory(std::int64_t bytes) {
-  const std::size_t alignment = bytes >= static_cast<std::int64_t>(huge_page) ? huge_page : page;
-  const std::size_t size = (static_cast<std::size_t>(bytes) + alignment - 1) / alignment * alignment;
-  std::shared_ptr<void> memory(std::aligned_alloc(alignment, std::max(size, page)), std::free);
+  std::shared_ptr<void> memory = allocate_pages(bytes, bytes >= huge_page_bytes);
   check<MemoryError>(memory != nullptr, "no memory for an array part of {} bytes", bytes);
-  if (alignment == huge_page) ::madvise(memory.get(), size, MADV_HUGEPAGE);  // a wish
   return memory;
 }
 

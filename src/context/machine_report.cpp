@@ -62,7 +62,7 @@ bool has_huge_pages(const void* address) {
 
 // A memory file, mapped at a multiple of 2 MiB as the heap maps it.
 void try_memory_file(MemoryReport& report) {
-  constexpr std::int64_t bytes = 2 * memory::huge_page_bytes;
+  constexpr std::int64_t bytes = 2 * huge_page_bytes;
   try {
     const memory::Reservation range(bytes);
     const FileDescriptor file(memfd_create("partita-report", MFD_CLOEXEC));

@@ -1,32 +1,24 @@
 #include "execute/scratch.hpp"
 
-#include <sys/mman.h>
-
 #include <cstdlib>
 #include <cstring>
 #include <new>
 
 #include "base/check.hpp"
+#include "base/pages.hpp"
 #include "base/round.hpp"
 #include "runtime/keeper.hpp"
 
 namespace partita::execution {
 namespace {
 
-constexpr std::size_t huge_page = std::size_t{2} << 20;
-constexpr std::size_t small_page = 4096;
-
 // Many plans that a context keeps have a few hundred bytes of scratch: a huge page for each would be made,
 // and zeroed, for nothing.
 char* allocate_private(std::int64_t bytes) {
-  const bool huge = static_cast<std::size_t>(bytes) > huge_page / 2;
-  const std::size_t page = huge ? huge_page : small_page;
-  const std::size_t size = (static_cast<std::size_t>(bytes) + page - 1) / page * page;
-  auto* memory = static_cast<char*>(std::aligned_alloc(page, size));
+  Pages memory = allocate_pages(bytes, bytes > huge_page_bytes / 2);
   check<MemoryError>(memory != nullptr, "no memory for {} bytes of scratch", bytes);
-  if (huge) ::madvise(memory, size, MADV_HUGEPAGE);  // a wish: where it is refused the pages are small
-  std::memset(memory, 0, static_cast<std::size_t>(bytes));
-  return memory;
+  std::memset(memory.get(), 0, static_cast<std::size_t>(bytes));
+  return memory.release();
 }
 
 void keep(char* memory) noexcept {
@@ -86,13 +78,12 @@ char* Scratch::on_rank(int rank) const {
 }
 
 ScratchPlaces scratch_places(const Plan& plan) {
-  constexpr std::int64_t page = 4096;
   ScratchPlaces places{std::vector<std::int64_t>(plan.buffers.size(), -1), 0};
   for (const BufferKind kind : {BufferKind::shared, BufferKind::scratch}) {
     for (std::size_t b = 0; b < plan.buffers.size(); ++b) {
       if (plan.buffers[b].kind != kind || plan.buffers[b].view_of >= 0) continue;
       places.offsets[b] = places.bytes;
-      places.bytes += round_up(plan.buffers[b].bytes, page);
+      places.bytes += round_up(plan.buffers[b].bytes, page_bytes);
     }
   }
   return places;

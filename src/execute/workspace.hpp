@@ -2,9 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <cstdlib>
-#include <memory>
 #include <partita/error.hpp>
+#include <string>
+
+#include "base/pages.hpp"
 
 namespace partita::execution {
 
@@ -15,19 +16,15 @@ class Workspace {
   /// Throws MemoryError. What was there before is lost.
   void reserve(std::int64_t bytes) {
     if (bytes <= bytes_) return;
-    const auto size = (static_cast<std::size_t>(bytes) + alignment - 1) / alignment * alignment;
-    memory_.reset(static_cast<char*>(std::aligned_alloc(alignment, size)));
+    memory_.reset();
+    memory_ = allocate_pages(bytes);
     bytes_ = memory_ ? bytes : 0;
     if (!memory_) throw MemoryError("no memory for " + std::to_string(bytes) + " bytes of workspace");
   }
   char* data() const { return memory_.get(); }
 
  private:
-  static constexpr std::size_t alignment = 4096;
-  struct Free {
-    void operator()(char* memory) const { std::free(memory); }
-  };
-  std::unique_ptr<char, Free> memory_;
+  Pages memory_;
   std::int64_t bytes_ = 0;
 };
 

@@ -1,12 +1,10 @@
-// Sizes of pages, and memory behind addresses, in huge pages where the kernel gives them.
+// Memory behind addresses, in huge pages where the kernel gives them.
 #pragma once
 
+#include "base/pages.hpp"
 #include "base/round.hpp"
 
 namespace partita::memory {
-
-inline constexpr std::int64_t page_bytes = 4096;
-inline constexpr std::int64_t huge_page_bytes = std::int64_t{2} << 20;
 
 /// Gives pages to [first, end) of a memory file, whose start is mapped at `base` (all multiples of 2 MiB).
 /// The file is already that long. Huge pages without any setting of the machine: one small page of each 2 MiB

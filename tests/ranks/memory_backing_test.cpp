@@ -44,9 +44,9 @@ std::int64_t huge_bytes_around(const void* address) {
 /// Whether the kernel makes huge pages of a memory file here and now.
 bool kernel_collapses() {
   const FileDescriptor file(memfd_create("partita-test", MFD_CLOEXEC));
-  if (ftruncate(file.get(), memory::huge_page_bytes) != 0) return false;
-  const memory::Reservation range(memory::huge_page_bytes);
-  const auto size = static_cast<std::size_t>(memory::huge_page_bytes);
+  if (ftruncate(file.get(), huge_page_bytes) != 0) return false;
+  const memory::Reservation range(huge_page_bytes);
+  const auto size = static_cast<std::size_t>(huge_page_bytes);
   void* const mapped =
       mmap(range.data(), size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file.get(), 0);
   if (mapped == MAP_FAILED) return false;

@@ -19,15 +19,11 @@ constexpr std::int64_t mebibyte = std::int64_t{1} << 20;
 /// One flag a page; finds the best fit by looking at everything.
 class BruteForce {
  public:
-  explicit BruteForce(std::int64_t capacity)
-      : taken_(static_cast<std::size_t>(capacity / memory::page_bytes)) {}
+  explicit BruteForce(std::int64_t capacity) : taken_(static_cast<std::size_t>(capacity / page_bytes)) {}
 
   std::optional<std::int64_t> allocate(std::int64_t bytes) {
-    const std::int64_t pages =
-        std::max<std::int64_t>(1, (bytes + memory::page_bytes - 1) / memory::page_bytes);
-    const std::int64_t unit = pages * memory::page_bytes >= memory::huge_page_bytes
-                                  ? memory::huge_page_bytes / memory::page_bytes
-                                  : 1;
+    const std::int64_t pages = std::max<std::int64_t>(1, (bytes + page_bytes - 1) / page_bytes);
+    const std::int64_t unit = pages * page_bytes >= huge_page_bytes ? huge_page_bytes / page_bytes : 1;
     std::int64_t best = -1, best_length = 0;
     for (const auto& [first, length] : holes()) {
       const std::int64_t begin = (first + unit - 1) / unit * unit;
@@ -37,18 +33,16 @@ class BruteForce {
     if (best < 0) return std::nullopt;
     set(best, pages, true);
     sizes_[best] = pages;
-    return best * memory::page_bytes;
+    return best * page_bytes;
   }
   void release(std::int64_t offset) {
-    const std::int64_t page = offset / memory::page_bytes;
+    const std::int64_t page = offset / page_bytes;
     set(page, sizes_.at(page), false);
     sizes_.erase(page);
   }
-  std::int64_t used_bytes() const {
-    return std::count(taken_.begin(), taken_.end(), true) * memory::page_bytes;
-  }
+  std::int64_t used_bytes() const { return std::count(taken_.begin(), taken_.end(), true) * page_bytes; }
   std::int64_t extent() const {
-    return sizes_.empty() ? 0 : (sizes_.rbegin()->first + sizes_.rbegin()->second) * memory::page_bytes;
+    return sizes_.empty() ? 0 : (sizes_.rbegin()->first + sizes_.rbegin()->second) * page_bytes;
   }
 
  private:
@@ -150,7 +144,7 @@ TEST(FreeList, RefusesWhatDoesNotFit) {
   EXPECT_FALSE(list.allocate(mebibyte + 1));
   EXPECT_FALSE(list.allocate(std::numeric_limits<std::int64_t>::max()));
   ASSERT_EQ(list.allocate(0), 0);
-  EXPECT_EQ(list.used_bytes(), memory::page_bytes);
+  EXPECT_EQ(list.used_bytes(), page_bytes);
   EXPECT_THROW(list.release(4096), Error);
   list.release(0);
   EXPECT_THROW(list.release(0), Error);

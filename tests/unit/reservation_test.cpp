@@ -29,7 +29,7 @@ bool holds_within(std::int64_t more_bytes, const std::function<bool()>& body) {
   if (child == 0) {
     std::int64_t pages = 0;
     std::ifstream("/proc/self/statm") >> pages;
-    const auto limit = static_cast<rlim_t>(pages * memory::page_bytes + more_bytes);
+    const auto limit = static_cast<rlim_t>(pages * page_bytes + more_bytes);
     const rlimit limits{limit, limit};
     setrlimit(RLIMIT_AS, &limits);
     bool good = false;
@@ -54,9 +54,9 @@ bool is_mapped(const char* address) {
 TEST(Reservation, BeginsAtAHugePageAndIsGoneAfterwards) {
   const char* data = nullptr;
   {
-    const memory::Reservation range(3 * memory::huge_page_bytes);
+    const memory::Reservation range(3 * huge_page_bytes);
     data = range.data();
-    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(data) % memory::huge_page_bytes, 0U);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(data) % huge_page_bytes, 0U);
     EXPECT_TRUE(is_mapped(data));
     EXPECT_TRUE(is_mapped(data + range.bytes() - 4096));
   }
@@ -64,11 +64,11 @@ TEST(Reservation, BeginsAtAHugePageAndIsGoneAfterwards) {
 }
 
 TEST(Reservation, TrimGivesTheEndBack) {
-  memory::Reservation range(8 * memory::huge_page_bytes);
-  range.trim(3 * memory::huge_page_bytes);
-  EXPECT_EQ(range.bytes(), 3 * memory::huge_page_bytes);
-  EXPECT_TRUE(is_mapped(range.data() + 3 * memory::huge_page_bytes - 4096));
-  EXPECT_FALSE(is_mapped(range.data() + 3 * memory::huge_page_bytes));
+  memory::Reservation range(8 * huge_page_bytes);
+  range.trim(3 * huge_page_bytes);
+  EXPECT_EQ(range.bytes(), 3 * huge_page_bytes);
+  EXPECT_TRUE(is_mapped(range.data() + 3 * huge_page_bytes - 4096));
+  EXPECT_FALSE(is_mapped(range.data() + 3 * huge_page_bytes));
   memory::Reservation other = std::move(range);
   // NOLINTNEXTLINE(bugprone-use-after-move): that it holds nothing is tested
   EXPECT_EQ(range.data(), nullptr);

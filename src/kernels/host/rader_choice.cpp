@@ -1,13 +1,13 @@
 // Rader's convolution or FFTW's own plan: both are timed where plans are measured.
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <partita/error.hpp>
 #include <tuple>
 
+#include "base/pages.hpp"
 #include "kernels/host/buffered_lines.hpp"
 #include "kernels/host/rader.hpp"
 #include "kernels/host/rader_lines.hpp"
@@ -20,17 +20,10 @@ constexpr std::int64_t lines = 16;
 constexpr int rounds = 12;
 constexpr std::int64_t longest_padded = 2048;
 
-struct Free {
-  void operator()(char* memory) const { std::free(memory); }
-};
-using Memory = std::unique_ptr<char, Free>;
-
-Memory allocate(std::int64_t bytes) {
-  constexpr std::size_t alignment = 4096;
-  const std::size_t size = (static_cast<std::size_t>(bytes) + alignment - 1) / alignment * alignment;
-  Memory memory(static_cast<char*>(std::aligned_alloc(alignment, size)));
+Pages allocate(std::int64_t bytes) {
+  Pages memory = allocate_pages(bytes);
   if (!memory) throw MemoryError("no memory to time local transforms on");
-  std::fill_n(memory.get(), size, '\0');
+  std::fill_n(memory.get(), bytes, '\0');
   return memory;
 }
 
@@ -52,7 +45,7 @@ bool is_faster(TransformKind kind, FftwPrecision precision, std::int64_t length)
   shape.batch = {{lines, length, length}};
   const auto whole = plan_transform(shape, {});
   const auto rader = rader_lines(kind, precision, shape.lines.front(), shape.batch, true);
-  const Memory from = allocate(bytes), to = allocate(bytes), workspace = allocate(rader->workspace_bytes());
+  const Pages from = allocate(bytes), to = allocate(bytes), workspace = allocate(rader->workspace_bytes());
   double theirs = 1e9, ours = 1e9;
   for (int i = 0; i < rounds; ++i) {
     theirs = std::min(theirs, seconds([&] { whole->run(from.get(), to.get()); }));

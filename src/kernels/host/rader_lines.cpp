@@ -9,6 +9,8 @@
 #include <type_traits>
 
 #include "base/check.hpp"
+#include "base/pages.hpp"
+#include "base/round.hpp"
 #include "kernels/host/number_arithmetic.hpp"
 #include "kernels/host/rader.hpp"
 #include "kernels/host/transform.hpp"
@@ -56,7 +58,7 @@ class RaderTransform {
   RaderTransform(TransformKind kind, std::int64_t length, bool measure)
       : rader_(*rader(length)),
         kernel_(kernel_of<Real>(rader_, precision, kind == TransformKind::complex_forward ? -1 : 1)) {
-    step_ = (rader_.rows * row() + width - 1) / width * width;
+    step_ = round_up(rader_.rows * row(), width);
     if (step_ * item % page_bytes == 0) step_ += width;  // lines would evict each other
     TransformShape shape;
     shape.precision = precision;
@@ -116,7 +118,6 @@ class RaderTransform {
 
  private:
   static constexpr std::int64_t item = sizeof(Item);
-  static constexpr std::int64_t page_bytes = 4096;
 
   /// Even, so that every row is aligned for vectors.
   std::int64_t row() const { return (rader_.convolution + 2) / 2 * 2; }
