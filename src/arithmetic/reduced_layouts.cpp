@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/check.hpp"
+#include "base/contains.hpp"
 #include "collectives/layouts.hpp"
 #include "distribution/dimensions.hpp"
 
@@ -43,7 +44,7 @@ std::optional<ReducedLayouts> over_mesh(const Layout& layout, const ReducedAxes&
 }  // namespace
 
 bool ReducedAxes::contains(int dimension) const {
-  return std::ranges::find(axes, dimension) != axes.end();
+  return partita::contains(axes, dimension);
 }
 
 std::vector<int> ReducedAxes::kept(int dimensions) const {

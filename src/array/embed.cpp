@@ -5,6 +5,7 @@
 
 #include "array/array_state.hpp"
 #include "base/check.hpp"
+#include "base/contains.hpp"
 #include "runtime/agree.hpp"
 
 namespace partita {
@@ -12,10 +13,6 @@ namespace {
 
 std::string ranks_text(std::span<const int> ranks) {
   return fmt::format("{}", fmt::join(ranks, ","));
-}
-
-bool contains(std::span<const int> ranks, int rank) {
-  return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
 }
 
 /// What the ranks outside need to know of an array, as the members tell it.

@@ -2,14 +2,11 @@
 
 #include <algorithm>
 
+#include "base/contains.hpp"
 #include "distribution/boxes.hpp"
 
 namespace partita::distribution {
 namespace {
-
-bool contains(std::span<const int> axes, int dimension) {
-  return std::ranges::find(axes, dimension) != axes.end();
-}
 
 /// The rule of the array with one more dimension, which it cuts nowhere.
 struct WithDimension {

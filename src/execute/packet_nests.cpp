@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/contains.hpp"
 #include "execute/lower.hpp"
 
 namespace partita::execution {
@@ -86,7 +87,7 @@ void PacketNests::lower(const std::vector<planning::SmallExchange::Part>& parts,
   }
   for (std::size_t i = 0; i < to.nests.size(); ++i) to.parts.push_back({to.peers[i], &to.nests[i]});
   for (int peer = 0; peer < exchange_.source.layout.ranks(); ++peer) {
-    if (peer != exchange_.rank && std::ranges::find(to.peers, peer) == to.peers.end()) {
+    if (peer != exchange_.rank && !contains(to.peers, peer)) {
       to.parts.push_back({peer, nullptr});
     }
   }

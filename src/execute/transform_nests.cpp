@@ -1,9 +1,9 @@
 #include "execute/transform_nests.hpp"
 
-#include <algorithm>
 #include <bitset>
 
 #include "base/check.hpp"
+#include "base/contains.hpp"
 #include "execute/loops.hpp"
 #include "execute/lower.hpp"
 #include "plan/work.hpp"
@@ -117,7 +117,7 @@ class Nests {
 
   void find_stretches() {
     for (int d = 0; d < dimensions(); ++d) {
-      if (std::ranges::find(work_.axes, d) != work_.axes.end()) continue;
+      if (contains(work_.axes, d)) continue;
       batch_.push_back(d);
       stretches_.push_back(stretches_of(walked_from(d), walked_to(d)));
     }

@@ -1,11 +1,10 @@
 #include "fft/runner.hpp"
 
-#include <algorithm>
-
 #include "array/array_state.hpp"
 #include "array/stand_in.hpp"
 #include "array/transfer.hpp"
 #include "base/check.hpp"
+#include "base/contains.hpp"
 #include "base/memory_space.hpp"
 #include "device/accelerator.hpp"
 #include "device/device_synchronization.hpp"
@@ -85,7 +84,7 @@ FftOptions Runner::options_here() const {
   const bool single = dtype == Dtype::c64 || dtype == Dtype::f32;
   const Shape& shape = request_->input.layout.shape();
   for (std::int64_t length = 2; length <= TransformInto::longest; length *= 2) {
-    const bool has_axis = std::ranges::find(shape, length) != shape.end();
+    const bool has_axis = contains(shape, length);
     if (has_axis && !transforms->has_lines_of(length, single)) options.exchange = FftExchange::copies;
   }
   return options;

@@ -2,9 +2,8 @@
 
 #include <fmt/ranges.h>
 
-#include <algorithm>
-
 #include "base/check.hpp"
+#include "base/contains.hpp"
 #include "base/half.hpp"
 
 namespace partita::multiplication {
@@ -44,12 +43,11 @@ std::string listed(const Names& values) {
 void check_compute(Dtype factors, const MatmulOptions& options) {
   const std::vector<ComputeType> known = compute_types(factors);
   const ComputeType compute = options.compute == ComputeType::automatic ? known.front() : options.compute;
-  check<UnsupportedError>(std::ranges::find(known, compute) != known.end(),
-                          "cannot compute in {} with matrices of {}: supported: {}", name(compute),
-                          name(factors), listed(known));
+  check<UnsupportedError>(contains(known, compute), "cannot compute in {} with matrices of {}: supported: {}",
+                          name(compute), name(factors), listed(known));
   const std::vector<Dtype> scales = scale_dtypes(factors, compute);
   check<UnsupportedError>(
-      !options.scale || std::ranges::find(scales, *options.scale) != scales.end(),
+      !options.scale || contains(scales, *options.scale),
       "cannot take alpha and beta in {} with matrices of {} computed in {}: supported: {}",
       name(options.scale.value_or(factors)), name(factors), name(compute), listed(scales));
 }
@@ -57,10 +55,9 @@ void check_compute(Dtype factors, const MatmulOptions& options) {
 void check_reduce(Dtype factors, Dtype d, const MatmulOptions& options) {
   std::vector<Dtype> known{sum_dtype(factors)};
   if (d == Dtype::f16 || d == Dtype::bf16) known.push_back(d);
-  check<UnsupportedError>(
-      !options.reduce_dtype || std::ranges::find(known, *options.reduce_dtype) != known.end(),
-      "cannot reduce sums of matrices of {} into one of {} in {}: supported: {}", name(factors), name(d),
-      name(options.reduce_dtype.value_or(d)), listed(known));
+  check<UnsupportedError>(!options.reduce_dtype || contains(known, *options.reduce_dtype),
+                          "cannot reduce sums of matrices of {} into one of {} in {}: supported: {}",
+                          name(factors), name(d), name(options.reduce_dtype.value_or(d)), listed(known));
 }
 
 }  // namespace
@@ -79,8 +76,7 @@ void check_dtypes(Dtype a, Dtype b, Dtype d, const MatmulOptions& options) {
         supported);
   const std::vector<Dtype> known = result_dtypes(a);
   check(!known.empty(), "cannot multiply matrices of {}: {}", name(a), supported);
-  check(std::ranges::find(known, d) != known.end(), "cannot multiply matrices of {} into one of {}: {}",
-        name(a), name(d), supported);
+  check(contains(known, d), "cannot multiply matrices of {} into one of {}: {}", name(a), name(d), supported);
   const Dtype wanted = options.result.value_or(d);
   check(wanted == d, "the result is asked for in {}, but D is {}", name(wanted), name(d));
   check_compute(a, options);

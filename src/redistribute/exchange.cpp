@@ -4,14 +4,11 @@
 #include <tuple>
 
 #include "base/check.hpp"
+#include "base/contains.hpp"
 
 namespace partita::redistribution {
 
 namespace {
-
-bool contains(const std::vector<int>& ranks, int rank) {
-  return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
-}
 
 /// Which contribution of its own region the rank holds, and who else does.
 struct Holding {
