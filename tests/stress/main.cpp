@@ -14,16 +14,12 @@
 //
 // PARTITA_TEST_DEVICE says what the contexts compute on: unset, "fake" or "cuda". What goes wrong is printed
 // with its turn and its call; then the exit code is 1.
-#include <atomic>
-#include <charconv>
+#include <algorithm>
+#include <array>
+#include <chrono>
 #include <cstdio>
-#include <cstdlib>
-#include <mutex>
 #include <optional>
-#include <partita/machine_report.hpp>
 #include <random>
-#include <string_view>
-#include <thread>
 
 #include "context/context_state.hpp"
 #include "ranks/fake_device.hpp"
@@ -31,6 +27,8 @@
 #include "runtime/error_kind.hpp"
 #include "runtime/mpi_group.hpp"
 #include "runtime/sockets_group.hpp"
+#include "stress/options.hpp"
+#include "stress/report.hpp"
 #include "stress/turn.hpp"
 
 namespace partita::testing {
@@ -40,73 +38,8 @@ using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
 constexpr int given_up = 7;
-constexpr int turns_of_a_context = 25;
 
-struct Options {
-  int seconds = -1;
-  int seed = -1;
-  int only = -1;
-  int from = 0;
-  std::string calls = "off";
-  std::string mismatches = "on";
-  std::string lost = "on";
-};
-
-/// What the ranks of this process have to say.
-class Report {
- public:
-  void fail(int rank, int seed, int turn, const std::string& call, const std::string& what) {
-    const std::lock_guard lock(mutex_);
-    if (!failed_) first_turn_ = turn;
-    failed_ = true;
-    if (turn != first_turn_) return;  // what follows from it
-    std::fprintf(stderr, "stress: rank %d, turn %d: %s\n  %s\n  again: --seed=%d --only=%d (or --from=%d)\n",
-                 rank, turn, call.c_str(), what.c_str(), seed, turn, std::max(0, turn - turns_of_a_context));
-    std::fflush(stderr);
-  }
-  bool failed() const { return failed_; }
-
- private:
-  std::mutex mutex_;
-  int first_turn_ = 0;
-  std::atomic<bool> failed_{false};
-};
-
-/// Ends the process when a rank comes no further, which no deadline has found out.
-class HangWatch {
- public:
-  explicit HangWatch(std::chrono::seconds limit) : thread_([this, limit] { look(limit); }) {}
-  ~HangWatch() {
-    ending_ = true;
-    thread_.join();
-  }
-  HangWatch(const HangWatch&) = delete;
-  HangWatch& operator=(const HangWatch&) = delete;
-  void begin(int turn) { newest_ = turn; }
-
- private:
-  void look(std::chrono::seconds limit) {
-    int seen = newest_;
-    auto since = Clock::now();
-    while (!ending_) {
-      std::this_thread::sleep_for(50ms);
-      if (const int now = newest_; now != seen) {
-        seen = now;
-        since = Clock::now();
-      }
-      if (Clock::now() - since < limit) continue;
-      std::fprintf(stderr, "stress: turn %d hangs, or its context cannot end\n", seen);
-      std::fflush(nullptr);
-      std::_Exit(3);
-    }
-  }
-
-  std::atomic<int> newest_{-1};
-  std::atomic<bool> ending_{false};
-  std::thread thread_;  // last: it uses all others
-};
-
-std::uint64_t number_of(const Options& options, int turn, int of_what) {
+std::uint64_t number_of(const StressOptions& options, int turn, int of_what) {
   std::seed_seq sequence{options.seed, turn, of_what};
   std::array<std::uint32_t, 2> words{};
   sequence.generate(words.begin(), words.end());
@@ -114,7 +47,7 @@ std::uint64_t number_of(const Options& options, int turn, int of_what) {
 }
 
 using Play = After (*)(Turn&);
-Play choose(RandomLayouts& random, const Options& options) {
+Play choose(RandomLayouts& random, const StressOptions& options) {
   struct Share {
     int percent;
     Play play;
@@ -139,7 +72,7 @@ Play choose(RandomLayouts& random, const Options& options) {
 }
 
 struct Run {
-  Options options;
+  StressOptions options;
   Clock::time_point end;
   Report report;
   HangWatch watch{100s};
@@ -265,65 +198,14 @@ int run_processes(Run& run) {
 
 // --- starting
 
-bool read_number(std::string_view argument, std::string_view name, int& number) {
-  if (!argument.starts_with(name)) return false;
-  argument.remove_prefix(name.size());
-  const auto [end, error] = std::from_chars(argument.data(), argument.data() + argument.size(), number);
-  return error == std::errc{} && end == argument.data() + argument.size() && number >= 0;
-}
-
-bool read_word(std::string_view argument, std::string_view name, std::string& word) {
-  if (!argument.starts_with(name)) return false;
-  word = argument.substr(name.size());
-  return word == "on" || word == "off" || word == "end";
-}
-
-int from_environment(const char* name, int otherwise) {
-  const char* const text = std::getenv(name);
-  if (text == nullptr || *text == '\0') return otherwise;
-  int number = 0;
-  if (read_number(text, "", number)) return number;
-  std::fprintf(stderr, "stress: %s is \"%s\"; it must be a whole number\n", name, text);
-  std::exit(2);
-}
-
-Options read_arguments(int argc, char** argv) {
-  Options options;
-  Ranks& ranks = rank_run().ranks;
-  ranks.kind = is_launched_rank() ? GroupKind::mpi : GroupKind::threads;
-  ranks.count = 4;
-  for (int i = 1; i < argc; ++i) {
-    const std::string_view argument = argv[i];
-    const bool known =
-        read_number(argument, "--seconds=", options.seconds) ||
-        read_number(argument, "--seed=", options.seed) || read_number(argument, "--only=", options.only) ||
-        read_number(argument, "--from=", options.from) || read_number(argument, "--ranks=", ranks.count) ||
-        read_word(argument, "--calls=", options.calls) ||
-        read_word(argument, "--mismatches=", options.mismatches) ||
-        read_word(argument, "--lost=", options.lost);
-    if (argument == "--threads-group") {
-      ranks.kind = GroupKind::threads;
-    } else if (!known) {
-      std::fprintf(stderr, "stress: unknown argument %s\n", argv[i]);
-      std::exit(2);
-    }
-  }
-  if (options.only >= 0) options.from = options.only;
-  if (options.seconds < 0) options.seconds = from_environment("PARTITA_STRESS_SECONDS", 10);
-  if (options.seed < 0) {
-    options.seed = from_environment("PARTITA_SEED", static_cast<int>(std::random_device()() % 1000000));
-  }
-  return options;
-}
-
 /// All processes take the seed of rank 0.
-void agree_on_seed(Options& options) {
+void agree_on_seed(StressOptions& options) {
   const Outcome mine{true, std::to_string(options.seed)};
   options.seed = std::stoi(rank_run().referee->gather(mine).front().what);
 }
 
 int start(int argc, char** argv) {
-  Options options = read_arguments(argc, argv);
+  StressOptions options = read_arguments(argc, argv);
   if (tests_fake_devices()) install_fake_devices(usual_fake_devices);
   const bool processes = ranks().kind == GroupKind::mpi;
   if (processes) {
