@@ -13,6 +13,7 @@
 #include <deque>
 #include <optional>
 
+#include "base/round.hpp"
 #include "plan/message_window.hpp"
 #include "plan/slot_ring.hpp"
 #include "redistribute/split.hpp"
@@ -51,7 +52,7 @@ class PairwiseExchange {
     const Operand& source = builder.operand(from);
     item_ = size_of(source.dtype);
     order_ = source.axis_order;
-    const std::int64_t wanted = (std::max<std::int64_t>(largest, 1) * item_ + line - 1) / line * line;
+    const std::int64_t wanted = round_up(std::max<std::int64_t>(largest, 1) * item_, line);
     const bool grouped = builder.plan().grouped;
     const std::int64_t slot = std::min(wanted, grouped ? largest_of_group : largest_slot);
     const bool shares_node = !grouped && builder.plan().topology.node_count() < ranks_;

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "base/round.hpp"
 #include "kernels/host/copy.hpp"
 
 namespace partita::devices {
@@ -35,12 +36,12 @@ struct PacketSlots {
 
   /// Of one range, where a rank gives `given` in all. At least two ranks.
   static constexpr std::int64_t most_bytes(int ranks, std::int64_t given = most_given) {
-    return given / (ranks - 1) / data_bytes * data_bytes;
+    return round_down(given / (ranks - 1), data_bytes);
   }
   /// Of a slice of `given` bytes that are cut for all ranks, in an exchange of two rounds.
   static constexpr std::int64_t most_slice_bytes(int ranks, std::int64_t given = most_given) {
     constexpr std::int64_t line = 128 / packet_bytes * data_bytes;
-    const std::int64_t slice = (given + ranks - 1) / ranks / data_bytes * data_bytes;
+    const std::int64_t slice = round_down(ceil_divide(given, ranks), data_bytes);
     return (slice + line) / line * line;
   }
   /// What a rank is given in the second round begins in the middle of a slot.
@@ -52,9 +53,7 @@ struct PacketSlots {
     return 2 * ranks * slot_bytes(ranks, given);
   }
   /// At least one: without it nobody would know that the sender has come.
-  static std::int64_t packets(std::int64_t bytes) {
-    return bytes <= data_bytes ? 1 : (bytes + data_bytes - 1) / data_bytes;
-  }
+  static std::int64_t packets(std::int64_t bytes) { return bytes <= 0 ? 1 : ceil_divide(bytes, data_bytes); }
 
   /// Exchanges are numbered from 1 on with 32 bits, which come round in hours. 0 is never a number: memory
   /// that nobody has sent to holds it. After the largest comes 2: as even as 0, halves are used in turn.

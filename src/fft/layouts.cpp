@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/check.hpp"
+#include "base/round.hpp"
 #include "distribution/boxes.hpp"
 
 namespace partita::fourier {
@@ -26,7 +27,7 @@ Distribution stretched(const BlockNonCyclic& rule, int axis, std::int64_t extent
   BlockNonCyclic result = rule;
   if (result.block.empty()) return result;
   const std::int64_t parts = rule.grid.extents()[axis];
-  result.block[axis] = std::max(rule.block[axis], (extent + parts - 1) / parts);
+  result.block[axis] = std::max(rule.block[axis], ceil_divide(extent, parts));
   return result;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/round.hpp"
 #include "redistribute/split.hpp"
 
 namespace partita::multiplication {
@@ -66,7 +67,7 @@ Partition refine(const Partition& a, const Partition& b) {
 Partition chop(const Partition& pieces, std::int64_t most) {
   Partition result;
   for (const IndexSet& piece : pieces) {
-    const std::int64_t count = (piece.size() + most - 1) / most;
+    const std::int64_t count = ceil_divide(piece.size(), most);
     if (count == 1) {
       result.push_back(piece);
       continue;

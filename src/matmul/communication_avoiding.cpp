@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "base/round.hpp"
 #include "matmul/chooser.hpp"
 #include "matmul/rank_assignment.hpp"
 #include "matmul/scratch_account.hpp"
@@ -59,7 +60,7 @@ std::int64_t parts_along(const Operand& operand, int dimension) {
   const std::int64_t extent = operand.layout.shape()[dimension];
   for (int rank = 0; rank < operand.layout.ranks(); ++rank) {
     const std::int64_t held = operand.layout.local_shape(rank)[dimension];
-    if (held > 0) return (extent + held - 1) / held;
+    if (held > 0) return ceil_divide(extent, held);
   }
   return 1;
 }

@@ -9,6 +9,7 @@
 
 #include "base/check.hpp"
 #include "base/option_names.hpp"
+#include "base/round.hpp"
 #include "matmul/assembly.hpp"
 #include "matmul/crossing.hpp"
 #include "matmul/grid_search.hpp"
@@ -181,7 +182,7 @@ MatmulVolume matmul_volume(const Plan& plan) {
   result.received = incoming(plan);
   const bool known = !plan.buffers.empty() && plan.buffers.front().operand;
   const std::int64_t item = known ? size_of(plan.buffers.front().operand->dtype) : 1;
-  result.scratch = (planning::scratch_bytes(plan) + item - 1) / item;
+  result.scratch = ceil_divide(planning::scratch_bytes(plan), item);
   return result;
 }
 

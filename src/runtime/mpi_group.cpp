@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/check.hpp"
+#include "base/round.hpp"
 #include "runtime/group_of_processes.hpp"
 #include "runtime/message_table.hpp"
 #include "runtime/mpi_communicator.hpp"
@@ -91,7 +92,7 @@ MessageId MpiGroup::start(bool is_send, int peer, std::int64_t bytes, Start&& st
   message.is_send = is_send;
   message.abandoned = false;
   message.completed = 0;
-  const std::int64_t pieces = std::max<std::int64_t>(1, (bytes + piece_bytes - 1) / piece_bytes);
+  const std::int64_t pieces = std::max<std::int64_t>(1, ceil_divide(bytes, piece_bytes));
   message.pieces.assign(static_cast<std::size_t>(pieces), mpi_calls().no_request);
   for (std::size_t piece = 0; piece < message.pieces.size(); ++piece) {
     const MpiCall call;

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "base/check.hpp"
+#include "base/round.hpp"
 #include "base/visit_dtype.hpp"
 #include "kernels/host/number_rules.hpp"
 
@@ -127,7 +128,7 @@ class Folding {
     std::vector<ElementwiseLoop>& loops = columns_ ? kept_ : over_;
     inner_ = loops.back();
     loops.pop_back();
-    chunks_ = columns_ ? 1 : (inner_.count + row_stretch - 1) / row_stretch;
+    chunks_ = columns_ ? 1 : ceil_divide(inner_.count, row_stretch);
     units_ = chunks_;
     for (const ElementwiseLoop& loop : over_) units_ *= loop.count;
     width_ = columns_ ? std::min(column_stretch, inner_.count) : 1;
