@@ -49,7 +49,7 @@ struct TransformSide {
       return value;
     }
     kernels::load_run(from, dtype, 0, 1, 1, &real);
-    return real;
+    return static_cast<long double>(real);
   }
 };
 
