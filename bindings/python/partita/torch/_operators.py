@@ -19,6 +19,7 @@ from .._errors import ArgumentError, Error, UnsupportedError
 from .._packages import fresh
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+_forward_ad: Any = forward_ad  # of which not all has types
 
 
 def _in_programs(function: Function, called: Callable[..., Any]) -> Function:
@@ -140,7 +141,7 @@ class Operator(Generic[Found]):
         if torch.compiler.is_compiling():
             return self._seen(*arguments)  # type: ignore[no-any-return]
         tensors = [one for one in arguments[: self._tensors] if one is not None]
-        if forward_ad._current_level >= 0:
+        if _forward_ad._current_level >= 0:
             _refuse_tangents(self._name, tensors)
         if is_looked_at(tensors):
             return self._seen(*arguments)  # type: ignore[no-any-return]
@@ -153,7 +154,7 @@ def _refuse_tangents(name: str, tensors: List[Tensor]) -> None:
     """PyTorch's own way through an operator that has no forward-mode derivative loses tangents without a word."""
     for one in tensors:
         # Of a tensor that transforms have wrapped it may be one further in that has a tangent.
-        if torch._C._functorch.is_functorch_wrapped_tensor(one) or forward_ad.unpack_dual(one).tangent is not None:
+        if torch._C._functorch.is_functorch_wrapped_tensor(one) or _forward_ad.unpack_dual(one).tangent is not None:
             raise UnsupportedError(f"{name}: there is no derivative in forward mode (torch.func.jvp, forward_ad)")
 
 
