@@ -332,6 +332,28 @@ def test_products_with_an_epilogue(ctx):
         ptt.ColumnParallelLinear(ctx, 6, 6, device=WHERE)(torch.zeros(2, 6, dtype=torch.float64, device=WHERE))
 
 
+def test_layers_begin_without_memory(ctx):
+    """On the device `meta`, by name or as the default; all ranks are asked for numbers then."""
+    for kind in (ptt.ColumnParallelLinear, ptt.RowParallelLinear):
+        layer = kind(ctx, 3 * ctx.size, 2 * ctx.size, device="meta")
+        assert all(one.is_meta for one in layer.parameters())
+        layer.to_empty(device=WHERE)
+        for one in layer.parameters():
+            one.data.fill_(7)
+        layer.reset_parameters()
+        assert all((one.abs() <= 1).all() for one in layer.parameters())
+
+
+def test_layers_want_rows_of_tokens(ctx):
+    for sequence_parallel in (True, False):
+        layer = ptt.ColumnParallelLinear(ctx, 3, 4, sequence_parallel=sequence_parallel, device=WHERE)
+        wrong = ctx.rank == ctx.size - 1 or not sequence_parallel  # without, forward calls are each rank's own
+        x = torch.ones((3,) if wrong else (2, 3), device=WHERE)
+        with pytest.raises(pt.ArgumentError, match="tokens, ..., features.* is wanted, and not of shape"):
+            layer(x)
+    ctx.barrier()
+
+
 def test_layers_are_copied(ctx):
     """With their parameters, for the same ranks: as averages of weights are kept."""
     layer = ptt.ColumnParallelLinear(ctx, 4, 6, activation="gelu", device=WHERE)

@@ -68,11 +68,16 @@ class _ParallelLinear(nn.Module):
 
     @collective
     def reset_parameters(self) -> None:
-        """As nn.Linear draws them, each rank its part, and what all ranks have the same on all. Collective."""
-        seed = broadcast(self.context, torch.randint(1 << 62, (1,)))
+        """As nn.Linear draws them, each rank its part, and what all ranks have the same on all. Collective.
+
+        Of the device `meta` they have no numbers: `to_empty` first.
+        """
+        seed = broadcast(self.context, torch.randint(1 << 62, (1,), device="cpu"))
         bound = 1 / math.sqrt(self.in_features) if self.in_features else 0
         with torch.no_grad():
             for number, one in enumerate(self.parameters()):
+                if one.is_meta:
+                    continue
                 own = one is self.weight or one.shape[0] != self.out_features
                 generator = torch.Generator(one.device)
                 generator.manual_seed(int(seed) + 2 * (self.context.rank if own else 0) + number)
@@ -97,6 +102,10 @@ class _ParallelLinear(nn.Module):
     def _reduced(self) -> torch.dtype:
         """In which sums go from rank to rank."""
         return self.weight.dtype if self.reduce_dtype is None else self.reduce_dtype
+
+    def _check_tokens(self, x: Tensor) -> None:
+        if x.ndim < 2:
+            raise ArgumentError(f"{type(self).__name__}: x of [tokens, ..., features] is wanted, and not of shape {tuple(x.shape)}")
 
     def _rows(self, x: Tensor, layout: _core.Layout) -> Tensor:
         """As a matrix, which must be this rank's part."""
@@ -149,6 +158,7 @@ class ColumnParallelLinear(_ParallelLinear):
 
     @collective
     def forward(self, x: Tensor, tokens: Optional[int] = None) -> Tensor:
+        self._check_tokens(x)
         if not self.sequence_parallel:
             return _activated(functional.linear(_shared(x, self.context), self.weight, self.bias), self.activation)
         leading = tuple(x.shape[:-1])
@@ -192,6 +202,7 @@ class RowParallelLinear(_ParallelLinear):
 
     @collective
     def forward(self, x: Tensor) -> Tensor:
+        self._check_tokens(x)
         if not self.sequence_parallel:
             y = all_reduce(self.context, functional.linear(x, self.weight), shared=True)
             return _activated(y if self.bias is None else y + self.bias, self.activation)
