@@ -66,7 +66,8 @@ def parallel(block, ranks):
     return parallelize_module(block, init_device_mesh("cuda", (ranks,)), plan)
 
 
-def work(rank, features, ranks, port):
+def work(rank, features, ranks, port, ends):
+    """`ends`: of pipes on which rank 0 says to each of the others whether it goes on; of those, the one end that it reads."""
     torch.cuda.set_device(rank)
     torch.set_default_device("cuda")
     torch.set_default_dtype(torch.bfloat16)
@@ -85,27 +86,24 @@ def work(rank, features, ranks, port):
         x.grad = None
         block(x).backward(gradient)
 
-    def go(wanted):
-        """Whether rank 0 goes on: all others ask it."""
-        flag = torch.tensor([wanted], dtype=torch.int32)
-        if ranks > 1:
-            dist.broadcast(flag, 0)
-        return bool(flag.item())
+    def go(on):
+        for end in ends:
+            end.send(on)
 
     for _ in range(3):
         step()
     torch.cuda.synchronize()
     if rank > 0:
-        while go(0):
+        while ends[0].recv():  # no kernel waits on the device meanwhile, beside what others time there
             step()
     else:
         for _ in sys.stdin:
-            go(1)
+            go(True)
             begin = time.perf_counter()
             step()
             torch.cuda.synchronize()
             print(time.perf_counter() - begin, flush=True)
-        go(0)
+        go(False)
     if ranks > 1:
         dist.destroy_process_group()  # each waits for all
 
@@ -115,10 +113,12 @@ def main():
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    others = [mp.get_context("spawn").Process(target=work, args=(rank, features, ranks, port), daemon=True) for rank in range(1, ranks)]
+    spawned = mp.get_context("spawn")
+    pipes = [spawned.Pipe(duplex=False) for _ in range(1, ranks)]
+    others = [spawned.Process(target=work, args=(rank, features, ranks, port, [pipe[0]]), daemon=True) for rank, pipe in enumerate(pipes, 1)]
     for other in others:
         other.start()
-    work(0, features, ranks, port)
+    work(0, features, ranks, port, [pipe[1] for pipe in pipes])
     for other in others:
         other.join()
 

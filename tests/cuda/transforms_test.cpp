@@ -1,5 +1,7 @@
 // What a GPU transforms, against the host's FFTW and the same passes as plain code.
 #include <cuda_runtime.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -121,7 +123,11 @@ TEST_F(CudaTransformsTest, LinesAreThoseOfTheHost) {
     host_.transform(*here, from.bytes.data(), to.bytes.data(), memory.data(), {});
     Numbers result = to;
     download(to_there, result);
-    expect_near(result, to, "round " + std::to_string(round));
+    expect_near(result, to,
+                fmt::format("round {}: kind {} of {}, {} batches, strides {} and {}", round,
+                            static_cast<int>(what.kind),
+                            fmt::join(what.n.begin(), what.n.begin() + what.dimensions, " x "), what.batches,
+                            what.from.stride, what.to.stride));
   }
 }
 
