@@ -137,6 +137,7 @@ std::shared_ptr<PlanRunner> plan_on_host(ContextState& context, const Call& call
     bound->set_heap_offsets(places);
     return bound;
   }
+  context.plans.make_room();
   bound = make_plan(context, call, MemorySpace::host, places);
   context.plans.insert(key, bound);
   return bound;
@@ -182,6 +183,8 @@ std::shared_ptr<Runner> runner_on_device(ContextState& context, const Call& call
       return runner;
     }
   }
+  if (!variants) context.plans.make_room();
+  if (variants && variants->known.size() == Variants::most) variants->known.pop_front();  // as make_room
   std::vector<Layout> layouts = agree(context, call);
   if (!variants) {
     variants = std::make_shared<Variants>();
@@ -192,7 +195,6 @@ std::shared_ptr<Runner> runner_on_device(ContextState& context, const Call& call
   HeapOffsets own = place_of_destination(context, call, *variants);
   const HeapOffsets agreed = agreed_heap_offsets(context, call.operation, own);
   std::shared_ptr<Runner> runner = make_on_device(context, call, agreed.front());
-  if (variants->known.size() == Variants::most) variants->known.pop_front();
   variants->known.emplace_back(std::move(own), runner);
   return runner;
 }

@@ -339,6 +339,7 @@ void halo_exchange(const Array& source, const View& extended, const HaloOptions&
                   source.operand().space == MemorySpace::device ? " on devices" : "");
   auto runner = std::static_pointer_cast<collective::HaloRunner>(context.plans.find(key));
   if (!runner) {
+    context.plans.make_room();
     runner = std::make_shared<collective::HaloRunner>(context, source.operand(), options);
     context.plans.insert(key, runner);
   }

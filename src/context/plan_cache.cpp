@@ -11,11 +11,15 @@ std::shared_ptr<void> PlanCache::find(const std::string& key) {
   return entries_.front().plan;
 }
 
-void PlanCache::insert(const std::string& key, std::shared_ptr<void> plan) {
-  if (entries_.size() == capacity_) {
+void PlanCache::make_room() {
+  // More than the capacity are there where plans were made while others were.
+  while (entries_.size() >= capacity_) {
     index_.erase(entries_.back().key);
     entries_.pop_back();
   }
+}
+
+void PlanCache::insert(const std::string& key, std::shared_ptr<void> plan) {
   entries_.push_front({key, std::move(plan)});
   index_[entries_.front().key] = entries_.begin();
 }

@@ -11,22 +11,44 @@ std::shared_ptr<int> plan(int number) {
   return std::make_shared<int>(number);
 }
 
+void add(contexts::PlanCache& plans, const std::string& key, const std::shared_ptr<int>& made) {
+  (void)plans.find_or_make<int>(key, [&] { return made; });
+}
+
 TEST(PlanCache, TheLeastRecentlyUsedGoesFirst) {
   contexts::PlanCache plans;
   plans.set_capacity(3);
-  for (const char* const key : {"a", "b", "c"}) plans.insert(key, plan(1));
+  for (const char* const key : {"a", "b", "c"}) add(plans, key, plan(1));
   EXPECT_NE(plans.find("a"), nullptr);
-  plans.insert("d", plan(2));
+  add(plans, "d", plan(2));
   EXPECT_EQ(plans.find("b"), nullptr);
   for (const char* const key : {"a", "c", "d"}) EXPECT_NE(plans.find(key), nullptr) << key;
   EXPECT_EQ(plans.size(), 3U);
+}
+
+// Before the next one is made: ranks that share a device may begin with that once it is.
+TEST(PlanCache, WhatGoesHasGoneWhenTheNextIsMade) {
+  contexts::PlanCache plans;
+  plans.set_capacity(2);
+  const std::weak_ptr<int> first = plans.find_or_make<int>("first", [] { return plan(1); });
+  add(plans, "second", plan(2));
+  (void)plans.find_or_make<int>("third", [&] {
+    EXPECT_TRUE(first.expired());
+    add(plans, "made while another is", plan(4));
+    return plan(3);
+  });
+  for (const char* const key : {"second", "third", "made while another is"})
+    EXPECT_NE(plans.find(key), nullptr) << key;
+  add(plans, "fourth", plan(5));
+  EXPECT_EQ(plans.size(), 2U);
+  EXPECT_NE(plans.find("fourth"), nullptr);
 }
 
 TEST(PlanCache, WhatIsKeptTakesNoPlace) {
   contexts::PlanCache plans;
   plans.set_capacity(1);
   plans.keep("the context's", plan(1));
-  for (int i = 0; i < 5; ++i) plans.insert(std::to_string(i), plan(i));
+  for (int i = 0; i < 5; ++i) add(plans, std::to_string(i), plan(i));
   EXPECT_NE(plans.find("4"), nullptr);
   EXPECT_NE(plans.find_kept("the context's"), nullptr);
   EXPECT_EQ(plans.find("the context's"), nullptr);
@@ -42,10 +64,10 @@ TEST(PlanCache, WhatIsPinnedStaysAsLongAsItsUser) {
   {
     const std::shared_ptr<int> used = plan(1);
     pinned = used;
-    plans.insert("used", used);
+    add(plans, "used", used);
     plans.pin(user, used);
   }
-  plans.insert("another", plan(2));
+  add(plans, "another", plan(2));
   EXPECT_EQ(plans.find("used"), nullptr);
   plans.collect();
   EXPECT_FALSE(pinned.expired());
