@@ -1,5 +1,8 @@
 #include "kernels/host/fill.hpp"
 
+#include <partita/array.hpp>
+
+#include "array/array_state.hpp"
 #include "array/transfer.hpp"
 #include "base/check.hpp"
 #include "device/device_synchronization.hpp"
