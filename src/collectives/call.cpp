@@ -183,8 +183,11 @@ std::shared_ptr<Runner> runner_on_device(ContextState& context, const Call& call
       return runner;
     }
   }
-  if (!variants) context.plans.make_room();
-  if (variants && variants->known.size() == Variants::most) variants->known.pop_front();  // as make_room
+  if (!variants) {
+    context.plans.make_room();
+  } else if (variants->known.size() == Variants::most) {
+    variants->known.pop_front();  // before all agree, as make_room
+  }
   std::vector<Layout> layouts = agree(context, call);
   if (!variants) {
     variants = std::make_shared<Variants>();

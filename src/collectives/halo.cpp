@@ -337,12 +337,8 @@ void halo_exchange(const Array& source, const View& extended, const HaloOptions&
   const std::string key =
       fmt::format("halo {} {}{}", collective::halo_text(source.layout(), options), name(source.dtype()),
                   source.operand().space == MemorySpace::device ? " on devices" : "");
-  auto runner = std::static_pointer_cast<collective::HaloRunner>(context.plans.find(key));
-  if (!runner) {
-    context.plans.make_room();
-    runner = std::make_shared<collective::HaloRunner>(context, source.operand(), options);
-    context.plans.insert(key, runner);
-  }
+  const auto runner = context.plans.find_or_make<collective::HaloRunner>(
+      key, [&] { return std::make_shared<collective::HaloRunner>(context, source.operand(), options); });
   contexts::keep_for_graph(context, stream, runner);
   runner->run(source.local(), extended, stream);
 }

@@ -7,21 +7,15 @@
 #include <algorithm>
 #include <random>
 
-#include "device/accelerator.hpp"
+#include "cuda/device_case.hpp"
 #include "device/device_memory.hpp"
 #include "kernels/host/number_runs.hpp"
 
 namespace partita::testing {
 namespace {
 
-class CudaFoldTest : public ::testing::Test {
+class CudaFoldTest : public CudaDeviceTest {
  protected:
-  void SetUp() override {
-    devices::Accelerators& devices = devices::Accelerators::built_in();
-    if (devices.count() == 0) GTEST_SKIP() << "no GPU: " << devices.why_none();
-    device_ = devices.device(0)->open({}, 1);
-  }
-
   std::int64_t number(std::int64_t least, std::int64_t most) {
     return std::uniform_int_distribution<std::int64_t>(least, most)(random_);
   }
@@ -66,7 +60,6 @@ class CudaFoldTest : public ::testing::Test {
   }
 
   std::mt19937_64 random_{1};
-  std::unique_ptr<devices::Accelerator> device_;
 };
 
 TEST_F(CudaFoldTest, SumsOfRowsAndColumnsAreThoseOfTheHost) {

@@ -13,7 +13,7 @@
 #include <random>
 #include <vector>
 
-#include "device/accelerator.hpp"
+#include "cuda/device_case.hpp"
 #include "device/device_memory.hpp"
 #include "kernels/host/number_runs.hpp"
 #include "ranks/fake_math.hpp"
@@ -37,12 +37,11 @@ inline double rounding(Dtype dtype) {
   return dtype == Dtype::f32 || dtype == Dtype::c64 ? 0x1p-24 : 0x1p-53;
 }
 
-class CudaMathTest : public ::testing::Test {
+class CudaMathTest : public CudaDeviceTest {
  protected:
   void SetUp() override {
-    devices::Accelerators& devices = devices::Accelerators::built_in();
-    if (devices.count() == 0) GTEST_SKIP() << "no GPU: " << devices.why_none();
-    device_ = devices.device(0)->open({}, 1);
+    CudaDeviceTest::SetUp();
+    if (!device_) return;
     if (device_->math() == nullptr) GTEST_SKIP() << "no cuBLAS: " << device_->why_no_math();
   }
 
@@ -123,7 +122,6 @@ class CudaMathTest : public ::testing::Test {
     return result;
   }
 
-  std::unique_ptr<devices::Accelerator> device_;
   FakeMath host_{[](Stream, const std::function<void()>& work) { work(); }};
   std::mt19937_64 random_{std::random_device()()};
 };

@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "device/accelerator.hpp"
+#include "cuda/device_case.hpp"
 #include "device/device_memory.hpp"
 
 namespace partita::testing {
@@ -15,14 +15,8 @@ namespace {
 using kernels::Randomness;
 using kernels::RandomPass;
 
-class CudaRandomTest : public ::testing::Test {
+class CudaRandomTest : public CudaDeviceTest {
  protected:
-  void SetUp() override {
-    devices::Accelerators& devices = devices::Accelerators::built_in();
-    if (devices.count() == 0) GTEST_SKIP() << "no GPU: " << devices.why_none();
-    device_ = devices.device(0)->open({}, 1);
-  }
-
   void expect_bits_of_host(RandomPass pass, std::int64_t elements) {
     const std::int64_t bytes = elements * size_of(pass.dtype);
     std::vector<char> expected(static_cast<std::size_t>(bytes)), found(expected);
@@ -36,9 +30,6 @@ class CudaRandomTest : public ::testing::Test {
     ASSERT_EQ(cudaMemcpy(found.data(), there.data(), found.size(), cudaMemcpyDefault), cudaSuccess);
     EXPECT_TRUE(found == expected) << name(pass.dtype) << ", " << static_cast<int>(pass.kind);
   }
-
- private:
-  std::unique_ptr<devices::Accelerator> device_;
 };
 
 TEST_F(CudaRandomTest, OfEveryDtype) {

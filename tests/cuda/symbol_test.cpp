@@ -7,7 +7,7 @@
 #include <complex>
 #include <random>
 
-#include "device/accelerator.hpp"
+#include "cuda/device_case.hpp"
 #include "device/device_memory.hpp"
 
 namespace partita::testing {
@@ -16,14 +16,8 @@ namespace {
 using kernels::Symbol;
 using kernels::SymbolPass;
 
-class CudaSymbolTest : public ::testing::Test {
+class CudaSymbolTest : public CudaDeviceTest {
  protected:
-  void SetUp() override {
-    devices::Accelerators& devices = devices::Accelerators::built_in();
-    if (devices.count() == 0) GTEST_SKIP() << "no GPU: " << devices.why_none();
-    device_ = devices.device(0)->open({}, 1);
-  }
-
   /// In device memory.
   template <class T>
   devices::DeviceMemory there(const std::vector<T>& values) {
@@ -65,7 +59,6 @@ class CudaSymbolTest : public ::testing::Test {
   }
 
   std::mt19937_64 random_{1};
-  std::unique_ptr<devices::Accelerator> device_;
 };
 
 TEST_F(CudaSymbolTest, ProductsAreThoseOfTheHost) {

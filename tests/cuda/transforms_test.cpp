@@ -8,7 +8,7 @@
 #include <cstring>
 #include <random>
 
-#include "device/accelerator.hpp"
+#include "cuda/device_case.hpp"
 #include "device/device_memory.hpp"
 #include "ranks/fake_transforms.hpp"
 
@@ -33,12 +33,11 @@ struct Numbers {
   }
 };
 
-class CudaTransformsTest : public ::testing::Test {
+class CudaTransformsTest : public CudaDeviceTest {
  protected:
   void SetUp() override {
-    devices::Accelerators& devices = devices::Accelerators::built_in();
-    if (devices.count() == 0) GTEST_SKIP() << "no GPU: " << devices.why_none();
-    device_ = devices.device(0)->open({}, 1);
+    CudaDeviceTest::SetUp();
+    if (!device_) return;
     if (device_->transforms() == nullptr) GTEST_SKIP() << "no cuFFT: " << device_->why_no_transforms();
   }
 
@@ -82,7 +81,6 @@ class CudaTransformsTest : public ::testing::Test {
     EXPECT_LE(std::sqrt(difference), (here.single ? 1e-5 : 1e-13) * std::sqrt(size)) << what;
   }
 
-  std::unique_ptr<devices::Accelerator> device_;
   FakeTransforms host_{[](Stream, const std::function<void()>& work) { work(); }};
   std::mt19937_64 random_{std::random_device()()};
 };

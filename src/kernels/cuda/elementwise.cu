@@ -164,11 +164,7 @@ int launch_elementwise(const Elementwise& what, void* stream) {
 }
 
 int load_elementwise_kernels() {
-  for (const Kernel kernel : of_dtypes) {
-    const int result = load(kernel);
-    if (result != cudaSuccess) return result;
-  }
-  return cudaSuccess;
+  return load_each(of_dtypes);
 }
 
 }  // namespace partita::kernels::cuda

@@ -64,11 +64,7 @@ int launch_random(const RandomElements& what, void* stream) {
 }
 
 int load_random_kernels() {
-  for (const Kernel kernel : of_dtypes) {
-    const int result = load(kernel);
-    if (result != cudaSuccess) return result;
-  }
-  return cudaSuccess;
+  return load_each(of_dtypes);
 }
 
 }  // namespace partita::kernels::cuda

@@ -106,4 +106,13 @@ int load(Kernels... kernels) {
   return result;
 }
 
+template <class Kernel, std::size_t count>
+int load_each(const Kernel (&kernels)[count]) {
+  for (const Kernel kernel : kernels) {
+    const int result = load(kernel);
+    if (result != cudaSuccess) return result;
+  }
+  return cudaSuccess;
+}
+
 }  // namespace partita::kernels::cuda

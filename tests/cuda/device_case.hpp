@@ -1,0 +1,24 @@
+// What tests of one GPU begin with.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "device/accelerator.hpp"
+
+namespace partita::testing {
+
+/// Skipped where there is no GPU.
+class CudaDeviceTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    devices::Accelerators& devices = devices::Accelerators::built_in();
+    if (devices.count() == 0) GTEST_SKIP() << "no GPU: " << devices.why_none();
+    device_ = devices.device(0)->open({}, 1);
+  }
+
+  std::unique_ptr<devices::Accelerator> device_;  // null where the test is skipped
+};
+
+}  // namespace partita::testing
