@@ -29,8 +29,6 @@ if(NOT CMAKE_CUDA_ARCHITECTURES)
   partita_choose_cuda_architectures(CMAKE_CUDA_ARCHITECTURES ${PARTITA_NVCC} "${PARTITA_NVIDIA_SMI}")
 endif()
 set(CMAKE_CUDA_COMPILER ${PARTITA_NVCC})
-set(CMAKE_CUDA_STANDARD 20)
-set(CMAKE_CUDA_STANDARD_REQUIRED ON)
 set(CMAKE_CUDA_RUNTIME_LIBRARY Static)
 if(CCACHE AND NOT DEFINED CMAKE_CUDA_COMPILER_LAUNCHER)
   set(CMAKE_CUDA_COMPILER_LAUNCHER ${CCACHE})
@@ -41,10 +39,15 @@ if(CUDAToolkit_VERSION VERSION_LESS 12.5)
   message(FATAL_ERROR "CUDA ${CUDAToolkit_VERSION} is too old: 12.5 or newer (or -DPARTITA_CUDA=OFF)")
 endif()
 set(PARTITA_HAVE_CUDA ON)
-if(NOT DEFINED CMAKE_CUDA20_STANDARD_COMPILE_OPTION) # CMake 3.25 does not know it
+
+# After the language is enabled: CMake 3.25 does not know how nvcc is asked for C++20, and would refuse the programs
+# that it tries the compiler with.
+if(NOT DEFINED CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
   set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
   set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
 endif()
+set(CMAKE_CUDA_STANDARD 20)
+set(CMAKE_CUDA_STANDARD_REQUIRED ON)
 
 # Devices below the least architecture cannot run our kernels.
 partita_least_cuda_architecture(least_architecture "${CMAKE_CUDA_ARCHITECTURES}")
