@@ -19,7 +19,9 @@ namespace partita {
 enum class FftKind : std::uint8_t {
   c2c,
   r2c,  ///< half spectrum along the last of the axes: n/2+1
-  c2r,  ///< its inverse; `last_length` says n
+  /// Its inverse; `last_length` says n. What is real in the half spectrum of a real line, its first element
+  /// and of an even n its last one, counts as real: imaginary parts there change nothing, as in NumPy.
+  c2r,
   dct1,
   dct2,
   dct3,

@@ -1,6 +1,7 @@
 #include "execute/device_line_pass.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "base/check.hpp"
 #include "execute/transform_nests.hpp"
@@ -55,6 +56,25 @@ bool is_single(const TransformNest& nest) {
   return nest.precision == kernels::FftwPrecision::f32;
 }
 
+/// In place on half spectra along one line: only what must be real is visited, the first element and of an
+/// even line the last one.
+LinePass ends_of_half_spectra(const TransformNest& nest) {
+  const FftwLoop& line = nest.lines.front();
+  const std::int64_t ends = line.count % 2 == 0 ? 2 : 1;
+  std::vector<FftwLoop> batch = nest.batch;
+  for (FftwLoop& loop : batch) loop.to_stride = loop.from_stride;
+  batch = merged(std::move(batch));
+  LinePass pass;
+  pass.step = LineStep::half_spectrum;
+  pass.single = is_single(nest);
+  pass.n = pass.positions = ends;
+  pass.from_stride = pass.to_stride = line.count / 2 * line.from_stride;
+  pass.batch = loops_of(batch);
+  pass.lines = lines_of(batch);
+  pass.along = false;
+  return pass;
+}
+
 class DirectPass final : public DevicePass {
  public:
   DirectPass(devices::DeviceTransforms& device, const TransformNest& nest, const FftCalls& calls,
@@ -72,17 +92,24 @@ class DirectPass final : public DevicePass {
     const bool real = nest.kind == TransformKind::complex_to_real;
     scaling_ =
         pass_over(std::move(loops), real ? LineStep::copy_real : LineStep::copy_complex, is_single(nest));
-    to_ = place.to;
+    place_ = place;
+    if (real && nest.lines.size() == 1) ends_ = ends_of_half_spectra(nest);
   }
 
   std::int64_t workspace_bytes() const override { return fft_->workspace_bytes(); }
 
   void enqueue(const Addresses& at, double factor, Stream stream) override {
+    if (ends_) {
+      LinePass ends = *ends_;
+      ends.to = at.from + place_.from;
+      ends.from = ends.to;
+      device_.pass(ends, stream);
+    }
     for (const PassPlace& place : places_)
       device_.transform(*fft_, at.from + place.from, at.to + place.to, at.workspace, stream);
     if (factor == 1) return;
     LinePass scaling = scaling_;
-    scaling.from = scaling.to = at.to + to_;
+    scaling.from = scaling.to = at.to + place_.to;
     scaling.scale = factor;
     device_.pass(scaling, stream);
   }
@@ -91,8 +118,9 @@ class DirectPass final : public DevicePass {
   devices::DeviceTransforms& device_;
   std::shared_ptr<devices::PreparedFft> fft_;
   std::vector<PassPlace> places_;
+  PassPlace place_;
   LinePass scaling_;
-  std::int64_t to_ = 0;
+  std::optional<LinePass> ends_;  // before it: cuFFT reads what it should not, at some lengths (8192 of f32)
 };
 
 class SingleElements final : public DevicePass {

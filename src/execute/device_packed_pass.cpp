@@ -39,7 +39,7 @@ Recipe recipe_of(TransformKind kind, std::int64_t n) {
     case real_to_complex:
       return real(LineStep::copy_real, LineStep::copy_complex, n, n / 2 + 1);
     case complex_to_real:
-      return {LineStep::copy_complex, LineStep::copy_real, kind, n, n / 2 + 1, n, n};
+      return {LineStep::half_spectrum, LineStep::copy_real, kind, n, n / 2 + 1, n, n};
     case dct1:
       return real(LineStep::before_1, LineStep::after_1, 2 * (n - 1), n);
     case dst1:

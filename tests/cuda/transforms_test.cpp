@@ -27,6 +27,10 @@ struct Numbers {
   std::vector<char> bytes;
 
   std::size_t count() const { return bytes.size() / (single ? sizeof(float) : sizeof(double)); }
+  void clear(std::int64_t i) {
+    const std::size_t size = single ? sizeof(float) : sizeof(double);
+    std::memset(bytes.data() + static_cast<std::size_t>(i) * size, 0, size);
+  }
   double at(std::size_t i) const {
     if (!single) return reinterpret_cast<const double*>(bytes.data())[i];
     return static_cast<double>(reinterpret_cast<const float*>(bytes.data())[i]);
@@ -72,6 +76,15 @@ class CudaTransformsTest : public CudaDeviceTest {
               cudaSuccess);
   }
 
+  /// Without imaginary parts where half spectra of one line have none: of others the library promises
+  /// nothing.
+  static void make_half_spectra(Numbers& numbers, const DeviceFft& what) {
+    for (std::int64_t b = 0; b < what.batches; ++b) {
+      for (const std::int64_t k : {std::int64_t{0}, what.n[0] % 2 == 0 ? what.n[0] / 2 : 0})
+        numbers.clear(2 * (b * what.from.apart + k * what.from.stride) + 1);
+    }
+  }
+
   static void expect_near(const Numbers& there, const Numbers& here, const std::string& what) {
     double difference = 0, size = 0;
     for (std::size_t i = 0; i < here.count(); ++i) {
@@ -111,6 +124,7 @@ TEST_F(CudaTransformsTest, LinesAreThoseOfTheHost) {
     const bool from_real = what.kind == TransformKind::real_to_complex;
     const bool to_real = what.kind == TransformKind::complex_to_real;
     Numbers from = random_numbers((from_real ? 1 : 2) * lay_out(what.from, to_real), what.single);
+    if (to_real) make_half_spectra(from, what);
     Numbers to = random_numbers((to_real ? 1 : 2) * lay_out(what.to, from_real), what.single);
     const devices::DeviceMemory from_there = upload(from), to_there = upload(to);
     const auto there = device_->transforms()->prepare(what), here = host_.prepare(what);

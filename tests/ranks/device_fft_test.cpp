@@ -72,6 +72,29 @@ DEVICE_FFT_TEST(HalfSpectraStayUnlessTheyMayBeOverwritten) {
   }
 }
 
+/// The first element of a half spectrum, and the last one of an even line, count as real: cuFFT reads their
+/// imaginary parts at some lengths.
+DEVICE_FFT_TEST(WhatIsRealInAHalfSpectrumCountsAsReal) {
+  for (const Dtype dtype : {Dtype::c64, Dtype::c128}) {
+    for (const std::int64_t length : {1, 2, 7, 10, 96, 8192, 16384}) {
+      for (const std::vector<int>& axes : {std::vector<int>{1}, std::vector<int>{0, 1}}) {
+        const Shape shape{4, length / 2 + 1};
+        const Array spectrum = random_array(context, shape, Slab(0), dtype);
+        FftOptions options{.axes = axes, .last_length = length};
+        const Array expected = irfft(random_array(context, shape, Slab(0), dtype,
+                                                  {Residency::heap, Order::row_major, MemorySpace::host}),
+                                     options);
+        for (const bool overwrite : {false, true}) {
+          options.overwrite_input = overwrite;
+          const Array result = irfft(spectrum, options);
+          EXPECT_LT(compare(expected, result).largest_difference, dtype == Dtype::c64 ? 1e-5 : 1e-13)
+              << length << ", overwritten " << overwrite;
+        }
+      }
+    }
+  }
+}
+
 /// One side on the host, the other on the device, in all kinds of memory.
 DEVICE_FFT_TEST(WhatLiesOnTheHostCrosses) {
   const Shape shape{7, 12};

@@ -128,7 +128,8 @@ def irfftn(
     """The inverse of `rfftn`. Collective, blocking.
 
     `s` are the lengths of the result along the axes; only the last may differ from what `a` has, where it is
-    2 (n - 1) by default.
+    2 (n - 1) by default. What is real in the half spectrum of a real line, its first element and of an even
+    line its last one, counts as real, whatever its imaginary part.
     """
     core_given(a)
     along = axes_or_all(axes, a.ndim)

@@ -32,12 +32,14 @@
 namespace partita::kernels::cuda {
 
 /// Which elements are written: `copy_*` all of the lines as they are, `widen` complex from real, `narrow` the
-/// real parts, `before_*` what is transformed, `after_*` the result.
+/// real parts, `half_spectrum` those of real lines of n elements, without imaginary parts where they have
+/// none, `before_*` what is transformed, `after_*` the result.
 enum class LineStep : std::uint8_t {
   copy_real,
   copy_complex,
   widen,
   narrow,
+  half_spectrum,
   before_1,
   before_2,
   before_3,
@@ -54,7 +56,7 @@ struct LinePass {
   LineStep step = LineStep::copy_complex;
   bool single = false;         ///< numbers of 32 bits
   bool sine = false;           ///< of cosine and sine transforms
-  std::int64_t n = 0;          ///< of them, the length of a line
+  std::int64_t n = 0;          ///< the length of a line: of them, and of half spectra
   std::int64_t positions = 0;  ///< that are written, of a line
   const void* from = nullptr;
   void* to = nullptr;
@@ -135,6 +137,8 @@ class Line {
         return put(position, Number{real(position), Real(0)});
       case LineStep::narrow:
         return put(position, number(position).real);
+      case LineStep::half_spectrum:
+        return put(position, of_half_spectrum(position, number(position)));
       case LineStep::before_1:
         return put(position, before_1(position));
       case LineStep::before_2:
@@ -178,6 +182,10 @@ class Line {
     return pass_.sine && position % 2 != 0 ? Real(-1) : Real(1);
   }
 
+  PARTITA_EVERYWHERE Number of_half_spectrum(std::int64_t k, Number value) const {
+    const bool own_conjugate = k == 0 || 2 * k == n_;
+    return {value.real, own_conjugate ? Real(0) : value.imaginary};
+  }
   PARTITA_EVERYWHERE Real before_1(std::int64_t p) const {
     if (!pass_.sine) return real(p < n_ ? p : 2 * (n_ - 1) - p);
     if (p % (n_ + 1) == 0) return Real(0);
@@ -190,7 +198,7 @@ class Line {
   }
   PARTITA_EVERYWHERE Number before_3(std::int64_t k) const {
     const Number value{turned(k), k == 0 ? Real(0) : -turned(n_ - k)};
-    return line_product(root_of<Real>(k, 2 * n_), value);
+    return of_half_spectrum(k, line_product(root_of<Real>(k, 2 * n_), value));
   }
   PARTITA_EVERYWHERE Number before_4(std::int64_t p) const {
     if (n_ % 2 == 0)
