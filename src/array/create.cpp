@@ -12,9 +12,10 @@ namespace partita {
 namespace {
 
 /// Waits for nothing when it goes: what the peers still do, they do to memory of the heap or of plans. Of a
-/// failed context it stays, as scratch does: streams may still be at it.
+/// failed context it stays, as scratch does: streams may still be at it. All ranks make some, and then agree.
 std::shared_ptr<void> device_memory(const std::shared_ptr<ContextState>& context, std::int64_t bytes) {
   context->device->use();
+  context->device->physical().collect();
   return {context->device->physical().allocate(std::max<std::int64_t>(bytes, 1)), [context](void* memory) {
             if (!context->failed()) context->device->physical().release(memory);
           }};

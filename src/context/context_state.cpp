@@ -80,8 +80,10 @@ void contexts::start_context(ContextState& state) {
   state.board =
       std::make_unique<runtime::NodeBoard>(state.node_memory->control(), static_cast<int>(neighbours.size()),
                                            static_cast<int>(place - neighbours.begin()));
-  state.heap = std::make_unique<memory::SymmetricHeap>(
-      state, *state.node_memory, [&state](std::string_view what) { devices::finish_device(state, what); });
+  state.heap = std::make_unique<memory::SymmetricHeap>(state, *state.node_memory,
+                                                       [&state](std::string_view what, bool dropped) {
+                                                         if (dropped) devices::finish_device(state, what);
+                                                       });
   devices::start_device(state);
   state.threads_hold = std::make_shared<std::pair<std::shared_ptr<void>, std::shared_ptr<void>>>(
       kernels::hold_blas_threads(state.threads), kernels::hold_fft_threads(state.threads));

@@ -26,7 +26,12 @@ struct DeviceRuntime;
 /// device memory is host memory and whose streams are threads.
 class Accelerator : public DeviceQueues, public DeviceWork, public DeviceArithmetic {
  public:
-  explicit Accelerator(std::shared_ptr<PhysicalDevice> physical) : physical_(std::move(physical)) {}
+  explicit Accelerator(std::shared_ptr<PhysicalDevice> physical) : physical_(std::move(physical)) {
+    physical_->count_context(1);
+  }
+  ~Accelerator() override { physical_->count_context(-1); }
+  Accelerator(const Accelerator&) = delete;
+  Accelerator& operator=(const Accelerator&) = delete;
 
   PhysicalDevice& physical() const { return *physical_; }
   void use() const { physical_->use(); }

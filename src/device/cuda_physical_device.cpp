@@ -87,7 +87,7 @@ void* CudaPhysicalDevice::allocate(std::int64_t bytes) {
   return memory;
 }
 
-void CudaPhysicalDevice::release(void* memory) noexcept {
+void CudaPhysicalDevice::free(void* memory) noexcept {
   const cuda::CudaBesideCaptures unharmed;
   cudaFree(memory);
 }
@@ -100,7 +100,7 @@ void* CudaPhysicalDevice::allocate_pinned(std::int64_t bytes) {
   return memory;
 }
 
-void CudaPhysicalDevice::release_pinned(void* memory) noexcept {
+void CudaPhysicalDevice::free_pinned(void* memory) noexcept {
   const cuda::CudaBesideCaptures unharmed;
   cudaFreeHost(memory);
 }

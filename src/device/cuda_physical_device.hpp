@@ -10,6 +10,9 @@ class CudaPhysicalDevice final : public PhysicalDevice {
  public:
   /// Throws UnsupportedError (this build has no kernels for the device).
   explicit CudaPhysicalDevice(int index);
+  ~CudaPhysicalDevice() override { collect(); }
+  CudaPhysicalDevice(const CudaPhysicalDevice&) = delete;
+  CudaPhysicalDevice& operator=(const CudaPhysicalDevice&) = delete;
 
   int index() const override { return index_; }
   std::string name() const override;
@@ -17,9 +20,7 @@ class CudaPhysicalDevice final : public PhysicalDevice {
   void use() override;
 
   void* allocate(std::int64_t bytes) override;
-  void release(void* memory) noexcept override;
   void* allocate_pinned(std::int64_t bytes) override;
-  void release_pinned(void* memory) noexcept override;
   FoundMemory find_memory(const void* address) override;
   std::unique_ptr<memory::NodeMemory> share_memory(runtime::Runtime& state,
                                                    const Topology& topology) override;
@@ -36,6 +37,8 @@ class CudaPhysicalDevice final : public PhysicalDevice {
 
  private:
   void check_suitable();
+  void free(void* memory) noexcept override;
+  void free_pinned(void* memory) noexcept override;
 
   int index_;
   int multiprocessors_ = 0;

@@ -21,7 +21,11 @@ std::string share(DeviceRuntime& state, const Topology& topology, Backing backin
   state.device_topology = topology;
   state.device_memory = (state.device->physical().*backing)(state, topology);
   state.device_heap = std::make_unique<memory::SymmetricHeap>(
-      state, *state.device_memory, [&state](std::string_view what) { finish_device(state, what); },
+      state, *state.device_memory,
+      [&state](std::string_view what, bool dropped) {
+        if (dropped) finish_device(state, what);
+        state.device->physical().collect();
+      },
       "device memory");
   state.flags = std::make_unique<FlagBoard>(state);
   for (const std::string& text : runtime::exchange(state, operation, state.flags->unreachable())) {

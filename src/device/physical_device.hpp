@@ -1,11 +1,14 @@
 // A device (a GPU) as all contexts of a process share it.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <partita/context.hpp>
 #include <partita/topology.hpp>
 #include <string>
+#include <vector>
 
 #include "memory/node_memory.hpp"
 
@@ -37,12 +40,21 @@ class PhysicalDevice : public std::enable_shared_from_this<PhysicalDevice> {
   /// The calling thread drives this device from here on. Cheap.
   virtual void use() = 0;
 
-  // --- memory. Release waits for nothing that a peer still has to do; never throws.
+  // --- memory
   virtual void* allocate(std::int64_t bytes) = 0;  ///< throws MemoryError
-  virtual void release(void* memory) noexcept = 0;
   /// Host memory that the device reads and writes in place.
   virtual void* allocate_pinned(std::int64_t bytes) = 0;
-  virtual void release_pinned(void* memory) noexcept = 0;
+  /// Gives back what nothing uses any more; never throws. Drivers first wait for all that the device has been
+  /// given, and where ranks of this process share it, one's kernels may wait for what another has yet to
+  /// start, perhaps the caller: while several contexts have it open, memory stays until one comes to
+  /// `collect`.
+  void release(void* memory) noexcept { give_back({memory, false}); }
+  void release_pinned(void* memory) noexcept { give_back({memory, true}); }
+  /// Frees what has stayed. For calls that all ranks of a context make together, before they agree: all that
+  /// the kernels of one wait for has then been started by the others.
+  void collect() noexcept;
+  /// One context more, or one less, has the device open.
+  void count_context(int change) noexcept { contexts_ += change; }
   virtual FoundMemory find_memory(const void* address) = 0;
   /// `allocate` gives host memory: any transport takes its addresses.
   virtual bool is_host_memory() const { return false; }
@@ -63,6 +75,23 @@ class PhysicalDevice : public std::enable_shared_from_this<PhysicalDevice> {
   /// This device for one more context, `ranks` of which use it: kernels that wait for one another must all
   /// find room on it. `options`: how it copies, and in how many streams.
   virtual std::unique_ptr<Accelerator> open(const ContextOptions& options, int ranks) = 0;
+
+ protected:
+  /// At once. Derived classes `collect` when they go.
+  virtual void free(void* memory) noexcept = 0;
+  virtual void free_pinned(void* memory) noexcept = 0;
+
+ private:
+  struct Released {
+    void* memory;
+    bool pinned;
+  };
+  void give_back(Released released) noexcept;
+  void free_one(const Released& released) noexcept;
+
+  std::atomic<int> contexts_{0};
+  std::mutex mutex_;
+  std::vector<Released> released_;  // under the mutex
 };
 
 /// The same number on all ranks of a host that use the device, another number everywhere else.

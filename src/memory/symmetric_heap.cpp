@@ -43,7 +43,7 @@ runtime::Summary SymmetricHeap::meet(runtime::Meeting& meeting, std::string_view
   // Asked once: another thread may drop a block at any time, which is then told in the next meeting.
   const std::vector<std::uint64_t>& dropped = blocks_.unreported_drops();
   const std::string drops = dropped.empty() ? "" : serialize(dropped);
-  if (!drops.empty()) settle_(operation);  // streams may still use them
+  settle_(operation, !drops.empty());  // streams may still use them
   mine.bytes_smallest = mine.bytes_largest = static_cast<std::int64_t>(drops.size());
   const runtime::Summary all = runtime::settle(meeting, mine, [&] { return report; });
   release_dropped(meeting, all, drops);

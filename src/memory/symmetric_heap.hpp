@@ -48,10 +48,11 @@ class SymmetricHeap {
   /// Live blocks (not dropped) with where they were allocated, one line each.
   std::string leaks() const { return blocks_.describe_live(); }
 
-  /// Returns when nothing that this rank has started uses blocks any more; for an operation of this name.
-  using Settle = std::function<void(std::string_view operation)>;
-  /// In `memory`; `what` names it in errors: "symmetric memory". Both outlive it, as what `settle` uses,
-  /// which is called before the ranks tell each other what they have dropped.
+  /// What this rank does for an operation of this name before the ranks meet in it; where it is about to tell
+  /// the others that blocks have been dropped, it returns when nothing that the rank has started uses blocks
+  /// any more.
+  using Settle = std::function<void(std::string_view operation, bool dropped)>;
+  /// In `memory`; `what` names it in errors: "symmetric memory". Both outlive it, as what `settle` uses.
   SymmetricHeap(runtime::Runtime& state, NodeMemory& memory, Settle settle,
                 std::string_view what = "symmetric memory");
 

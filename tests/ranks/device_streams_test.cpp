@@ -1,13 +1,16 @@
 // What is put into the streams of devices: its order, and what the host waits for.
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <complex>
 #include <future>
 #include <memory>
 #include <numbers>
+#include <optional>
 #include <partita/array_reductions.hpp>
 #include <partita/astype.hpp>
 #include <partita/elements.hpp>
+#include <partita/fft.hpp>
 #include <partita/redistribute.hpp>
 #include <partita/spectral.hpp>
 #include <thread>
@@ -62,6 +65,32 @@ DEVICE_TEST(DroppedArraysOutliveTheirStreams) {
   }
   context.synchronize();
   EXPECT_EQ(count_wrong(kept, source.layout()), 0);
+}
+
+// A driver frees memory when its device has done all that it was given, by whichever rank of the process: by
+// one that has run ahead, too, and waits for the others.
+DEVICE_TEST(MemoryGoesWhileARankThatSharesTheDeviceWaits) {
+  if (context.state()->device_topology.node_count() > 1)
+    GTEST_SKIP() << "needs devices that reach each other: messages wait in execute";
+  Array source = empty(context, {301, 203}, Slab(0), Dtype::f32);
+  Array destination = empty(context, {301, 203}, Slab(1), Dtype::f32);
+  Redistribute there(context, source.operand(), destination.operand());
+  write_known(source);
+  for (int ahead = 0; ahead < context.size(); ++ahead) {
+    std::optional<Array> ordinary = empty(context, {8}, Replicated(), Dtype::f32, {Residency::ordinary});
+    std::optional<Array> spectrum = empty(context, {8, 4 * context.size()}, Slab(1), Dtype::c64);
+    std::optional<FFT> plan(std::in_place, context, spectrum->operand(), spectrum->operand());
+    if (context.rank() == ahead) {
+      there.execute(source, destination, Stream{});
+    } else {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));  // so long it has time to begin
+    }
+    ordinary.reset();
+    plan.reset();
+    if (context.rank() != ahead) there.execute(source, destination, Stream{});
+    context.synchronize();
+    EXPECT_EQ(count_wrong(destination, source.layout()), 0);
+  }
 }
 
 // Of CUDA the handle 0 is a stream, and PyTorch's usual one: not to be taken for the context's own.

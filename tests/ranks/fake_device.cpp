@@ -34,6 +34,62 @@ std::atomic<bool> computes{true};
 std::atomic<FakeLibrary> library{FakeLibrary::none};
 std::atomic<int> queues_made{0};
 
+/// The device that a thread drives.
+thread_local int driven = 0;
+
+/// How far streams have come, and which devices they have had work for.
+class Progress {
+ public:
+  void put() {
+    devices_ |= std::uint64_t{1} << driven;
+    ++put_;
+  }
+  void done() { ++done_; }
+  void end() { ended_ = true; }
+  bool of(int device) const { return (devices_ >> device & 1) != 0; }
+  std::int64_t given() const { return put_; }
+  bool has_done(std::int64_t count) const { return ended_ || done_ >= count; }
+
+ private:
+  std::atomic<std::uint64_t> devices_{0};
+  std::atomic<std::int64_t> put_{0}, done_{0};
+  std::atomic<bool> ended_{false};
+};
+
+/// Of all streams of the process.
+class AllProgress {
+ public:
+  static AllProgress& get() {
+    static AllProgress& all = *new AllProgress;
+    return all;
+  }
+  std::shared_ptr<Progress> add() {
+    auto added = std::make_shared<Progress>();
+    const std::lock_guard lock(mutex_);
+    std::erase_if(all_, [](const std::weak_ptr<Progress>& one) { return one.expired(); });
+    all_.push_back(added);
+    return added;
+  }
+  /// For all that the streams have been given for `device`.
+  void wait_for(int device) {
+    std::vector<std::pair<std::shared_ptr<Progress>, std::int64_t>> waiting;
+    {
+      const std::lock_guard lock(mutex_);
+      for (const std::weak_ptr<Progress>& one : all_) {
+        if (const auto progress = one.lock(); progress && progress->of(device))
+          waiting.emplace_back(progress, progress->given());
+      }
+    }
+    for (const auto& [progress, given] : waiting) {
+      while (!progress->has_done(given)) std::this_thread::sleep_for(std::chrono::microseconds(20));
+    }
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::weak_ptr<Progress>> all_;
+};
+
 /// The memory of all devices. What a failed context leaves stays here, as on a device: it is not lost.
 class FakeMemory {
  public:
@@ -60,7 +116,9 @@ class FakeMemory {
     const int owner = std::prev(found)->second.owner;
     return {owner < 0, owner < 0 || owner == asked, owner};
   }
-  void release(void* block) noexcept {
+  /// As of CUDA: once the device has done all that it was given, by whomever.
+  void release(void* block, int device) noexcept {
+    AllProgress::get().wait_for(device);
     {
       const std::lock_guard lock(mutex_);
       blocks_.erase(static_cast<char*>(block));
@@ -82,6 +140,7 @@ class Queue {
  public:
   Queue() : thread_([this] { work(); }) { ++queues_made; }
   ~Queue() {
+    progress_->end();
     {
       const std::lock_guard lock(mutex_);
       ending_ = true;
@@ -97,6 +156,7 @@ class Queue {
       const std::lock_guard lock(mutex_);
       if (graph_) return graph_->tasks.push_back(std::move(task));
       tasks_.push_back(std::move(task));
+      progress_->put();
     }
     changed_.notify_all();
   }
@@ -144,6 +204,8 @@ class Queue {
         busy_ = true;
       }
       task();
+      task = nullptr;
+      progress_->done();
       const std::lock_guard lock(mutex_);
       busy_ = false;
     }
@@ -155,6 +217,7 @@ class Queue {
   std::deque<std::function<void()>> tasks_;
   std::shared_ptr<FakeGraph> graph_;
   std::atomic<bool> ending_{false};
+  std::shared_ptr<Progress> progress_ = AllProgress::get().add();
   std::thread thread_;  // last: it uses all others
 };
 
@@ -236,10 +299,13 @@ class FakeEvent final : public devices::DeviceEvent {
 class FakePhysicalDevice final : public devices::PhysicalDevice {
  public:
   explicit FakePhysicalDevice(int index) : index_(index) {}
+  ~FakePhysicalDevice() override { collect(); }
+  FakePhysicalDevice(const FakePhysicalDevice&) = delete;
+  FakePhysicalDevice& operator=(const FakePhysicalDevice&) = delete;
 
   int index() const override { return index_; }
   std::string name() const override { return fmt::format("fake device {}", index_); }
-  void use() override {}
+  void use() override { driven = index_; }
 
   void* allocate(std::int64_t bytes) override { return allocate(bytes, index_); }
   void* allocate(std::int64_t bytes, int owner) {
@@ -247,9 +313,7 @@ class FakePhysicalDevice final : public devices::PhysicalDevice {
     check<MemoryError>(memory != nullptr, "no memory left on the fake device: {} bytes", bytes);
     return memory;
   }
-  void release(void* memory) noexcept override { FakeMemory::get().release(memory); }
   void* allocate_pinned(std::int64_t bytes) override { return allocate(bytes, -1); }
-  void release_pinned(void* memory) noexcept override { release(memory); }
   devices::FoundMemory find_memory(const void* address) override {
     return FakeMemory::get().find(address, index_);
   }
@@ -282,6 +346,9 @@ class FakePhysicalDevice final : public devices::PhysicalDevice {
   std::unique_ptr<devices::Accelerator> open(const ContextOptions& options, int ranks) override;
 
  private:
+  void free(void* memory) noexcept override { FakeMemory::get().release(memory, index_); }
+  void free_pinned(void* memory) noexcept override { free(memory); }
+
   int index_;
   Queue past_;
 };
