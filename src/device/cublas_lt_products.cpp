@@ -160,12 +160,15 @@ std::unique_ptr<CublasLtProducts> CublasLtProducts::make(Accelerator& device, co
   CublasLtHandle handle = nullptr;
   const cuda::CudaBesideCaptures unharmed;
   if (!library.why_none.empty() || library.create(&handle) != 0) return nullptr;
-  return std::unique_ptr<CublasLtProducts>(new CublasLtProducts(device, library, workspace, handle));
+  std::shared_ptr<cublasLtContext> made(handle, [&library](CublasLtHandle one) {
+    const cuda::CudaBesideCaptures unharmed_too;
+    library.destroy(one);
+  });
+  return std::unique_ptr<CublasLtProducts>(new CublasLtProducts(device, library, workspace, std::move(made)));
 }
 
 CublasLtProducts::~CublasLtProducts() {
-  const cuda::CudaBesideCaptures unharmed;
-  library_.destroy(handle_);
+  device_.physical().release(std::move(handle_));  // it synchronizes the device
 }
 
 /// Ways are those of a version of the library, on a kind of device.
@@ -182,7 +185,7 @@ std::unique_ptr<CublasLtProduct> CublasLtProducts::prepare(const DeviceGemm& wha
   const auto room = static_cast<std::size_t>(workspace_.bytes());
   std::unique_ptr<CublasLtProduct> product;
   try {
-    product = std::make_unique<CublasLtProduct>(library_, handle_, what);
+    product = std::make_unique<CublasLtProduct>(library_, handle_.get(), what);
   } catch (const Error&) {
     return nullptr;  // it knows no such product
   }

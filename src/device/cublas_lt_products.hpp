@@ -77,8 +77,8 @@ class CublasLtProducts {
 
  private:
   CublasLtProducts(Accelerator& device, const CublasLtLibrary& library, const DeviceMemory& workspace,
-                   CublasLtHandle handle)
-      : device_(device), library_(library), workspace_(workspace), handle_(handle) {}
+                   std::shared_ptr<cublasLtContext> handle)
+      : device_(device), library_(library), workspace_(workspace), handle_(std::move(handle)) {}
 
   std::string name_of(const DeviceGemm& what) const;
   std::optional<std::size_t> fastest(CublasLtProduct& product, const DeviceGemm& what,
@@ -87,7 +87,7 @@ class CublasLtProducts {
   Accelerator& device_;
   const CublasLtLibrary& library_;
   const DeviceMemory& workspace_;
-  CublasLtHandle handle_;
+  std::shared_ptr<cublasLtContext> handle_;
   ChoicesOfContext choices_;
   double spent_ = 0;  // seconds of this plan's tries
 };

@@ -47,14 +47,18 @@ std::unique_ptr<CudaMath> CudaMath::make(Accelerator& device) {
 CudaMath::CudaMath(Accelerator& device, const CublasLibrary& library)
     : device_(device), library_(library), workspace_(device, workspace_bytes) {
   const cuda::CudaBesideCaptures unharmed;
-  check_cublas(library_.create(&handle_), "start");
+  CublasHandle made = nullptr;
+  check_cublas(library_.create(&made), "start");
+  handle_ = {made, [&library](CublasHandle handle) {
+               const cuda::CudaBesideCaptures unharmed_too;
+               library.destroy(handle);
+             }};
   light_ = CublasLtProducts::make(device, workspace_);
   has_float8_ = compute_capability(device.physical().index()) >= float8_capability;
 }
 
 CudaMath::~CudaMath() {
-  const cuda::CudaBesideCaptures unharmed;
-  library_.destroy(handle_);
+  device_.physical().release(std::move(handle_));  // it synchronizes the device
 }
 
 void CudaMath::check_cublas(int status, const char* what) const {
@@ -162,13 +166,14 @@ void CudaMath::gemm(const DeviceProduct& product, const GemmPlaces& places, std:
 /// To set the stream takes the workspace away, so it is set anew.
 void CudaMath::by_cublas(const DeviceGemm& what, const GemmPlaces& places, const CublasFactor& alpha,
                          const CublasFactor& beta, Stream stream) const {
-  check_cublas(library_.set_stream(handle_, cuda::native(stream)), "set a stream");
-  check_cublas(library_.set_workspace(handle_, workspace_.data(), static_cast<std::size_t>(workspace_bytes)),
-               "set the workspace");
+  check_cublas(library_.set_stream(handle_.get(), cuda::native(stream)), "set a stream");
+  check_cublas(
+      library_.set_workspace(handle_.get(), workspace_.data(), static_cast<std::size_t>(workspace_bytes)),
+      "set the workspace");
   const CublasType factors = *cublas_type(what.a.dtype);
   check_cublas(
-      library_.gemm(handle_, cublas_operation(what.a.op), cublas_operation(what.b.op), what.m, what.n, what.k,
-                    alpha.bytes, places.a, factors, what.a.leading, what.a.stride, places.b, factors,
+      library_.gemm(handle_.get(), cublas_operation(what.a.op), cublas_operation(what.b.op), what.m, what.n,
+                    what.k, alpha.bytes, places.a, factors, what.a.leading, what.a.stride, places.b, factors,
                     what.b.leading, what.b.stride, beta.bytes, places.c, *cublas_type(what.result),
                     what.leading, what.stride, what.batches, compute_of_cublas(what), any_algorithm),
       "multiply");

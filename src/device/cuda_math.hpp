@@ -43,7 +43,7 @@ class CudaMath final : public DeviceMath {
   Accelerator& device_;
   const CublasLibrary& library_;
   DeviceMemory workspace_;
-  CublasHandle handle_ = nullptr;
+  std::shared_ptr<cublasContext> handle_;
   std::unique_ptr<CublasLtProducts> light_;               // null: there is no cuBLASLt
   bool has_float8_ = false;                               // the device multiplies it
   std::vector<std::shared_ptr<DeviceProduct>> prepared_;  // strided operands come again and again

@@ -106,6 +106,10 @@ std::unique_ptr<CudaTransforms> CudaTransforms::make(Accelerator& device) {
 CudaTransforms::CudaTransforms(Accelerator& device, const CufftLibrary& library)
     : device_(device), library_(library), anywhere_(device, 2 * apart) {}
 
+CudaTransforms::~CudaTransforms() {
+  for (std::shared_ptr<PreparedFft>& one : prepared_) device_.physical().release(std::move(one));
+}
+
 std::string CudaTransforms::name() const {
   const int version = library_.version;
   return fmt::format("cuFFT {}.{}.{}", version / 10000, version / 100 % 100, version % 100);

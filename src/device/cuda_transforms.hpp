@@ -14,6 +14,9 @@ class CudaTransforms final : public DeviceTransforms {
  public:
   /// Null: there is no cuFFT, `report_cufft` says why.
   static std::unique_ptr<CudaTransforms> make(Accelerator& device);
+  ~CudaTransforms() override;
+  CudaTransforms(const CudaTransforms&) = delete;
+  CudaTransforms& operator=(const CudaTransforms&) = delete;
 
   std::string name() const override;
   std::shared_ptr<PreparedFft> prepare(const DeviceFft& what) override;

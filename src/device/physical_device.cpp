@@ -1,32 +1,42 @@
 #include "device/physical_device.hpp"
 
 #include <new>
+#include <utility>
 
 namespace partita::devices {
 
-void PhysicalDevice::free_one(const Released& released) noexcept {
-  released.pinned ? free_pinned(released.memory) : free(released.memory);
+void PhysicalDevice::release(void* memory) noexcept {
+  if (contexts_ <= 1) return free(memory);
+  try {
+    release(std::shared_ptr<void>(memory, [this](void* released) { free(released); }));
+  } catch (const std::bad_alloc&) {
+    // Not even memory for the note: it has been freed.
+  }
 }
 
-void PhysicalDevice::give_back(Released released) noexcept {
-  if (contexts_ > 1) {
-    try {
-      const std::lock_guard lock(mutex_);
-      return released_.push_back(released);
-    } catch (const std::bad_alloc&) {
-      // Not even memory for the note: what waits may end all the same.
-    }
+void PhysicalDevice::release_pinned(void* memory) noexcept {
+  if (contexts_ <= 1) return free_pinned(memory);
+  try {
+    release(std::shared_ptr<void>(memory, [this](void* released) { free_pinned(released); }));
+  } catch (const std::bad_alloc&) {
+    // As above.
   }
-  free_one(released);
+}
+
+void PhysicalDevice::release(std::shared_ptr<void> thing) noexcept {
+  if (contexts_ <= 1) return;
+  try {
+    const std::lock_guard lock(mutex_);
+    released_.push_back(std::move(thing));
+  } catch (const std::bad_alloc&) {
+    // It goes now.
+  }
 }
 
 void PhysicalDevice::collect() noexcept {
-  std::vector<Released> released;
-  {
-    const std::lock_guard lock(mutex_);
-    released.swap(released_);
-  }
-  for (const Released& one : released) free_one(one);
+  std::vector<std::shared_ptr<void>> released;  // goes last, when nobody waits for the mutex
+  const std::lock_guard lock(mutex_);
+  released.swap(released_);
 }
 
 }  // namespace partita::devices

@@ -48,8 +48,10 @@ class PhysicalDevice : public std::enable_shared_from_this<PhysicalDevice> {
   /// given, and where ranks of this process share it, one's kernels may wait for what another has yet to
   /// start, perhaps the caller: while several contexts have it open, memory stays until one comes to
   /// `collect`.
-  void release(void* memory) noexcept { give_back({memory, false}); }
-  void release_pinned(void* memory) noexcept { give_back({memory, true}); }
+  void release(void* memory) noexcept;
+  void release_pinned(void* memory) noexcept;
+  /// The same for what frees memory when it goes: handles of libraries.
+  void release(std::shared_ptr<void> thing) noexcept;
   /// Frees what has stayed. For calls that all ranks of a context make together, before they agree: all that
   /// the kernels of one wait for has then been started by the others.
   void collect() noexcept;
@@ -82,16 +84,9 @@ class PhysicalDevice : public std::enable_shared_from_this<PhysicalDevice> {
   virtual void free_pinned(void* memory) noexcept = 0;
 
  private:
-  struct Released {
-    void* memory;
-    bool pinned;
-  };
-  void give_back(Released released) noexcept;
-  void free_one(const Released& released) noexcept;
-
   std::atomic<int> contexts_{0};
   std::mutex mutex_;
-  std::vector<Released> released_;  // under the mutex
+  std::vector<std::shared_ptr<void>> released_;  // under the mutex
 };
 
 /// The same number on all ranks of a host that use the device, another number everywhere else.
