@@ -87,3 +87,9 @@ def test_gradients_of_a_dtensor(ctx, group):
     assert found.equivalent(layout)
     ptt.redistribute(ctx, local, found, pt.Slab(1)).square().sum().backward()
     np.testing.assert_array_equal(tensor.grad.to_local(), 2 * np.ones(layout.local_shape(ctx.rank)))
+
+
+def test_a_dtensor_itself_has_no_memory(ctx, group):
+    tensor = distributed.distribute_tensor(torch.ones(ctx.size), ptt.device_mesh(meshes(ctx)[0]), [distributed.Shard(0)])
+    with pytest.raises(pt.ArgumentError, match="source: the DTensor has no memory.*to_local"):
+        pt.all_reduce(ctx, tensor)

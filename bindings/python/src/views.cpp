@@ -147,6 +147,9 @@ Memory::Memory(std::string_view what, const nb::handle& array, bool writable)
   } else {
     find(what, array);
   }
+  if (view_.data == nullptr && volume(view_.extents) > 0)
+    throw ArgumentError(std::string(what) + ": the " + nb::cast<std::string>(array.type().attr("__name__")) +
+                        " has no memory (of a DTensor to_local() has this rank's part)");
   const bool shared = elements_share_memory(view_);
   read_only_ = read_only_ || shared;
   if (writable && read_only_)
