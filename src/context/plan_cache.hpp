@@ -18,10 +18,8 @@ class PlanCache {
   void set_capacity(int plans) { capacity_ = static_cast<std::size_t>(plans); }
 
   std::shared_ptr<void> find(const std::string& key);  ///< null: none; else it is now the most recently used
-  /// For one more: the least recently used go, if all places are taken. Comes before the ranks agree on the
-  /// next plan. What goes may free memory of a device, for which CUDA waits until all kernels there have
-  /// ended; those of ranks that share it wait for nothing then that this rank has yet to begin, which they
-  /// might do once all have agreed.
+  /// For one more: the least recently used go, if all places are taken. Comes before the next plan is made
+  /// and agreed on, which has their memory then (of a device that contexts share: PhysicalDevice::collect).
   void make_room();
   void insert(const std::string& key, std::shared_ptr<void> plan);  ///< there has been made room for it
   /// The plan of that key; where there is none, what `make` gives, which is kept from then on.

@@ -48,6 +48,7 @@ std::unique_ptr<Executor> Executor::bind(ContextState& context, Plan plan,
   if (space_of(plan) == MemorySpace::host) {
     return std::make_unique<BoundPlan>(context, std::move(plan), workspace);
   }
+  context.device->physical().collect();  // before this plan wants memory, and before the ranks agree on it
   if (GroupedPlan::suits(context, plan))
     return std::make_unique<GroupedPlan>(context, std::move(plan), workspace);
   if (workspace || !packets.empty())

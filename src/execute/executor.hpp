@@ -50,9 +50,9 @@ class Executor {
   /// The same, done when it returns. Blocking.
   void execute(std::span<const Array::State* const> operands, const Parameters& parameters = {});
 
-  /// The one for the memory that the plan's operands lie in. Local. `workspace`: see PlanMemory; behind the
-  /// scratch of the plan comes that of its works. `packets`: what a device does in packets where all ranks
-  /// can; in order.
+  /// The one for the memory that the plan's operands lie in. Local; all ranks make it, and then agree.
+  /// `workspace`: see PlanMemory; behind the scratch of the plan comes that of its works. `packets`: what a
+  /// device does in packets where all ranks can; in order.
   static std::unique_ptr<Executor> bind(ContextState& context, Plan plan,
                                         std::optional<std::int64_t> workspace = {},
                                         std::vector<planning::PacketSteps> packets = {});
