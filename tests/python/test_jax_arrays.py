@@ -2,13 +2,12 @@
 
 import numpy as np
 import pytest
+from jax_cases import ERROR, check_derivatives, dot, jax, jnp, pj, some
 from shapes import part, rules, whole
 
 import partita as pt
 from partita._adjoints import as_partial, as_replicated
 
-pytest.importorskip("jax")
-from test_jax import ERROR, check_derivatives, dot, jax, jnp, pj, some
 
 def layouts(ctx, shape):
     return [pt.Layout(rule, shape, ctx.size) for rule in rules(ctx.size)]

@@ -6,12 +6,11 @@ import sys
 
 import numpy as np
 import pytest
+from jax_cases import jax, jnp, pj
 
 import partita as pt
 
-pytest.importorskip("jax")
 MPI = pytest.importorskip("mpi4py.MPI")
-from test_jax import jax, jnp, pj
 
 import partita.compat.mpi4jax as mpi4jax
 
