@@ -4,6 +4,7 @@
 #include <memory>
 #include <partita/device_report.hpp>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "device/device_arithmetic.hpp"
@@ -27,9 +28,9 @@ struct DeviceRuntime;
 class Accelerator : public DeviceQueues, public DeviceWork, public DeviceArithmetic {
  public:
   explicit Accelerator(std::shared_ptr<PhysicalDevice> physical) : physical_(std::move(physical)) {
-    physical_->count_context(1);
+    physical_->open_for(user_);
   }
-  ~Accelerator() override { physical_->count_context(-1); }
+  ~Accelerator() override { physical_->close_for(user_); }
   Accelerator(const Accelerator&) = delete;
   Accelerator& operator=(const Accelerator&) = delete;
 
@@ -48,6 +49,7 @@ class Accelerator : public DeviceQueues, public DeviceWork, public DeviceArithme
 
  private:
   std::shared_ptr<PhysicalDevice> physical_;
+  std::thread::id user_ = std::this_thread::get_id();
 };
 
 /// The devices of this process.

@@ -80,7 +80,7 @@ void CudaPhysicalDevice::use() {
   cuda::check_cuda(cudaSetDevice(index_), "use the device");
 }
 
-void* CudaPhysicalDevice::allocate(std::int64_t bytes) {
+void* CudaPhysicalDevice::new_memory(std::int64_t bytes) {
   const cuda::CudaBesideCaptures unharmed;
   void* memory = nullptr;
   cuda::check_cuda(cudaMalloc(&memory, static_cast<std::size_t>(bytes)), fmt::format("{} bytes", bytes));
@@ -92,7 +92,7 @@ void CudaPhysicalDevice::free(void* memory) noexcept {
   cudaFree(memory);
 }
 
-void* CudaPhysicalDevice::allocate_pinned(std::int64_t bytes) {
+void* CudaPhysicalDevice::new_pinned(std::int64_t bytes) {
   const cuda::CudaBesideCaptures unharmed;
   void* memory = nullptr;
   cuda::check_cuda(cudaHostAlloc(&memory, static_cast<std::size_t>(bytes), cudaHostAllocPortable),

@@ -19,8 +19,6 @@ class CudaPhysicalDevice final : public PhysicalDevice {
   std::string identity() const override;
   void use() override;
 
-  void* allocate(std::int64_t bytes) override;
-  void* allocate_pinned(std::int64_t bytes) override;
   FoundMemory find_memory(const void* address) override;
   std::unique_ptr<memory::NodeMemory> share_memory(runtime::Runtime& state,
                                                    const Topology& topology) override;
@@ -37,6 +35,8 @@ class CudaPhysicalDevice final : public PhysicalDevice {
 
  private:
   void check_suitable();
+  void* new_memory(std::int64_t bytes) override;
+  void* new_pinned(std::int64_t bytes) override;
   void free(void* memory) noexcept override;
   void free_pinned(void* memory) noexcept override;
 

@@ -1,12 +1,33 @@
 #include "device/physical_device.hpp"
 
+#include <algorithm>
 #include <new>
+#include <partita/error.hpp>
 #include <utility>
 
 namespace partita::devices {
 
+/// What stays may be in the way: then there is nothing to lose by waiting for it.
+void* PhysicalDevice::allocate(std::int64_t bytes) {
+  try {
+    return new_memory(bytes);
+  } catch (const MemoryError&) {
+    if (!collect_any()) throw;
+  }
+  return new_memory(bytes);
+}
+
+void* PhysicalDevice::allocate_pinned(std::int64_t bytes) {
+  try {
+    return new_pinned(bytes);
+  } catch (const MemoryError&) {
+    if (!collect_any()) throw;
+  }
+  return new_pinned(bytes);
+}
+
 void PhysicalDevice::release(void* memory) noexcept {
-  if (contexts_ <= 1) return free(memory);
+  if (!is_shared()) return free(memory);
   try {
     release(std::shared_ptr<void>(memory, [this](void* released) { free(released); }));
   } catch (const std::bad_alloc&) {
@@ -15,7 +36,7 @@ void PhysicalDevice::release(void* memory) noexcept {
 }
 
 void PhysicalDevice::release_pinned(void* memory) noexcept {
-  if (contexts_ <= 1) return free_pinned(memory);
+  if (!is_shared()) return free_pinned(memory);
   try {
     release(std::shared_ptr<void>(memory, [this](void* released) { free_pinned(released); }));
   } catch (const std::bad_alloc&) {
@@ -24,7 +45,7 @@ void PhysicalDevice::release_pinned(void* memory) noexcept {
 }
 
 void PhysicalDevice::release(std::shared_ptr<void> thing) noexcept {
-  if (contexts_ <= 1) return;
+  if (!is_shared()) return;
   try {
     const std::lock_guard lock(mutex_);
     released_.push_back(std::move(thing));
@@ -33,10 +54,27 @@ void PhysicalDevice::release(std::shared_ptr<void> thing) noexcept {
   }
 }
 
-void PhysicalDevice::collect() noexcept {
+bool PhysicalDevice::collect_any() noexcept {
   std::vector<std::shared_ptr<void>> released;  // goes last, when nobody waits for the mutex
   const std::lock_guard lock(mutex_);
   released.swap(released_);
+  return !released.empty();
+}
+
+void PhysicalDevice::open_for(std::thread::id user) {
+  const std::lock_guard lock(mutex_);
+  users_.push_back(user);
+}
+
+void PhysicalDevice::close_for(std::thread::id user) noexcept {
+  const std::lock_guard lock(mutex_);
+  const auto found = std::ranges::find(users_, user);
+  if (found != users_.end()) users_.erase(found);
+}
+
+bool PhysicalDevice::is_shared() const noexcept {
+  const std::lock_guard lock(mutex_);
+  return std::ranges::any_of(users_, [&](std::thread::id user) { return user != users_.front(); });
 }
 
 }  // namespace partita::devices

@@ -1,13 +1,13 @@
 // A device (a GPU) as all contexts of a process share it.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <partita/context.hpp>
 #include <partita/topology.hpp>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "memory/node_memory.hpp"
@@ -41,22 +41,23 @@ class PhysicalDevice : public std::enable_shared_from_this<PhysicalDevice> {
   virtual void use() = 0;
 
   // --- memory
-  virtual void* allocate(std::int64_t bytes) = 0;  ///< throws MemoryError
+  void* allocate(std::int64_t bytes);  ///< throws MemoryError
   /// Host memory that the device reads and writes in place.
-  virtual void* allocate_pinned(std::int64_t bytes) = 0;
+  void* allocate_pinned(std::int64_t bytes);
   /// Gives back what nothing uses any more; never throws. Drivers first wait for all that the device has been
-  /// given, and where ranks of this process share it, one's kernels may wait for what another has yet to
-  /// start, perhaps the caller: while several contexts have it open, memory stays until one comes to
-  /// `collect`.
+  /// given, and where ranks that are threads share it, one's kernels may wait for what another has yet to
+  /// start, perhaps the caller: while contexts of several threads have it open, memory stays until one comes
+  /// to `collect`, or none is left.
   void release(void* memory) noexcept;
   void release_pinned(void* memory) noexcept;
   /// The same for what frees memory when it goes: handles of libraries.
   void release(std::shared_ptr<void> thing) noexcept;
   /// Frees what has stayed. For calls that all ranks of a context make together, before they agree: all that
   /// the kernels of one wait for has then been started by the others.
-  void collect() noexcept;
-  /// One context more, or one less, has the device open.
-  void count_context(int change) noexcept { contexts_ += change; }
+  void collect() noexcept { collect_any(); }
+  /// A context that this thread uses has the device open, until `close_for` is called for that thread.
+  void open_for(std::thread::id user);
+  void close_for(std::thread::id user) noexcept;
   virtual FoundMemory find_memory(const void* address) = 0;
   /// `allocate` gives host memory: any transport takes its addresses.
   virtual bool is_host_memory() const { return false; }
@@ -79,14 +80,19 @@ class PhysicalDevice : public std::enable_shared_from_this<PhysicalDevice> {
   virtual std::unique_ptr<Accelerator> open(const ContextOptions& options, int ranks) = 0;
 
  protected:
+  virtual void* new_memory(std::int64_t bytes) = 0;
+  virtual void* new_pinned(std::int64_t bytes) = 0;
   /// At once. Derived classes `collect` when they go.
   virtual void free(void* memory) noexcept = 0;
   virtual void free_pinned(void* memory) noexcept = 0;
 
  private:
-  std::atomic<int> contexts_{0};
-  std::mutex mutex_;
-  std::vector<std::shared_ptr<void>> released_;  // under the mutex
+  bool collect_any() noexcept;  ///< whether there was something
+  bool is_shared() const noexcept;
+
+  mutable std::mutex mutex_;
+  std::vector<std::thread::id> users_;           // one a context; under the mutex, as
+  std::vector<std::shared_ptr<void>> released_;  // these
 };
 
 /// The same number on all ranks of a host that use the device, another number everywhere else.

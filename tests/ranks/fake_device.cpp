@@ -307,13 +307,6 @@ class FakePhysicalDevice final : public devices::PhysicalDevice {
   std::string name() const override { return fmt::format("fake device {}", index_); }
   void use() override { driven = index_; }
 
-  void* allocate(std::int64_t bytes) override { return allocate(bytes, index_); }
-  void* allocate(std::int64_t bytes, int owner) {
-    void* const memory = memory_is_refused() ? nullptr : FakeMemory::get().allocate(bytes, owner);
-    check<MemoryError>(memory != nullptr, "no memory left on the fake device: {} bytes", bytes);
-    return memory;
-  }
-  void* allocate_pinned(std::int64_t bytes) override { return allocate(bytes, -1); }
   devices::FoundMemory find_memory(const void* address) override {
     return FakeMemory::get().find(address, index_);
   }
@@ -346,6 +339,13 @@ class FakePhysicalDevice final : public devices::PhysicalDevice {
   std::unique_ptr<devices::Accelerator> open(const ContextOptions& options, int ranks) override;
 
  private:
+  void* new_memory(std::int64_t bytes) override { return new_memory_of(index_, bytes); }
+  void* new_pinned(std::int64_t bytes) override { return new_memory_of(-1, bytes); }
+  static void* new_memory_of(int owner, std::int64_t bytes) {
+    void* const memory = memory_is_refused() ? nullptr : FakeMemory::get().allocate(bytes, owner);
+    check<MemoryError>(memory != nullptr, "no memory left on the fake device: {} bytes", bytes);
+    return memory;
+  }
   void free(void* memory) noexcept override { FakeMemory::get().release(memory, index_); }
   void free_pinned(void* memory) noexcept override { free(memory); }
 
