@@ -5,6 +5,7 @@
 #include "matmul/assembly.hpp"
 #include "matmul/cutting.hpp"
 #include "matmul/mail_rounds.hpp"
+#include "matmul/memory_limit.hpp"
 #include "matmul/ring_walk.hpp"
 #include "matmul/scratch_account.hpp"
 #include "matmul/stripe_walk.hpp"
@@ -275,9 +276,10 @@ void Assembly::multiply() {
 
 void Assembly::check_limit() const {
   const std::int64_t limit = frame_.problem.options.memory_limit, bytes = planning::scratch_bytes(plan_);
-  check(limit == 0 || bytes <= limit,
-        "a memory limit of {} bytes is too small for this multiply by {}; {} bytes would do on rank {}",
-        limit, frame_.tiling.name, bytes, plan_.rank);
+  if (limit == 0 || bytes <= limit) return;
+  throw LimitRefusal(fmt::format("a memory limit of {} bytes is too small for this multiply by {}", limit,
+                                 frame_.tiling.name),
+                     bytes, false);
 }
 
 }  // namespace partita::multiplication

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/check.hpp"
+#include "matmul/memory_limit.hpp"
 #include "matmul/scratch_account.hpp"
 
 namespace partita::multiplication {
@@ -69,8 +70,9 @@ std::vector<Tiling> stationary_tilings(const Problem& problem) {
   std::int64_t enough =
       fixed_scratch(problem) + smallest_scratch(question_of(problem)) * size_of(problem.compute);
   for (const Tiling& tiling : tried) enough = std::min(enough, least_scratch(problem, tiling));
-  throw ArgumentError(fmt::format("a memory limit of {} bytes is too small for any method; {} bytes would do",
-                                  problem.options.memory_limit, enough));
+  throw LimitRefusal(
+      fmt::format("a memory limit of {} bytes is too small for any method", problem.options.memory_limit),
+      enough, true);
 }
 
 /// One choice a method, the simplest methods first; those that fit into the memory limit.
@@ -122,8 +124,10 @@ void check_named(const Problem& problem, const Tiling& tiling) {
           "the method local needs all that a rank multiplies on that rank, but {} lies as {}",
           demand.moves_a ? "A" : "B", problem.input(demand.moves_a).layout.to_string());
   }
-  check(fits(problem, tiling), "a memory limit of {} bytes is too small for {}; {} bytes would do",
-        problem.options.memory_limit, tiling.name, least_scratch(problem, tiling));
+  if (fits(problem, tiling)) return;
+  throw LimitRefusal(fmt::format("a memory limit of {} bytes is too small for {}",
+                                 problem.options.memory_limit, tiling.name),
+                     least_scratch(problem, tiling), true);
 }
 
 Choice cheapest(const Problem& problem) {

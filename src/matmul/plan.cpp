@@ -13,6 +13,7 @@
 #include "matmul/assembly.hpp"
 #include "matmul/crossing.hpp"
 #include "matmul/grid_search.hpp"
+#include "matmul/memory_limit.hpp"
 #include "plan/moves.hpp"
 #include "plan/work.hpp"
 
@@ -31,6 +32,14 @@ std::string text(const MatmulOptions& options, bool in_place) {
       name(options.compute), dtype(options.scale), name(options.scale_mode), dtype(options.reduce_dtype),
       name(options.method), options.memory_limit, in_place ? " in place" : "",
       options.alpha == std::complex<double>(0) ? " alpha 0" : "");
+}
+
+ProductPlan within_limit(const Problem& problem) {
+  try {
+    return Assembly(problem).finish();
+  } catch (const LimitRefusal& refusal) {
+    throw ArgumentError(fmt::format("{}; {} bytes would do", refusal.what(), enough_memory(problem)));
+  }
 }
 
 /// One after the other: most multiplies have none.
@@ -73,7 +82,7 @@ multiplication::ProductPlan multiplication::plan_product(const MatmulOperands& o
   Problem problem = make_problem(operands, topology, rank, options, machine, in_place);
   if (problem.on_device() && topology.node_count() > 1 && options.memory_limit == 0) problem.groups = groups;
   if (problem.grouped()) problem.topology = Topology::regular(topology.ranks(), 1);
-  ProductPlan planned = Assembly(problem).finish();
+  ProductPlan planned = within_limit(problem);
   Plan& plan = planned.plan;
   plan.grouped = problem.grouped();
   plan.topology = topology;

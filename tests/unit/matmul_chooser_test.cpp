@@ -7,6 +7,7 @@
 #include <set>
 
 #include "matmul/chooser.hpp"
+#include "matmul/memory_limit.hpp"
 #include "matmul/scratch_account.hpp"
 #include "unit/random_layouts.hpp"
 
@@ -237,16 +238,13 @@ TEST(MatmulChooser, MemoryLimitsAreKeptOrRefusedWithWhatWouldDo) {
     problem.options.memory_limit = problems.random().number(1, 3000);
     try {
       EXPECT_LE(least_scratch(problem, choose(problem).tiling), problem.options.memory_limit);
-    } catch (const ArgumentError& error) {
+    } catch (const LimitRefusal& refusal) {
       ++refused;
-      const std::string text = error.what();
-      const std::size_t place = text.find("; ");
-      ASSERT_NE(place, std::string::npos) << text;
-      problem.options.memory_limit = std::stoll(text.substr(place + 2));
-      EXPECT_NO_THROW(choose(problem)) << text;
+      problem.options.memory_limit = refusal.needed();
+      EXPECT_NO_THROW(choose(problem)) << refusal.what();
       --problem.options.memory_limit;
       if (problem.options.memory_limit == 0) continue;
-      EXPECT_THROW(choose(problem), ArgumentError) << text;
+      EXPECT_THROW(choose(problem), LimitRefusal) << refusal.what();
     }
   }
   EXPECT_GT(refused, 20);

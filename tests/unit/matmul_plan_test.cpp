@@ -219,7 +219,7 @@ TEST(MatmulPlan, TheLimitHoldsForAllOfThePlan) {
     RandomLayouts random(seed);
     test.options.memory_limit = random.number(1, 20000);
     SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + test.to_string());
-    for (int attempt = 0; attempt < 3; ++attempt) {
+    for (int attempt = 0; attempt < 2; ++attempt) {
       try {
         ASSERT_LE(most_scratch(test), test.options.memory_limit);
         ++kept;
@@ -228,13 +228,44 @@ TEST(MatmulPlan, TheLimitHoldsForAllOfThePlan) {
       } catch (const ArgumentError& error) {
         const std::int64_t enough = bytes_that_would_do(error.what());
         ASSERT_GT(enough, test.options.memory_limit) << error.what();
-        ASSERT_LT(attempt, 2) << error.what();
+        ASSERT_EQ(attempt, 0) << error.what();
         test.options.memory_limit = enough;
       }
     }
   }
   EXPECT_GT(kept, 1000);
   EXPECT_GT(redistributed, 200);
+}
+
+// Between nodes a plan with more room makes longer messages, which take more of it.
+TEST(MatmulPlan, WhatARefusalSaysWouldDoDoes) {
+  int refused = 0;
+  const auto would_do = [&](MatmulCase test) {
+    test.options.memory_limit = 1;
+    for (int rank = 0; rank < test.topology.ranks(); ++rank) {
+      try {
+        (void)test.plan(rank);
+        continue;
+      } catch (const ArgumentError& error) {
+        test.options.memory_limit = bytes_that_would_do(error.what());
+      }
+      ++refused;
+      ASSERT_LE(most_scratch(test), test.options.memory_limit);
+      return;
+    }
+  };
+  std::vector<std::uint64_t> seeds{200208, 202071, 202267, 202338};  // whose messages need most padding
+  for (std::uint64_t seed = 90000; seed < 90400; ++seed) seeds.push_back(seed);
+  for (const std::uint64_t seed : seeds) {
+    MatmulCase test = RandomMatmul(seed).make();
+    if (seed % 2 != 0) test.options.method = MatmulMethod::automatic;
+    SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + test.to_string());
+    EXPECT_NO_THROW(would_do(test));
+    const bool on_device = put_on_device(test);
+    EXPECT_NO_THROW(on_device ? would_do(test) : void());
+    if (HasFatalFailure()) return;
+  }
+  EXPECT_GT(refused, 300);
 }
 
 TEST(MatmulPlan, NothingIsCopiedThatTheLocalMultiplyCanReadWhereItLies) {
