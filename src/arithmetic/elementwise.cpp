@@ -140,6 +140,7 @@ void carry_out(const Joining& joining, Array& destination, const std::array<std:
 void join(const Joining& joining, Array& destination, Stream stream) {
   check_operation(joining);
   arithmetic::check_values(joining.name, destination);
+  arrays::check_written(joining.name, destination);
   for (const ArrayOrScalar* operand : {&joining.a, &joining.b}) {
     if (operand->is_array()) check_operand(joining, operand->array(), destination);
   }

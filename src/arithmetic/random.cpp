@@ -42,6 +42,7 @@ void for_each_random_pass(const Array& array, Randomness kind, std::uint64_t see
 
 void generate(Array& array, Randomness kind, std::uint64_t seed, Stream stream) {
   arithmetic::check_stream("fill", array, stream);
+  arrays::check_written("fill", array);
   ContextState& context = *array.context_state();
   if (array.local().space == MemorySpace::host)
     return for_each_random_pass(array, kind, seed, kernels::generate);

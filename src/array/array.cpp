@@ -2,6 +2,7 @@
 
 #include "array/array_state.hpp"
 #include "array/elements.hpp"
+#include "array/overlap.hpp"
 #include "base/check.hpp"
 
 namespace partita {
@@ -46,6 +47,26 @@ bool arrays::is_first_holder(const Layout& layout, int rank) {
 void arrays::check_has_values(std::string_view operation, const Array& array) {
   check(!array.layout().partial(), "{}: the array {} is partial and has no values yet; redistribute it first",
         operation, array.layout().to_string());
+}
+
+namespace {
+
+void refuse_shared(bool shared, std::string_view operation, int rank) {
+  check(!shared,
+        "{}: what is written has elements that share memory on rank {} (a stride of 0, or windows that "
+        "slide): it may only be read",
+        operation, rank);
+}
+
+}  // namespace
+
+void arrays::check_written(std::string_view operation, const Array& array) {
+  const int rank = require(array.state()).shared_rank;
+  refuse_shared(rank >= 0, operation, rank);
+}
+
+void arrays::check_written(std::string_view operation, const View& view, int rank) {
+  refuse_shared(elements_meet(view), operation, rank);
 }
 
 Order arrays::order_of(const Operand& operand) {

@@ -17,6 +17,7 @@ struct Array::State {
   std::int64_t heap_offset =
       -1;                    // of `local` in this rank's segment, the same on all ranks; -1: not on the heap
   int misaligned_rank = -1;  // the first whose part begins at no multiple of an element's size; -1: none
+  int shared_rank = -1;      // the first in whose part elements share memory, so that nobody writes; -1: none
 };
 
 namespace arrays {
@@ -52,6 +53,12 @@ void check_whose_memory(const ContextState& context, const View& local);
 /// `wrap` of what `local` gives, whose errors are every rank's. Collective.
 Array wrap_together(const Context& context, std::string_view operation, const std::function<View()>& local,
                     const std::function<Layout()>& layout, std::shared_ptr<void> owner);
+
+/// Throws ArgumentError, the same on every rank, where some rank's part of an array that is to be written has
+/// elements that share memory.
+void check_written(std::string_view operation, const Array& array);
+/// Throws ArgumentError where this rank's view, which is to be written, has such elements.
+void check_written(std::string_view operation, const View& view, int rank);
 
 /// Throws ArgumentError for a partial array.
 void check_has_values(std::string_view operation, const Array& array);

@@ -62,6 +62,7 @@ detail::LocalLoops detail::local_loops(const Array& array) {
 }
 
 Array detail::host_stand_in(const Array& array, Stream stream) {
+  arrays::check_written("fill", array);
   arrays::require_stream_of_device("fill", array.local().space == MemorySpace::device, stream);
   return array.local().space == MemorySpace::host ? array : arrays::host_like(array);
 }
@@ -88,6 +89,7 @@ void detail::read_element(const Array& array, const Index& index, void* value, S
 void detail::write_element(Array& array, const Index& index, const void* value, Stream stream) {
   follow(array, "set_at", stream);
   check_index(array, index, "set_at");
+  arrays::check_written("set_at", array);
   const std::optional<View> place = place_of(array, index);
   if (!place) return;
   std::array<char, 16> bytes{};  // of the largest dtype

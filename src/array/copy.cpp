@@ -31,6 +31,7 @@ void check_views(const ContextState& context, const View& source, const View& de
         name(source.dtype), to_string(destination.extents), name(destination.dtype));
   check_memory(source, context);
   check_memory(destination, context);
+  arrays::check_written("copy", destination, context.rank());
 }
 
 void check_copy(const Array& source, const Array& destination) {
@@ -39,6 +40,7 @@ void check_copy(const Array& source, const Array& destination) {
   check(source.layout() == destination.layout() || source.layout().equivalent(destination.layout()),
         "copy: the source is {}, the destination {}; use redistribute", source.layout().to_string(),
         destination.layout().to_string());
+  arrays::check_written("copy", destination);
 }
 
 void copy_in_order(ContextState& context, const View& from, const View& to, Stream stream) {
@@ -64,21 +66,25 @@ void copy(const Array& source, Array& destination, Stream stream) {
 
 void copy(const View& source, Array& destination) {
   check_like_part(source, destination);
+  arrays::check_written("copy", destination);
   arrays::copy_view(*destination.context_state(), source, destination.local());
 }
 
 void copy(const Array& source, const View& destination) {
   check_like_part(destination, source);
+  arrays::check_written("copy", destination, source.context_state()->rank());
   arrays::copy_view(*source.context_state(), source.local(), destination);
 }
 
 void copy(const View& source, Array& destination, Stream stream) {
   check_like_part(source, destination);
+  arrays::check_written("copy", destination);
   copy_in_order(*destination.context_state(), source, destination.local(), stream);
 }
 
 void copy(const Array& source, const View& destination, Stream stream) {
   check_like_part(destination, source);
+  arrays::check_written("copy", destination, source.context_state()->rank());
   copy_in_order(*source.context_state(), source.local(), destination, stream);
 }
 

@@ -12,6 +12,7 @@ namespace partita {
 void fill(Array& array, const void* value) {
   const View& local = array.local();
   check(value != nullptr, "fill: a null pointer is no element");
+  arrays::check_written("fill", array);
   if (local.space == MemorySpace::device) {
     arrays::fill_on_device(*array.context_state(), local, value, {});
     return devices::finish_device(*array.context_state(), "fill");
@@ -24,6 +25,7 @@ void fill(Array& array, const void* value) {
 void fill(Array& array, const void* value, Stream stream) {
   const bool on_device = array.local().space == MemorySpace::device;
   check(value != nullptr, "fill: a null pointer is no element");
+  arrays::check_written("fill", array);
   arrays::require_stream_of_device("fill", on_device, stream);
   if (!on_device) return fill(array, value);
   array.context_state()->require_usable_here("fill");

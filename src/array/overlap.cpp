@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <map>
 #include <vector>
 
@@ -85,6 +86,55 @@ class Distances {
   int tries_ = 1000;
 };
 
+/// Ways from an element of a view to another one at the same place: steps along its dimensions, forwards or
+/// backwards, that add up to nothing.
+class Returns {
+ public:
+  explicit Returns(const View& view) {
+    for (int d = 0; d < dimensions_of(view); ++d) {
+      const std::int64_t stride = std::clamp(view.strides[d], -farthest, farthest);
+      if (view.extents[d] > 1) steps_.push_back({std::abs(stride), view.extents[d] - 1, 0});
+    }
+    std::ranges::sort(steps_, std::greater<>(), &Step::length);
+    std::int64_t reach = 0;
+    for (std::size_t i = steps_.size(); i-- > 0;) {
+      Step& step = steps_[i];
+      step.shorter = reach;
+      std::int64_t all = 0;
+      const bool beyond = __builtin_mul_overflow(step.length, step.most, &all);
+      reach = beyond ? farthest : std::min(farthest, reach + std::min(farthest, all));
+    }
+  }
+
+  bool any() { return search(0, 0, false); }
+
+ private:
+  static constexpr std::int64_t farthest = std::numeric_limits<std::int64_t>::max() / 4;
+
+  struct Step {
+    std::int64_t length = 0;
+    std::int64_t most = 0;
+    std::int64_t shorter = 0;  ///< the reach of all shorter steps
+  };
+
+  // Where each step is longer than what all shorter ones reach, there is one way to try: to stay.
+  bool search(std::size_t place, std::int64_t distance, bool moved) {
+    if (--tries_ < 0) return true;
+    if (place == steps_.size()) return moved && distance == 0;
+    const Step& step = steps_[place];
+    if (step.length == 0) return true;
+    const std::int64_t least = moved ? std::max(-step.most, (-step.shorter - distance) / step.length) : 0;
+    const std::int64_t most = std::min(step.most, (step.shorter - distance) / step.length);
+    for (std::int64_t times = least; times <= most; ++times) {
+      if (search(place + 1, distance + times * step.length, moved || times != 0)) return true;
+    }
+    return false;
+  }
+
+  std::vector<Step> steps_;  // longest first
+  int tries_ = 1000;
+};
+
 }  // namespace
 
 bool spans_meet(const View& a, const View& b) {
@@ -96,6 +146,10 @@ bool spans_meet(const View& a, const View& b) {
 
 bool overlap(const View& a, const View& b) {
   return spans_meet(a, b) && Distances(a, b).any_within(1 - size_of(b.dtype), size_of(a.dtype) - 1);
+}
+
+bool elements_meet(const View& view) {
+  return volume(view.extents) != 0 && Returns(view).any();
 }
 
 }  // namespace partita::arrays

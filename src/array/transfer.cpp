@@ -145,6 +145,7 @@ Array host_like(const Array& array) {
   copied->operand.space = MemorySpace::host;
   copied->operand.residency = Residency::ordinary;
   copied->heap_offset = -1;
+  copied->shared_rank = -1;
   copied->local.data = memory->data();
   copied->local.space = MemorySpace::host;
   if (given.operand.dense) {

@@ -2,6 +2,7 @@
 #include <optional>
 
 #include "array/array_state.hpp"
+#include "array/overlap.hpp"
 #include "array/transfer.hpp"
 #include "base/check.hpp"
 #include "base/memory_space.hpp"
@@ -18,6 +19,7 @@ struct LocalPart {
   bool rows = false;     // dense row-major
   bool columns = false;  // dense column-major
   bool aligned = true;   // to whole elements
+  bool shared = false;   // elements share memory with each other
 };
 
 bool begins_aligned(const View& local) {
@@ -35,6 +37,7 @@ LocalPart part_of(const ContextState& context, const View& local) {
   const bool for_blas = local.space == MemorySpace::device && size_of(local.dtype) == 1;
   if (for_blas && part.heap_offset % devices::narrow_alignment != 0) part.heap_offset = -1;
   part.aligned = part.empty || begins_aligned(local);
+  part.shared = arrays::elements_meet(local);
   return part;
 }
 
@@ -45,7 +48,14 @@ struct Joint {
   bool heap = true;
   std::int64_t heap_offset = -1;
   int misaligned_rank = -1;
+  int shared_rank = -1;
 };
+
+/// The first rank whose part says so; -1: none.
+int first_rank(const std::vector<LocalPart>& parts, bool LocalPart::*what, bool value) {
+  const auto found = std::ranges::find(parts, value, what);
+  return found == parts.end() ? -1 : static_cast<int>(found - parts.begin());
+}
 
 Joint join(const std::vector<LocalPart>& parts) {
   Joint joint;
@@ -57,8 +67,8 @@ Joint join(const std::vector<LocalPart>& parts) {
     joint.heap = joint.heap && part.heap_offset >= 0 && part.heap_offset == joint.heap_offset;
   }
   joint.heap = joint.heap && joint.heap_offset >= 0;
-  const auto misaligned = std::ranges::find(parts, false, &LocalPart::aligned);
-  if (misaligned != parts.end()) joint.misaligned_rank = static_cast<int>(misaligned - parts.begin());
+  joint.misaligned_rank = first_rank(parts, &LocalPart::aligned, false);
+  joint.shared_rank = first_rank(parts, &LocalPart::shared, true);
   return joint;
 }
 
@@ -143,8 +153,9 @@ Array arrays::wrap_agreed(const std::shared_ptr<ContextState>& context, const Vi
   operand.space = local.space;
   operand.dense = joint.rows || joint.columns;
   const std::int64_t offset = joint.heap ? joint.heap_offset : -1;
-  return Array(std::make_shared<Array::State>(Array::State{context, operand, placed(*context, local),
-                                                           std::move(owner), offset, joint.misaligned_rank}));
+  return Array(
+      std::make_shared<Array::State>(Array::State{context, operand, placed(*context, local), std::move(owner),
+                                                  offset, joint.misaligned_rank, joint.shared_rank}));
 }
 
 Array wrap(const Context& context, const View& local, const Distribution& distribution, const Shape& shape,
@@ -182,8 +193,9 @@ Array wrap(const Context& context, const View& local, const Operand& operand, st
   check(local.space == MemorySpace::host || volume(local.extents) == 0 || begins_aligned(local),
         "the local part of rank {} begins at an address that is no multiple of {}", state->rank(),
         size_of(local.dtype));
-  return Array(std::make_shared<Array::State>(
-      Array::State{state, operand, placed(*state, local), std::move(owner), -1}));
+  return Array(
+      std::make_shared<Array::State>(Array::State{state, operand, placed(*state, local), std::move(owner), -1,
+                                                  -1, arrays::elements_meet(local) ? state->rank() : -1}));
 }
 
 }  // namespace partita

@@ -4,6 +4,7 @@
 #include <limits>
 #include <optional>
 
+#include "array/array_state.hpp"
 #include "array/overlap.hpp"
 #include "array/transfer.hpp"
 #include "base/check.hpp"
@@ -47,6 +48,7 @@ void check_view(std::string_view operation, const View& view, Dtype dtype, const
 
 void check_views(const Call& call, std::span<const Layout> layouts, int rank) {
   if (call.check) call.check();
+  if (!call.views.empty()) arrays::check_written(call.operation, call.views.back(), rank);
   if (call.extents_vary) return;
   for (std::size_t i = 0; i < layouts.size(); ++i) {
     check_view(call.operation, call.views[i], call.dtype, layouts[i], rank);

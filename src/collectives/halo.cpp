@@ -176,6 +176,7 @@ class HaloRunner {
     check_one(part, own, "the part");
     check_one(extended, this->extended(), "the extended part");
     check_same_or_apart("halo", part, interior(extended), extended);
+    arrays::check_written("halo", way_ == HaloWay::exchange ? extended : part, context_.rank());
   }
 
   void check_one(const View& view, const Shape& wanted, const char* what) const {

@@ -2,6 +2,7 @@
 #include <memory>
 #include <partita/collectives.hpp>
 
+#include "array/array_state.hpp"
 #include "array/transfer.hpp"
 #include "base/check.hpp"
 #include "collectives/call.hpp"
@@ -86,6 +87,7 @@ void send(const Context& context, const View& view, int peer, int tag, Stream st
 
 void receive(const Context& context, const View& view, int peer, int tag, Stream stream) {
   collective::check_message("receive", context, view, peer, stream);
+  arrays::check_written("receive", view, context.rank());
   collective::take(*context.state(), view, peer, tag, stream);
 }
 
@@ -93,6 +95,7 @@ void send_receive(const Context& context, const View& sent, int to, const View& 
                   Stream stream) {
   collective::check_message("send_receive", context, sent, to, stream);
   collective::check_message("send_receive", context, received, from, stream);
+  arrays::check_written("send_receive", received, context.rank());
   const auto pending = collective::post(*context.state(), sent, to, tag, stream);
   try {
     collective::take(*context.state(), received, from, tag, stream);

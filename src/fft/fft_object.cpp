@@ -6,6 +6,7 @@
 #include "execute/autotune.hpp"
 #include "fft/problem.hpp"
 #include "fft/runner.hpp"
+#include "runtime/agree.hpp"
 
 namespace partita {
 
@@ -22,6 +23,10 @@ struct FFT::State {
   Array workspace;
 
   const Request& request() const { return forward->request(); }
+  /// What is refused of one rank's arrays, memory of its own, is refused on all.
+  void check_together(const Array& from, const Array& to) const {
+    runtime::check_or_tell_all(*context, "fft", [&] { check_aliasing(from, to, request().in_place); });
+  }
   /// Of the opposite transform, planned where there is none yet.
   Runner& backward();
 };
@@ -73,12 +78,12 @@ void FFT::execute() {
 }
 
 void FFT::execute(const Array& input, Array& output, double scale) {
-  check_aliasing(input, output, state_->request().in_place);
+  state_->check_together(input, output);
   state_->forward->run(input, output, scale);
 }
 
 void FFT::inverse(const Array& output, Array& input, double scale) {
-  check_aliasing(output, input, state_->request().in_place);
+  state_->check_together(output, input);
   state_->backward().run(output, input, scale);
 }
 
@@ -94,12 +99,12 @@ void FFT::execute(Stream stream) {
 }
 
 void FFT::execute(const Array& input, Array& output, double scale, Stream stream) {
-  check_aliasing(input, output, state_->request().in_place);
+  state_->check_together(input, output);
   state_->forward->enqueue(input, output, scale, stream);
 }
 
 void FFT::inverse(const Array& output, Array& input, double scale, Stream stream) {
-  check_aliasing(output, input, state_->request().in_place);
+  state_->check_together(output, input);
   state_->backward().enqueue(output, input, scale, stream);
 }
 

@@ -139,6 +139,7 @@ void Runner::run(const Array& input, const Array& output, double scale) {
   const kernels::FftPlanning planning(request_->options.measure, request_->options.wisdom_file);
   check_aligned(input, "input");
   check_aligned(output, "output");
+  if (request_->options.overwrite_input) arrays::check_written("fft", input);
   prepare();
   const bool brings = device_input_.valid(), takes_back = device_output_.valid();
   if (brings) arrays::check_stands_for(request_->input, input, "fft", "the input");
@@ -153,6 +154,7 @@ void Runner::enqueue(const Array& input, const Array& output, double scale, Stre
                           "fft: only device memory on both sides can wait in a stream");
   check_aligned(input, "input");
   check_aligned(output, "output");
+  if (request_->options.overwrite_input) arrays::check_written("fft", input);
   prepare();
   contexts::keep_for_graph(context_, stream, bound_);
   const std::array<const Array::State*, 2> operands{input.state().get(), output.state().get()};
@@ -194,6 +196,7 @@ void check_aliasing(const Array& input, const Array& output, bool in_place) {
   check(!same || in_place, "fft: input and output are the same array, but the plan is not in place");
   check(same || !in_place || output.local_size() == 0,
         "fft: the plan is in place, but input and output are different arrays");
+  arrays::check_written("fft", output);
 }
 
 }  // namespace partita::fourier

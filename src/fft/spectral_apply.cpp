@@ -84,6 +84,7 @@ void check_result(const Array& field, const Array& result, std::string_view oper
           result.layout().to_string());
     check(result.state() == field.state() || !arrays::overlap(field.local(), result.local()),
           "{}: field and result share memory, but are not the same array", operation);
+    arrays::check_written(operation, result);
   });
 }
 
@@ -117,6 +118,7 @@ void multiply_spectrum(Array& spectrum, const Shape& lengths, int halved_axis, c
   check(spectrum.valid() && is_complex(spectrum.dtype()), "a spectrum is of complex numbers");
   check(lengths.size() == spectrum.shape().size(), "{} lengths for a spectrum of {} dimensions",
         lengths.size(), spectrum.shape().size());
+  arrays::check_written("multiply_spectrum", spectrum);
   const std::vector<spectral::AxisModes> modes =
       spectral::local_modes(spectrum, {lengths, halved_axis}, options);
   spectral::scale_local(*spectrum.context_state(), spectrum.local(), [&](const View& local) {

@@ -186,6 +186,7 @@ void check_given(const Array& spectrum, const Array& result, const Shape& shape,
         name(spectrum.dtype()), to_string(shape), name(result.dtype()), to_string(result.shape()));
   check(result.state() != spectrum.state() && !arrays::overlap(spectrum.local(), result.local()),
         "resize_spectrum: spectrum and result share memory");
+  arrays::check_written("resize_spectrum", result);
   check(!options.distribution ||
             fourier::same(result.layout(), Layout(*options.distribution, shape, result.layout().ranks())),
         "resize_spectrum: the result is asked for in another distribution than that of the array, {}",

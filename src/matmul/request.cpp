@@ -58,6 +58,7 @@ void check_apart(const Request& request, const MatmulOptions& options) {
   };
   for (const Named& one : all) {
     if (!written(one.array)) continue;
+    arrays::check_written("matmul", *one.array);
     for (const Named& other : all) {
       if (other.array == one.array) continue;
       const bool in_place = one.array == &request.d && other.array == &request.c && request.in_place();

@@ -194,6 +194,7 @@ void check_apart(const Array& source, const Array& destination) {
   check(source.state() != destination.state(), "redistribute: source and destination are the same array");
   check(!arrays::overlap(source.local(), destination.local()),
         "redistribute: source and destination overlap in memory; redistribute into a new array first");
+  arrays::check_written("redistribute", destination);
 }
 
 /// What some ranks' parts do, all are to know.

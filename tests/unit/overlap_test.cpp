@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <random>
 #include <set>
 #include <vector>
@@ -127,6 +128,42 @@ TEST(Overlap, OfStridesThatHaveNothingToDoWithEachOther) {
   const View repeated{memory.data() + 4, Dtype::f64, {1000, 2}, {0, 1}};
   EXPECT_FALSE(arrays::overlap(a, repeated));
   EXPECT_TRUE(arrays::overlap(repeated, b));
+}
+
+TEST(Overlap, OfElementsOfOneViewIsExact) {
+  std::mt19937 random(3);
+  const auto draw = [&](int low, int high) { return std::uniform_int_distribution<int>(low, high)(random); };
+  std::vector<char> memory(500);
+  int meeting = 0;
+  for (int round = 0; round < 20000; ++round) {
+    View view{memory.data() + 250, Dtype::i8, {}, {}};
+    for (int d = draw(0, 4); d > 0; --d) {
+      view.extents.push_back(draw(draw(0, 1), 4));
+      view.strides.push_back(draw(-12, 12));
+    }
+    const bool expected = static_cast<std::int64_t>(bytes_of(view).size()) < volume(view.extents);
+    ASSERT_EQ(arrays::elements_meet(view), expected)
+        << to_string(view.extents) << " at strides " << to_string(view.strides);
+    meeting += expected ? 1 : 0;
+  }
+  EXPECT_GT(meeting, 2000);
+  EXPECT_LT(meeting, 18000);
+}
+
+TEST(Overlap, OfElementsOfLargeViewsIsFoundAtOnce) {
+  const std::int64_t large = std::int64_t{1} << 40;
+  const View dense = View::dense(nullptr, Dtype::f64, {large / 1024, 32, 32});
+  EXPECT_FALSE(arrays::elements_meet(dense));
+  View turned = dense;
+  std::swap(turned.strides[0], turned.strides[2]);
+  std::swap(turned.extents[0], turned.extents[2]);
+  EXPECT_FALSE(arrays::elements_meet(turned));
+  turned.strides[1] -= 1;
+  EXPECT_TRUE(arrays::elements_meet(turned));
+  const View windows{nullptr, Dtype::f64, {large, 3}, {1, 1}};
+  EXPECT_TRUE(arrays::elements_meet(windows));
+  const View far{nullptr, Dtype::f64, {2, 2, 1}, {std::numeric_limits<std::int64_t>::max(), 1, 0}};
+  EXPECT_FALSE(arrays::elements_meet(far));
 }
 
 }  // namespace
