@@ -15,7 +15,7 @@ namespace {
 /// failed context it stays, as scratch does: streams may still be at it. All ranks make some, and then agree.
 std::shared_ptr<void> device_memory(const std::shared_ptr<ContextState>& context, std::int64_t bytes) {
   context->device->use();
-  context->device->physical().collect();
+  context->device->physical().collect(context->device_sharers);
   return {context->device->physical().allocate(std::max<std::int64_t>(bytes, 1)), [context](void* memory) {
             if (!context->failed()) context->device->physical().release(memory);
           }};

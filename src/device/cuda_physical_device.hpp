@@ -10,7 +10,7 @@ class CudaPhysicalDevice final : public PhysicalDevice {
  public:
   /// Throws UnsupportedError (this build has no kernels for the device).
   explicit CudaPhysicalDevice(int index);
-  ~CudaPhysicalDevice() override { collect(); }
+  ~CudaPhysicalDevice() override { collect_all(); }
   CudaPhysicalDevice(const CudaPhysicalDevice&) = delete;
   CudaPhysicalDevice& operator=(const CudaPhysicalDevice&) = delete;
 

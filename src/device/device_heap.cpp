@@ -24,7 +24,7 @@ std::string share(DeviceRuntime& state, const Topology& topology, Backing backin
       state, *state.device_memory,
       [&state](std::string_view what, bool dropped) {
         if (dropped) finish_device(state, what);
-        state.device->physical().collect();
+        state.device->physical().collect(state.device_sharers);
       },
       "device memory");
   state.flags = std::make_unique<FlagBoard>(state);

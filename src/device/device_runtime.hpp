@@ -21,6 +21,7 @@ class RunAhead;
 struct DeviceRuntime : runtime::Runtime {
   // Order matters: members are destroyed from the last to the first.
   std::unique_ptr<Accelerator> device;
+  int device_sharers = 1;  ///< ranks of the context in this process that use the device
   std::unique_ptr<DeviceEvent> device_mark;
   std::unique_ptr<memory::NodeMemory> device_memory;
   std::unique_ptr<memory::SymmetricHeap> device_heap;

@@ -12,7 +12,7 @@ void* PhysicalDevice::allocate(std::int64_t bytes) {
   try {
     return new_memory(bytes);
   } catch (const MemoryError&) {
-    if (!collect_any()) throw;
+    if (!collect_all()) throw;
   }
   return new_memory(bytes);
 }
@@ -21,7 +21,7 @@ void* PhysicalDevice::allocate_pinned(std::int64_t bytes) {
   try {
     return new_pinned(bytes);
   } catch (const MemoryError&) {
-    if (!collect_any()) throw;
+    if (!collect_all()) throw;
   }
   return new_pinned(bytes);
 }
@@ -54,11 +54,15 @@ void PhysicalDevice::release(std::shared_ptr<void> thing) noexcept {
   }
 }
 
-bool PhysicalDevice::collect_any() noexcept {
+bool PhysicalDevice::collect_all() noexcept {
   std::vector<std::shared_ptr<void>> released;  // goes last, when nobody waits for the mutex
   const std::lock_guard lock(mutex_);
   released.swap(released_);
   return !released.empty();
+}
+
+void PhysicalDevice::collect(int ranks) noexcept {
+  if (threads() <= ranks) collect_all();
 }
 
 void PhysicalDevice::open_for(std::thread::id user) {
@@ -72,9 +76,18 @@ void PhysicalDevice::close_for(std::thread::id user) noexcept {
   if (found != users_.end()) users_.erase(found);
 }
 
-bool PhysicalDevice::is_shared() const noexcept {
+/// A context has few ranks on a device, and a rank few contexts.
+int PhysicalDevice::threads() const {
   const std::lock_guard lock(mutex_);
-  return std::ranges::any_of(users_, [&](std::thread::id user) { return user != users_.front(); });
+  int count = 0;
+  for (auto user = users_.begin(); user != users_.end(); ++user) {
+    if (std::find(users_.begin(), user, *user) == user) ++count;
+  }
+  return count;
+}
+
+bool PhysicalDevice::is_shared() const noexcept {
+  return threads() > 1;
 }
 
 }  // namespace partita::devices

@@ -53,8 +53,9 @@ class PhysicalDevice : public std::enable_shared_from_this<PhysicalDevice> {
   /// The same for what frees memory when it goes: handles of libraries.
   void release(std::shared_ptr<void> thing) noexcept;
   /// Frees what has stayed. For calls that all ranks of a context make together, before they agree: all that
-  /// the kernels of one wait for has then been started by the others.
-  void collect() noexcept { collect_any(); }
+  /// the kernels of one wait for has then been started by the others. `ranks` of that context use the device:
+  /// where there are more threads that do, of which one may wait for what these start later, all stays.
+  void collect(int ranks) noexcept;
   /// A context that this thread uses has the device open, until `close_for` is called for that thread.
   void open_for(std::thread::id user);
   void close_for(std::thread::id user) noexcept;
@@ -82,12 +83,14 @@ class PhysicalDevice : public std::enable_shared_from_this<PhysicalDevice> {
  protected:
   virtual void* new_memory(std::int64_t bytes) = 0;
   virtual void* new_pinned(std::int64_t bytes) = 0;
-  /// At once. Derived classes `collect` when they go.
+  /// At once. Derived classes `collect_all` when they go.
   virtual void free(void* memory) noexcept = 0;
   virtual void free_pinned(void* memory) noexcept = 0;
+  /// Whatever waits; whether there was something.
+  bool collect_all() noexcept;
 
  private:
-  bool collect_any() noexcept;  ///< whether there was something
+  int threads() const;
   bool is_shared() const noexcept;
 
   mutable std::mutex mutex_;

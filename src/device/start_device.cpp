@@ -78,6 +78,7 @@ void start_device(DeviceRuntime& state) {
   runtime::collectively(state, operation, [&] {
     device->use();
     state.device = device->open(state.options, sharers);
+    state.device_sharers = sharers;
     state.device_mark = state.device->event();
   });
   make_device_heap(state, state.options.device_heap);

@@ -48,7 +48,8 @@ std::unique_ptr<Executor> Executor::bind(ContextState& context, Plan plan,
   if (space_of(plan) == MemorySpace::host) {
     return std::make_unique<BoundPlan>(context, std::move(plan), workspace);
   }
-  context.device->physical().collect();  // before this plan wants memory, and before the ranks agree on it
+  // Before this plan wants memory, and before the ranks agree on it.
+  context.device->physical().collect(context.device_sharers);
   if (GroupedPlan::suits(context, plan))
     return std::make_unique<GroupedPlan>(context, std::move(plan), workspace);
   if (workspace || !packets.empty())

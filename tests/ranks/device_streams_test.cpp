@@ -6,6 +6,7 @@
 #include <future>
 #include <memory>
 #include <numbers>
+#include <numeric>
 #include <optional>
 #include <partita/array_reductions.hpp>
 #include <partita/astype.hpp>
@@ -91,6 +92,31 @@ DEVICE_TEST(MemoryGoesWhileARankThatSharesTheDeviceWaits) {
     context.synchronize();
     EXPECT_EQ(count_wrong(destination, source.layout()), 0);
   }
+}
+
+// What the ranks of a sub-group agree on frees nothing: one outside of it may wait for what they start later.
+DEVICE_TEST(MemoryStaysInASubgroupWhileAnotherRankWaits) {
+  if (context.state()->device_topology.node_count() > 1)
+    GTEST_SKIP() << "needs devices that reach each other: messages wait in execute";
+  if (context.size() < 3) GTEST_SKIP() << "needs a rank outside of a group";
+  Array source = empty(context, {301, 203}, Slab(0), Dtype::f32);
+  Array destination = empty(context, {301, 203}, Slab(1), Dtype::f32);
+  Redistribute there(context, source.operand(), destination.operand());
+  write_known(source);
+  std::vector<int> inside(static_cast<std::size_t>(context.size()) - 1);
+  std::iota(inside.begin(), inside.end(), 0);
+  if (context.rank() == context.size() - 1) {
+    there.execute(source, destination, Stream{});
+  } else {
+    const Context some = context.subgroup(inside);
+    for (int round = 0; round < 3; ++round) {
+      (void)empty(some, {8}, Replicated(), Dtype::f32, {Residency::ordinary});
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));  // so long the other has time to begin
+    }
+    there.execute(source, destination, Stream{});
+  }
+  context.synchronize();
+  EXPECT_EQ(count_wrong(destination, source.layout()), 0);
 }
 
 // Of CUDA the handle 0 is a stream, and PyTorch's usual one: not to be taken for the context's own.

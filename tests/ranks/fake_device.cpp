@@ -299,7 +299,7 @@ class FakeEvent final : public devices::DeviceEvent {
 class FakePhysicalDevice final : public devices::PhysicalDevice {
  public:
   explicit FakePhysicalDevice(int index) : index_(index) {}
-  ~FakePhysicalDevice() override { collect(); }
+  ~FakePhysicalDevice() override { collect_all(); }
   FakePhysicalDevice(const FakePhysicalDevice&) = delete;
   FakePhysicalDevice& operator=(const FakePhysicalDevice&) = delete;
 
