@@ -2,6 +2,10 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
 #include <partita/error.hpp>
 #include <partita/version.hpp>
 
@@ -55,6 +59,22 @@ int run_guarded(CLI::App& app, std::vector<std::string> arguments) {
   }
 }
 
+// What is printed may wait in memory until now: a disk that is full is found here. Who has closed the
+// standard output wants none.
+int with_output_written(int code) {
+  const int why = std::fflush(stdout) == 0 ? 0 : errno;
+  const bool written = why == 0 && std::ferror(stdout) == 0;
+  if (code != 0 || written || why == EBADF) return code;
+  const std::string reason = why == 0 ? "" : fmt::format(": {}", std::strerror(why));
+  return fail(failure, "standard output: cannot write" + reason);
+}
+
+// A limit on the size of files is then an error of who writes, who says which file. Programs that `run`
+// starts have theirs as they like.
+void ignore_limits_on_files(const std::string& subcommand) {
+  if (subcommand != "run") std::signal(SIGXFSZ, SIG_IGN);
+}
+
 }  // namespace
 
 int main(int count, char** values) {
@@ -72,7 +92,8 @@ int main(int count, char** values) {
     std::fputs(app.help().c_str(), stderr);
     return usage;
   }
-  return run_guarded(app, arguments_before_dashes());
+  ignore_limits_on_files(values[1]);
+  return with_output_written(run_guarded(app, arguments_before_dashes()));
 }
 
 }  // namespace partita::tools

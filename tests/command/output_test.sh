@@ -29,6 +29,22 @@ else
   echo "skipped: no devices can be made here: $(tail -1 err)"
 fi
 
+# So is what is printed, and who has closed the standard output gets all the same done.
+for words in "layout slab:0 --shape 4x4" "plan slab:0 slab:1 --shape 9x9 -n 2 --json" "completion bash" --version; do
+  code=0
+  "$partita" $words >/dev/full 2>err || code=$?
+  [ $code = 1 ] && grep -q '^partita: .*cannot write' err || fail "$words: exit code $code: $(cat err)"
+done
+"$partita" convert -n 1 a.npy closed.npy -d slab:1 >&- || fail "without a standard output"
+cmp closed.npy wanted.npy || fail "what was written without a standard output"
+
+# A limit on the size of files is an error like any other.
+make_npy large.npy '<f8' 600,50 False 2
+for name in large.copy.npy large.h5; do
+  (ulimit -f 100 && expect_failure 1 "$name.*: .*File too large" "$partita" convert -n 1 large.npy $name) ||
+    fail "a limit on the size of $name"
+done
+
 # Pipes have a reader or are refused; ranks cannot write into them together.
 mkfifo pipe.npy pipe.svg
 expect_failure 1 'pipe.npy: .*nobody reads' "$partita" convert -n 2 a.npy pipe.npy
