@@ -20,6 +20,7 @@ def test_equal_values_have_equal_hashes():
         (pt.Box([((0,), (3,)), ((3,), (5,))]), pt.Box.from_cuts([[0, 3, 5]])),
         (pt.Replicated(), pt.parse("replicated")),
         (pt.Layout(pt.Slab(0), (5,), 2), pt.Layout(pt.parse("slab:0"), [5], 2)),
+        (pt.Layout(pt.Slab(0), (5,), 2), pt.Layout("slab:0", (5,), ranks=2)),
         (pt.Topology(4, 2), pt.Topology(4, 2)),
     ]
     for a, b in pairs:

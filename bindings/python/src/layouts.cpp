@@ -3,7 +3,9 @@
 #include <nanobind/ndarray.h>
 
 #include <memory>
+#include <new>
 #include <partita/layout.hpp>
+#include <string>
 
 #include "binding.hpp"
 #include "casters.hpp"
@@ -67,6 +69,12 @@ void bind_layouts(nb::module_& module) {
       "A distribution bound to a global shape and a number of ranks.\n\nA value: any rank of any number "
       "can be asked anywhere, nothing is communicated.")
       .def(nb::init<Distribution, Shape, int>(), nb::arg("distribution"), nb::arg("shape"), nb::arg("ranks"))
+      .def(
+          "__init__",
+          [](Layout* self, const std::string& distribution, const Shape& shape, int ranks) {
+            new (self) Layout(Distribution::parse(distribution), shape, ranks);
+          },
+          nb::arg("distribution"), nb::arg("shape"), nb::arg("ranks"))
       .def_prop_ro("distribution", &Layout::distribution, "The rule.")
       .def_prop_ro("shape", &Layout::shape, "Of the whole array.")
       .def_prop_ro("ranks", &Layout::ranks, "The number of ranks.")
