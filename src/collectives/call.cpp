@@ -48,11 +48,11 @@ void check_view(std::string_view operation, const View& view, Dtype dtype, const
 
 void check_views(const Call& call, std::span<const Layout> layouts, int rank) {
   if (call.check) call.check();
-  if (!call.views.empty()) arrays::check_written(call.operation, call.views.back(), rank);
-  if (call.extents_vary) return;
-  for (std::size_t i = 0; i < layouts.size(); ++i) {
+  for (std::size_t i = 0; i < layouts.size() && !call.extents_vary; ++i) {
     check_view(call.operation, call.views[i], call.dtype, layouts[i], rank);
   }
+  const bool receives = !layouts.back().region(rank).empty();
+  if (receives) arrays::check_written(call.operation, call.views.back(), rank);
 }
 
 /// The layouts of the call, checked: what all ranks have of each is counted in bytes.

@@ -129,6 +129,9 @@ RANK_TEST(Written, ViewsWhoseElementsShareMemoryAreNot) {
     EXPECT_THROW(broadcast(context, shared, 0), ArgumentError);
   }
   EXPECT_NO_THROW(all_reduce(context, shared, part));
+  if (last > 0) {
+    EXPECT_NO_THROW(reduce(context, part, shared, {}, 0));  // no destination there
+  }
 }
 
 RANK_TEST(Written, GhostCellsThatShareMemoryAreNot) {
