@@ -51,7 +51,7 @@ void check_views(const Call& call, std::span<const Layout> layouts, int rank) {
   for (std::size_t i = 0; i < layouts.size() && !call.extents_vary; ++i) {
     check_view(call.operation, call.views[i], call.dtype, layouts[i], rank);
   }
-  const bool receives = !layouts.back().region(rank).empty();
+  const bool receives = !layouts.empty() && !layouts.back().region(rank).empty();
   if (receives) arrays::check_written(call.operation, call.views.back(), rank);
 }
 
