@@ -1,6 +1,9 @@
 // What a memory limit that is too small is refused with: how much would do.
 #pragma once
 
+#include <fmt/format.h>
+
+#include <cstdint>
 #include <partita/error.hpp>
 #include <string>
 
@@ -13,12 +16,17 @@ namespace partita::multiplication {
 class LimitRefusal : public ArgumentError {
  public:
   LimitRefusal(const std::string& text, std::int64_t needed, bool alike)
-      : ArgumentError(text), needed_(needed), alike_(alike) {}
+      : ArgumentError(fmt::format("{}; {} bytes would do", text, needed)),
+        text_(text),
+        needed_(needed),
+        alike_(alike) {}
 
+  const std::string& text() const { return text_; }  ///< without how much would do
   std::int64_t needed() const { return needed_; }
   bool alike() const { return alike_; }
 
  private:
+  std::string text_;
   std::int64_t needed_;
   bool alike_;
 };

@@ -38,7 +38,7 @@ ProductPlan within_limit(const Problem& problem) {
   try {
     return Assembly(problem).finish();
   } catch (const LimitRefusal& refusal) {
-    throw ArgumentError(fmt::format("{}; {} bytes would do", refusal.what(), enough_memory(problem)));
+    throw ArgumentError(fmt::format("{}; {} bytes would do", refusal.text(), enough_memory(problem)));
   }
 }
 
