@@ -25,9 +25,10 @@ void fold_on_device(const Folding& folding, const Array& array, const Array* oth
   const Stream used = devices::begin_device_work(context, stream);
   void* const result = arithmetic::fold_scratch(context) + devices::DeviceArithmetic::fold_scratch_bytes;
   arithmetic::fold_part(folding, array, other, {result, {}, {}, false}, used);
-  context.device->copy_bytes(result, number.bytes.data(), size_of(folding.joined), used);
   devices::end_device_work(context, used);
   devices::finish_device(context, operation);
+  // Only now: no stream may write to the number once a wait has failed.
+  context.device->physical().copy_past(number.bytes.data(), result, sizeof(number.bytes));
 }
 
 /// Collective. The arrays are checked.

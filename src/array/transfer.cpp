@@ -30,7 +30,11 @@ void put_copy(ContextState& context, const kernels::StridedCopy& nest, const Vie
   }
 }
 
+/// To or from the host only once the streams have come to their end: so long a driver would wait within the
+/// copy, past the deadline, and where the wait for it fails, memory of the host may go while a stream is
+/// still to use it.
 void copy_at_once(ContextState& context, const kernels::StridedCopy& nest, const View& from, const View& to) {
+  if (from.space != to.space) devices::finish_device(context, operation);
   put_copy(context, nest, from, to, devices::begin_device_work(context));
   devices::finish_device(context, operation);
 }

@@ -3,9 +3,11 @@
 #include <functional>
 #include <partita/redistribute.hpp>
 #include <thread>
+#include <vector>
 
 #include "context/context_state.hpp"
 #include "device/device_synchronization.hpp"
+#include "ranks/gate.hpp"
 #include "ranks/needs_devices.hpp"
 
 namespace partita::testing {
@@ -89,6 +91,25 @@ void run_out_of_step(Context& context) {
     EXPECT_THROW(context.synchronize(), Error);
   }
   EXPECT_TRUE(comes_true([&] { return state.device->idle(); })) << "the stream of rank " << context.rank();
+}
+
+/// Who is told so may let go of what it copied to.
+TEST(GivenUp, NothingComesToTheHostOnceAWaitHasFailed) {
+  if (!tests_fake_devices()) GTEST_SKIP() << "needs PARTITA_TEST_DEVICE=fake";
+  on_ranks(
+      [](Context& context) {
+        ContextState& state = *context.state();
+        const Array array = zeros(context, {5, 7}, Replicated(), Dtype::f64);
+        std::vector<double> here(35, 1.0);
+        context.barrier();
+        {
+          const Gate gate(context.stream());
+          EXPECT_THROW(copy(array, View::dense(here.data(), Dtype::f64, {5, 7})), Error);
+        }
+        EXPECT_TRUE(comes_true([&] { return state.device->idle(); }));
+        EXPECT_EQ(here, std::vector<double>(35, 1.0));
+      },
+      on_device(500ms));
 }
 
 TEST(GivenUp, EveryStreamEndsThoughTheRanksAreOutOfStep) {
