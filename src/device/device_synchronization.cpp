@@ -17,8 +17,10 @@ std::vector<int> less_those_that_left(const DeviceRuntime& state, std::vector<in
   const auto left = [&](int rank) { return runtime::has_left(state, rank); };
   if (std::none_of(ranks.begin(), ranks.end(), left)) return ranks;
   const std::vector<int> late = state.flags ? state.flags->late() : std::vector<int>{};
-  std::erase_if(
-      ranks, [&](int rank) { return left(rank) && std::find(late.begin(), late.end(), rank) == late.end(); });
+  const auto owes = [&](int rank) {  // packets and what the device counts are no flags that the host sees
+    return std::ranges::find(late, rank) != late.end() || runtime::has_executed_less(state, rank);
+  };
+  std::erase_if(ranks, [&](int rank) { return left(rank) && !owes(rank); });
   return ranks;
 }
 

@@ -10,8 +10,8 @@ namespace partita::devices {
 
 struct DeviceRuntime;
 
-/// `ranks` without those that have left the context and of whose signals none is missing: they hold up
-/// nothing. Any thread.
+/// `ranks` without those that have left the context after all that this rank has executed, and of whose
+/// signals none is missing: they hold up nothing. Any thread.
 std::vector<int> less_those_that_left(const DeviceRuntime& state, std::vector<int> ranks);
 
 /// The other ranks of this node by whose devices this rank's work may be held up.

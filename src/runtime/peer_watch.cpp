@@ -89,6 +89,13 @@ bool has_left(const Runtime& state, int rank) {
   return number ? state.board->status(*number).left : !departure(state, rank).empty();
 }
 
+bool has_executed_less(const Runtime& state, int rank) {
+  const std::optional<int> number = number_on_board(state, rank);
+  if (!number) return false;
+  const NodeBoard& board = *state.board;
+  return board.executions(*number).number() < board.executions(board.me()).number();
+}
+
 std::optional<CaughtError> refusal_on_node(const Runtime& state) {
   for (int number = 0; state.board && number < state.board->node_ranks(); ++number) {
     if (auto refusal = refusal_of(state, number)) return refusal;

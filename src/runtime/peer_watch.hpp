@@ -23,6 +23,8 @@ std::optional<int> number_on_board(const Runtime& state, int rank);
 
 /// `rank` has left the context, which had not failed, as far as this rank has heard. Any thread.
 bool has_left(const Runtime& state, int rank);
+/// This rank has begun executions that `rank`, of its node, has not. Any thread.
+bool has_executed_less(const Runtime& state, int rank);
 /// How it has left it without closing it; "": it has not. Any thread.
 std::string departure(const Runtime& state, int rank);
 

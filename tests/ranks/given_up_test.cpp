@@ -112,6 +112,32 @@ TEST(GivenUp, NothingComesToTheHostOnceAWaitHasFailed) {
       on_device(500ms));
 }
 
+/// A rank leaves before its last execution, which its peers wait for on their devices.
+void miss_a_rank_that_left(Context& context, const RedistributeOptions& options, bool captures) {
+  std::vector<int> all;
+  for (int rank = 0; rank < context.size(); ++rank) all.push_back(rank);
+  const Context passing = context.subgroup(all);
+  Array rows = zeros(passing, {37, 29}, Slab(0), Dtype::i64);
+  Array columns = zeros(passing, {37, 29}, Slab(1), Dtype::i64);
+  Redistribute plan(passing, rows.operand(), columns.operand(), options);
+  plan.execute(rows, columns, Stream{});
+  if (captures) passing.state()->flags->count_on_device();
+  passing.synchronize();
+  if (context.rank() == 0) return;
+  plan.execute(rows, columns, Stream{});
+  EXPECT_THROW(passing.synchronize(), LostPeerError);
+}
+
+TEST(GivenUp, ARankThatLeavesIsMissedWhateverItsPeersWaitFor) {
+  NEEDS_DEVICES();
+  if (ranks().count < 2 || ranks().per_node != 0) GTEST_SKIP() << "needs two ranks of one node";
+  for (const bool captures : {false, true}) {
+    for (const RedistributeOptions& options : {RedistributeOptions(), Pushed::pushed()}) {
+      on_ranks([&](Context& context) { miss_a_rank_that_left(context, options, captures); }, on_device(30s));
+    }
+  }
+}
+
 TEST(GivenUp, EveryStreamEndsThoughTheRanksAreOutOfStep) {
   NEEDS_DEVICES();
   if (ranks().count != 3 || ranks().per_node != 0) GTEST_SKIP() << "needs three ranks of one node";
