@@ -7,7 +7,7 @@
 #include "arithmetic/broadcast.hpp"
 #include "array/overlap.hpp"
 #include "collectives/call.hpp"
-#include "device/device_synchronization.hpp"
+#include "device/stream_work.hpp"
 
 namespace partita {
 namespace {
@@ -130,10 +130,15 @@ void carry_out(const Joining& joining, Array& destination, const std::array<std:
   if (destination.local_size() == 0) return;
   if (destination.local().space == MemorySpace::host)
     return for_each_pass(joining, destination, number, kernels::compute);
-  stream = devices::begin_device_work(context, stream);
-  for_each_pass(joining, destination, number,
-                [&](const ElementwisePass& pass) { context.device->compute(pass, stream); });
-  devices::end_device_work(context, stream);
+  devices::put_into_stream(context, *devices::RunAhead::of(context), joining.name, stream,
+                           [&](Stream used, bool) {
+                             std::int64_t starts = 0;
+                             for_each_pass(joining, destination, number, [&](const ElementwisePass& pass) {
+                               context.device->compute(pass, used);
+                               ++starts;
+                             });
+                             return starts;
+                           });
 }
 
 /// Local.

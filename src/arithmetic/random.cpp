@@ -3,7 +3,7 @@
 
 #include "arithmetic/arguments.hpp"
 #include "arithmetic/pieces.hpp"
-#include "device/device_synchronization.hpp"
+#include "device/stream_work.hpp"
 
 namespace partita {
 namespace {
@@ -48,10 +48,14 @@ void generate(Array& array, Randomness kind, std::uint64_t seed, Stream stream) 
     return for_each_random_pass(array, kind, seed, kernels::generate);
   context.require_usable_here("fill");
   if (array.local_size() == 0) return;
-  stream = devices::begin_device_work(context, stream);
-  for_each_random_pass(array, kind, seed,
-                       [&](const RandomPass& pass) { context.device->generate(pass, stream); });
-  devices::end_device_work(context, stream);
+  devices::put_into_stream(context, *devices::RunAhead::of(context), "fill", stream, [&](Stream used, bool) {
+    std::int64_t starts = 0;
+    for_each_random_pass(array, kind, seed, [&](const RandomPass& pass) {
+      context.device->generate(pass, used);
+      ++starts;
+    });
+    return starts;
+  });
 }
 
 void generate_and_wait(Array& array, Randomness kind, std::uint64_t seed) {

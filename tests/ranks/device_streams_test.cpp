@@ -1,5 +1,6 @@
 // What is put into the streams of devices: its order, and what the host waits for.
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <complex>
@@ -11,6 +12,7 @@
 #include <partita/array_reductions.hpp>
 #include <partita/astype.hpp>
 #include <partita/elements.hpp>
+#include <partita/elementwise.hpp>
 #include <partita/fft.hpp>
 #include <partita/redistribute.hpp>
 #include <partita/spectral.hpp>
@@ -18,6 +20,7 @@
 #include <vector>
 
 #include "context/context_state.hpp"
+#include "device/run_ahead.hpp"
 #include "ranks/array_model.hpp"
 #include "ranks/fake_device.hpp"
 #include "ranks/gate.hpp"
@@ -117,6 +120,32 @@ DEVICE_TEST(MemoryStaysInASubgroupWhileAnotherRankWaits) {
   }
   context.synchronize();
   EXPECT_EQ(count_wrong(destination, source.layout()), 0);
+}
+
+// The device would hold the program up inside of a start, where nobody looks after peers.
+DEVICE_TEST(ArithmeticWithoutEndIsHeldBack) {
+  if (!tests_fake_devices()) GTEST_SKIP() << "needs PARTITA_TEST_DEVICE=fake";
+  constexpr int many = 2 * static_cast<int>(devices::RunAhead::most);
+  Array array = zeros(context, {64, 3}, Slab(0), Dtype::f64);
+  if (array.local_size() == 0) return;
+  for (const bool random : {false, true}) {
+    context.synchronize();
+    Gate gate(context.stream());
+    std::atomic<int> given = 0;
+    auto stood_at = std::async(std::launch::async, [&] {
+      int seen = -1;
+      for (int now = given; now != seen; now = given) {
+        seen = now;
+        std::this_thread::sleep_for(std::chrono::milliseconds(200));
+      }
+      gate.open();
+      return seen;
+    });
+    for (; given < many; ++given) {
+      random ? fill_random(array, 7, Stream{}) : scale(array, 1.0, Stream{});
+    }
+    EXPECT_LE(stood_at.get(), devices::RunAhead::most + 1);
+  }
 }
 
 // Of CUDA the handle 0 is a stream, and PyTorch's usual one: not to be taken for the context's own.
