@@ -58,7 +58,8 @@ std::int64_t enough_memory(const Problem& problem) {
     if (asked == 0) break;
     limit = std::max(asked, steps < small_steps ? limit + 1 : limit + limit / part + 1);
   }
-  return problem.ranks() <= few_ranks ? limit : limit + limit / part;
+  const bool all_tried = problem.ranks() <= few_ranks || limit == problem.options.memory_limit;
+  return all_tried ? limit : limit + limit / part;
 }
 
 }  // namespace partita::multiplication

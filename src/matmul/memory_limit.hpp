@@ -31,9 +31,9 @@ class LimitRefusal : public ArgumentError {
   bool alike_;
 };
 
-/// A memory limit, larger than the problem's, with which every rank has a plan: tried, since a plan with more
-/// room takes more of it. The same on every rank; but of many ranks some are tried, this one among them, and
-/// a little is added.
+/// A memory limit with which every rank has a plan, the problem's own where that does: tried, since a plan
+/// with more room takes more of it. The same on every rank; but of many ranks some are tried, this one among
+/// them, and a little is added.
 std::int64_t enough_memory(const Problem& problem);
 
 }  // namespace partita::multiplication

@@ -1,10 +1,14 @@
 // The layout of a result that nobody asked for: whatever the cheapest method leaves the product in.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
+#include <string>
 
 #include "base/check.hpp"
 #include "matmul/chooser.hpp"
 #include "matmul/crossing.hpp"
+#include "matmul/memory_limit.hpp"
 #include "matmul/vectors.hpp"
 
 namespace partita {
@@ -136,27 +140,57 @@ std::vector<Distribution> candidates(const Factors& factors, const Problem& prob
 
 constexpr double usual_is_worth = 0.97;  // of a price: a grid over m, n and k must save more
 
-/// Of those in which the multiply can be done at all.
-Distribution cheapest(const Factors& factors) {
-  std::optional<Distribution> best;
-  Choice price;
+/// The cheapest of those in which the multiply can be done at all; or why there is none.
+struct Cheapest {
+  std::optional<Distribution> distribution;
   std::string refusal;
+  std::int64_t needed = 0;  ///< bytes that may do, where a memory limit is too small; 0: that is not why
+};
+
+Cheapest find_cheapest(const Factors& factors) {
+  Cheapest found;
+  Choice price;
   Problem problem = problem_of(factors);
   for (const Distribution& candidate : candidates(factors, problem)) {
     try {
       problem.d = result_with(factors, candidate);
       Choice choice = choose(problem);
       const bool unusual = candidate.kind() == DistributionKind::partitioned;
-      if (best && !is_worth_it(price, choice)) continue;
-      if (best && unusual && choice.seconds > usual_is_worth * price.seconds) continue;
-      best = candidate;
+      if (found.distribution && !is_worth_it(price, choice)) continue;
+      if (found.distribution && unusual && choice.seconds > usual_is_worth * price.seconds) continue;
+      found.distribution = candidate;
       price = std::move(choice);
+    } catch (const LimitRefusal& refusal) {
+      found.refusal = refusal.text();
+      found.needed = found.needed == 0 ? refusal.needed() : std::min(found.needed, refusal.needed());
     } catch (const ArgumentError& error) {
-      refusal = error.what();
+      if (found.needed == 0) found.refusal = error.what();
     }
   }
-  check(best.has_value(), "{}", refusal);
-  return *best;
+  return found;
+}
+
+/// With which there is a cheapest result, and a plan for it on every rank. `needed`: more than there is.
+std::int64_t enough_memory_for(Factors factors, std::int64_t needed) {
+  std::int64_t& limit = factors.options.memory_limit;
+  for (;;) {
+    limit = std::max(limit + 1, needed);
+    const Cheapest found = find_cheapest(factors);
+    needed = found.needed;
+    if (!found.distribution) continue;
+    Problem problem = problem_of(factors);
+    problem.d = result_with(factors, *found.distribution);
+    needed = enough_memory(problem);
+    if (needed == limit) return limit;
+  }
+}
+
+Distribution cheapest(const Factors& factors) {
+  const Cheapest found = find_cheapest(factors);
+  if (found.distribution) return *found.distribution;
+  if (found.needed == 0) throw ArgumentError(found.refusal);
+  throw ArgumentError(
+      fmt::format("{}; {} bytes would do", found.refusal, enough_memory_for(factors, found.needed)));
 }
 
 }  // namespace

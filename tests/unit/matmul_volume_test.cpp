@@ -249,5 +249,36 @@ TEST(MatmulResult, AnyProblemHasOne) {
   }
 }
 
+// What would do for the result does for the plan of it, on every rank.
+TEST(MatmulResult, AMemoryLimitIsRefusedWithWhatWouldDo) {
+  testing::RandomLayouts random(9);
+  int refused = 0;
+  for (int i = 0; i < 200; ++i) {
+    const int ranks = i % 50 == 0 ? 72 : random.number(2, 8);
+    const std::int64_t m = random.number(1, 30), n = random.number(1, 30), k = random.number(1, 30);
+    const Operand a = Operand::of(random.layout({m, k}, ranks), Dtype::f32);
+    const Operand b = Operand::of(random.layout({k, n}, ranks), Dtype::f32);
+    const Topology topology = Topology::regular(ranks, random.number(0, 3));
+    MatmulOptions options;
+    options.memory_limit = random.number(1, 500);
+    SCOPED_TRACE(a.to_string() + " by " + b.to_string());
+    try {
+      (void)cheapest_result(a, b, topology, options);
+      continue;
+    } catch (const ArgumentError& error) {
+      const std::string text = error.what();
+      const std::size_t place = text.find("; ");
+      ASSERT_NE(place, std::string::npos) << text;
+      options.memory_limit = std::stoll(text.substr(place + 2));
+    }
+    ++refused;
+    const Operand d = Operand::of(cheapest_result(a, b, topology, options), Dtype::f32);
+    for (int rank = 0; rank < ranks; ++rank) {
+      EXPECT_NO_THROW(plan_matmul({a, b, {}, d, {}, {}, {}}, topology, rank, options));
+    }
+  }
+  EXPECT_GT(refused, 50);
+}
+
 }  // namespace
 }  // namespace partita
