@@ -177,16 +177,20 @@ void predict(Scheme& scheme, const Problem& problem, const std::optional<Layout>
 
 // --- how arrays change hands
 
+/// Half spectra of c64 have no whole words: with room in their rows two devices store them in a tenth more
+/// time than they copy them, four in three quarters of it (docs/performance.md).
+constexpr int ranks_that_store_parts_of_words = 3;
+
 /// Whether something of the scheme can be stored by its owners' peers; unless that was asked for, only where
-/// all of that is worth it: in whole words. (Half spectra of c64 have none: with room in their rows they are
-/// stored in a tenth more time than they are copied.)
+/// all of that is worth it.
 bool may_store(const Scheme& scheme, const Problem& problem, const std::optional<Layout>& wanted) {
   if (scheme.factors) return false;
+  const bool among_many = problem.halves && problem.topology.ranks() >= ranks_that_store_parts_of_words;
   bool some = false, all = true;
   const auto look = [&](const Stage& stage, const Layout& to) {
     if (!stored_axis(problem, stage, to)) return;
     some = true;
-    all = all && stores_whole_words(problem, stage, to);
+    all = all && (among_many || stores_whole_words(problem, stage, to));
   };
   for (std::size_t i = 0; i + 1 < scheme.stages.size(); ++i)
     look(scheme.stages[i], scheme.stages[i + 1].before);

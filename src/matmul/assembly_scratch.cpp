@@ -128,8 +128,12 @@ void Assembly::add_ring() {
       builder_.add_scratch("products", BufferKind::scratch, RingWalk::products_bytes(frame_), dtype);
   frame_.landing_products =
       builder_.add_scratch("landing products", BufferKind::shared, RingWalk::landing_bytes(frame_), dtype);
-  noted_ += fmt::format("; sums go around the ring of ranks in {} {} of each part", frame_.ring->pieces,
-                        frame_.ring->pieces == 1 ? "piece" : "pieces");
+  const auto counted = [](int count, const char* one) {
+    return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s");
+  };
+  noted_ += fmt::format("; sums go around the ring of ranks in {} of each part",
+                        counted(frame_.ring->pieces, "piece"));
+  if (frame_.ring->chains > 1) noted_ += fmt::format(", in {}", counted(frame_.ring->chains, "chain"));
 }
 
 // Without a limit such operands are made square before they are multiplied; within one there is no room for

@@ -160,8 +160,8 @@ void Pushes::begin() {
   for (const Landing& piece : landings_.pieces) givers.insert(piece.owner);
   for (const auto& [made, offset] : arriving_) givers.insert(made.first);
   for (const int giver : givers) builder_.signal(giver, planning::Channel::grant);
+  for (const Put& put : puts_) grants_.await(put.taker);
   for (const Put& put : puts_) {
-    grants_.await(put.taker);
     const Place from = builder_.own(frame_.input(put.piece.of_a).buffer);
     builder_.copy(frame_.rank(), put.piece.region, from, landing(put.taker, put.piece));
     builder_.signal(put.taker, planning::Channel::written);

@@ -17,6 +17,10 @@ class Grants {
   void await(int taker) {
     if (granted_.insert(taker).second) builder_.wait(taker, planning::Channel::grant);
   }
+  /// All at once, so that no copy has a wait between it and the next one.
+  void await(std::span<const int> takers) {
+    for (const int taker : takers) await(taker);
+  }
 
  private:
   planning::PlanBuilder& builder_;

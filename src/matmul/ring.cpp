@@ -9,7 +9,7 @@
 namespace partita::multiplication {
 namespace {
 
-constexpr int most_pieces = 8;
+constexpr int most_pieces = 8, most_chains = 8;
 constexpr double added_in_memory = 1.5;  // of a copy: two read, one written
 
 bool is_box(const Region& region) {
@@ -75,22 +75,36 @@ class RingPricer {
     return std::ranges::all_of(lines_, [&](std::int64_t lines) { return are_alike(lines, pieces); });
   }
 
-  double by_ring(int pieces) const {
-    const double product = std::max(load_.product / pieces, load_.factors / memory()) + machine_.copy_latency,
-                 put = load_.part * item_ / pieces / machine_.peer_bandwidth + machine_.copy_latency;
-    std::vector<double> arrived(static_cast<std::size_t>(pieces));
+  double by_ring(const Ring& ring) const {
+    const RingSchedule schedule(ranks_, ring.chains);
+    const double bytes = load_.part * item_ / ring.pieces;
+    const double product = std::max(load_.product / ring.pieces, load_.factors / memory()) +
+                           load_.depth * idle_seconds_of_k + machine_.copy_latency;
+    const double onto = product + bytes / memory(), pass = 3 * bytes / memory() + machine_.copy_latency,
+                 put = bytes / machine_.peer_bandwidth + machine_.copy_latency;
+    const auto pieces = static_cast<std::size_t>(ring.pieces);
+    std::vector<std::vector<double>> arrived(static_cast<std::size_t>(ranks_), std::vector<double>(pieces));
     double now = 0, link = 0;
-    for (int step = 0; step < ranks_; ++step) {
-      for (double& piece : arrived) {
-        now = std::max(now, piece) + product;
-        const bool is_last = step + 1 == ranks_;
-        if (is_last && !load_.delivers) continue;
-        link = std::max(link, now) + put * (is_last ? ranks_ - 1 : 1);
-        piece = link + machine_.signal_latency;
+    for (const int distance : schedule.distances()) {
+      const auto d = static_cast<std::size_t>(distance);
+      for (std::size_t i = 0; i < pieces; ++i) {
+        now = schedule.begins(distance) ? now + product : std::max(now, arrived[d - 1][i]) + onto;
+        link = std::max(link, now) + put;
+        arrived[d][i] = link + machine_.signal_latency;
       }
     }
-    return std::max(now, link) + (ranks_ * pieces - 1) * load_.depth * idle_seconds_of_k +
-           machine_.signal_latency;
+    std::vector<double> made(pieces);
+    for (const int end : schedule.ends()) {
+      const bool is_first = end == schedule.ends().front();
+      for (std::size_t i = 0; i < pieces; ++i) {
+        now = std::max(now, arrived[static_cast<std::size_t>(end)][i]) + (is_first ? onto : pass);
+        made[i] = now;
+      }
+    }
+    for (std::size_t i = 0; load_.delivers && i < pieces; ++i) {
+      link = std::max(link, made[i]) + put * (ranks_ - 1);
+    }
+    return std::max(now, link) + machine_.signal_latency;
   }
 
   /// All products go to the holder, in the compute dtype, which adds them, and rounds.
@@ -119,12 +133,30 @@ class RingPricer {
 
 }  // namespace
 
-Layout layout_summed(const Problem& problem) {
-  return problem.d.layout.is_replicated() ? slabs(problem.d.layout, problem.batches()) : problem.d.layout;
+RingSchedule::RingSchedule(int ranks, int chains) : begins_(static_cast<std::size_t>(ranks)) {
+  std::vector<std::vector<int>> all(static_cast<std::size_t>(chains));
+  int distance = 0;
+  for (int number = 0; number < chains; ++number) {
+    std::vector<int>& chain = all[static_cast<std::size_t>(number)];
+    const int length = (ranks - 1) / chains + (number < (ranks - 1) % chains ? 1 : 0);
+    while (static_cast<int>(chain.size()) < length) chain.push_back(++distance);
+    begins_[static_cast<std::size_t>(chain.front())] = true;
+  }
+  for (std::size_t place = 0; place < all.front().size(); ++place) {
+    for (const std::vector<int>& chain : all) {
+      if (place >= chain.size()) continue;
+      distances_.push_back(chain[place]);
+      if (place + 1 == chain.size()) ends_.push_back(chain[place]);
+    }
+  }
 }
 
-int holder_at(int rank, int step, int ranks) {
-  return (rank - 1 - step + 2 * ranks) % ranks;
+bool RingSchedule::ends(int distance) const {
+  return std::ranges::find(ends_, distance) != ends_.end();
+}
+
+Layout layout_summed(const Problem& problem) {
+  return problem.d.layout.is_replicated() ? slabs(problem.d.layout, problem.batches()) : problem.d.layout;
 }
 
 Region piece_of(const Region& part, const Ring& ring, int number) {
@@ -138,12 +170,16 @@ Region piece_of(const Region& part, const Ring& ring, int number) {
 std::optional<Ring> find_ring(const Problem& problem, const std::vector<Tile>& tiles) {
   if (!sums_in_a_ring(problem, tiles)) return std::nullopt;
   const RingPricer price(problem, tiles);
-  Ring best{1, price.by_ring(1)};
-  for (int pieces = 2; pieces <= most_pieces; ++pieces) {
-    const double seconds = price.by_ring(pieces);
-    if (seconds < best.seconds && price.makes_alike(pieces)) best = {pieces, seconds};
+  std::optional<Ring> best;
+  for (int chains = 1; chains <= std::min(problem.ranks() - 1, most_chains); ++chains) {
+    for (int pieces = 1; pieces <= most_pieces; ++pieces) {
+      if (pieces > 1 && !price.makes_alike(pieces)) continue;
+      Ring one{pieces, chains};
+      one.seconds = price.by_ring(one);
+      if (!best || one.seconds < best->seconds) best = one;
+    }
   }
-  if (best.seconds > price.at_once()) return std::nullopt;
+  if (best->seconds > price.at_once()) return std::nullopt;
   return best;
 }
 

@@ -11,12 +11,14 @@ namespace partita::multiplication {
 
 /// Writes the multiply where the frame has a ring:
 ///
-///     grant the rank before this one `landing products` (and all others D, where they put their parts)
-///     at each step, piece by piece:  wait for what has arrived;  multiply, and add it;
-///                                    put it to the next rank, or, at the last step, do the last pass
+///     grant those who put sums here `landing products` (and all others D, where they put their parts)
+///     for each distance, piece by piece:  wait for what has arrived, unless a chain begins;  multiply, and
+///                                         add it;  put it to the next rank, or to the holder
+///     for the own part:  the same, with the first sum that arrives;  the others in passes, of which the last
+///                        one does all that follows
 ///     holders wait for what the others put of D
 ///
-/// What arrives has a place of its own for every step.
+/// What arrives has a place of its own for every distance.
 class RingWalk {
  public:
   RingWalk(const Frame& frame, planning::PlanBuilder& builder);
@@ -30,26 +32,34 @@ class RingWalk {
   static constexpr planning::Channel written = planning::Channel::written;
 
   int ranks() const { return frame_.problem.ranks(); }
-  int next() const { return (rank_ + 1) % ranks(); }
   int before() const { return (rank_ + ranks() - 1) % ranks(); }
   Region piece(int holder, int number) const {
     return piece_of(summed_.region(holder), *frame_.ring, number);
   }
-  bool is_last(int step) const { return step + 1 == ranks(); }
+  int holder_from(int rank, int distance) const { return (rank + ranks() - distance) % ranks(); }
+  /// Of the sum that a rank makes at that distance.
+  int taker(int rank, int distance) const {
+    return schedule_.ends(distance) ? holder_from(rank, distance) : (rank + 1) % ranks();
+  }
+  std::vector<int> takers() const;
   bool puts_to_all(int rank) const;
-  bool passes_on(int rank) const;
+  bool puts_here(int rank) const;
 
   void grant();
-  void multiply(int step, int number);
-  void pass_on(int step, int number, const Region& region, const Place& made);
-  void finish(const Region& region, const std::optional<Part>& arrived);
+  void multiply(const Region& region, const Place& made, Beta beta);
+  void sum(int distance, int number);
+  void sum_own_part();
+  void add_to_own(const Region& region, const Part& arrived, bool is_last);
+  Part await(int maker, int distance, const Region& region, int number);
   void await_parts();
   Part factor(const Region& of, bool of_a) const;
   Place packed(int buffer, int rank, int slot, int holder, int number) const;
+  Place landing(int rank, int distance, int holder, int number) const;
 
   const Frame& frame_;
   planning::PlanBuilder& builder_;
   int rank_;
+  RingSchedule schedule_;
   Layout summed_;
   std::int64_t slot_bytes_;
   LastPass last_pass_;

@@ -12,6 +12,10 @@ namespace partita::multiplication {
 /// multiprocessors idle for as long as its k takes.
 inline constexpr double idle_seconds_of_k = 1e-9;
 
+/// Of a pass over sums that a product makes, what its multiplications do not hide. Two products of 8192^3 on
+/// two H100 took 0.78 ms where one took 0.756, and moved 0.11 ms of sums more.
+inline constexpr double not_hidden = 0.25;
+
 /// Whether shares of so many lines are of one size, where they can be: one shape is tried for all, and none
 /// has a wave of tiles more than the others, which would take the device as long as all of them.
 bool are_alike(std::int64_t lines, int count);

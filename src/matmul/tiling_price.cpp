@@ -9,6 +9,7 @@
 #include "matmul/ring.hpp"
 #include "matmul/scratch_account.hpp"
 #include "matmul/stripes.hpp"
+#include "matmul/stripes_price.hpp"
 
 namespace partita::multiplication {
 namespace {
@@ -109,6 +110,8 @@ struct Transfer {
   double copied = 0;   ///< bytes through the node's memory, weighted
   double network = 0;  ///< bytes
   double latency = 0;  ///< seconds
+  double owners = 0;   ///< of this node, from whom it comes or to whom it goes, if each holds as much as the
+                       ///< largest part
 
   void add(const Machine& machine, const Operand& operand, Dtype dtype, const Share& share,
            const Share& weights) {
@@ -116,9 +119,9 @@ struct Transfer {
     const auto largest = static_cast<double>(std::max<std::int64_t>(1, operand.layout.largest_local_size()));
     copied += (weights.own * share.own + weights.near * share.near + weights.far * share.far) * item;
     network += share.far * item;
-    // The ranks that it comes from or goes to, if each holds as much as the largest part.
-    latency += std::ceil(share.near / largest) * machine.signal_latency +
-               std::ceil(share.far / largest) * machine.network_latency;
+    const double near = std::ceil(share.near / largest);
+    owners += near;
+    latency += near * machine.signal_latency + std::ceil(share.far / largest) * machine.network_latency;
   }
 };
 
@@ -169,7 +172,8 @@ struct TileRegions {
 
 /// Seconds of a device's products. Its BLAS packs nothing; where there are few rows or columns, it takes as
 /// long as reading the factors does. Several products of one sum, of this rank or of several, go by way of
-/// memory, and are rounded in a pass behind.
+/// memory, and are rounded in a pass behind; each more of this rank is a start, and a pass over the sums,
+/// most of which its multiplications hide.
 double multiply_on_device(const Problem& problem, const TileRegions& regions) {
   const Machine& machine = problem.machine;
   const double operations = regions.multiplications() * operations_of(problem.compute);
@@ -178,10 +182,12 @@ double multiply_on_device(const Problem& problem, const TileRegions& regions) {
              result = static_cast<double>(size_of(problem.d.dtype));
   const double memory = 2 * machine.copy_bandwidth;  // a copy reads and writes
   const double share = static_cast<double>(regions.tile.k.size()) / static_cast<double>(problem.k());
-  const bool several =
-      share < 1 || pieces_along(problem.a, regions.a, 1) > 1 || pieces_along(problem.b, regions.b, 2) > 1;
+  const double pieces =
+      std::max(pieces_along(problem.a, regions.a, 1), pieces_along(problem.b, regions.b, 2));
+  const bool several = share < 1 || pieces > 1;
   const double rounded = several && sum != result ? share * size(regions.d) : 0;  // by each of the ranks
-  const double passes = rounded * (sum + result) / memory;
+  const double again = not_hidden * 2 * size(regions.d) * sum / memory + machine.copy_latency;
+  const double passes = rounded * (sum + result) / memory + (pieces - 1) * again;
   const double bytes = (size(regions.a) + size(regions.b)) * factor + size(regions.d) * result;
   return std::max(operations / machine.product_flops(problem.a.dtype), bytes / memory) + passes;
 }
@@ -206,7 +212,8 @@ Price price_on_device(const Problem& problem, const Tiling& tiling, const Sample
     joined = joining * (transfer.copied - before) / machine.copy_bandwidth;
   }
   const double multiply = multiply_on_device(problem, regions);
-  const double moving = std::max(transfer.copied / std::min(machine.copy_bandwidth, machine.peer_bandwidth),
+  const double moving = std::max(transfer.copied / std::min(machine.copy_bandwidth, machine.peer_bandwidth) +
+                                     transfer.owners * machine.copy_latency,
                                  transfer.network * sample.sharers / machine.network_bandwidth);
   return {
       std::max(multiply, moving) + not_overlapped * std::min(multiply, moving) + joined + transfer.latency,
