@@ -1,8 +1,14 @@
 // Matrix multiply on devices whose sums go around the ring of ranks: too large for packets.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
 #include <limits>
 #include <partita/astype.hpp>
 #include <partita/create.hpp>
 #include <partita/matmul.hpp>
+#include <string>
 
 #include "device/packet_exchange.hpp"
 #include "ranks/caught.hpp"
@@ -33,6 +39,7 @@ struct RingCase {
   Residency residency = Residency::heap;
   Epilogue epilogue = Epilogue::none;
   bool adds_c = false;
+  std::string way = "around the ring";  ///< as plans say it
 };
 
 /// A and B cut along k alike, and what is made of them.
@@ -80,7 +87,7 @@ void expect_product(Context& context, const RingCase& test) {
   if (biased) beside.bias = &arrays.bias;
   Matmul plan(context, operands, options);
   if (context.size() > 1 && context.topology().node_count() == 1) {
-    EXPECT_TRUE(contains(plan.explain(), "around the ring")) << plan.explain();
+    EXPECT_TRUE(contains(plan.explain(), test.way)) << plan.explain();
   }
   plan.reset(arrays.a, arrays.b, test.adds_c ? &arrays.c : nullptr, arrays.d, beside);
   MatmulOptions wide;
@@ -131,6 +138,46 @@ MATMUL_RING_TEST(DoesTheLastPassBehindTheLastSum) {
 MATMUL_RING_TEST(TakesOrdinaryMemory) {
   expect_product(context, {Dtype::bf16, Slab(0), Residency::ordinary});
   expect_product(context, {Dtype::f32, Replicated(), Residency::ordinary, Epilogue::relu, true});
+}
+
+/// As "laptop" but for signals, so that what waits for many of them takes long.
+constexpr auto machine_of_slow_signals = R"({
+  "name": "slow-signals",
+  "description": "Signals take a millisecond.",
+  "ranks_per_node": 2,
+  "copy_bandwidth": 12e9,
+  "node_copy_bandwidth": 20e9,
+  "strided_bandwidth": 6e9,
+  "copy_latency": 2e-7,
+  "signal_latency": 1e-3,
+  "peer_bandwidth": 12e9,
+  "network_bandwidth": 5e9,
+  "network_latency": 2e-6,
+  "flops": 1e11
+})";
+
+TEST(DeviceMatmulRing, SumsInChains) {
+  NEEDS_DEVICES();
+  const std::filesystem::path file =
+      std::filesystem::temp_directory_path() / fmt::format("partita-slow-signals-{}.json", getpid());
+  std::ofstream(file) << machine_of_slow_signals;
+  ContextOptions options;
+  options.machine = file.string();
+  on_ranks(
+      [](Context& context) {
+        RingCase test;
+        if (context.size() > 2) test.way = "chains";
+        for (const Distribution& result : {Distribution(Slab(0)), Distribution(Replicated())}) {
+          test.result = result;
+          for (const bool adds_c : {false, true}) {
+            test.adds_c = adds_c;
+            test.epilogue = adds_c ? Epilogue::relu : Epilogue::none;
+            expect_product(context, test);
+          }
+        }
+      },
+      options);
+  std::filesystem::remove(file);
 }
 
 }  // namespace
