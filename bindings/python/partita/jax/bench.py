@@ -4,7 +4,8 @@
     mpirun -n 4 python -m partita.jax.bench --device cuda    # a GPU for each rank; some cases are of one rank, too
 
 On the CPU beside mpi4jax on the same MPI, or beside none where it is not installed; on GPUs beside ours in C++, JAX's own
-transform, and `jax.lax.psum` under `shard_map`.
+transform (of an array that is sharded over the ranks), `jax.lax.psum` under `shard_map`, and an all-reduce of MPI on copies in
+host memory.
 """
 
 from __future__ import annotations
@@ -99,10 +100,43 @@ def _beside_cpp(context: Context) -> Iterator[Case]:
         yield Case(f"fft-beside-jax/{edge}", size, ours_queued, "jnp.fft", queued(lambda: own(cube), _ready), 30)
 
 
-def _beside_psum(context: Context) -> Iterator[Case]:
+def _over_ranks(context: Context) -> Tuple[Any, Any, Any]:
+    """A mesh of all ranks, its axis, and arrays whose first axis is cut along it."""
     axes = _jax.sharding.PartitionSpec("ranks")
     mesh = jax.make_mesh((context.size,), ("ranks",))
-    spread = jax.sharding.NamedSharding(mesh, axes)
+    return mesh, axes, jax.sharding.NamedSharding(mesh, axes)
+
+
+def _beside_sharded(context: Context) -> Iterator[Case]:
+    """A transform of an array that JAX has sharded: it brings all of it together on every rank."""
+    edge = _edge_on_gpus
+    layout = Layout(Slab(0), (edge,) * 3, context.size)
+    _, _, spread = _over_ranks(context)
+    whole = _jax.make_array_from_process_local_data(spread, np.ones(layout.local_shape(context.rank), np.complex64))
+    part = whole.addressable_data(0)
+    mine = jax.jit(lambda cube: ours.fft(cube, layout, Slab(0)))
+    own = jax.jit(jnp.fft.fftn, out_shardings=spread)
+    yield Case(f"fft-beside-sharded/{edge}", 8 * edge**3, queued(lambda: mine(part), _ready), "jnp.fft", queued(lambda: own(whole), _ready), 3)
+
+
+def _beside_staging(context: Context) -> Iterator[Case]:
+    """An all-reduce as programs have it whose MPI reads no device memory (mpi4jax's among them): by way of the host."""
+    MPI = importlib.import_module("mpi4py.MPI")
+    name, size, calls = "256MiB", 256 << 20, 3
+    part = jnp.ones(size // 4, jnp.float32)
+    mine = jax.jit(ours.all_reduce)
+
+    def staged() -> Any:
+        here = np.asarray(part + 0)  # a new array: of one that was copied before JAX keeps the copy
+        summed = np.empty_like(here)
+        MPI.COMM_WORLD.Allreduce(here, summed, MPI.SUM)
+        return _ready(jnp.asarray(summed))
+
+    yield Case(f"all_reduce-beside-staged/{name}", size, queued(lambda: mine(part), _ready), "staged", called(staged), calls)
+
+
+def _beside_psum(context: Context) -> Iterator[Case]:
+    mesh, axes, spread = _over_ranks(context)
     summed = jax.shard_map(lambda x: _jax.lax.psum(x, "ranks"), mesh=mesh, in_specs=axes, out_specs=axes, check_vma=False)
     mine, theirs = jax.jit(ours.all_reduce), jax.jit(summed)
     for name, size, calls in _sizes:
@@ -134,6 +168,8 @@ def _on_gpus(context: Context) -> Iterator[Case]:
             yield from _beside_cpp(there)
             if alone:
                 yield from _beside_psum(there)
+                yield from _beside_staging(there)
+                yield from _beside_sharded(there)
             elif context.rank == 0:
                 print(f"all_reduce/*: skipped: beside psum it takes two ranks or more with a GPU each; {ranks} ranks, {gpus} GPUs")
 
