@@ -75,6 +75,11 @@ class RingPricer {
     return std::ranges::all_of(lines_, [&](std::int64_t lines) { return are_alike(lines, pieces); });
   }
 
+  /// A part is longer on its way than its start takes; shorter ones are others' matter, packets' above all.
+  bool may_part_in_chains() const {
+    return load_.part * item_ >= machine_.copy_latency * machine_.peer_bandwidth;
+  }
+
   double by_ring(const Ring& ring) const {
     const RingSchedule schedule(ranks_, ring.chains);
     const double bytes = load_.part * item_ / ring.pieces;
@@ -170,8 +175,9 @@ Region piece_of(const Region& part, const Ring& ring, int number) {
 std::optional<Ring> find_ring(const Problem& problem, const std::vector<Tile>& tiles) {
   if (!sums_in_a_ring(problem, tiles)) return std::nullopt;
   const RingPricer price(problem, tiles);
+  const int chains_at_most = price.may_part_in_chains() ? std::min(problem.ranks() - 1, most_chains) : 1;
   std::optional<Ring> best;
-  for (int chains = 1; chains <= std::min(problem.ranks() - 1, most_chains); ++chains) {
+  for (int chains = 1; chains <= chains_at_most; ++chains) {
     for (int pieces = 1; pieces <= most_pieces; ++pieces) {
       if (pieces > 1 && !price.makes_alike(pieces)) continue;
       Ring one{pieces, chains};

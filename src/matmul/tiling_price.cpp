@@ -212,8 +212,10 @@ Price price_on_device(const Problem& problem, const Tiling& tiling, const Sample
     joined = joining * (transfer.copied - before) / machine.copy_bandwidth;
   }
   const double multiply = multiply_on_device(problem, regions);
-  const double moving = std::max(transfer.copied / std::min(machine.copy_bandwidth, machine.peer_bandwidth) +
-                                     transfer.owners * machine.copy_latency,
+  // What is shorter than its starts is not copied piece by piece: it goes in packets, or is read in place.
+  const double way = transfer.copied / std::min(machine.copy_bandwidth, machine.peer_bandwidth),
+               starts = transfer.owners * machine.copy_latency;
+  const double moving = std::max(way + (starts < way ? starts : 0),
                                  transfer.network * sample.sharers / machine.network_bandwidth);
   return {
       std::max(multiply, moving) + not_overlapped * std::min(multiply, moving) + joined + transfer.latency,
