@@ -17,6 +17,10 @@
 namespace partita::multiplication {
 namespace {
 
+std::string counted(int count, const char* one) {
+  return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s");
+}
+
 constexpr std::int64_t little_staging = std::int64_t{1} << 20;
 constexpr std::int64_t least_staging = 256;   // of each rank of a node: a cache line in four slots
 constexpr std::int64_t few_multiplies = 256;  // for which no panels are made
@@ -118,8 +122,7 @@ void Assembly::add_panels() {
     input.panel = builder_.add_array(name, in_scratch(frame_.problem.input(of_a), layout));
     builder_.buffer(input.panel).filled_beside = true;
   }
-  noted_ += fmt::format("; d is made in {} {}", frame_.stripes->count,
-                        frame_.stripes->count == 1 ? "stripe" : "stripes");
+  noted_ += "; d is made in " + counted(frame_.stripes->count, "stripe");
 }
 
 void Assembly::add_ring() {
@@ -128,9 +131,6 @@ void Assembly::add_ring() {
       builder_.add_scratch("products", BufferKind::scratch, RingWalk::products_bytes(frame_), dtype);
   frame_.landing_products =
       builder_.add_scratch("landing products", BufferKind::shared, RingWalk::landing_bytes(frame_), dtype);
-  const auto counted = [](int count, const char* one) {
-    return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s");
-  };
   noted_ += fmt::format("; sums go around the ring of ranks in {} of each part",
                         counted(frame_.ring->pieces, "piece"));
   if (frame_.ring->chains > 1) noted_ += fmt::format(", in {}", counted(frame_.ring->chains, "chain"));

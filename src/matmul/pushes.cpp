@@ -67,11 +67,6 @@ std::vector<ProductLanding> product_landings(const Frame& frame, Cutting& cuttin
 
 namespace {
 
-/// Of pieces of that many bytes.
-bool worth_a_start(const Machine& machine, double bytes, std::size_t pieces) {
-  return pieces > 0 && bytes >= static_cast<double>(pieces) * machine.copy_latency * machine.peer_bandwidth;
-}
-
 std::int64_t find_input_pushes(Frame& frame) {
   Frame pushing = frame;
   for (const bool of_a : {true, false}) pushing.input(of_a).pushed = pushing.input(of_a).moves;
@@ -84,7 +79,7 @@ std::int64_t find_input_pushes(Frame& frame) {
     bytes += landings.bytes;
     pieces += landings.pieces.size();
   }
-  if (!worth_a_start(frame.problem.machine, static_cast<double>(bytes), pieces)) return 0;
+  if (!worth_starts(frame.problem.machine, static_cast<double>(bytes), static_cast<double>(pieces))) return 0;
   for (const bool of_a : {true, false}) frame.input(of_a).pushed = pushing.input(of_a).pushed;
   return most;
 }
@@ -99,7 +94,8 @@ std::int64_t find_product_pushes(Frame& frame) {
     bytes += its;
     most = std::max(most, product.offset + its);
   }
-  frame.pushes_products = worth_a_start(frame.problem.machine, static_cast<double>(bytes), landings.size());
+  frame.pushes_products =
+      worth_starts(frame.problem.machine, static_cast<double>(bytes), static_cast<double>(landings.size()));
   return frame.pushes_products ? most : 0;
 }
 

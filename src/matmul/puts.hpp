@@ -10,6 +10,12 @@
 
 namespace partita::multiplication {
 
+/// So many pieces are together longer on their way than their starts take; shorter ones go in packets, or are
+/// read where they lie.
+inline bool worth_starts(const Machine& machine, double bytes, double pieces) {
+  return pieces > 0 && bytes >= pieces * machine.copy_latency * machine.peer_bandwidth;
+}
+
 /// Those that this rank waits for, each once, before it puts to the taker first.
 class Grants {
  public:

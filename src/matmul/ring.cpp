@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "matmul/assembly.hpp"
+#include "matmul/puts.hpp"
 #include "matmul/scratch_account.hpp"
 #include "matmul/stripes_price.hpp"
 
@@ -75,10 +76,7 @@ class RingPricer {
     return std::ranges::all_of(lines_, [&](std::int64_t lines) { return are_alike(lines, pieces); });
   }
 
-  /// A part is longer on its way than its start takes; shorter ones are others' matter, packets' above all.
-  bool may_part_in_chains() const {
-    return load_.part * item_ >= machine_.copy_latency * machine_.peer_bandwidth;
-  }
+  bool may_part_in_chains() const { return worth_starts(machine_, load_.part * item_, 1); }
 
   double by_ring(const Ring& ring) const {
     const RingSchedule schedule(ranks_, ring.chains);

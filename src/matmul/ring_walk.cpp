@@ -53,6 +53,9 @@ RingWalk::RingWalk(const Frame& frame, planning::PlanBuilder& builder)
       grants_(builder) {
   for (int distance = 1; distance < ranks(); ++distance)
     peers_.push_back((rank_ + ranks() - distance) % ranks());
+  for (const int distance : schedule_.distances()) {
+    if (!summed_.region(holder_from(rank_, distance)).empty()) takers_.push_back(taker(rank_, distance));
+  }
 }
 
 void RingWalk::run() {
@@ -73,15 +76,6 @@ bool RingWalk::puts_here(int rank) const {
   return std::ranges::any_of(schedule_.distances(), [&](int distance) {
     return taker(rank, distance) == rank_ && !summed_.region(holder_from(rank, distance)).empty();
   });
-}
-
-/// Of what this rank makes for others, in the order in which it does.
-std::vector<int> RingWalk::takers() const {
-  std::vector<int> takers;
-  for (const int distance : schedule_.distances()) {
-    if (!summed_.region(holder_from(rank_, distance)).empty()) takers.push_back(taker(rank_, distance));
-  }
-  return takers;
 }
 
 // Nobody waits before all that put to it may begin.
@@ -138,7 +132,7 @@ void RingWalk::sum(int distance, int number) {
   if (!schedule_.begins(distance)) arrived = await(before(), distance - 1, region, number);
   multiply(region, made, Beta::zero);
   if (arrived) last_pass_.add(region, made, *arrived);
-  grants_.await(takers());
+  grants_.await(std::exchange(takers_, {}));
   builder_.copy(rank_, region, made, landing(to, distance, holder, number));
   builder_.signal(to, written);
 }

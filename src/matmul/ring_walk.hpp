@@ -41,7 +41,6 @@ class RingWalk {
   int taker(int rank, int distance) const {
     return schedule_.ends(distance) ? holder_from(rank, distance) : (rank + 1) % ranks();
   }
-  std::vector<int> takers() const;
   bool puts_to_all(int rank) const;
   bool puts_here(int rank) const;
 
@@ -64,7 +63,8 @@ class RingWalk {
   std::int64_t slot_bytes_;
   LastPass last_pass_;
   Grants grants_;
-  std::vector<int> peers_;  // from the one before on
+  std::vector<int> peers_;   // from the one before on
+  std::vector<int> takers_;  // of this rank's sums, in their order, until their grants have been waited for
 };
 
 }  // namespace partita::multiplication

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "matmul/puts.hpp"
 #include "matmul/ring.hpp"
 #include "matmul/scratch_account.hpp"
 #include "matmul/stripes.hpp"
@@ -212,10 +213,9 @@ Price price_on_device(const Problem& problem, const Tiling& tiling, const Sample
     joined = joining * (transfer.copied - before) / machine.copy_bandwidth;
   }
   const double multiply = multiply_on_device(problem, regions);
-  // What is shorter than its starts is not copied piece by piece: it goes in packets, or is read in place.
-  const double way = transfer.copied / std::min(machine.copy_bandwidth, machine.peer_bandwidth),
-               starts = transfer.owners * machine.copy_latency;
-  const double moving = std::max(way + (starts < way ? starts : 0),
+  const double starts = worth_starts(machine, transfer.copied, transfer.owners) ? transfer.owners : 0;
+  const double moving = std::max(transfer.copied / std::min(machine.copy_bandwidth, machine.peer_bandwidth) +
+                                     starts * machine.copy_latency,
                                  transfer.network * sample.sharers / machine.network_bandwidth);
   return {
       std::max(multiply, moving) + not_overlapped * std::min(multiply, moving) + joined + transfer.latency,
