@@ -8,22 +8,6 @@
 
 namespace density::passes {
 
-/// To what other threads of the device add, too.
-HOST_AND_DEVICE void add(std::int64_t& sum, std::int64_t units) {
-#if defined(__CUDA_ARCH__)
-  atomicAdd(reinterpret_cast<unsigned long long*>(&sum), static_cast<unsigned long long>(units));
-#else
-  sum += units;
-#endif
-}
-HOST_AND_DEVICE void add(std::uint32_t& sum, std::uint32_t units) {
-#if defined(__CUDA_ARCH__)
-  atomicAdd(&sum, units);
-#else
-  sum += units;
-#endif
-}
-
 /// Mass is counted in whole units, so many a particle: sums of integers are the same in any order, so that
 /// the density has the same bits however particles are distributed.
 ///

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "density/particles.hpp"
+#include "density/passes.hpp"
 #include "device/queue.hpp"
 
 namespace density {
@@ -19,8 +20,11 @@ class DeviceSwarm {
 
   std::span<Particle> local() const;  ///< on the device, until the next migration
   Particles on_host() const;
-  /// As `density::migrate`: the host waits for the numbers of those that leave, and the particles go from
-  /// device to device.
+  /// For a pass that gives all particles new positions: what it is to note, so that the `migrate` that comes
+  /// next needs no pass of its own over them.
+  passes::Departures watch();
+  /// Each particle to the rank that owns its cell: the host waits for the numbers of those that leave, and
+  /// the particles go from device to device. Who arrives takes the place of one who left.
   void migrate();
 
  private:
@@ -34,8 +38,12 @@ class DeviceSwarm {
     }
   };
   void reserve(Buffer& buffer, std::int64_t bytes) const;
-  void sort_places();
-  std::vector<std::int64_t> count_places() const;
+  void reserve_for(std::int64_t most_leaving, std::int64_t most_arriving);
+  void scan(std::int64_t* numbers, std::int64_t count) const;
+  std::vector<std::int64_t> count_places();
+  void leave() const;
+  void arrive(std::int64_t leaving, std::int64_t arriving);
+  void close_holes(std::int64_t filled, std::int64_t left) const;
   std::int64_t chunks() const;
   int place_of(int rank) const;
   static partita::View view_of(Particle* particles, std::int64_t count);
@@ -44,8 +52,9 @@ class DeviceSwarm {
   on_device::Queue queue_;
   std::int64_t count_ = 0;
   std::int64_t most_ = 0;  // of all ranks
-  Buffer particles_, others_, leaving_;
-  Buffer place_of_row_, places_, starts_, sums_;
+  bool watched_ = false;
+  Buffer particles_, leaving_, arriving_;
+  Buffer place_of_row_, places_, starts_, sums_, holes_, tail_;
 };
 
 }  // namespace density

@@ -182,14 +182,15 @@ void Mesh::differentiate() {
   }
 }
 
-void Mesh::push(std::span<Particle> particles, double kick, double drift) const {
+void Mesh::push(std::span<Particle> particles, double kick, double drift,
+                const passes::Departures& departures) const {
   const Block block = block_of(deposited_.extended_shape());
   const auto length = static_cast<double>(cells_);
   if (is_on_device()) {
     auto* const numbers = reinterpret_cast<double*>(particles.data());
     return on_device::for_each(
         queue_, static_cast<std::int64_t>(particles.size()),
-        passes::Push{numbers, gradient<const double>(), corner(), block, length, kick, drift});
+        passes::Push{numbers, gradient<const double>(), corner(), block, length, kick, drift, departures});
   }
   const Gradient<const double> slopes{static_cast<const double*>(gradient_.data()), 3, 1};
   for (Particle& particle : particles) {

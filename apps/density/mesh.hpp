@@ -34,8 +34,9 @@ class Mesh {
   /// The gradient of the u with laplacian(u) = density - 1, for `push`. Collective.
   void solve();
   /// momentum -= kick times that gradient, then position += drift times momentum. Local: particles may be
-  /// beyond this rank's cells afterwards.
-  void push(std::span<Particle> particles, double kick, double drift) const;
+  /// beyond this rank's cells afterwards; on a device who is can be noted.
+  void push(std::span<Particle> particles, double kick, double drift,
+            const passes::Departures& departures = {}) const;
 
  private:
   bool is_on_device() const { return queue_.device.kind == partita::Device::Kind::cuda; }

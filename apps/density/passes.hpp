@@ -38,9 +38,25 @@ struct Corner {
   std::int64_t at[3];  // of the block, in the mesh
 };
 
+/// To what other threads of the device add, too.
+HOST_AND_DEVICE void add(std::int64_t& sum, std::int64_t units) {
+#if defined(__CUDA_ARCH__)
+  atomicAdd(reinterpret_cast<unsigned long long*>(&sum), static_cast<unsigned long long>(units));
+#else
+  sum += units;
+#endif
+}
+HOST_AND_DEVICE void add(std::uint32_t& sum, std::uint32_t units) {
+#if defined(__CUDA_ARCH__)
+  atomicAdd(&sum, units);
+#else
+  sum += units;
+#endif
+}
+
 struct Clear {
-  std::int64_t* mass;
-  HOST_AND_DEVICE void operator()(std::int64_t i) const { mass[i] = 0; }
+  std::int64_t* numbers;
+  HOST_AND_DEVICE void operator()(std::int64_t i) const { numbers[i] = 0; }
 };
 
 /// The own cells of a block of mass become the density.
@@ -94,104 +110,188 @@ struct Differentiate {
   }
 };
 
+// --- Particles that leave. Places are 0 for those that stay, and 1, 2, ... for the other ranks.
+
+/// So many particles are counted together.
+constexpr std::int64_t chunk = 256;
+
+/// Who is where, and how many leave.
+struct Departures {
+  const std::int32_t* place_of = nullptr;  // by cell along dimension 0
+  std::int32_t* places = nullptr;          // of each particle
+  std::int64_t* counts = nullptr;          // of those that leave, [place - 1][chunk]: zeros at first
+  std::int64_t chunks = 0;
+
+  HOST_AND_DEVICE void note(std::int64_t i, double position) const {
+    const std::int32_t place = place_of[static_cast<std::int64_t>(position)];
+    places[i] = place;
+    if (place > 0) add(counts[(place - 1) * chunks + i / chunk], 1);
+  }
+};
+
+struct Mark {
+  const double* particles;
+  Departures departures;
+  HOST_AND_DEVICE void operator()(std::int64_t i) const {
+    departures.note(i, particles[particle_numbers * i]);
+  }
+};
+
 struct Push {
   double* particles;
   Gradient<const double> gradient;
   Corner corner;
   Block block;
   double length, kick, drift;
+  Departures departures;  // none: nobody asks
 
   HOST_AND_DEVICE void operator()(std::int64_t i) const {
     Numbers particle = Numbers::read(particles, i);
     formulas::push(particle.position, particle.momentum, gradient, block, corner.at, length, kick, drift);
     particle.write(particles, i);
+    if (departures.places != nullptr) departures.note(i, particle.position[0]);
   }
 };
 
-// --- sorting particles by where they go: a counting sort that keeps their order. Places are 0 for those that
-// stay, and 1, 2, ... for the other ranks.
+/// Numbers become the sums of all before them, and one more number that of all, in two passes by groups.
+struct Sum {
+  static constexpr int threads = 256;
+  static constexpr int each = 8;  // numbers of a thread
+  static constexpr std::int64_t group = threads * each;
+  struct Shared {
+    std::int64_t sums[threads];
+  };
 
-/// So many particles are counted by one.
-constexpr std::int64_t chunk = 64;
-
-struct Mark {
-  const double* particles;
-  const std::int32_t* place_of;  // by cell along dimension 0
-  std::int32_t* places;
-  HOST_AND_DEVICE void operator()(std::int64_t i) const {
-    places[i] = place_of[static_cast<std::int64_t>(particles[particle_numbers * i])];
-  }
-};
-
-/// Of each chunk, by place: counts[place][chunk].
-struct Count {
-  const std::int32_t* places;
-  std::int64_t particles, chunks, ranks;
-  std::int64_t* counts;
-  HOST_AND_DEVICE void operator()(std::int64_t number) const {
-    for (std::int64_t place = 0; place < ranks; ++place) counts[place * chunks + number] = 0;
-    const std::int64_t first = number * chunk, end = first + chunk < particles ? first + chunk : particles;
-    for (std::int64_t i = first; i < end; ++i) ++counts[places[i] * chunks + number];
-  }
-};
-
-/// Numbers become the sums of all before them, in three passes: `Sums` of each group, `Scan` once over those,
-/// `Spread` in each group.
-constexpr std::int64_t group = 1024;
-
-struct Sums {
   const std::int64_t* numbers;
   std::int64_t count;
-  std::int64_t* sums;
-  HOST_AND_DEVICE void operator()(std::int64_t number) const {
-    const std::int64_t first = number * group, end = first + group < count ? first + group : count;
+  std::int64_t* sums;  // of each group
+
+  HOST_AND_DEVICE void begin(Shared& shared, std::int64_t number, int thread) const {
+    const std::int64_t first = number * group + thread * each;
     std::int64_t sum = 0;
-    for (std::int64_t i = first; i < end; ++i) sum += numbers[i];
+    for (std::int64_t i = first; i < first + each && i < count; ++i) sum += numbers[i];
+    shared.sums[thread] = sum;
+  }
+  HOST_AND_DEVICE void middle(Shared& shared, std::int64_t number, int thread) const {
+    if (thread > 0) return;
+    std::int64_t sum = 0;
+    for (int i = 0; i < threads; ++i) sum += shared.sums[i];
     sums[number] = sum;
   }
+  HOST_AND_DEVICE void end(const Shared& /*shared*/, std::int64_t /*number*/, int /*thread*/) const {}
 };
 
+/// Behind `Sum`.
 struct Scan {
-  std::int64_t* numbers;
-  std::int64_t count;
-  HOST_AND_DEVICE void operator()(std::int64_t /*the only one*/) const {
-    std::int64_t sum = 0;
-    for (std::int64_t i = 0; i < count; ++i) {
-      const std::int64_t number = numbers[i];
-      numbers[i] = sum;
-      sum += number;
-    }
-  }
-};
+  static constexpr int threads = Sum::threads;
+  struct Shared {
+    std::int64_t before[threads], sums[threads];
+  };
 
-struct Spread {
-  std::int64_t* numbers;
+  std::int64_t* numbers;  // count + 1
   std::int64_t count;
   const std::int64_t* sums;
-  HOST_AND_DEVICE void operator()(std::int64_t number) const {
-    const std::int64_t first = number * group, end = first + group < count ? first + group : count;
-    std::int64_t sum = sums[number];
-    for (std::int64_t i = first; i < end; ++i) {
-      const std::int64_t one = numbers[i];
+
+  HOST_AND_DEVICE void begin(Shared& shared, std::int64_t number, int thread) const {
+    std::int64_t before = 0, sum = 0;
+    for (std::int64_t i = thread; i < number; i += threads) before += sums[i];
+    const std::int64_t first = number * Sum::group + thread * Sum::each;
+    for (std::int64_t i = first; i < first + Sum::each && i < count; ++i) sum += numbers[i];
+    shared.before[thread] = before;
+    shared.sums[thread] = sum;
+  }
+  HOST_AND_DEVICE void middle(Shared& shared, std::int64_t /*number*/, int thread) const {
+    if (thread > 0) return;
+    std::int64_t sum = 0;
+    for (int i = 0; i < threads; ++i) sum += shared.before[i];
+    for (int i = 0; i < threads; ++i) {
+      const std::int64_t own = shared.sums[i];
+      shared.sums[i] = sum;
+      sum += own;
+    }
+  }
+  HOST_AND_DEVICE void end(const Shared& shared, std::int64_t number, int thread) const {
+    const std::int64_t first = number * Sum::group + thread * Sum::each;
+    std::int64_t sum = shared.sums[thread];
+    for (std::int64_t i = first; i < first + Sum::each && i < count; ++i) {
+      const std::int64_t own = numbers[i];
       numbers[i] = sum;
-      sum += one;
+      sum += own;
+      if (i + 1 == count) numbers[count] = sum;
     }
   }
 };
 
-/// Those that stay to `staying`, the others behind each other to `leaving`.
-struct Scatter {
+/// Those that leave to `leaving`, by place, in their order; where each was becomes a hole.
+struct Leave {
   const double* particles;
   const std::int32_t* places;
-  const std::int64_t* starts;  // counts[place][chunk], summed
-  std::int64_t chunks, kept;
-  double *staying, *leaving;
+  const std::int64_t* starts;  // the departures' counts, scanned
+  std::int64_t chunks;
+  double* leaving;
+  std::int64_t* holes;
+
   HOST_AND_DEVICE void operator()(std::int64_t i) const {
-    const std::int64_t number = i / chunk, place = places[i];
-    std::int64_t to = starts[place * chunks + number];
+    const std::int64_t place = places[i], number = i / chunk;
+    if (place == 0) return;
+    std::int64_t to = starts[(place - 1) * chunks + number];
     for (std::int64_t j = number * chunk; j < i; ++j) to += places[j] == place ? 1 : 0;
-    const Numbers particle = Numbers::read(particles, i);
-    place == 0 ? particle.write(staying, to) : particle.write(leaving, to - kept);
+    Numbers::read(particles, i).write(leaving, to);
+    holes[to] = i;
+  }
+};
+
+/// Those that come into the first holes, and beyond those behind the `count` that there were.
+struct Arrive {
+  const double* arriving;
+  const std::int64_t* holes;
+  std::int64_t hole_count, count;
+  double* particles;
+  std::int32_t* places;
+
+  HOST_AND_DEVICE void operator()(std::int64_t i) const {
+    const bool fills = i < hole_count;
+    const std::int64_t to = fills ? holes[i] : count + i - hole_count;
+    Numbers::read(arriving, i).write(particles, to);
+    if (fills) places[to] = 0;
+  }
+};
+
+/// As many holes as are left become as many places behind the particles: those of the last ones that stay go
+/// into the holes before them. Three passes over the holes, with a scan of the flags behind the first.
+struct Tail {
+  const std::int64_t* holes;
+  std::int64_t count;            // of the holes that are left
+  std::int64_t first;            // of the places behind: all particles but so many
+  const std::int32_t* places;    // 0: somebody is there
+  std::int64_t* flags;           // 2 count + 1: whether somebody is there; whether the hole is before
+  std::int64_t *movers, *goals;  // as many as there are
+
+  HOST_AND_DEVICE bool moves(std::int64_t i) const { return places[first + i] == 0; }
+  HOST_AND_DEVICE bool before(std::int64_t i) const { return holes[i] < first; }
+};
+
+struct FlagTail {
+  Tail tail;
+  HOST_AND_DEVICE void operator()(std::int64_t i) const {
+    tail.flags[i] = tail.moves(i) ? 1 : 0;
+    tail.flags[tail.count + i] = tail.before(i) ? 1 : 0;
+  }
+};
+
+struct MatchTail {
+  Tail tail;
+  HOST_AND_DEVICE void operator()(std::int64_t i) const {
+    if (tail.moves(i)) tail.movers[tail.flags[i]] = tail.first + i;
+    if (tail.before(i)) tail.goals[tail.flags[tail.count + i] - tail.flags[tail.count]] = tail.holes[i];
+  }
+};
+
+struct MoveTail {
+  Tail tail;
+  double* particles;
+  HOST_AND_DEVICE void operator()(std::int64_t i) const {
+    if (i < tail.flags[tail.count]) Numbers::read(particles, tail.movers[i]).write(particles, tail.goals[i]);
   }
 };
 

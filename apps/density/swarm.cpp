@@ -21,6 +21,10 @@ Particles Swarm::on_host() const {
   return on_device_ ? on_device_->on_host() : particles_;
 }
 
+passes::Departures Swarm::watch() {
+  return on_device_ ? on_device_->watch() : passes::Departures{};
+}
+
 void Swarm::migrate() {
   on_device_ ? on_device_->migrate() : density::migrate(context_, mesh_, particles_);
 }

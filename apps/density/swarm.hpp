@@ -18,6 +18,7 @@ class Swarm {
 
   std::span<Particle> local();  ///< in the memory of the context's device, if it has one; until `migrate`
   Particles on_host() const;    ///< a copy
+  passes::Departures watch();   ///< for the push before a `migrate`; nothing on the CPU. Collective
   /// Each particle to the rank that owns its cell. Collective.
   void migrate();
 

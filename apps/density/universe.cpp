@@ -56,7 +56,7 @@ Universe::Universe(const pt::Context& context, const Settings& settings, const s
 void Universe::step(double to) {
   const Cosmology& cosmology = settings_.cosmology;
   const double from = a_, middle = std::sqrt(from * to), pull = 1.5 * cosmology.matter;
-  mesh_.push(swarm_.local(), pull * cosmology.kick(from, middle), cosmology.drift(from, to));
+  mesh_.push(swarm_.local(), pull * cosmology.kick(from, middle), cosmology.drift(from, to), swarm_.watch());
   swarm_.migrate();
   feel();
   mesh_.push(swarm_.local(), pull * cosmology.kick(middle, to), 0);

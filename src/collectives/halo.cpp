@@ -23,6 +23,8 @@ namespace collective {
 
 namespace {
 
+constexpr std::int64_t most_device_scratch = 256 << 20;  // on a device
+
 View with_rank(View view) {
   view.extents = with_first(1, view.extents);
   view.strides = with_first(0, view.strides);
@@ -54,13 +56,11 @@ class HaloRunner {
                 {"memory", std::string(name(space_))}};
       return facts_;
     });
-    if (space_ == MemorySpace::host) {
-      most_bytes_ = runtime::largest_of_ranks(
-          context, "halo", halo_posted_bytes(*halos_, context.topology(), context.rank(), dtype_, way));
-    }
+    most_bytes_ = runtime::largest_of_ranks(
+        context, "halo", halo_posted_bytes(*halos_, context.topology(space_), context.rank(), dtype_, way));
     bound_ = bind([&] {
       return std::make_unique<PlanRunner>(
-          context, space_ == MemorySpace::host ? plan_posted(facts_).plan : plan_ringed(options));
+          context, goes_through_rings() ? plan_ringed(options) : plan_posted(facts_).plan);
     });
   }
 
@@ -125,6 +125,12 @@ class HaloRunner {
     exchanged_->record(devices::stream_or_own(context_, stream));
   }
 
+  /// Of devices, whose memory is dear: messages in groups, and more than may lie in scratch.
+  bool goes_through_rings() const {
+    return space_ == MemorySpace::device &&
+           (devices::messages_go_in_groups(context_) || most_bytes_ > most_device_scratch);
+  }
+
   Plan plan_ringed(const HaloOptions& options) const {
     const std::vector<Operand> operands = halo_operands(*halos_, dtype_, space_);
     return plan_halo({"halo", operands, context_.topology(space_), context_.rank(), facts_,
@@ -133,8 +139,8 @@ class HaloRunner {
   }
 
   PostedHalo plan_posted(const std::vector<Fact>& facts) const {
-    const std::vector<Operand> operands = halo_operands(*halos_, dtype_);
-    return plan_posted_halo({"halo", operands, context_.topology(), context_.rank(), facts}, *halos_,
+    const std::vector<Operand> operands = halo_operands(*halos_, dtype_, space_);
+    return plan_posted_halo({"halo", operands, context_.topology(space_), context_.rank(), facts}, *halos_,
                             most_bytes_, way_);
   }
 

@@ -22,7 +22,7 @@ Plan plan_all_reduce(const Request& request);
 Plan plan_all_gather(const Request& request);
 /// by_rank -> by_rank
 Plan plan_scan(const Request& request, Reduction reduction, bool exclusive);
-/// Operands as `halo_operands` says. Through rings: for devices.
+/// Operands as `halo_operands` says. Through rings and windows of messages, with little scratch.
 Plan plan_halo(const Request& request, const HaloOptions& options, const Layout& layout,
                HaloWay way = HaloWay::exchange);
 /// The same, all given before any is taken: after `given` steps. `most_bytes`: the largest

@@ -138,6 +138,7 @@ void capture_and_start(Context& context, cudaStreamCaptureMode mode, int rounds)
   Array expected = zeros(context, shape, Slab(0), Dtype::i32);
   if (local_bytes > 0) {
     EXPECT_EQ(cudaMemset(expected.local().data, 1, local_bytes), cudaSuccess);
+    EXPECT_EQ(cudaStreamSynchronize(nullptr), cudaSuccess);  // which `compare` does not follow
   }
   EXPECT_TRUE(compare(rows, expected).equal);
 }
