@@ -77,6 +77,7 @@ class Walk {
     first_stage(scheme.stages.front(), scheme.stages.size() > 1 ? &scheme.stages[1] : nullptr);
     for (std::size_t i = 1; i < scheme.stages.size(); ++i)
       next_stage(scheme.stages[i], i + 1 < scheme.stages.size() ? &scheme.stages[i + 1] : nullptr);
+    if (lands()) store_pending(add_array(operand(output).layout, problem_.dtype), nullptr);
     if (current_ != output) hand_over(output);
     transform_pending();
     steps_.settle();
@@ -121,8 +122,14 @@ class Walk {
   /// Whether what a stage makes is stored in the memory of its owners, where the next one or the result
   /// wants it elsewhere.
   bool leaves_by_stores(const Stage& stage, const Stage* next) const {
-    if (!stores_ || (next == nullptr && !reachable_in_place(output))) return false;
+    if (!stores_ || (next == nullptr && !may_store_result(problem_))) return false;
     return stored_axis(problem_, stage, next != nullptr ? next->before : operand(output).layout).has_value();
+  }
+
+  /// Whether the last stage's results are stored beside the result, and copied there when all have come.
+  bool lands() const {
+    return pending_ && current_ != output && !reachable_in_place(output) &&
+           has_few_runs(operand(output).layout) && leaves_by_stores(*pending_->stage, nullptr);
   }
 
   void first_stage(const Stage& stage, const Stage* next) {

@@ -117,7 +117,11 @@ class Prediction {
     done_ = &stage;
   }
   void put_result(const Layout& wanted) {
-    change(wanted, problem_.dtype, problem_.reachable_output, nullptr);
+    change(wanted, problem_.dtype, may_store_result(problem_), nullptr);
+    if (!stored_ || problem_.reachable_output) return;
+    seconds_ += static_cast<double>(wanted.largest_local_size() * size_of(problem_.dtype)) /
+                    problem_.machine.copy_bandwidth +
+                problem_.machine.copy_latency;
   }
 
   double seconds() const { return seconds_ + computed_; }
@@ -194,7 +198,7 @@ bool may_store(const Scheme& scheme, const Problem& problem, const std::optional
   };
   for (std::size_t i = 0; i + 1 < scheme.stages.size(); ++i)
     look(scheme.stages[i], scheme.stages[i + 1].before);
-  if (wanted && problem.reachable_output) look(scheme.stages.back(), *wanted);
+  if (wanted && may_store_result(problem)) look(scheme.stages.back(), *wanted);
   return some && (all || problem.options.exchange == FftExchange::stores);
 }
 

@@ -12,6 +12,12 @@ namespace partita::fourier {
 /// neighbours. Nothing: it has to be copied. The same on every rank.
 std::optional<int> stored_axis(const Problem& problem, const Stage& stage, const Layout& to);
 
+/// Whether the last stage may store its results: in the result, or where peers do not reach that beside it,
+/// from where they are copied.
+inline bool may_store_result(const Problem& problem) {
+  return problem.reachable_output || problem.options.scratch_bytes == 0;
+}
+
 /// Whether what is stored by `stage` in arrays of layout `to` goes in whole words of 16 bytes. Otherwise the
 /// kernel moves single numbers, or rows need room: both take longer than copies do (docs/performance.md).
 bool stores_whole_words(const Problem& problem, const Stage& stage, const Layout& to);

@@ -80,6 +80,22 @@ TEST(FftPlan, BricksAreCopied) {
   }
 }
 
+/// Where peers do not reach the result, they store beside it; not where scratch is bounded.
+TEST(FftPlan, WhatPeersDoNotReachIsStoredBesideIt) {
+  const Shape shape{16, 16, 16};
+  Operand input = on_heap(Layout(Slab(0), shape, 4)), output = input;
+  input.space = output.space = MemorySpace::device;
+  output.residency = Residency::ordinary;
+  for (const std::int64_t scratch : {0, 1 << 20}) {
+    FftOptions options;
+    options.scratch_bytes = scratch;
+    expect_transforms(input, output, Topology::regular(4), options, false, false, that_stores());
+    const Plan plan = plan_fft(input, output, Topology::regular(4), 1, options, that_stores());
+    const auto copies = std::ranges::count(plan.steps, StepKind::copy, &Step::kind);
+    EXPECT_EQ(copies == 1, scratch == 0);
+  }
+}
+
 /// Slabs, pencils, and what cannot be stored.
 TEST(FftPlan, HowArraysChangeHandsIsChosenByPriceOrAsked) {
   const auto planned = [&](std::int64_t n, FftExchange exchange, const Machine& machine,

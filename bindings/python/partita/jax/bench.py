@@ -10,6 +10,7 @@ host memory.
 
 from __future__ import annotations
 
+import functools
 import importlib
 import socket
 from typing import Any, Callable, Iterator, Optional, Tuple
@@ -108,15 +109,19 @@ def _over_ranks(context: Context) -> Tuple[Any, Any, Any]:
 
 
 def _beside_sharded(context: Context) -> Iterator[Case]:
-    """A transform of an array that JAX has sharded: it brings all of it together on every rank."""
+    """A transform of an array that JAX has sharded, into what is cut along the second axis, and into what is cut as it
+    was: JAX brings all of it together on every rank."""
     edge = _edge_on_gpus
     layout = Layout(Slab(0), (edge,) * 3, context.size)
-    _, _, spread = _over_ranks(context)
+    mesh, _, spread = _over_ranks(context)
+    turned = _jax.sharding.NamedSharding(mesh, _jax.sharding.PartitionSpec(None, "ranks"))
     whole = _jax.make_array_from_process_local_data(spread, np.ones(layout.local_shape(context.rank), np.complex64))
     part = whole.addressable_data(0)
-    mine = jax.jit(lambda cube: ours.fft(cube, layout, Slab(0)))
-    own = jax.jit(jnp.fft.fftn, out_shardings=spread)
-    yield Case(f"fft-beside-sharded/{edge}", 8 * edge**3, queued(lambda: mine(part), _ready), "jnp.fft", queued(lambda: own(whole), _ready), 3)
+    for name, axis, sharding in (("", 1, turned), ("-natural", 0, spread)):
+        mine = jax.jit(functools.partial(ours.fft, source=layout, destination=Slab(axis)))
+        own = jax.jit(jnp.fft.fftn, out_shardings=sharding)
+        sides = queued(lambda mine=mine: mine(part), _ready), queued(lambda own=own: own(whole), _ready)
+        yield Case(f"fft-beside-sharded{name}/{edge}", 8 * edge**3, sides[0], "jnp.fft", sides[1], 10)
 
 
 def _beside_staging(context: Context) -> Iterator[Case]:
