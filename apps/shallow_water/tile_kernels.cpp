@@ -55,6 +55,7 @@ void advance_tiles_on_host(const Part<T>& part, const Coefficients<T>& coefficie
 template <class T>
 void advance_tiles(const on_device::Queue& queue, const Part<T>& part, const Coefficients<T>& coefficients,
                    Where where) {
+  if (part.rows == 0 || part.columns == 0) return;  // there are no tiles, and none across
   on_device::launch(
       queue,
       [=] {
