@@ -16,8 +16,10 @@ namespace density::passes {
 /// block. What lies outside of the window goes to the block at once.
 struct Deposit {
   static constexpr int threads = 512;
-  static constexpr int width = 12;  // of the window: the 9 cells of 8 particles in a row, and some more
-  static constexpr int cells = width * width * width;
+  /// Of the window: the 9 cells of 8 particles in a row, and some more; along the last dimension those of two
+  /// bricks, for where particles have left a group begins within one.
+  static constexpr int width = 12, length = 20;
+  static constexpr int cells = width * width * length;
   /// A share, of 2^44 units at most, is cut in two, so that 32 bits hold the sums of the group; what rounding
   /// has left for a last cell may be below 0, so the higher sum has a sign.
   static constexpr int low_bits = 23;
@@ -42,8 +44,9 @@ struct Deposit {
     const auto first = static_cast<std::int64_t>(particles[particle_numbers * start + thread]),
                last = static_cast<std::int64_t>(
                    particles[particle_numbers * ((end < count ? end : count) - 1) + thread]);
-    const bool near = last - first < width && first - last < width;  // not on both ends of the box
-    shared.corner[thread] = (near ? (first + last) / 2 : first) - width / 2 + 1 - corner.at[thread];
+    const int most = extent(thread);
+    const bool near = last - first < most && first - last < most;  // not on both ends of the box
+    shared.corner[thread] = (near ? (first + last) / 2 : first) - most / 2 + 1 - corner.at[thread];
   }
 
   HOST_AND_DEVICE void middle(Shared& shared, std::int64_t number, int thread) const {
@@ -53,11 +56,11 @@ struct Deposit {
     const std::int64_t at[3] = {cloud.cell[0] - shared.corner[0], cloud.cell[1] - shared.corner[1],
                                 cloud.cell[2] - shared.corner[2]};
     bool inside = true;
-    for (int d = 0; d < 3; ++d) inside = inside && at[d] >= 0 && at[d] + 1 < width;
+    for (int d = 0; d < 3; ++d) inside = inside && at[d] >= 0 && at[d] + 1 < extent(d);
     if (inside) {
-      const auto first = static_cast<int>((at[0] * width + at[1]) * width + at[2]);
+      const auto first = static_cast<int>((at[0] * width + at[1]) * length + at[2]);
       share_out(cloud, [&](int i, int j, int k, std::int64_t part) {
-        const int cell = first + (i * width + j) * width + k;
+        const int cell = first + (i * width + j) * length + k;
         add(shared.low[cell], static_cast<std::uint32_t>(part & ((1 << low_bits) - 1)));
         add(shared.high[cell], static_cast<std::uint32_t>(part >> low_bits));
       });
@@ -73,14 +76,16 @@ struct Deposit {
       const std::int64_t units =
           std::int64_t{static_cast<std::int32_t>(shared.high[cell])} * (1 << low_bits) + shared.low[cell];
       if (units == 0) continue;
-      const int row = cell / width;
+      const int row = cell / length;
       add(mass[block.at(shared.corner[0] + row / width, shared.corner[1] + row % width,
-                        shared.corner[2] + cell % width)],
+                        shared.corner[2] + cell % length)],
           units);
     }
   }
 
  private:
+  HOST_AND_DEVICE static constexpr int extent(int dimension) { return dimension == 2 ? length : width; }
+
   /// Shares are rounded, their sum is not: the last cell gets what is left.
   template <class Visit>
   HOST_AND_DEVICE void share_out(const Cloud& cloud, const Visit& visit) const {

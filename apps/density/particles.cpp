@@ -32,6 +32,22 @@ pt::Box parts_of(const std::vector<std::int64_t>& counts) {
   return pt::Box::from_cuts({cuts, {0, numbers}});
 }
 
+/// The last particles go into holes before them.
+void close_holes(Particles& particles, std::span<const std::size_t> holes) {
+  const std::size_t then = particles.size() - holes.size();
+  std::vector<bool> empty(holes.size());
+  for (const std::size_t hole : holes) {
+    if (hole >= then) empty[hole - then] = true;
+  }
+  auto goal = holes.begin();
+  for (std::size_t i = then; i < particles.size(); ++i) {
+    if (empty[i - then]) continue;
+    while (*goal >= then) ++goal;
+    particles[*goal++] = particles[i];
+  }
+  particles.resize(then);
+}
+
 }  // namespace
 
 Cells::Cells(const pt::Layout& mesh, int rank) {
@@ -45,26 +61,27 @@ Cells::Cells(const pt::Layout& mesh, int rank) {
 
 void migrate(const pt::Context& context, const pt::Layout& mesh, Particles& particles) {
   const Cells own(mesh, context.rank());
-  std::vector<Particles> leaving(static_cast<std::size_t>(context.size()));
-  std::size_t kept = 0;
-  for (const Particle& particle : particles) {
-    if (own.contain(particle.position)) {
-      particles[kept++] = particle;
-    } else {
-      leaving[static_cast<std::size_t>(mesh.owner(cell_of(particle)))].push_back(particle);
-    }
+  std::vector<std::vector<std::size_t>> leaving(static_cast<std::size_t>(context.size()));
+  for (std::size_t i = 0; i < particles.size(); ++i) {
+    if (!own.contain(particles[i].position))
+      leaving[static_cast<std::size_t>(mesh.owner(cell_of(particles[i])))].push_back(i);
   }
   std::vector<std::int64_t> sent, received(leaving.size());
+  std::vector<std::size_t> holes;
   Particles parcels;
-  for (const Particles& parcel : leaving) {
-    sent.push_back(static_cast<std::int64_t>(parcel.size()));
-    parcels.insert(parcels.end(), parcel.begin(), parcel.end());
+  for (const std::vector<std::size_t>& to_one : leaving) {
+    sent.push_back(static_cast<std::int64_t>(to_one.size()));
+    holes.insert(holes.end(), to_one.begin(), to_one.end());
+    for (const std::size_t i : to_one) parcels.push_back(particles[i]);
   }
   pt::all_to_all(context, pt::view(sent), pt::view(received));
-  const auto arriving = static_cast<std::size_t>(sum_of(received));
-  particles.resize(kept + arriving);
+  Particles arriving(static_cast<std::size_t>(sum_of(received)));
   pt::all_to_all_v(context, view_of(parcels.data(), parcels.size()),
-                   view_of(particles.data() + kept, arriving), sent, received);
+                   view_of(arriving.data(), arriving.size()), sent, received);
+  const std::size_t filled = std::min(holes.size(), arriving.size());
+  for (std::size_t i = 0; i < filled; ++i) particles[holes[i]] = arriving[i];
+  particles.insert(particles.end(), arriving.begin() + static_cast<std::ptrdiff_t>(filled), arriving.end());
+  close_holes(particles, std::span(holes).subspan(filled));
 }
 
 std::int64_t count(const pt::Context& context, std::span<const Particle> particles) {

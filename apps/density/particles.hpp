@@ -34,8 +34,9 @@ struct Cells {
   }
 };
 
-/// Each particle to the rank that owns its cell: those that stay keep their order, those that come follow by
-/// increasing rank. Collective.
+/// Each particle to the rank that owns its cell. Who comes takes the place of one who left, so that those
+/// near each other stay so: both in the order of the other ranks; what is left over of those that come is
+/// behind the particles, and into places that are left go the last ones. Collective.
 void migrate(const partita::Context& context, const partita::Layout& mesh, Particles& particles);
 
 /// Of all ranks. Collective.

@@ -116,8 +116,10 @@ constexpr std::int64_t most_at_once = std::int64_t{64} << 20;
 std::int64_t most_posted_bytes(const Counts& counts, const Request& request, const Shape& source) {
   const std::int64_t item = size_of(request.operands[0].dtype);
   std::int64_t most = 0;
-  for (int rank = 0; rank < request.ranks(); ++rank)
-    most = std::max(most, posted_bytes(given_by(counts, rank, source), request.topology, rank, item));
+  for (int rank = 0; rank < request.ranks(); ++rank) {
+    most = std::max(most, posted_bytes(given_by(counts, rank, source), request.topology, rank, item,
+                                       MemorySpace::device));
+  }
   return most;
 }
 

@@ -57,7 +57,8 @@ class HaloRunner {
       return facts_;
     });
     most_bytes_ = runtime::largest_of_ranks(
-        context, "halo", halo_posted_bytes(*halos_, context.topology(space_), context.rank(), dtype_, way));
+        context, "halo",
+        halo_posted_bytes(*halos_, context.topology(space_), context.rank(), dtype_, way, space_));
     bound_ = bind([&] {
       return std::make_unique<PlanRunner>(
           context, goes_through_rings() ? plan_ringed(options) : plan_posted(facts_).plan);

@@ -58,8 +58,8 @@ PostedHalo plan_posted_halo(const Request& request, const Halos& halos, std::int
 }
 
 std::int64_t halo_posted_bytes(const Halos& halos, const Topology& topology, int rank, Dtype dtype,
-                               HaloWay way) {
-  return posted_bytes(halo_pieces(halos, topology, rank, way).given, topology, rank, size_of(dtype));
+                               HaloWay way, MemorySpace space) {
+  return posted_bytes(halo_pieces(halos, topology, rank, way).given, topology, rank, size_of(dtype), space);
 }
 
 std::vector<Operand> halo_operands(const Halos& halos, Dtype dtype, MemorySpace space) {

@@ -34,7 +34,7 @@ struct PostedHalo {
 PostedHalo plan_posted_halo(const Request& request, const Halos& halos, std::int64_t most_bytes,
                             HaloWay way = HaloWay::exchange);
 std::int64_t halo_posted_bytes(const Halos& halos, const Topology& topology, int rank, Dtype dtype,
-                               HaloWay way = HaloWay::exchange);
+                               HaloWay way = HaloWay::exchange, MemorySpace space = MemorySpace::host);
 std::vector<Operand> halo_operands(const Halos& halos, Dtype dtype, MemorySpace space = MemorySpace::host);
 /// What all ranks must have alike.
 std::string halo_text(const Layout& layout, const HaloOptions& options);

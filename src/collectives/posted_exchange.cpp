@@ -15,9 +15,20 @@ constexpr std::int64_t line_bytes = 64;
 // What lies between stays in cache; a device's copy takes its start, whatever it moves.
 constexpr std::int64_t most_own_bytes = 256 << 10;
 constexpr std::int64_t most_own_bytes_on_device = 16 << 20;
+// So much of a rank's own lies beside what it gives, so that a device packs all that is small at once.
+constexpr std::int64_t most_own_bytes_beside = 8 << 20;
 
 std::int64_t room(const Region& region, std::int64_t item) {
   return round_up(region.size() * item, line_bytes);
+}
+
+/// Of what the rank gives itself, if it lies beside what it gives to others.
+std::int64_t own_bytes_beside(const std::vector<Piece>& given, int rank, std::int64_t item,
+                              MemorySpace space) {
+  if (space == MemorySpace::host) return 0;
+  std::int64_t bytes = 0;
+  for (const Piece& piece : given) bytes += piece.peer == rank ? room(piece.region, item) : 0;
+  return bytes <= most_own_bytes_beside ? bytes : 0;
 }
 
 class PostedExchange {
@@ -31,16 +42,19 @@ class PostedExchange {
         item_(size_of(builder.operand(from).dtype)),
         most_own_(builder.operand(from).space == MemorySpace::device ? most_own_bytes_on_device
                                                                      : most_own_bytes),
+        own_beside_(own_bytes_beside(moves.given, builder.rank(), item_, builder.operand(from).space) > 0),
         order_(builder.operand(from).axis_order) {
     shared_ = builder.add_scratch("given", BufferKind::shared, most_bytes);
     private_ = builder.add_scratch("messages", BufferKind::scratch, private_bytes());
   }
 
   void give() {
-    move_own();
+    if (!own_beside_) move_own();
     for (const Piece& piece : moves_.given) {
       if (piece.peer != builder_.rank()) give_to(piece);
     }
+    own_from_ = used_shared_;
+    if (own_beside_) for_each_own(moves_.given, [&](const Piece& piece) { give_to(piece); });
     for (const int taker : peers_of(moves_.given)) builder_.signal(taker, Channel::ready);
   }
 
@@ -49,6 +63,7 @@ class PostedExchange {
     for (const Piece& piece : moves_.taken) {
       if (!builder_.same_node(piece.peer)) messages.emplace_back(&piece, arrival(piece));
     }
+    if (own_beside_) take_own();
     for (const int giver : peers_of(moves_.taken)) take_from(giver, given_by(giver));
     for (const auto& [piece, message] : messages) {
       append_taken(builder_, moves_, *piece, message.place, here(to_), {message.step});
@@ -102,6 +117,21 @@ class PostedExchange {
     used_private_ = own_bytes();
   }
 
+  template <class Visit>
+  void for_each_own(const std::vector<Piece>& pieces, const Visit& visit) const {
+    for (const Piece& piece : pieces) {
+      if (piece.peer == builder_.rank()) visit(piece);
+    }
+  }
+
+  void take_own() {
+    std::int64_t offset = own_from_;
+    for_each_own(moves_.taken, [&](const Piece& piece) {
+      append_taken(builder_, moves_, piece, {shared_, builder_.rank(), offset, order_}, here(to_));
+      offset += room(piece.region, item_);
+    });
+  }
+
   void move_own(const std::vector<Region>& given, const std::vector<Region>& taken) {
     const Place between{private_, builder_.rank(), 0, order_};
     for (std::size_t k = 0; k < given.size(); ++k) {
@@ -116,10 +146,10 @@ class PostedExchange {
 
   /// Of the largest own piece, or what is cut off it.
   std::int64_t own_bytes() const {
+    if (own_beside_) return 0;
     std::int64_t bytes = 0;
-    for (const Piece& piece : moves_.given) {
-      if (piece.peer == builder_.rank()) bytes = std::max(bytes, room(piece.region, item_));
-    }
+    for_each_own(moves_.given,
+                 [&](const Piece& piece) { bytes = std::max(bytes, room(piece.region, item_)); });
     return std::min(bytes, most_own_);
   }
 
@@ -161,10 +191,12 @@ class PostedExchange {
   const ExchangedPieces& moves_;
   std::int64_t item_;
   std::int64_t most_own_;
+  bool own_beside_;  // what this rank gives itself lies behind what it gives to others
   Extents order_;
   int shared_ = -1;
   int private_ = -1;
   std::int64_t used_shared_ = 0;
+  std::int64_t own_from_ = 0;
   std::int64_t used_private_ = 0;
   std::vector<int> sent_;
 };
@@ -172,8 +204,8 @@ class PostedExchange {
 }  // namespace
 
 std::int64_t posted_bytes(const std::vector<Piece>& given, const Topology& topology, int rank,
-                          std::int64_t item) {
-  std::int64_t bytes = 0;
+                          std::int64_t item, MemorySpace space) {
+  std::int64_t bytes = own_bytes_beside(given, rank, item, space);
   for (const Piece& piece : given) {
     const bool near = piece.peer != rank && topology.same_node(piece.peer, rank);
     bytes += near ? room(piece.region, item) : 0;

@@ -11,9 +11,10 @@ namespace partita::collective {
 /// What other ranks give, by rank: in the order in which they give it.
 using GivenBy = std::function<std::vector<Piece>(int rank)>;
 
-/// The shared scratch, in bytes, that a rank needs for what it gives within its node.
+/// The shared scratch, in bytes, that a rank needs for what it gives within its node. `space`: of the
+/// operands.
 std::int64_t posted_bytes(const std::vector<Piece>& given, const Topology& topology, int rank,
-                          std::int64_t item);
+                          std::int64_t item, MemorySpace space);
 
 /// Appends the steps that move the pieces from operand `from` to operand `to`, and says after how many steps
 /// of the plan all has been given: those before wait for nobody, and signal on the channel `ready` only.

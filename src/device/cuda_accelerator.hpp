@@ -59,6 +59,7 @@ class CudaAccelerator final : public Accelerator {
   void flags(std::span<const FlagOperation> operations, Stream stream) override;
 
  private:
+  void copy_all(std::span<const PlacedCopy> copies, Stream stream);
   Stream made(std::size_t number);
   unsigned exchange_blocks() const;
   unsigned* counters() const { return static_cast<unsigned*>(counters_.data()); }

@@ -1,6 +1,8 @@
 // What the accelerator puts into streams: copies, exchanges, reductions and flags.
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <utility>
 
 #include "base/check.hpp"
 #include "cuda/stream.hpp"
@@ -57,10 +59,41 @@ unsigned CudaAccelerator::exchange_blocks() const {
   return static_cast<unsigned>(std::max(2 * device_.multiprocessors() / sharers_, 1));
 }
 
+/// The small ones of copies that are independent, some at a time: each start takes longer than one of them.
+void CudaAccelerator::copy_all(std::span<const PlacedCopy> copies, Stream stream) {
+  constexpr std::int64_t small = std::int64_t{1} << 20;
+  std::array<PlacedCopy, kernels::cuda::most_jobs> some;
+  std::size_t count = 0;
+  const auto start = [&] {
+    PeerExchange together;
+    together.copies = std::span(some).first(std::exchange(count, 0));
+    if (!together.copies.empty())
+      cuda::check_launch(kernels::cuda::launch_exchange(
+                             kernel_exchange(together, counters(), exchange_blocks()), cuda::native(stream)),
+                         "copy");
+  };
+  for (const PlacedCopy& one : copies) {
+    if (kernels::bytes(*one.nest) > small || !ExchangeFit::fits(one, way_)) {
+      copy(*one.nest, one.from, one.to, stream, one.scope);
+    } else {
+      some[count++] = one;
+      if (count == some.size()) start();
+    }
+  }
+  start();
+}
+
 /// Where kernels do the copying anyway, one of them also gives and awaits the flags.
 void CudaAccelerator::exchange(const PeerExchange& what, Stream stream) {
   const ExchangeFit fit(what, way_);
-  if (!fit.one_kernel()) return Accelerator::exchange(what, stream);
+  if (!fit.one_kernel()) {
+    copy_all(what.packs, stream);
+    flags(what.early_signals, stream);
+    flags(what.early_waits, stream);
+    copy_all(what.copies, stream);
+    flags(what.late_signals, stream);
+    return flags(what.late_waits, stream);
+  }
   if (what.packs.empty()) {
     cuda::check_launch(kernels::cuda::launch_exchange(kernel_exchange(what, counters(), exchange_blocks()),
                                                       cuda::native(stream)),

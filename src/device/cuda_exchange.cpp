@@ -48,14 +48,14 @@ bool ExchangeFit::flags() const {
   return true;
 }
 
-bool ExchangeFit::fits(const PlacedCopy& one) const {
-  return one.nest->item_bytes > 0 && choose_copy_way(*one.nest, one.scope, way_).way == CopyWay::kernel;
+bool ExchangeFit::fits(const PlacedCopy& one, CopyWay way) {
+  return one.nest->item_bytes > 0 && choose_copy_way(*one.nest, one.scope, way).way == CopyWay::kernel;
 }
 
 bool ExchangeFit::copies() const {
   if (what_.packs.size() > kernels::cuda::most_jobs || what_.copies.size() > kernels::cuda::most_jobs)
     return false;
-  const auto suits = [this](const PlacedCopy& one) { return fits(one); };
+  const auto suits = [this](const PlacedCopy& one) { return fits(one, way_); };
   return std::ranges::all_of(what_.packs, suits) && std::ranges::all_of(what_.copies, suits);
 }
 

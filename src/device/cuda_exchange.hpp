@@ -21,11 +21,12 @@ class ExchangeFit {
   ExchangeFit(const PeerExchange& what, CopyWay way) : what_(what), way_(way) {}
   bool one_kernel() const { return flags() && copies() && packs(); }
   bool copies() const;
+  /// Whether it is a kernel that does this copy.
+  static bool fits(const PlacedCopy& one, CopyWay way);
 
  private:
   bool flags() const;
   bool packs() const;
-  bool fits(const PlacedCopy& one) const;
 
   const PeerExchange& what_;
   CopyWay way_;

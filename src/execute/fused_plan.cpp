@@ -5,6 +5,7 @@
 
 #include "execute/lower.hpp"
 #include "execute/put_move.hpp"
+#include "kernels/host/copy_onto_itself.hpp"
 #include "plan/cost.hpp"
 #include "plan/moves.hpp"
 
@@ -60,12 +61,17 @@ void FusedPlan::relower() {
 }
 
 void FusedPlan::place(Steps steps, std::vector<devices::PlacedCopy>& to) const {
+  std::size_t most = 0;
+  for (const std::size_t i : steps) most += moves_[i].size();
   to.clear();
+  to.reserve(most);
   for (const std::size_t i : steps) {
     const Step& step = plan_.steps[i];
     const devices::CopyScope scope = scope_of(plan_, step);
+    const char* const from = memory_.address(step.from);
+    char* const into = memory_.address(step.to);
     for (const kernels::StridedCopy& nest : moves_[i]) {
-      to.push_back({&nest, memory_.address(step.from), memory_.address(step.to), scope});
+      if (!kernels::is_onto_itself(nest, from, into)) to.push_back({&nest, from, into, scope});
     }
   }
 }

@@ -127,7 +127,7 @@ Tiling tiling_of(const Problem& problem, MatmulMethod method) {
 }
 
 Tiling slabs_for_all(const Problem& problem) {
-  const auto tile = [problem](int rank) {
+  const auto tile_of = [problem](int rank) {
     Tile tile = slab_of_k(problem, rank);
     tile.k = IndexSet::range(0, problem.k());
     const bool rows = problem.m() >= problem.n();
@@ -137,7 +137,7 @@ Tiling slabs_for_all(const Problem& problem) {
     return tile;
   };
   return {MatmulMethod::all_reduce, "all-reduce by slabs", "each rank makes a slab of D, which goes to all",
-          tile, false};
+          tile_of, false};
 }
 
 }  // namespace partita::multiplication
