@@ -237,8 +237,9 @@ Blocks Cutting::blocks(int rank) {
   blocks.schedule = turns(tile, {blocks.a.panel, blocks.b.panel});
   const Partition& depth = blocks.schedule->depth;
   const std::size_t of_a = own_piece(depth, frame_, rank, true), of_b = own_piece(depth, frame_, rank, false);
-  // What the rank has of both comes first, while the rest is on its way to it.
-  const std::size_t skew = of_a == of_b ? of_a : of_a + of_b;
+  // What the rank has of both comes first, while the rest is on its way to it. Else, of two pieces what it
+  // has of A, and of more Cannon's skew: so that no two ranks begin with pieces of the same owner.
+  const std::size_t skew = of_a == of_b || depth.size() == 2 ? of_a : of_a + of_b;
   blocks.first_turn = blocks.schedule->turn_of[skew % depth.size()];
   return blocks;
 }

@@ -1,6 +1,8 @@
 #include "matmul/pushes.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <utility>
 
 #include "base/round.hpp"
 
@@ -16,6 +18,13 @@ std::int64_t rounded(std::int64_t bytes) {
 
 std::int64_t bytes_of(const Frame& frame, const Landing& piece) {
   return piece.region.size() * size_of(frame.problem.input(piece.of_a).dtype);
+}
+
+/// In which round a giver puts to a taker, where all put to all: no two of them to the same one. In pairs
+/// where that can be, so that it holds, too, where some ranks have nothing for others.
+int round_of(const Frame& frame, int taker, int giver) {
+  return std::has_single_bit(static_cast<unsigned>(frame.problem.ranks())) ? taker ^ giver
+                                                                           : frame.distance(taker, giver);
 }
 
 bool has_neighbours(const Topology& topology) {
@@ -40,7 +49,7 @@ Landings landings_of(const Frame& frame, const Blocks& blocks, int rank) {
     }
     std::stable_sort(result.pieces.begin() + begin, result.pieces.end(),
                      [&](const Landing& a, const Landing& b) {
-                       return frame.distance(rank, a.owner) < frame.distance(rank, b.owner);
+                       return round_of(frame, rank, a.owner) < round_of(frame, rank, b.owner);
                      });
   }
   for (Landing& piece : result.pieces) {
@@ -135,14 +144,16 @@ void Pushes::list_products(Cutting& cutting) {
 // What this rank gives, in the order in which it is wanted.
 std::vector<Pushes::Put> Pushes::puts(Cutting& cutting) const {
   std::vector<Put> result;
-  for (int step = 1; step < frame_.problem.ranks(); ++step) {
-    const int taker = (frame_.rank() - step + frame_.problem.ranks()) % frame_.problem.ranks();
-    if (!frame_.same_node(taker, frame_.rank()) || frame_.tile(taker).empty()) continue;
+  for (int taker = 0; taker < frame_.problem.ranks(); ++taker) {
+    if (taker == frame_.rank() || !frame_.same_node(taker, frame_.rank()) || frame_.tile(taker).empty())
+      continue;
     for (Landing& piece : landings_of(frame_, cutting.blocks(taker), taker).pieces) {
       if (piece.owner == frame_.rank()) result.push_back({taker, std::move(piece)});
     }
   }
-  std::ranges::stable_sort(result, {}, [](const Put& put) { return put.piece.turn; });
+  std::ranges::stable_sort(result, {}, [this](const Put& put) {
+    return std::pair(put.piece.turn, round_of(frame_, put.taker, frame_.rank()));
+  });
   return result;
 }
 

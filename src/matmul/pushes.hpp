@@ -24,8 +24,8 @@ struct Landing {
   std::int64_t offset = 0;  ///< in `landing`, in bytes
 };
 
-/// All that a rank is given so, in the order of its turns, and in a turn by the distance of the owners, so
-/// that no two of them put to the same rank at the same time. Pure, so that owners know it, too.
+/// All that a rank is given so, in the order of its turns, and in a turn in rounds, so that no two owners put
+/// to the same rank at the same time. Pure, so that owners know it, too.
 struct Landings {
   std::vector<Landing> pieces;
   std::int64_t bytes = 0;  ///< that they take up
