@@ -88,11 +88,22 @@ RANK_TEST(Halo, RandomBoxesWidthsAndPeriods) {
   }
 }
 
-// Pieces that do not fit into one slot, round rings that are shorter than they.
+// Pieces that do not fit into one slot of rings, where they go by those.
 RANK_TEST(Halo, Large) {
   const Layout layout(Slab(0), {10, 30001}, context.size());
   const HaloOptions options{{7, 3}, {4, 0}, {true, true}};
   check_halo(context, layout, Dtype::f64, options, Residency::heap, usual_memory(context));
+}
+
+// What the first rank gives itself is too much to lie beside what it gives to others, so that no rank of
+// devices does all at once.
+RANK_TEST(Halo, OneRankHasMostOfIt) {
+  const std::int64_t rows = 280, others = context.size() - 1;
+  std::vector<std::int64_t> cuts{0};
+  for (std::int64_t rank = 0; rank <= others; ++rank) cuts.push_back(rows + rank);
+  const Layout layout(Box::from_cuts({cuts, {0, 500}}), {rows + others, 500}, context.size());
+  const HaloOptions options{{1, 1000}, {1, 1000}, {true, true}};
+  check_halo(context, layout, Dtype::c128, options, Residency::heap, usual_memory(context));
 }
 
 RANK_TEST(Halo, ManyTimesWithNewValues) {
