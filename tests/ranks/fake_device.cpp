@@ -1,12 +1,8 @@
 #include "ranks/fake_device.hpp"
 
 #include <atomic>
-#include <condition_variable>
-#include <cstdlib>
 #include <cstring>
-#include <deque>
 #include <functional>
-#include <map>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -19,8 +15,10 @@
 #include "memory/nvshmem_node_memory.hpp"
 #include "ranks/fake_device_group.hpp"
 #include "ranks/fake_math.hpp"
+#include "ranks/fake_memory.hpp"
 #include "ranks/fake_nvshmem.hpp"
 #include "ranks/fake_packets.hpp"
+#include "ranks/fake_stream.hpp"
 #include "ranks/fake_transforms.hpp"
 #include "ranks/refused_memory.hpp"
 
@@ -28,198 +26,9 @@ namespace partita::testing {
 namespace {
 
 std::atomic<bool> refuses{false};
-std::atomic<bool> is_separate{false};
 std::atomic<bool> has_nvshmem{false};
 std::atomic<bool> computes{true};
 std::atomic<FakeLibrary> library{FakeLibrary::none};
-std::atomic<int> queues_made{0};
-
-/// The device that a thread drives.
-thread_local int driven = 0;
-
-/// How far streams have come, and which devices they have had work for.
-class Progress {
- public:
-  void put() {
-    devices_ |= std::uint64_t{1} << driven;
-    ++put_;
-  }
-  void done() { ++done_; }
-  void end() { ended_ = true; }
-  bool of(int device) const { return (devices_ >> device & 1) != 0; }
-  std::int64_t given() const { return put_; }
-  bool has_done(std::int64_t count) const { return ended_ || done_ >= count; }
-
- private:
-  std::atomic<std::uint64_t> devices_{0};
-  std::atomic<std::int64_t> put_{0}, done_{0};
-  std::atomic<bool> ended_{false};
-};
-
-/// Of all streams of the process.
-class AllProgress {
- public:
-  static AllProgress& get() {
-    static AllProgress& all = *new AllProgress;
-    return all;
-  }
-  std::shared_ptr<Progress> add() {
-    auto added = std::make_shared<Progress>();
-    const std::lock_guard lock(mutex_);
-    std::erase_if(all_, [](const std::weak_ptr<Progress>& one) { return one.expired(); });
-    all_.push_back(added);
-    return added;
-  }
-  /// For all that the streams have been given for `device`.
-  void wait_for(int device) {
-    std::vector<std::pair<std::shared_ptr<Progress>, std::int64_t>> waiting;
-    {
-      const std::lock_guard lock(mutex_);
-      for (const std::weak_ptr<Progress>& one : all_) {
-        if (const auto progress = one.lock(); progress && progress->of(device))
-          waiting.emplace_back(progress, progress->given());
-      }
-    }
-    for (const auto& [progress, given] : waiting) {
-      while (!progress->has_done(given)) std::this_thread::sleep_for(std::chrono::microseconds(20));
-    }
-  }
-
- private:
-  std::mutex mutex_;
-  std::vector<std::weak_ptr<Progress>> all_;
-};
-
-/// The memory of all devices. What a failed context leaves stays here, as on a device: it is not lost.
-class FakeMemory {
- public:
-  static FakeMemory& get() {
-    static FakeMemory& memory = *new FakeMemory;  // outlives every static object that may still use it
-    return memory;
-  }
-  /// `owner`: the device; -1: pinned memory of the host.
-  void* allocate(std::int64_t bytes, int owner) {
-    void* const block = std::malloc(static_cast<std::size_t>(bytes));
-    const std::lock_guard lock(mutex_);
-    if (block != nullptr) blocks_[static_cast<char*>(block)] = {bytes, owner};
-    return block;
-  }
-  /// What nobody has allocated here is the host's, and (but for a test) the devices' as well: they say that
-  /// it is, and of the heap it is true.
-  devices::FoundMemory find(const void* address, int asked) {
-    const auto* const wanted = static_cast<const char*>(address);
-    const std::lock_guard lock(mutex_);
-    auto found = blocks_.upper_bound(const_cast<char*>(wanted));
-    if (found == blocks_.begin() || wanted - std::prev(found)->first >= std::prev(found)->second.bytes) {
-      return {true, !is_separate, -1};
-    }
-    const int owner = std::prev(found)->second.owner;
-    return {owner < 0, owner < 0 || owner == asked, owner};
-  }
-  /// As of CUDA: once the device has done all that it was given, by whomever.
-  void release(void* block, int device) noexcept {
-    AllProgress::get().wait_for(device);
-    {
-      const std::lock_guard lock(mutex_);
-      blocks_.erase(static_cast<char*>(block));
-    }
-    std::free(block);
-  }
-
- private:
-  struct Block {
-    std::int64_t bytes = 0;
-    int owner = -1;
-  };
-  std::mutex mutex_;
-  std::map<char*, Block> blocks_;
-};
-
-/// A stream: a thread that does one thing after the other.
-class Queue {
- public:
-  Queue() : thread_([this] { work(); }) { ++queues_made; }
-  ~Queue() {
-    progress_->end();
-    {
-      const std::lock_guard lock(mutex_);
-      ending_ = true;
-    }
-    changed_.notify_all();
-    thread_.join();
-  }
-  Queue(const Queue&) = delete;
-  Queue& operator=(const Queue&) = delete;
-
-  void put(std::function<void()> task) {
-    {
-      const std::lock_guard lock(mutex_);
-      if (graph_) return graph_->tasks.push_back(std::move(task));
-      tasks_.push_back(std::move(task));
-      progress_->put();
-    }
-    changed_.notify_all();
-  }
-
-  bool idle() {
-    const std::lock_guard lock(mutex_);
-    return tasks_.empty() && !busy_ && !graph_;
-  }
-
-  void begin_capture() {
-    const std::lock_guard lock(mutex_);
-    graph_ = std::make_shared<FakeGraph>();
-  }
-  std::shared_ptr<FakeGraph> end_capture() {
-    const std::lock_guard lock(mutex_);
-    return std::move(graph_);
-  }
-  /// Of the capture that is going on; null: there is none.
-  std::shared_ptr<FakeGraph> graph() {
-    const std::lock_guard lock(mutex_);
-    return graph_;
-  }
-
-  /// Called by a task. A queue that ends waits for nothing more.
-  void wait(const std::function<bool()>& ready) const {
-    for (int turn = 0; !ready() && !ending_; ++turn) {
-      if (turn < 100) {
-        std::this_thread::yield();
-      } else {
-        std::this_thread::sleep_for(std::chrono::microseconds(50));
-      }
-    }
-  }
-
- private:
-  void work() {
-    while (true) {
-      std::function<void()> task;
-      {
-        std::unique_lock lock(mutex_);
-        changed_.wait(lock, [&] { return ending_ || !tasks_.empty(); });
-        if (tasks_.empty()) return;
-        task = std::move(tasks_.front());
-        tasks_.pop_front();
-        busy_ = true;
-      }
-      task();
-      task = nullptr;
-      progress_->done();
-      const std::lock_guard lock(mutex_);
-      busy_ = false;
-    }
-  }
-
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool busy_ = false;
-  std::deque<std::function<void()>> tasks_;
-  std::shared_ptr<FakeGraph> graph_;
-  std::atomic<bool> ending_{false};
-  std::shared_ptr<Progress> progress_ = AllProgress::get().add();
-  std::thread thread_;  // last: it uses all others
-};
 
 /// The host's memory of the node, or of it only this rank's part.
 class FakeNodeMemory final : public memory::NodeMemory {
@@ -254,47 +63,9 @@ class FakeTimedEvent final : public devices::TimedEvent {
   std::shared_ptr<const std::atomic<double>> noted_;
 };
 
-/// As of CUDA the handles 0 and 1 are one stream, too, and 2 is the thread's own.
-Queue& of(Stream stream) {
-  invariant(stream.given, "a fake device is given work and no stream");
-  static Queue& usual = *new Queue;
-  const auto number = reinterpret_cast<std::uintptr_t>(stream.handle);
-  if (number <= 1) return usual;
-  if (number > 2) return *static_cast<Queue*>(stream.handle);
-  thread_local Queue& own = *new Queue;  // outlives the thread, as its work may
-  return own;
-}
-
 bool is_given_up(const std::uint64_t* given_up) {
   return given_up != nullptr && std::atomic_ref(const_cast<std::uint64_t&>(*given_up)).load() != 0;
 }
-
-thread_local int events_put = 0;
-
-class FakeEvent final : public devices::DeviceEvent {
- public:
-  void record(Stream stream) override {
-    ++events_put;
-    check(of(stream).graph() == nullptr, "a fake stream that is being captured is asked how far it has come");
-    auto done = std::make_shared<std::atomic<bool>>(false);
-    of(stream).put([done] { done->store(true); });
-    const std::lock_guard lock(mutex_);
-    done_ = std::move(done);
-  }
-  bool reached() override { return last()->load(); }
-  void hold(Stream stream) override {
-    Queue& queue = of(stream);
-    queue.put([&queue, done = last()] { queue.wait([&] { return done->load(); }); });
-  }
-
- private:
-  std::shared_ptr<std::atomic<bool>> last() const {
-    const std::lock_guard lock(mutex_);
-    return done_;
-  }
-  mutable std::mutex mutex_;  // a watchdog looks on
-  std::shared_ptr<std::atomic<bool>> done_;
-};
 
 class FakePhysicalDevice final : public devices::PhysicalDevice {
  public:
@@ -305,12 +76,12 @@ class FakePhysicalDevice final : public devices::PhysicalDevice {
 
   int index() const override { return index_; }
   std::string name() const override { return fmt::format("fake device {}", index_); }
-  void use() override { driven = index_; }
+  void use() override { drive_fake_device(index_); }
 
   devices::FoundMemory find_memory(const void* address) override {
     return FakeMemory::get().find(address, index_);
   }
-  bool is_host_memory() const override { return !is_separate; }
+  bool is_host_memory() const override { return !is_fake_memory_separate(); }
   std::unique_ptr<memory::NodeMemory> share_memory(runtime::Runtime& state,
                                                    const Topology& topology) override {
     return std::make_unique<FakeNodeMemory>(state, topology);
@@ -350,7 +121,7 @@ class FakePhysicalDevice final : public devices::PhysicalDevice {
   void free_pinned(void* memory) noexcept override { free(memory); }
 
   int index_;
-  Queue past_;
+  FakeQueue past_;
 };
 
 class FakeAccelerator final : public devices::Accelerator {
@@ -360,7 +131,7 @@ class FakeAccelerator final : public devices::Accelerator {
   std::unique_ptr<devices::DeviceGroup> make_group(devices::DeviceRuntime& state) override {
     if (library == FakeLibrary::none) return devices::Accelerator::make_group(state);
     const auto put = [this](Stream where, FakeDeviceGroup::Task task) {
-      Queue& queue = of(where.given ? where : stream());
+      FakeQueue& queue = queue_of(where.given ? where : stream());
       queue.put([&queue, work = std::move(task)] {
         work([&queue](const std::function<bool()>& ready) { queue.wait(ready); });
       });
@@ -373,7 +144,7 @@ class FakeAccelerator final : public devices::Accelerator {
     if (!computes) return nullptr;
     if (!math_) {
       math_ = std::make_unique<FakeMath>(
-          [](Stream where, std::function<void()> work) { of(where).put(std::move(work)); });
+          [](Stream where, std::function<void()> work) { queue_of(where).put(std::move(work)); });
     }
     return math_.get();
   }
@@ -382,7 +153,7 @@ class FakeAccelerator final : public devices::Accelerator {
     if (!computes) return nullptr;
     if (!transforms_) {
       transforms_ = std::make_unique<FakeTransforms>(
-          [](Stream where, std::function<void()> work) { of(where).put(std::move(work)); });
+          [](Stream where, std::function<void()> work) { queue_of(where).put(std::move(work)); });
     }
     return transforms_.get();
   }
@@ -394,57 +165,58 @@ class FakeAccelerator final : public devices::Accelerator {
   Stream lane(int number) override { return made(static_cast<std::size_t>(number) + 1); }
   std::unique_ptr<devices::DeviceEvent> event() override { return std::make_unique<FakeEvent>(); }
   bool idle() override { return !has_stream() || queues_[0]->idle(); }
-  bool captures(Stream stream) override { return of(stream).graph() != nullptr; }
-  std::weak_ptr<const void> graph_of(Stream stream) override { return of(stream).graph(); }
+  bool captures(Stream stream) override { return queue_of(stream).graph() != nullptr; }
+  std::weak_ptr<const void> graph_of(Stream stream) override { return queue_of(stream).graph(); }
 
   std::unique_ptr<devices::TimedEvent> timed_event(Stream stream) override {
     auto noted = std::make_shared<std::atomic<double>>(0);
-    of(stream).put([noted] { *noted = host_clock(); });
+    queue_of(stream).put([noted] { *noted = host_clock(); });
     return std::make_unique<FakeTimedEvent>(std::move(noted));
   }
 
   void copy_bytes(const void* from, void* to, std::int64_t bytes, Stream stream) override {
-    of(stream).put([=] { std::memcpy(to, from, static_cast<std::size_t>(bytes)); });
+    queue_of(stream).put([=] { std::memcpy(to, from, static_cast<std::size_t>(bytes)); });
   }
   void copy(const kernels::StridedCopy& nest, const void* from, void* to, Stream stream,
             devices::CopyScope) override {
-    of(stream).put([=] { kernels::copy(nest, from, to, kernels::StoreHint::cache); });
+    queue_of(stream).put([=] { kernels::copy(nest, from, to, kernels::StoreHint::cache); });
   }
   void accumulate(const kernels::StridedCopy& nest, Dtype dtype, Reduction reduction, const void* from,
                   void* to, Stream stream) override {
-    of(stream).put([=] { kernels::accumulate(nest, dtype, reduction, from, to); });
+    queue_of(stream).put([=] { kernels::accumulate(nest, dtype, reduction, from, to); });
   }
   void convert(const kernels::StridedCopy& nest, Dtype from_dtype, Dtype to_dtype, const void* from, void* to,
                Stream stream) override {
-    of(stream).put([=] { kernels::convert(nest, from_dtype, to_dtype, from, to); });
+    queue_of(stream).put([=] { kernels::convert(nest, from_dtype, to_dtype, from, to); });
   }
   void fill(const kernels::StridedCopy& nest, const void* element, std::int64_t element_bytes, void* to,
             Stream stream) override {
     std::array<char, 16> value{};
     std::memcpy(value.data(), element, static_cast<std::size_t>(element_bytes));
-    of(stream).put([=] { kernels::fill(nest, value.data(), element_bytes, to, kernels::StoreHint::cache); });
+    queue_of(stream).put(
+        [=] { kernels::fill(nest, value.data(), element_bytes, to, kernels::StoreHint::cache); });
   }
   void compute(const kernels::ElementwisePass& pass, Stream stream) override {
-    of(stream).put([=] { kernels::compute(pass); });
+    queue_of(stream).put([=] { kernels::compute(pass); });
   }
   void generate(const kernels::RandomPass& pass, Stream stream) override {
-    of(stream).put([=] { kernels::generate(pass); });
+    queue_of(stream).put([=] { kernels::generate(pass); });
   }
   void multiply(const kernels::SymbolPass& pass, Stream stream) override {
-    of(stream).put([=] { kernels::multiply(pass); });
+    queue_of(stream).put([=] { kernels::multiply(pass); });
   }
   void fold(const kernels::FoldPass& pass, void* scratch, Stream stream) override {
-    of(stream).put([=] {
+    queue_of(stream).put([=] {
       static_cast<char*>(scratch)[fold_scratch_bytes - 1] = 1;
       kernels::fold(pass);
     });
   }
   void finish(const kernels::FinishPass& pass, Stream stream) override {
-    of(stream).put([=] { kernels::finish(pass); });
+    queue_of(stream).put([=] { kernels::finish(pass); });
   }
 
   void flags(std::span<const devices::FlagOperation> operations, Stream stream) override {
-    Queue& queue = of(stream);
+    FakeQueue& queue = queue_of(stream);
     for (const devices::FlagOperation& one : operations) {
       queue.put([&queue, one] {
         std::atomic_ref flag(*one.flag);
@@ -458,24 +230,24 @@ class FakeAccelerator final : public devices::Accelerator {
   }
   bool offers_packets(Dtype, std::optional<Reduction>) const override { return true; }
   void exchange_packets(const devices::PacketExchange& what, Stream stream) override {
-    Queue& queue = of(stream);
+    FakeQueue& queue = queue_of(stream);
     const auto wait = [&queue](const std::function<bool()>& ready) { queue.wait(ready); };
     queue.put([work = FakePackets(what, wait)]() mutable { work.run(); });
   }
   void move_packets(const devices::PacketMoves& what, Stream stream) override {
-    Queue& queue = of(stream);
+    FakeQueue& queue = queue_of(stream);
     const auto wait = [&queue](const std::function<bool()>& ready) { queue.wait(ready); };
     queue.put([work = FakePacketMoves(what, wait)]() mutable { work.run(); });
   }
 
  private:
   Stream made(std::size_t number) {
-    std::unique_ptr<Queue>& queue = queues_.at(number);
-    if (!queue) queue = std::make_unique<Queue>();
+    std::unique_ptr<FakeQueue>& queue = queues_.at(number);
+    if (!queue) queue = std::make_unique<FakeQueue>();
     return {queue.get()};
   }
 
-  std::array<std::unique_ptr<Queue>, 3> queues_;
+  std::array<std::unique_ptr<FakeQueue>, 3> queues_;
   std::unique_ptr<FakeMath> math_;
   std::unique_ptr<FakeTransforms> transforms_;
 };
@@ -510,42 +282,11 @@ class FakeAccelerators final : public devices::Accelerators {
 
 }  // namespace
 
-struct FakeStream::State {
-  Queue queue;
-};
-
-FakeStream::FakeStream() : state_(std::make_unique<State>()) {}
-FakeStream::~FakeStream() = default;
-
-Stream FakeStream::stream() const {
-  return {&state_->queue};
-}
-
-void begin_fake_capture(Stream stream) {
-  of(stream).begin_capture();
-}
-
-std::shared_ptr<FakeGraph> end_fake_capture(Stream stream) {
-  return of(stream).end_capture();
-}
-
-void start_fake_graph(const FakeGraph& graph, Stream stream) {
-  for (const std::function<void()>& task : graph.tasks) of(stream).put(task);
-}
-
 void install_fake_devices(int count) {
   static std::unique_ptr<FakeAccelerators> installed;
   auto fake = std::make_unique<FakeAccelerators>(count);
   devices::Accelerators::replace(fake.get());
   installed = std::move(fake);
-}
-
-void delay_fake_stream(Stream stream, std::chrono::microseconds time) {
-  of(stream).put([time] { std::this_thread::sleep_for(time); });
-}
-
-void put_into_fake_stream(Stream stream, std::function<void()> task) {
-  of(stream).put(std::move(task));
 }
 
 void refuse_fake_peers(bool refuse) {
@@ -562,18 +303,6 @@ FakeLibrary give_fake_library(FakeLibrary given) {
 
 void fake_devices_compute(bool compute) {
   computes = compute;
-}
-
-int fake_queues_made() {
-  return queues_made;
-}
-
-int fake_events_put() {
-  return events_put;
-}
-
-void fake_memory_is_separate(bool separate) {
-  is_separate = separate;
 }
 
 }  // namespace partita::testing
