@@ -117,11 +117,15 @@ def _beside_sharded(context: Context) -> Iterator[Case]:
     turned = _jax.sharding.NamedSharding(mesh, _jax.sharding.PartitionSpec(None, "ranks"))
     whole = _jax.make_array_from_process_local_data(spread, np.ones(layout.local_shape(context.rank), np.complex64))
     part = whole.addressable_data(0)
-    for name, axis, sharding in (("", 1, turned), ("-natural", 0, spread)):
+
+    def into(name: str, axis: int, sharding: Any) -> Case:
         mine = jax.jit(functools.partial(ours.fft, source=layout, destination=Slab(axis)))
         own = jax.jit(jnp.fft.fftn, out_shardings=sharding)
-        sides = queued(lambda mine=mine: mine(part), _ready), queued(lambda own=own: own(whole), _ready)
-        yield Case(f"fft-beside-sharded{name}/{edge}", 8 * edge**3, sides[0], "jnp.fft", sides[1], 10)
+        sides = queued(lambda: mine(part), _ready), queued(lambda: own(whole), _ready)
+        return Case(f"fft-beside-sharded{name}/{edge}", 8 * edge**3, sides[0], "jnp.fft", sides[1], 10)
+
+    yield into("", 1, turned)
+    yield into("-natural", 0, spread)
 
 
 def _beside_staging(context: Context) -> Iterator[Case]:
