@@ -24,6 +24,7 @@ class CudaRandomTest : public CudaDeviceTest {
     kernels::generate(pass);
     const devices::DeviceMemory there(*device_, bytes);
     ASSERT_EQ(cudaMemset(there.data(), 0, expected.size()), cudaSuccess);
+    ASSERT_EQ(cudaStreamSynchronize(nullptr), cudaSuccess);  // which the device's stream does not follow
     pass.data = there.data();
     device_->generate(pass, device_->stream());
     ASSERT_EQ(cudaStreamSynchronize(static_cast<cudaStream_t>(device_->stream().handle)), cudaSuccess);
