@@ -24,12 +24,15 @@ std::uint64_t device_identity(const runtime::Runtime& state, const PhysicalDevic
 }
 
 // One thing after the other.
+void DeviceWork::copy_all(std::span<const PlacedCopy> copies, Stream stream) {
+  for (const PlacedCopy& one : copies) copy(*one.nest, one.from, one.to, stream, one.scope);
+}
+
 void DeviceWork::exchange(const PeerExchange& what, Stream stream) {
-  const auto copy_one = [&](const PlacedCopy& one) { copy(*one.nest, one.from, one.to, stream, one.scope); };
-  for (const PlacedCopy& one : what.packs) copy_one(one);
+  copy_all(what.packs, stream);
   flags(what.early_signals, stream);
   flags(what.early_waits, stream);
-  for (const PlacedCopy& one : what.copies) copy_one(one);
+  copy_all(what.copies, stream);
   flags(what.late_signals, stream);
   flags(what.late_waits, stream);
 }

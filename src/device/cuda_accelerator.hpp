@@ -41,6 +41,7 @@ class CudaAccelerator final : public Accelerator {
             CopyScope scope) override;
   void transfer(const kernels::StridedCopy& nest, const void* from, void* to, Stream stream) override;
   bool copies_at_once(std::span<const PlacedCopy> copies) const override;
+  void copy_all(std::span<const PlacedCopy> copies, Stream stream) override;
   void exchange(const PeerExchange& what, Stream stream) override;
   bool offers_packets(Dtype dtype, std::optional<Reduction> joined) const override;
   void exchange_packets(const PacketExchange& what, Stream stream) override;
@@ -59,7 +60,6 @@ class CudaAccelerator final : public Accelerator {
   void flags(std::span<const FlagOperation> operations, Stream stream) override;
 
  private:
-  void copy_all(std::span<const PlacedCopy> copies, Stream stream);
   Stream made(std::size_t number);
   unsigned exchange_blocks() const;
   unsigned* counters() const { return static_cast<unsigned*>(counters_.data()); }

@@ -59,7 +59,7 @@ unsigned CudaAccelerator::exchange_blocks() const {
   return static_cast<unsigned>(std::max(2 * device_.multiprocessors() / sharers_, 1));
 }
 
-/// The small ones of copies that are independent, some at a time: each start takes longer than one of them.
+/// The small ones some at a time: each start takes longer than one of them.
 void CudaAccelerator::copy_all(std::span<const PlacedCopy> copies, Stream stream) {
   constexpr std::int64_t small = std::int64_t{1} << 20;
   std::array<PlacedCopy, kernels::cuda::most_jobs> some;
@@ -86,14 +86,7 @@ void CudaAccelerator::copy_all(std::span<const PlacedCopy> copies, Stream stream
 /// Where kernels do the copying anyway, one of them also gives and awaits the flags.
 void CudaAccelerator::exchange(const PeerExchange& what, Stream stream) {
   const ExchangeFit fit(what, way_);
-  if (!fit.one_kernel()) {
-    copy_all(what.packs, stream);
-    flags(what.early_signals, stream);
-    flags(what.early_waits, stream);
-    copy_all(what.copies, stream);
-    flags(what.late_signals, stream);
-    return flags(what.late_waits, stream);
-  }
+  if (!fit.one_kernel()) return Accelerator::exchange(what, stream);
   if (what.packs.empty()) {
     cuda::check_launch(kernels::cuda::launch_exchange(kernel_exchange(what, counters(), exchange_blocks()),
                                                       cuda::native(stream)),

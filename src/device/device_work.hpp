@@ -75,6 +75,8 @@ class DeviceWork {
   }
   /// Whether an exchange of these copies and nothing else is one start.
   virtual bool copies_at_once(std::span<const PlacedCopy> copies) const { return (void)copies, false; }
+  /// Copies that are independent of each other, in as few starts as the device can do with.
+  virtual void copy_all(std::span<const PlacedCopy> copies, Stream stream);
   /// A whole exchange with peers, in the order of the members; as few starts as the device can do with.
   virtual void exchange(const PeerExchange& what, Stream stream);
   /// Whether `exchange_packets` is there for this dtype and reduction, if there is one.
