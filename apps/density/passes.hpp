@@ -166,11 +166,15 @@ struct Sum {
   std::int64_t count;
   std::int64_t* sums;  // of each group
 
-  HOST_AND_DEVICE void begin(Shared& shared, std::int64_t number, int thread) const {
+  HOST_AND_DEVICE std::int64_t of_thread(std::int64_t number, int thread) const {
     const std::int64_t first = number * group + thread * each;
     std::int64_t sum = 0;
     for (std::int64_t i = first; i < first + each && i < count; ++i) sum += numbers[i];
-    shared.sums[thread] = sum;
+    return sum;
+  }
+
+  HOST_AND_DEVICE void begin(Shared& shared, std::int64_t number, int thread) const {
+    shared.sums[thread] = of_thread(number, thread);
   }
   HOST_AND_DEVICE void middle(Shared& shared, std::int64_t number, int thread) const {
     if (thread > 0) return;
@@ -193,12 +197,10 @@ struct Scan {
   const std::int64_t* sums;
 
   HOST_AND_DEVICE void begin(Shared& shared, std::int64_t number, int thread) const {
-    std::int64_t before = 0, sum = 0;
+    std::int64_t before = 0;
     for (std::int64_t i = thread; i < number; i += threads) before += sums[i];
-    const std::int64_t first = number * Sum::group + thread * Sum::each;
-    for (std::int64_t i = first; i < first + Sum::each && i < count; ++i) sum += numbers[i];
     shared.before[thread] = before;
-    shared.sums[thread] = sum;
+    shared.sums[thread] = Sum{numbers, count, nullptr}.of_thread(number, thread);
   }
   HOST_AND_DEVICE void middle(Shared& shared, std::int64_t /*number*/, int thread) const {
     if (thread > 0) return;
