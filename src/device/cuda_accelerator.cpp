@@ -71,8 +71,8 @@ Stream CudaAccelerator::made(std::size_t number) {
   cuda::CudaStream& stream = streams_.at(number);
   if (!stream) {
     use();
-    const bool has_what_leaves = number == 1;
-    stream = cuda::new_cuda_stream(has_what_leaves);
+    const bool goes_first = number == 1 || number == 3;  // what leaves, and signals
+    stream = cuda::new_cuda_stream(goes_first);
   }
   return {stream.get()};
 }

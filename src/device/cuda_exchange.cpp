@@ -35,7 +35,8 @@ kernels::cuda::Nest kernel_nest(const kernels::StridedCopy& nest) {
 kernels::cuda::Flags kernel_flags(std::span<const FlagOperation> operations) {
   kernels::cuda::Flags to;
   for (const FlagOperation& one : operations) {
-    to.flags[to.count++] = {one.flag, one.value, one.count, one.kind == FlagOperation::Kind::wait};
+    to.flags[to.count++] = {one.flag, one.value, one.count, one.kind == FlagOperation::Kind::wait,
+                            one.behind_events};
     if (one.given_up != nullptr) to.given_up = one.given_up;
   }
   return to;

@@ -35,9 +35,9 @@ class DeviceQueues {
 
   virtual Stream stream() = 0;  ///< the context's own
   virtual bool has_stream() const = 0;
-  /// Side streams 0 .. lanes() - 1, for copies that may run beside each other. 0 and 1 exist always: messages
-  /// leave in one and arrive in the other. What 0 is given goes before what others have not begun yet, so
-  /// that links have to do while a device computes.
+  /// Side streams 0 .. lanes() - 1, for copies that may run beside each other. 0 to 2 exist always: messages
+  /// leave in one and arrive in the next, and 2 is for signals. What 0 and 2 are given goes before what
+  /// others have not begun yet, so that links have to do while a device computes, and peers learn of it.
   virtual int lanes() const = 0;
   virtual Stream lane(int number) = 0;
   /// What `after` is given from here on waits for what `before` was given until here.

@@ -44,6 +44,9 @@ struct FlagOperation {
   /// Of a wait: a number in this device's memory which ends it once it is not 0. The same one in all
   /// operations that are given together.
   const std::uint64_t* given_up = nullptr;
+  /// Of a write: its stream has waited by events for all that the value is about, which is visible to peers
+  /// by then. Fences take long while something else is on its way to them.
+  bool behind_events = false;
 };
 
 /// A small plan at once: what peers will read is packed, grants are given and waited for; copies, which have

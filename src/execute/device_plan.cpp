@@ -15,12 +15,13 @@
 namespace partita::execution {
 namespace {
 
-/// The lines of a plan: in its order, what leaves, what arrives; and what the host gives out in the order of
-/// the plan.
-constexpr int leaving = 1, arriving = 2, lines = 3, sends = 3, receives = 4;
+/// The lines of a plan: in its order, what leaves, what arrives, the signals of what has left; and what the
+/// host gives out in the order of the plan.
+constexpr int leaving = 1, arriving = 2, signalling = 3, lines = 4, sends = 4, receives = 5;
 
 /// What works for messages has a line for each side, where they are apart. What is put into peers' memory
-/// leaves, too, and without messages what this rank keeps of that has the other line.
+/// leaves, too, and without messages what this rank keeps of that has the other line, and the signals of it
+/// have one, so that copies follow each other.
 std::vector<int> lanes_of(const Plan& plan, const MessageUse& use) {
   std::vector<int> lanes;
   const std::vector<int> planned = planning::lanes_of(plan);
@@ -31,6 +32,8 @@ std::vector<int> lanes_of(const Plan& plan, const MessageUse& use) {
       lanes.push_back(kind == StepKind::send ? sends : receives);
     } else if (kind == StepKind::finish) {
       lanes.push_back(-1);
+    } else if (planned[i] == planning::signalling) {
+      lanes.push_back(messages ? leaving : signalling);
     } else if (planned[i] == planning::pushing) {
       lanes.push_back(leaving);
     } else if (planned[i] == planning::keeping && !messages) {
@@ -119,8 +122,11 @@ void DevicePlan::connect() {
   std::erase_if(packets_, [&](InPackets& part) { return !part.runner.suits_all_ranks(may); });
   for (InPackets& part : packets_) part.runner.connect();
   count_signals();
-  lines_.resize(has_messages_ && message_use_.apart ? lines
-                                                    : static_cast<std::size_t>(last_line(lanes_)) + 1);
+  const bool both_sides = has_messages_ && message_use_.apart;
+  lines_.resize(static_cast<std::size_t>(std::max(last_line(lanes_), both_sides ? arriving : 0)) + 1);
+  for (std::size_t i = 0; i < lines_.size(); ++i) {
+    lines_[i].used = both_sides || std::ranges::find(lanes_, static_cast<int>(i)) != lanes_.end();
+  }
   for (Line& line : lines_) {
     line.pending.reserve(plan_.steps.size());
     line.pending_steps.reserve(plan_.steps.size());
@@ -220,6 +226,7 @@ void DevicePlan::open_lines() {
   current_ = &lines_[0];
   if (in_one_line_) return;
   for (std::size_t i = 1; i < lines_.size(); ++i) {
+    if (!lines_[i].used) continue;
     lines_[i].stream = context_.device->lane(static_cast<int>(i) - 1);
     context_.device->order(lines_[0].stream, lines_[i].stream);
   }
@@ -247,6 +254,7 @@ void DevicePlan::passed(std::size_t index, const Line& line) {
 void DevicePlan::join_lines() {
   if (in_one_line_) return;
   for (std::size_t i = 1; i < lines_.size(); ++i) {
+    if (!lines_[i].used) continue;
     flush(lines_[i]);
     context_.device->order(lines_[i].stream, lines_[0].stream);
   }
@@ -264,6 +272,14 @@ void DevicePlan::put_flag(std::size_t index, const devices::FlagOperation& opera
   Line& line = line_of(index);
   line.pending.push_back(operation);
   line.pending_steps.push_back(index);
+}
+
+/// What goes in the line of signals follows all of the others by events.
+void DevicePlan::signal(std::size_t index) {
+  const Step& step = plan_.steps[index];
+  devices::FlagOperation write = context_.flags->signal(step.peer, step.channel);
+  write.behind_events = !in_one_line_ && lanes_[index] == signalling;
+  put_flag(index, write);
 }
 
 void DevicePlan::run_step(std::size_t index) {
@@ -290,7 +306,7 @@ void DevicePlan::give_step(std::size_t index) {
       return mail_.receive(index, memory_.address(step.to) + step.to.offset);
     case StepKind::signal:
       follow(index);
-      return put_flag(index, context_.flags->signal(step.peer, step.channel));
+      return signal(index);
     case StepKind::wait:
       follow(index);
       return put_flag(index, context_.flags->wait(step.peer, step.channel, signals_[index]));

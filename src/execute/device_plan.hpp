@@ -54,6 +54,7 @@ class DevicePlan final : public Executor {
   /// A stream, and the operations on flags that it has not been given yet.
   struct Line {
     Stream stream;
+    bool used = false;  // by any step
     std::vector<devices::FlagOperation> pending;
     std::vector<std::size_t> pending_steps;  // whose they are
   };
@@ -79,6 +80,7 @@ class DevicePlan final : public Executor {
     return lines_[in_one_line_ ? 0 : static_cast<std::size_t>(lanes_[index])];
   }
   void flush(Line& line);
+  void signal(std::size_t index);
   void put_flag(std::size_t index, const devices::FlagOperation& operation);
   template <class Work>
   void timed(std::span<const std::size_t> steps, const Line& line, const Work& work);

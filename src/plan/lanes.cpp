@@ -5,27 +5,40 @@
 #include <utility>
 
 #include "plan/channels.hpp"
+#include "plan/moves.hpp"
 #include "plan/work.hpp"
 
 namespace partita::planning {
 namespace {
 
+bool is_on(const Step& step, Channel channel) {
+  return static_cast<Channel>(step.channel) == channel;
+}
+
 bool pushes(const Plan& plan, const Step& step) {
-  const auto channel = static_cast<Channel>(step.channel);
   switch (step.kind) {
     case StepKind::copy:
     case StepKind::accumulate:
     case StepKind::fill:
       return step.to.rank != plan.rank;
-    case StepKind::signal:
-      return channel == Channel::written;
     case StepKind::wait:
-      return channel == Channel::grant;
+      return is_on(step, Channel::grant);
     case StepKind::compute:
       return bytes_written_to_peers(plan, work_of(plan, step)) > 0;
     default:
       return false;
   }
+}
+
+/// Copies to peers are so short that the signal of one would keep the next one waiting for a good part of its
+/// time. Beside longer ones nothing is gained (docs/performance.md).
+bool signals_apart(const Plan& plan) {
+  constexpr std::int64_t long_copy = std::int64_t{16} << 20;
+  return std::ranges::all_of(plan.steps, [&](const Step& step) {
+    const bool waits = step.kind == StepKind::wait;
+    return waits || !pushes(plan, step) ||
+           (step.kind == StepKind::copy && moved_bytes(plan, step) < long_copy);
+  });
 }
 
 using Buffers = std::pair<int, int>;  // from, to
@@ -39,8 +52,11 @@ Buffers buffers_of(const Step& step) {
 std::vector<int> lanes_of(const Plan& plan) {
   std::vector<int> lanes(plan.steps.size(), in_order);
   if (plan.works.empty()) return lanes;
-  std::ranges::transform(plan.steps, lanes.begin(),
-                         [&](const Step& step) { return pushes(plan, step) ? pushing : in_order; });
+  const int of_signals = signals_apart(plan) ? signalling : pushing;
+  std::ranges::transform(plan.steps, lanes.begin(), [&](const Step& step) -> int {
+    if (step.kind == StepKind::signal && is_on(step, Channel::written)) return of_signals;
+    return pushes(plan, step) ? pushing : in_order;
+  });
   std::set<Buffers> changing_hands;
   for (const Step& step : plan.steps) {
     if (step.kind == StepKind::copy && step.to.rank != plan.rank) changing_hands.insert(buffers_of(step));

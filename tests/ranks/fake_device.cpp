@@ -247,7 +247,7 @@ class FakeAccelerator final : public devices::Accelerator {
     return {queue.get()};
   }
 
-  std::array<std::unique_ptr<FakeQueue>, 3> queues_;
+  std::array<std::unique_ptr<FakeQueue>, 4> queues_;
   std::unique_ptr<FakeMath> math_;
   std::unique_ptr<FakeTransforms> transforms_;
 };

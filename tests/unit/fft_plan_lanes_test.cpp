@@ -5,6 +5,7 @@
 #include <set>
 #include <vector>
 
+#include "plan/channels.hpp"
 #include "plan/dependencies.hpp"
 #include "plan/lanes.hpp"
 #include "unit/fft_plans.hpp"
@@ -137,6 +138,38 @@ TEST(FftPlan, BetweenDevicesOfNodesMessagesMayGoInGroups) {
   EXPECT_FALSE(planned(16, 1, false).grouped);
   EXPECT_FALSE(planned(16, 0, true).grouped);
   EXPECT_FALSE(planned(16, 1, true, 2048).grouped);
+}
+
+/// Copies do not wait for them, and each of them waits for what it is about. Long copies have theirs between.
+TEST(FftPlan, SignalsOfShortCopiesGoBesideTheNextOnes) {
+  for (const auto& [n, lane] : {std::pair(256, planning::signalling), std::pair(512, planning::pushing)}) {
+    const Plan plan = plan_of_cube(n, FftExchange::copies);
+    const InLanes found(plan);
+    int signals = 0;
+    for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+      const Step& step = plan.steps[i];
+      if (step.kind == StepKind::copy && found.is_in(i, planning::pushing)) {
+        for (const int before : found.after[i])
+          EXPECT_NE(found.lanes[static_cast<std::size_t>(before)], planning::signalling)
+              << n << " step " << i;
+      }
+      const bool is_about_copies = step.kind == StepKind::signal &&
+                                   static_cast<planning::Channel>(step.channel) == planning::Channel::written;
+      if (!is_about_copies) continue;
+      ++signals;
+      EXPECT_TRUE(found.is_in(i, lane)) << n << " step " << i;
+      if (lane == planning::pushing) continue;
+      EXPECT_TRUE(std::ranges::any_of(found.after[i],
+                                      [&](int before) {
+                                        const auto copy = static_cast<std::size_t>(before);
+                                        return found.is_in(copy, planning::pushing) &&
+                                               plan.steps[copy].kind == StepKind::copy &&
+                                               plan.steps[copy].to.rank == step.peer;
+                                      }))
+          << n << " step " << i;
+    }
+    EXPECT_GT(signals, 1) << n;
+  }
 }
 
 }  // namespace

@@ -6,12 +6,16 @@ namespace partita::kernels::cuda {
 namespace {
 
 __global__ void flags_in_order(const __grid_constant__ Flags flags) {
-  __threadfence_system();
+  bool is_fenced = false;
   for (int i = 0; i < flags.count; ++i) {
     const Flags::One& one = flags.flags[i];
     if (one.waits) {
       await(flags, i);
+    } else if (one.is_visible) {
+      write(one);
     } else {
+      if (!is_fenced) __threadfence_system();
+      is_fenced = true;
       release(one);
     }
     advance(one);

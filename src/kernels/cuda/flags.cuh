@@ -19,6 +19,12 @@ __device__ inline void release(const Flags::One& flag) {
   asm volatile("st.release.sys.global.u64 [%0], %1;" ::"l"(flag.address), "l"(value) : "memory");
 }
 
+/// Of what is visible to the peer already.
+__device__ inline void write(const Flags::One& flag) {
+  const std::uint64_t value = value_of(flag);
+  asm volatile("st.relaxed.sys.global.u64 [%0], %1;" ::"l"(flag.address), "l"(value) : "memory");
+}
+
 /// Flag `number`, which only grows.
 __device__ inline void await(const Flags& flags, int number) {
   const Flags::One& flag = flags.flags[number];
