@@ -36,7 +36,7 @@ kernels::cuda::Flags kernel_flags(std::span<const FlagOperation> operations) {
   kernels::cuda::Flags to;
   for (const FlagOperation& one : operations) {
     to.flags[to.count++] = {one.flag, one.value, one.count, one.kind == FlagOperation::Kind::wait,
-                            one.behind_events};
+                            one.fenced};
     if (one.given_up != nullptr) to.given_up = one.given_up;
   }
   return to;

@@ -33,7 +33,7 @@ struct PlacedCopy {
 /// What a stream does with a flag.
 struct FlagOperation {
   enum class Kind : std::uint8_t {
-    write,  ///< what the stream did before is visible to whoever sees the value
+    write,  ///< what the stream did before is visible to whoever sees the value, if it is fenced
     wait,   ///< until the flag is `value` or more
   } kind = Kind::write;
   std::uint64_t* flag = nullptr;
@@ -44,9 +44,9 @@ struct FlagOperation {
   /// Of a wait: a number in this device's memory which ends it once it is not 0. The same one in all
   /// operations that are given together.
   const std::uint64_t* given_up = nullptr;
-  /// Of a write: its stream has waited by events for all that the value is about, which is visible to peers
-  /// by then. Fences take long while something else is on its way to them.
-  bool behind_events = false;
+  /// Of a write: behind a fence, which takes long while something is on its way to peers. It needs none where
+  /// the value is about what was read, or events have made what was written visible.
+  bool fenced = true;
 };
 
 /// A small plan at once: what peers will read is packed, grants are given and waited for; copies, which have

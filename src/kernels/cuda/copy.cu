@@ -11,7 +11,7 @@ __global__ void flags_in_order(const __grid_constant__ Flags flags) {
     const Flags::One& one = flags.flags[i];
     if (one.waits) {
       await(flags, i);
-    } else if (one.is_visible) {
+    } else if (!one.fenced) {
       write(one);
     } else {
       if (!is_fenced) __threadfence_system();

@@ -19,7 +19,7 @@ __device__ inline void release(const Flags::One& flag) {
   asm volatile("st.release.sys.global.u64 [%0], %1;" ::"l"(flag.address), "l"(value) : "memory");
 }
 
-/// Of what is visible to the peer already.
+/// Without a fence.
 __device__ inline void write(const Flags::One& flag) {
   const std::uint64_t value = value_of(flag);
   asm volatile("st.relaxed.sys.global.u64 [%0], %1;" ::"l"(flag.address), "l"(value) : "memory");

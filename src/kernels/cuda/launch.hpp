@@ -38,7 +38,7 @@ struct Flags {
     std::uint64_t value;
     std::uint64_t* count;
     bool waits;
-    bool is_visible;  // what it tells peers of, without a fence
+    bool fenced;
   };
   int count = 0;
   One flags[most_flags];
