@@ -278,10 +278,8 @@ void DevicePlan::put_flag(std::size_t index, const devices::FlagOperation& opera
 /// What goes in the line of signals follows all of the others by events.
 void DevicePlan::signal(std::size_t index) {
   const Step& step = plan_.steps[index];
-  const auto channel = static_cast<planning::Channel>(step.channel);
-  const bool after_reads = channel == planning::Channel::grant || channel == planning::Channel::done;
   devices::FlagOperation write = context_.flags->signal(step.peer, step.channel);
-  write.fenced = !after_reads && (in_one_line_ || lanes_[index] != signalling);
+  write.fenced = !planning::is_about_reads(step.channel) && (in_one_line_ || lanes_[index] != signalling);
   put_flag(index, write);
 }
 

@@ -12,4 +12,9 @@ constexpr bool opens(int channel) {
   return channel == static_cast<int>(Channel::ready) || channel == static_cast<int>(Channel::grant);
 }
 
+/// Says that memory is no longer used, or has been read: nothing that was written has to be visible for it.
+constexpr bool is_about_reads(int channel) {
+  return channel == static_cast<int>(Channel::grant) || channel == static_cast<int>(Channel::done);
+}
+
 }  // namespace partita::planning
