@@ -1,6 +1,9 @@
 #include "matmul/cutting.hpp"
 
 #include <algorithm>
+#include <utility>
+
+#include "base/round.hpp"
 
 namespace partita::multiplication {
 namespace {
@@ -152,9 +155,11 @@ Cutting::Cut Cutting::cut_lines(const Tile& tile, bool of_a) const {
     if (owners.size() == 1) lines.panel = Panel::of_k;
     if (owners.size() > 1 && makes_a_panel(owners, whole)) lines.panel = Panel::of_lines;
   }
+  Partition products = lines.panel == Panel::of_lines ? holders : refine(owners, holders);
+  if (const int pieces = frame_.input(of_a).line_pieces; pieces > 1)
+    products = chop(products, ceil_divide(whole.size(), pieces));
   lines.owners = std::make_shared<const Partition>(owners);
-  lines.products =
-      std::make_shared<const Partition>(lines.panel == Panel::of_lines ? holders : refine(owners, holders));
+  lines.products = std::make_shared<const Partition>(std::move(products));
   return lines;
 }
 
@@ -238,8 +243,10 @@ Blocks Cutting::blocks(int rank) {
   const Partition& depth = blocks.schedule->depth;
   const std::size_t of_a = own_piece(depth, frame_, rank, true), of_b = own_piece(depth, frame_, rank, false);
   // What the rank has of both comes first, while the rest is on its way to it. Else, of two pieces what it
-  // has of A, and of more Cannon's skew: so that no two ranks begin with pieces of the same owner.
-  const std::size_t skew = of_a == of_b || depth.size() == 2 ? of_a : of_a + of_b;
+  // has of A (of B, where A comes in pieces of lines), and of more Cannon's skew: so that no two ranks begin
+  // with pieces of the same owner.
+  const std::size_t of_two = frame_.a.line_pieces > 1 ? of_b : of_a;
+  const std::size_t skew = of_a == of_b || depth.size() == 2 ? of_two : of_a + of_b;
   blocks.first_turn = blocks.schedule->turn_of[skew % depth.size()];
   return blocks;
 }

@@ -25,6 +25,7 @@ struct Input {
   bool moves = true;   ///< some rank needs what another one holds
   bool far = false;    ///< and on another node: a panel of it is received while another is multiplied
   bool pushed = false;  ///< neighbours put it into each other's `landing`, and do not read it in place
+  int line_pieces = 1;  ///< into which its rows (columns of B) are cut there: products begin with the first
 
   int readable() const { return published >= 0 ? published : buffer; }  ///< by peers of the node
 };

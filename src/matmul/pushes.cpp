@@ -5,12 +5,15 @@
 #include <utility>
 
 #include "base/round.hpp"
+#include "matmul/dtypes.hpp"
+#include "matmul/stripes_price.hpp"
 
 namespace partita::multiplication {
 namespace {
 
 // Each rank works out what all others are given.
 constexpr int most_ranks = 256;
+constexpr int line_pieces_limit = 8;
 
 std::int64_t rounded(std::int64_t bytes) {
   return round_up(bytes, 256);  // on which devices read best
@@ -76,21 +79,91 @@ std::vector<ProductLanding> product_landings(const Frame& frame, Cutting& cuttin
 
 namespace {
 
+/// What all ranks are given of A and B.
+struct InputPushes {
+  std::int64_t most = 0;  ///< bytes that one of them is given
+  std::int64_t bytes = 0;
+  std::size_t pieces = 0;
+  std::int64_t awaited = 0;  ///< bytes that the first turn of a rank begins with at most
+
+  bool worth(const Machine& machine) const {
+    return worth_starts(machine, static_cast<double>(bytes), static_cast<double>(pieces));
+  }
+};
+
+InputPushes input_pushes(const Frame& frame) {
+  Cutting cutting(frame);
+  InputPushes result;
+  for (int rank = 0; rank < frame.problem.ranks(); ++rank) {
+    const Landings landings = landings_of(frame, cutting.blocks(rank), rank);
+    result.most = std::max(result.most, landings.bytes);
+    result.bytes += landings.bytes;
+    result.pieces += landings.pieces.size();
+    if (landings.pieces.empty() || landings.pieces.front().turn != 0) continue;
+    result.awaited = std::max(result.awaited, bytes_of(frame, landings.pieces.front()));
+  }
+  return result;
+}
+
+/// Into so many pieces the lines are cut at most: where each tile is one block for each of two pieces of k,
+/// and what is left of it gives all of a device something to do.
+int most_line_pieces(const Frame& frame, bool of_a) {
+  if (!frame.tiling.stationary_d || !frame.input(of_a).pushed) return 1;
+  const double flops = frame.problem.machine.product_flops(frame.problem.a.dtype);
+  double most = line_pieces_limit;
+  Cutting cutting(frame);
+  for (int rank = 0; rank < frame.problem.ranks(); ++rank) {
+    const Blocks blocks = cutting.blocks(rank);
+    if (blocks.turns() != 2 || blocks.schedule->depth.size() != 2 || blocks.batches.size() != 1 ||
+        blocks.rows->size() != 1 || blocks.columns->size() != 1) {
+      return 1;
+    }
+    const Tile& tile = frame.tile(rank);
+    const auto lines = static_cast<double>((of_a ? tile.m : tile.n).size());
+    const auto elements = static_cast<double>(tile.m.size()) * static_cast<double>(tile.n.size());
+    most = std::min(
+        {most, lines, operations_of(frame.problem.compute) * elements / (flops * wave_seconds_of_k)});
+  }
+  return std::max(static_cast<int>(most), 1);
+}
+
+/// Cuts the lines of the one input (of B, where its columns lie whole in memory and the rows of A do not)
+/// into as many pieces as let a rank that awaits its first one begin early. With W seconds of the link for
+/// all of them, p pieces take
+///
+///     W / p + 2 (p - 1) (idle k / 2 + start)
+InputPushes cut_lines(Frame& frame, const InputPushes& whole) {
+  const Machine& machine = frame.problem.machine;
+  const int batches = frame.problem.batches();
+  const auto slowest = [&](bool of_a) { return frame.problem.input(of_a).axis_order[batches]; };
+  const bool of_a = slowest(true) == batches || slowest(false) == batches;
+  const double link = static_cast<double>(whole.awaited) / machine.peer_bandwidth;
+  const double more = idle_seconds_of_k * static_cast<double>(frame.problem.k()) + 2 * machine.copy_latency;
+  InputPushes best = whole;
+  double least = link;
+  const int most = most_line_pieces(frame, of_a);
+  Frame cut = frame;
+  for (int pieces = 2; pieces <= most; pieces *= 2) {
+    cut.input(of_a).line_pieces = pieces;
+    const double seconds = link / pieces + (pieces - 1) * more;
+    const InputPushes pushes = input_pushes(cut);
+    if (seconds >= least || !pushes.worth(machine)) break;
+    frame.input(of_a).line_pieces = pieces;
+    least = seconds;
+    best = pushes;
+  }
+  return best;
+}
+
 std::int64_t find_input_pushes(Frame& frame) {
   Frame pushing = frame;
   for (const bool of_a : {true, false}) pushing.input(of_a).pushed = pushing.input(of_a).moves;
-  Cutting cutting(pushing);
-  std::int64_t most = 0, bytes = 0;
-  std::size_t pieces = 0;
-  for (int rank = 0; rank < frame.problem.ranks(); ++rank) {
-    const Landings landings = landings_of(pushing, cutting.blocks(rank), rank);
-    most = std::max(most, landings.bytes);
-    bytes += landings.bytes;
-    pieces += landings.pieces.size();
-  }
-  if (!worth_starts(frame.problem.machine, static_cast<double>(bytes), static_cast<double>(pieces))) return 0;
-  for (const bool of_a : {true, false}) frame.input(of_a).pushed = pushing.input(of_a).pushed;
-  return most;
+  InputPushes pushes = input_pushes(pushing);
+  if (!pushes.worth(frame.problem.machine)) return 0;
+  if (pushes.awaited > 0) pushes = cut_lines(pushing, pushes);
+  frame.a = pushing.a;
+  frame.b = pushing.b;
+  return pushes.most;
 }
 
 std::int64_t find_product_pushes(Frame& frame) {

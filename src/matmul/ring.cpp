@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "matmul/assembly.hpp"
+#include "matmul/dtypes.hpp"
 #include "matmul/puts.hpp"
 #include "matmul/scratch_account.hpp"
 #include "matmul/stripes_price.hpp"
@@ -58,7 +59,7 @@ class RingPricer {
         ranks_(problem.ranks()),
         sum_(static_cast<double>(size_of(problem.compute))),
         item_(static_cast<double>(size_of(problem.d.dtype))) {
-    const double operations = is_complex(problem.compute) ? 8 : 2;
+    const double operations = operations_of(problem.compute);
     const auto factor = static_cast<double>(size_of(problem.a.dtype));
     for (const Tile& tile : tiles) load_.depth = std::max(load_.depth, static_cast<double>(tile.k.size()));
     const Layout summed = layout_summed(problem);

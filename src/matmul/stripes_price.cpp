@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "matmul/dtypes.hpp"
+
 namespace partita::multiplication {
 namespace {
 
@@ -111,7 +113,7 @@ class StripesPricer {
     if (tile.empty()) return;
     const Region d = region_of_d(tile);
     lines_ = std::min(lines_, (of_rows ? tile.m : tile.n).size());
-    const double operations = is_complex(problem.compute) ? 8 : 2;
+    const double operations = operations_of(problem.compute);
     raise(load_.product, static_cast<double>(d.size()) * static_cast<double>(problem.k()) * operations /
                              machine_.product_flops(problem.a.dtype));
     raise(load_.result, static_cast<double>(d.size()));

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "matmul/dtypes.hpp"
 #include "matmul/puts.hpp"
 #include "matmul/ring.hpp"
 #include "matmul/scratch_account.hpp"
@@ -34,11 +35,6 @@ std::vector<int> spread_ranks(int ranks) {
     result.push_back(static_cast<int>((place - std::floor(place)) * ranks));
   }
   return result;
-}
-
-/// Operations on real numbers of a multiply-add.
-double operations_of(Dtype compute) {
-  return is_complex(compute) ? 8 : 2;
 }
 
 /// The same in units of those that Machine::flops counts (f64).

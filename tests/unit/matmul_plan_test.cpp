@@ -337,6 +337,64 @@ MatmulCase cut_along_k(std::int64_t extent) {
   return test;
 }
 
+/// In blocks that go around a square grid, of a machine on which nothing is too small to be cut.
+MatmulCase on_square_grid(Order order, Dtype dtype) {
+  MatmulCase test = square(16, BlockCyclic({2, 2}, {2, 2}), Topology::regular(4));
+  const Layout layout = test.operands.d.layout;
+  test.operands.a = test.operands.b = test.operands.d = Operand::of(layout, dtype, order, Residency::heap);
+  testing::lay_on_devices(test);
+  test.options.method = MatmulMethod::summa_c;
+  test.machine.copy_latency = 0;
+  test.machine.peer_bandwidth = test.machine.flops = test.machine.flops_f32 = test.machine.flops_16 = 1;
+  return test;
+}
+
+// Rows of A, or columns of B, whichever lie whole in memory: a rank that has nothing to begin with begins
+// with the first of them, while the others are on their way.
+TEST(MatmulPlan, WhereTheFirstPieceIsAwaitedItsLinesComeInPieces) {
+  for (const Order order : {Order::row_major, Order::column_major}) {
+    for (const Dtype dtype : {Dtype::f64, Dtype::bf16}) {
+      const MatmulCase test = on_square_grid(order, dtype);
+      const bool of_a = order == Order::row_major;
+      for (int rank = 0; rank < 4; ++rank) {
+        const Plan plan = test.plan(rank);
+        std::vector<Multiply> products;
+        for (const Work& work : plan.works) {
+          if (const auto* const product = std::get_if<Multiply>(&work)) products.push_back(*product);
+        }
+        ASSERT_EQ(products.size(), 16u) << rank;  // of 8 rows, for each half of k
+        const Part& first = of_a ? products[0].a : products[0].b;
+        const Part& other = of_a ? products[0].b : products[0].a;
+        EXPECT_EQ(first.region.sets[of_a ? 0 : 1].size(), 1) << rank;
+        EXPECT_EQ(other.region.sets[of_a ? 1 : 0].size(), 8) << rank;
+        const bool has_both = rank == 0 || rank == 3;
+        EXPECT_EQ(plan.buffers[static_cast<std::size_t>(first.place.buffer)].name == "landing", !has_both)
+            << rank;
+        EXPECT_NE(plan.buffers[static_cast<std::size_t>(other.place.buffer)].name, "landing") << rank;
+      }
+      run(test, 1);
+    }
+  }
+}
+
+// By what the link takes for a piece, a start, and the multiprocessors that the last wave of a product
+// leaves idle.
+TEST(MatmulPlan, PiecesOfLinesStillFillADevice) {
+  const auto products = [](std::int64_t extent, Dtype dtype) {
+    MatmulCase test = square(extent, BlockCyclic({2, 2}, {256, 256}), Topology::regular(4));
+    for (Operand* const one : {&test.operands.a, &test.operands.b, &test.operands.d}) one->dtype = dtype;
+    testing::lay_on_devices(test);
+    test.options.method = MatmulMethod::summa_c;
+    test.machine = Machine::find("node-8-gpu");
+    const Plan plan = test.plan(1);
+    return std::ranges::count_if(plan.works,
+                                 [](const Work& work) { return std::holds_alternative<Multiply>(work); });
+  };
+  EXPECT_EQ(products(2048, Dtype::bf16), 2);
+  EXPECT_EQ(products(8192, Dtype::bf16), 4);
+  EXPECT_EQ(products(32768, Dtype::f64), 16);
+}
+
 TEST(MatmulPlan, TheOwnPieceComesLastWhereSumsMove) {
   EXPECT_EQ(first_rows(cut_along_k(4096).plan(1)), (std::vector<std::int64_t>{2048, 3072, 0, 1024}));
 }
