@@ -41,8 +41,9 @@ if(PARTITA_HAVE_MPI AND NOT PARTITA_SANITIZE MATCHES thread) # ThreadSanitizer d
        scalapack-turns-2 scalapack-turns-4)
 endif()
 
-# A rank waits for others, or for a deadline, more than half of its time: two count for a core. Under a sanitizer the
-# longest of them take a quarter of an hour: there those are shards, which many cores run side by side.
+# A rank waits for others, or for a deadline, more than half of its time: two count for a core, so each of several has one
+# thread, however many cores there are. Under a sanitizer the longest of them take a quarter of an hour: there those are
+# shards, which many cores run side by side; and ThreadSanitizer does not see how the threads of BLAS meet.
 function(partita_add_rank_test name ranks)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "COMMAND;ENVIRONMENT")
   set(configurations)
@@ -50,6 +51,10 @@ function(partita_add_rank_test name ranks)
     set(configurations CONFIGURATIONS full)
   endif()
   math(EXPR cores "${ranks} / 2 + 1 / ${ranks}")
+  set(one_thread)
+  if(ranks GREATER 1 OR PARTITA_SANITIZE MATCHES thread)
+    set(one_thread PARTITA_THREADS=1 OPENBLAS_NUM_THREADS=1)
+  endif()
   set(names ${name})
   if(PARTITA_SANITIZE AND name MATCHES "^(ranks|apps)-")
     set(names ${name}-part-0 ${name}-part-1 ${name}-part-2 ${name}-part-3)
@@ -61,7 +66,7 @@ function(partita_add_rank_test name ranks)
     set_tests_properties(
       ${part}
       PROPERTIES LABELS ranks PROCESSORS ${cores}
-                 ENVIRONMENT "GTEST_BRIEF=1;GTEST_TOTAL_SHARDS=${shards};GTEST_SHARD_INDEX=${index};${threads_environment};${arg_ENVIRONMENT}")
+                 ENVIRONMENT "GTEST_BRIEF=1;GTEST_TOTAL_SHARDS=${shards};GTEST_SHARD_INDEX=${index};${threads_environment};${one_thread};${arg_ENVIRONMENT}")
     math(EXPR index "${index} + 1")
   endforeach()
 endfunction()

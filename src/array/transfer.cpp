@@ -1,6 +1,9 @@
 #include "array/transfer.hpp"
 
+#include <chrono>
+#include <exception>
 #include <limits>
+#include <thread>
 #include <vector>
 
 #include "array/array_state.hpp"
@@ -30,13 +33,31 @@ void put_copy(ContextState& context, const kernels::StridedCopy& nest, const Vie
   }
 }
 
+/// What has been put into the context's stream behind its last end waits for nobody; a device that is lost
+/// copies no more.
+void outlast_copy(const ContextState& context) noexcept {
+  try {
+    while (!context.device_mark->reached()) std::this_thread::sleep_for(std::chrono::microseconds(50));
+  } catch (const std::exception&) {
+  }
+}
+
 /// To or from the host only once the streams have come to their end: so long a driver would wait within the
 /// copy, past the deadline, and where the wait for it fails, memory of the host may go while a stream is
-/// still to use it.
+/// still to use it. The copy itself is outlasted, for it may be under way when the wait for it fails.
 void copy_at_once(ContextState& context, const kernels::StridedCopy& nest, const View& from, const View& to) {
-  if (from.space != to.space) devices::finish_device(context, operation);
-  put_copy(context, nest, from, to, devices::begin_device_work(context));
+  if (from.space == to.space) {
+    put_copy(context, nest, from, to, devices::begin_device_work(context));
+    return devices::finish_device(context, operation);
+  }
   devices::finish_device(context, operation);
+  put_copy(context, nest, from, to, devices::begin_device_work(context));
+  try {
+    devices::finish_device(context, operation);
+  } catch (...) {
+    outlast_copy(context);
+    throw;
+  }
 }
 
 /// As one execution of one start.

@@ -8,6 +8,7 @@
 #include <partita/redistribute.hpp>
 #include <thread>
 
+#include "array/transfer.hpp"
 #include "device/copy_way.hpp"
 #include "ranks/array_model.hpp"
 #include "ranks/caught.hpp"
@@ -311,6 +312,27 @@ TEST(Device, ARankThatNeverCallsIsATimeoutAndNotAHang) {
         }
       },
       options);
+}
+
+// The memory is the caller's again.
+TEST(Device, ACopyToTheHostIsOverBeforeItsFailureIsSaid) {
+  if (!tests_fake_devices()) GTEST_SKIP() << "needs PARTITA_TEST_DEVICE=fake";
+  const std::chrono::milliseconds delay(700);
+  ContextOptions options;
+  options.device = test_device();
+  options.deadline = delay / 3;
+  delay_fake_copies(delay);
+  on_ranks(
+      [delay](Context& context) {
+        const Array there = zeros(context, {7, 5}, Slab(0), Dtype::f64);
+        if (there.local().extents[0] == 0) return;
+        const auto begin = std::chrono::steady_clock::now();
+        EXPECT_THROW(arrays::copied_to_host(there), Error);
+        EXPECT_GE(std::chrono::steady_clock::now() - begin, delay);
+        EXPECT_TRUE(context.failed());
+      },
+      options);
+  delay_fake_copies({});
 }
 
 // Nobody waits in a call of ours; the streams are let go all the same, and the next call says why.

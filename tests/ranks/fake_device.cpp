@@ -29,6 +29,7 @@ std::atomic<bool> refuses{false};
 std::atomic<bool> has_nvshmem{false};
 std::atomic<bool> computes{true};
 std::atomic<FakeLibrary> library{FakeLibrary::none};
+std::atomic<std::chrono::microseconds> copies_take{};
 
 /// The host's memory of the node, or of it only this rank's part.
 class FakeNodeMemory final : public memory::NodeMemory {
@@ -175,7 +176,10 @@ class FakeAccelerator final : public devices::Accelerator {
   }
 
   void copy_bytes(const void* from, void* to, std::int64_t bytes, Stream stream) override {
-    queue_of(stream).put([=] { std::memcpy(to, from, static_cast<std::size_t>(bytes)); });
+    queue_of(stream).put([=, delay = copies_take.load()] {
+      std::this_thread::sleep_for(delay);
+      std::memcpy(to, from, static_cast<std::size_t>(bytes));
+    });
   }
   void copy(const kernels::StridedCopy& nest, const void* from, void* to, Stream stream,
             devices::CopyScope) override {
@@ -287,6 +291,10 @@ void install_fake_devices(int count) {
   auto fake = std::make_unique<FakeAccelerators>(count);
   devices::Accelerators::replace(fake.get());
   installed = std::move(fake);
+}
+
+void delay_fake_copies(std::chrono::microseconds time) {
+  copies_take = time;
 }
 
 void refuse_fake_peers(bool refuse) {

@@ -23,6 +23,9 @@ void delay_fake_stream(Stream stream, std::chrono::microseconds time);
 /// What a stream of a fake device does in its turn.
 void put_into_fake_stream(Stream stream, std::function<void()> task);
 
+/// Each run of bytes that fake devices are given to copy from here on takes so much longer.
+void delay_fake_copies(std::chrono::microseconds time);
+
 /// How many streams of fake devices the process has made so far. Each is a thread.
 int fake_queues_made();
 
