@@ -129,10 +129,10 @@ endif()
 set(device_tests --gtest_filter=-Agree.*:Barrier.*:Exchange.*:Fork.*:Hdf5Types.*:NodeMemory.*:OnWait.*:ProcessGroup.*:Sockets.*:Wait*)
 partita_add_rank_test(ranks-threads-3-fake-device 3 COMMAND partita_rank_tests --threads-group --ranks=3 ${device_tests}
                       ENVIRONMENT PARTITA_TEST_DEVICE=fake)
-# What a device multiplies is put into its memory, however small it is.
+# What a device multiplies is put into its memory, however small it is, and what it transforms in groups.
 partita_add_rank_test(
   ranks-threads-2-fake-device-pushing 2
-  COMMAND partita_rank_tests --threads-group --ranks=2 --gtest_filter=DeviceMatmul*:Matmul*.*
+  COMMAND partita_rank_tests --threads-group --ranks=2 --gtest_filter=DeviceMatmul*:Matmul*.*:DeviceFft*
   ENVIRONMENT PARTITA_TEST_DEVICE=fake PARTITA_MACHINE=${CMAKE_CURRENT_SOURCE_DIR}/ranks/machine_that_pushes.json)
 # What a device transforms it stores where it belongs, wherever that can be.
 partita_add_rank_test(

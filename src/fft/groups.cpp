@@ -14,13 +14,57 @@ namespace {
 // The next stage begins when the first has come, so it had better not be most of the array.
 constexpr double most = 4, largest_first = 0.5;
 
-double share_of_first(const Problem& problem, const Stage& stage, int stored, const Stage& next) {
-  const Dtype dtype = dtype_between(problem);
-  const Taking taken =
-      taking(stage.after, next.before, problem.topology, static_cast<double>(size_of(dtype)));
-  const double others = compute_seconds(stage, problem, stored);
-  const int parts = parts_of(problem, stage.after, dtype, stage.axes, next.before).count;
-  return share_stored_meanwhile(store_price(taken, problem), others, parts);
+/// How many groups are worth their launches, and `starts` copies each, of what the next stage goes over.
+std::int64_t wanted_groups(const Problem& problem, const Stage& next, double starts) {
+  const Machine& machine = problem.machine;
+  const auto bytes = static_cast<double>(next.before.largest_local_size() * size_of(dtype_between(problem)));
+  const double start = 2 * (starts * machine.copy_latency + 2 * machine.signal_latency);
+  return std::llround(start > 0 ? std::clamp(bytes / machine.copy_bandwidth / start, 1.0, most) : most);
+}
+
+/// Of what is handed over at that price, while the other axes are transformed in `others` seconds.
+double share_of_first(const Problem& problem, const Stage& stage, const Stage& next,
+                      const HandOverPrice& price, double others, std::int64_t groups) {
+  const int parts = parts_of(problem, stage.after, dtype_between(problem), stage.axes, next.before).count;
+  return std::clamp(share_handed_over_meanwhile(price, others, parts), 1 / static_cast<double>(groups),
+                    largest_first);
+}
+
+Taking taking_between(const Problem& problem, const Stage& stage, const Stage& next) {
+  return taking(stage.after, next.before, problem.topology,
+                static_cast<double>(size_of(dtype_between(problem))));
+}
+
+/// What the ranks own along an axis, each once, in order; nothing where that is not in ranges which are alike
+/// or disjoint.
+std::vector<IndexSet> ranges_along(const Layout& layout, int axis) {
+  std::vector<IndexSet> ranges;
+  for (int rank = 0; rank < layout.ranks(); ++rank) {
+    const Region region = layout.region(rank);
+    if (region.empty()) continue;
+    const IndexSet& set = region.sets[static_cast<std::size_t>(axis)];
+    if (!set.is_range()) return {};
+    ranges.push_back(set);
+  }
+  std::ranges::sort(ranges, {}, &IndexSet::front);
+  ranges.erase(std::unique(ranges.begin(), ranges.end()), ranges.end());
+  for (std::size_t i = 1; i < ranges.size(); ++i) {
+    if (ranges[i].front() <= ranges[i - 1].back()) return {};
+  }
+  return ranges;
+}
+
+/// From a share `begin` of each range up to a share `end` of it.
+IndexSet shares_of(const std::vector<IndexSet>& ranges, double begin, double end) {
+  std::vector<Interval> intervals;
+  for (const IndexSet& range : ranges) {
+    const auto index = [&](double share) {
+      return range.front() + std::llround(share * static_cast<double>(range.size()));
+    };
+    const IndexSet some = IndexSet::range(index(begin), index(end));
+    intervals.insert(intervals.end(), some.intervals().begin(), some.intervals().end());
+  }
+  return IndexSet::of(intervals);
 }
 
 }  // namespace
@@ -40,21 +84,46 @@ Groups groups_of(const Problem& problem, const Stage& stage, int stored, const S
   };
   if (!is_of_kernel(problem, next) || axis == stored || contains(next.axes, axis)) return {};
   if (!whole(stage.after) || !whole(next.before)) return {};
-  const Machine& machine = problem.machine;
-  const std::int64_t item = size_of(dtype_between(problem));
-  const double pass = static_cast<double>(next.before.largest_local_size() * item) / machine.copy_bandwidth;
-  const double start = 2 * (machine.copy_latency + 2 * machine.signal_latency);
-  const std::int64_t wanted = std::llround(start > 0 ? std::clamp(pass / start, 1.0, most) : most);
+  const std::int64_t wanted = wanted_groups(problem, next, 1);
   if (wanted < 2) return {};
-  const std::int64_t extent = next.before.shape()[axis], least = shortest / item;
-  const double share = std::clamp(share_of_first(problem, stage, stored, next),
-                                  1 / static_cast<double>(wanted), largest_first);
+  const std::int64_t extent = next.before.shape()[axis], least = shortest / size_of(dtype_between(problem));
+  const double share =
+      share_of_first(problem, stage, next, store_price(taking_between(problem, stage, next), problem),
+                     compute_seconds(stage, problem, stored), wanted);
   const auto first = static_cast<std::int64_t>(share * static_cast<double>(extent));
   const std::int64_t begun = std::min(extent, round_up(std::max<std::int64_t>(first, 1), least));
   const std::int64_t length = round_up(ceil_divide(extent - begun, wanted - 1), least);
   Groups groups{axis, {IndexSet::range(0, begun)}};
   for (std::int64_t next_one = begun; next_one < extent; next_one += length)
     groups.indices.push_back(IndexSet::range(next_one, std::min(extent, next_one + length)));
+  return groups;
+}
+
+Groups copied_groups_of(const Problem& problem, const Stage& stage, const Stage& next) {
+  if (!problem.on_device() || !on_one_node(problem.topology) || problem.options.scratch_bytes != 0) return {};
+  if (stage.axes.empty() || !is_plain(stage.after) || !is_plain(next.before) ||
+      same(stage.after, next.before))
+    return {};
+  const auto slowest = std::ranges::find_if(problem.input.axis_order,
+                                            [&](std::int64_t axis) { return !contains(next.axes, axis); });
+  if (slowest == problem.input.axis_order.end()) return {};
+  const auto axis = static_cast<int>(*slowest);
+  const std::vector<IndexSet> ranges = ranges_along(next.before, axis);
+  const Taking taken = taking_between(problem, stage, next);
+  std::int64_t wanted = wanted_groups(problem, next, taken.givers);
+  for (const IndexSet& range : ranges) wanted = std::min(wanted, range.size());
+  if (ranges.empty() || wanted < 2) return {};
+  const double even = 1 / static_cast<double>(wanted);
+  const double first = !contains(stage.axes, axis)
+                           ? even
+                           : share_of_first(problem, stage, next, copy_price(taken, problem),
+                                            compute_seconds(stage, problem), wanted);
+  Groups groups{axis, {}};
+  const auto end = [&](std::int64_t group) {  // as a share of each range
+    return first + (1 - first) * static_cast<double>(group) / static_cast<double>(wanted - 1);
+  };
+  for (std::int64_t group = 0; group < wanted; ++group)
+    groups.indices.push_back(shares_of(ranges, group == 0 ? 0 : end(group - 1), end(group)));
   return groups;
 }
 

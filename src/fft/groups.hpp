@@ -1,4 +1,4 @@
-// In which order what is stored by peers arrives.
+// In which order what peers put into this rank's array arrives.
 #pragma once
 
 #include <vector>
@@ -20,5 +20,10 @@ struct Groups {
 /// on their way: several where that is worth the launches. The first group is as large as what is stored
 /// while the other axes of the stage are transformed.
 Groups groups_of(const Problem& problem, const Stage& stage, int stored, const Stage& next);
+
+/// Likewise of what `stage` makes and copy engines put into its owners' memory: a share of each owner's
+/// indices along the slowest axis in memory that `next` does not transform, so that rows are copied whole.
+/// Where `stage` does not transform it either, what is copied follows what is transformed, group by group.
+Groups copied_groups_of(const Problem& problem, const Stage& stage, const Stage& next);
 
 }  // namespace partita::fourier

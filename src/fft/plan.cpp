@@ -77,7 +77,7 @@ class Walk {
     first_stage(scheme.stages.front(), scheme.stages.size() > 1 ? &scheme.stages[1] : nullptr);
     for (std::size_t i = 1; i < scheme.stages.size(); ++i)
       next_stage(scheme.stages[i], i + 1 < scheme.stages.size() ? &scheme.stages[i + 1] : nullptr);
-    if (lands()) store_pending(add_array(operand(output).layout, problem_.dtype), nullptr);
+    if (lands()) put_pending(add_array(operand(output).layout, problem_.dtype), nullptr);
     if (current_ != output) hand_over(output);
     transform_pending();
     steps_.settle();
@@ -169,7 +169,8 @@ class Walk {
     }
     const bool changes = changes_dtype(problem_, stage);
     const bool ends = is_last(stage) && current_ != output && result_lies_as(stage.after);
-    const bool takes = ends && !changes && (!stores_ || reachable_in_place(output));
+    const bool in_groups = pending_ && copied_groups_of(problem_, *pending_->stage, stage).several();
+    const bool takes = ends && !changes && (!(stores_ || in_groups) || reachable_in_place(output));
     const Dtype before = dtype_between(problem_);
     const int arrived = arrives_with_room(stage, ends, next) ? add_array_for_stores(stage.before, before)
                         : takes                              ? output
@@ -217,7 +218,8 @@ class Walk {
     const Stage& stage = *now.stage;
     if (arrivals_.groups.several()) {
       const Arrivals arrivals = std::exchange(arrivals_, {});
-      transform_arriving(steps_, problem_, stage, is_last(stage), arrivals, now.from, now.to);
+      transform_arriving(steps_, problem_, stage, is_last(stage), stores_ && is_of_kernel(problem_, stage),
+                         arrivals, now.from, now.to);
     } else if (is_of_kernel(problem_, stage) && has_room(operand(now.from).layout, stage)) {
       transform_by_kernel(steps_, problem_, stage, is_last(stage), now.from, now.to);
     } else if (problem_.on_device() || (has_fastest(operand(now.from), stage.axes) && !needs_scratch(now))) {
@@ -228,24 +230,35 @@ class Walk {
     }
   }
 
-  /// What is pending into another buffer, stored by its last transform; false: that has to be done otherwise.
-  /// `next`: the stage that is to come there, if any.
-  bool store_pending(int to, const Stage* next) {
-    if (!stores_ || !pending_ || !reachable_in_place(to)) return false;
-    const std::optional<int> axis = stored_axis(problem_, *pending_->stage, operand(to).layout);
-    if (!axis) return false;
+  /// Into which groups what is pending is cut for `next` (if any), where it is handed over piece by piece
+  /// into `to`; nothing: that has to be done otherwise.
+  std::optional<Groups> groups_into(int to, std::optional<int> stored, const Stage* next) const {
+    if (stored) return next != nullptr ? groups_of(problem_, *pending_->stage, *stored, *next) : Groups{};
+    if (!problem_.on_device() || !is_plain(operand(to).layout)) return std::nullopt;
+    if (arrivals_.groups.several()) return Groups{};
+    if (next == nullptr) return std::nullopt;
+    const Groups groups = copied_groups_of(problem_, *pending_->stage, *next);
+    return groups.several() ? std::optional(groups) : std::nullopt;
+  }
+
+  /// What is pending into another buffer, stored by its last transform, or copied in groups; false: that has
+  /// to be done otherwise. `next`: the stage that is to come there, if any.
+  bool put_pending(int to, const Stage* next) {
+    if (!pending_ || !reachable_in_place(to)) return false;
+    const std::optional<int> axis =
+        stores_ ? stored_axis(problem_, *pending_->stage, operand(to).layout) : std::nullopt;
+    const std::optional<Groups> groups = groups_into(to, axis, next);
+    if (!groups) return false;
     const Pending now = *std::exchange(pending_, std::nullopt);
-    const Stage& stage = *now.stage;
-    const Groups groups = next != nullptr ? groups_of(problem_, stage, *axis, *next) : Groups{};
-    const StoredStage what{stage, is_last(stage), *axis, now.from, now.to};
-    arrivals_ = transform_into_owners(steps_, problem_, what, std::exchange(arrivals_, {}), to, groups);
+    const LeavingStage what{*now.stage, is_last(*now.stage), axis, now.from, now.to};
+    arrivals_ = put_into_owners(steps_, problem_, what, std::exchange(arrivals_, {}), to, *groups);
     current_ = to;
     return true;
   }
 
   /// The array as it is now into another buffer, with all that has to be transformed before.
   void hand_over(int to, const Stage* next = nullptr) {
-    if (store_pending(to, next)) return;
+    if (put_pending(to, next)) return;
     await_all(steps_, std::exchange(arrivals_, {}));
     redistribution::Parts parts;
     if (pending_ && (problem_.on_device() || !(needs_scratch(*pending_) && pending_->from == input))) {

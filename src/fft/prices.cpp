@@ -66,14 +66,29 @@ double exchange_seconds(const Taking& taken, const Problem& problem, double comp
          2 * machine.signal_latency;
 }
 
-StorePrice store_price(const Taking& taken, const Problem& problem) {
+HandOverPrice store_price(const Taking& taken, const Problem& problem) {
   const Machine& machine = problem.machine;
   const double bandwidth = machine.store_bandwidth > 0 ? machine.store_bandwidth : machine.peer_bandwidth;
   const double pass = (taken.own + taken.node) / copy_share(problem);
   return {pass, std::max(pass, taken.node / bandwidth)};
 }
 
-double store_seconds(const StorePrice& price, const Problem& problem, double computed, int parts,
+HandOverPrice copy_price(const Taking& taken, const Problem& problem) {
+  return {taken.own / copy_share(problem),
+          taken.node / std::min(copy_share(problem), problem.machine.peer_bandwidth * share_of_link)};
+}
+
+double copied_seconds(const HandOverPrice& price, const Problem& problem, double computed, int parts,
+                      double first, std::size_t groups, double takers) {
+  const Machine& machine = problem.machine;
+  const double start = takers * machine.copy_latency;
+  const double meanwhile =
+      std::max(computed + first * price.pass, computed / parts + first * price.links + parts * start);
+  return meanwhile + (1 - first) * price.links + static_cast<double>(groups - 1) * start +
+         2 * machine.signal_latency;
+}
+
+double store_seconds(const HandOverPrice& price, const Problem& problem, double computed, int parts,
                      double first) {
   const double meanwhile = std::max(computed + first * price.pass, computed / parts + first * price.links);
   return meanwhile + (1 - first) * price.links + parts * problem.machine.copy_latency +
@@ -81,13 +96,13 @@ double store_seconds(const StorePrice& price, const Problem& problem, double com
 }
 
 // computed / parts + first * links = computed + first * pass
-double share_stored_meanwhile(const StorePrice& price, double computed, int parts) {
+double share_handed_over_meanwhile(const HandOverPrice& price, double computed, int parts) {
   const double spare = price.links - price.pass;
   const double beside = computed * (1 - 1.0 / parts);
   return beside < spare ? beside / spare : 1;
 }
 
-double seconds_behind_stores(const StorePrice& price, double computed, double first, std::size_t groups) {
+double seconds_behind_groups(const HandOverPrice& price, double computed, double first, std::size_t groups) {
   if (groups < 2) return computed;
   const double share = (1 - first) / static_cast<double>(groups - 1);
   double end = first * computed;  // since the first group has come

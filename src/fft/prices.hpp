@@ -23,24 +23,32 @@ double compute_seconds(const Stage& stage, const Problem& problem, int but = -1)
 /// copy engines of devices.
 double exchange_seconds(const Taking& taken, const Problem& problem, double computed = 0, int parts = 1);
 
-/// Of a device whose last transform of a stage stores its results where they belong.
-struct StorePrice {
-  double pass = 0;   ///< over memory: the array is read once and stored
+/// What a device takes to hand an array over.
+struct HandOverPrice {
+  double pass = 0;   ///< over memory
   double links = 0;  ///< at the pace of the slowest of memory and links
 };
-StorePrice store_price(const Taking& taken, const Problem& problem);
+/// The last transform of a stage stores its results where they belong: the array is read once and stored.
+HandOverPrice store_price(const Taking& taken, const Problem& problem);
+/// Engines copy it; what the rank keeps goes over memory.
+HandOverPrice copy_price(const Taking& taken, const Problem& problem);
 
 /// Until all is stored: the first group, a share of the whole, one part while the other axes of the next are
 /// computed, which takes `computed` seconds in all; then the others.
-double store_seconds(const StorePrice& price, const Problem& problem, double computed, int parts,
+double store_seconds(const HandOverPrice& price, const Problem& problem, double computed, int parts,
                      double first = 1);
 
-/// The share that is stored while the other axes are transformed: links then have no rest, and memory has
-/// done when they have.
-double share_stored_meanwhile(const StorePrice& price, double computed, int parts);
+/// Until all is copied, a stage's axes having taken `computed` seconds: the first group, part by part while
+/// the next part is transformed, then the others; a start for each copy.
+double copied_seconds(const HandOverPrice& price, const Problem& problem, double computed, int parts,
+                      double first, std::size_t groups, double takers);
 
-/// What is left when all is stored of a transform of `computed` seconds that begins with the first of so many
-/// groups while the others are on their way.
-double seconds_behind_stores(const StorePrice& price, double computed, double first, std::size_t groups);
+/// The share that is handed over while other axes are transformed: links then have no rest, and memory has
+/// done when they have.
+double share_handed_over_meanwhile(const HandOverPrice& price, double computed, int parts);
+
+/// What is left when all is handed over of a transform of `computed` seconds that begins with the first of so
+/// many groups while the others are on their way.
+double seconds_behind_groups(const HandOverPrice& price, double computed, double first, std::size_t groups);
 
 }  // namespace partita::fourier

@@ -111,14 +111,15 @@ class Prediction {
     const bool first = done_ == nullptr;
     change(stage.before, problem_.halves && !first ? problem_.dtype : problem_.input.dtype, true, &stage);
     computed_ = compute_seconds(stage, problem_);
-    if (stored_)
-      computed_ = seconds_behind_stores(stored_->price, computed_, stored_->first, stored_->groups);
+    if (handed_over_)
+      computed_ =
+          seconds_behind_groups(handed_over_->price, computed_, handed_over_->first, handed_over_->groups);
     from_ = &stage.after;
     done_ = &stage;
   }
   void put_result(const Layout& wanted) {
     change(wanted, problem_.dtype, may_store_result(problem_), nullptr);
-    if (!stored_ || problem_.reachable_output) return;
+    if (!handed_over_ || problem_.reachable_output) return;
     seconds_ += static_cast<double>(wanted.largest_local_size() * size_of(problem_.dtype)) /
                     problem_.machine.copy_bandwidth +
                 problem_.machine.copy_latency;
@@ -128,14 +129,14 @@ class Prediction {
   double bytes() const { return bytes_; }
 
  private:
-  struct Stored {
-    StorePrice price;
+  struct HandedOver {
+    HandOverPrice price;
     double first = 1;  // group, as a share of all
     std::size_t groups = 0;
   };
 
   void change(const Layout& to, Dtype dtype, bool reachable, const Stage* next) {
-    const std::optional<Stored> before = std::exchange(stored_, std::nullopt);
+    const std::optional<HandedOver> before = std::exchange(handed_over_, std::nullopt);
     const double computed = std::exchange(computed_, 0);
     if (same(*from_, to)) {
       seconds_ += computed;
@@ -146,17 +147,26 @@ class Prediction {
     const int parts = done_ == nullptr ? 1 : parts_of(problem_, *from_, dtype, done_->axes, to).count;
     const std::optional<int> axis =
         scheme_.stores && done_ != nullptr && reachable ? stored_axis(problem_, *done_, to) : std::nullopt;
-    if (!axis) {
+    // What comes in groups goes on in them, and then arrives all at once.
+    const bool in_groups = before && before->groups > 1;
+    if (!axis) return copy(to, taken, computed, in_groups ? nullptr : next, parts);
+    const Groups groups =
+        next != nullptr && !in_groups ? groups_of(problem_, *done_, *axis, *next) : Groups{};
+    handed_over_ = HandedOver{store_price(taken, problem_), groups.first_share(), groups.indices.size()};
+    seconds_ += store_seconds(handed_over_->price, problem_, compute_seconds(*done_, problem_, *axis),
+                              done_->axes.size() == 1 ? 1 : parts, handed_over_->first);
+  }
+
+  void copy(const Layout& to, const Taking& taken, double computed, const Stage* next, int parts) {
+    const bool may = done_ != nullptr && next != nullptr && same(next->before, to);
+    const Groups groups = may ? copied_groups_of(problem_, *done_, *next) : Groups{};
+    if (!groups.several()) {
       seconds_ += exchange_seconds(taken, problem_, computed, parts);
       return;
     }
-    // What comes in groups goes on in them, and then arrives all at once.
-    const bool in_groups = before && before->groups > 1;
-    const Groups groups =
-        next != nullptr && !in_groups ? groups_of(problem_, *done_, *axis, *next) : Groups{};
-    stored_ = Stored{store_price(taken, problem_), groups.first_share(), groups.indices.size()};
-    seconds_ += store_seconds(stored_->price, problem_, compute_seconds(*done_, problem_, *axis),
-                              done_->axes.size() == 1 ? 1 : parts, stored_->first);
+    handed_over_ = HandedOver{copy_price(taken, problem_), groups.first_share(), groups.indices.size()};
+    seconds_ += copied_seconds(handed_over_->price, problem_, computed, parts, handed_over_->first,
+                               handed_over_->groups, taken.givers);
   }
 
   const Scheme& scheme_;
@@ -164,8 +174,8 @@ class Prediction {
   const Layout* from_;
   const Stage* done_ = nullptr;
   double seconds_ = 0, bytes_ = 0;
-  double computed_ = 0;           // of what has not changed hands
-  std::optional<Stored> stored_;  // by the last change of hands
+  double computed_ = 0;                    // of what has not changed hands
+  std::optional<HandedOver> handed_over_;  // by the last change of hands
 };
 
 void predict(Scheme& scheme, const Problem& problem, const std::optional<Layout>& wanted) {

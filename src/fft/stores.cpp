@@ -8,10 +8,10 @@
 namespace partita::fourier {
 namespace {
 
-/// The axes but one.
-Stage without(const Stage& stage, int axis) {
+/// The axes but one, if any.
+Stage without(const Stage& stage, std::optional<int> axis) {
   Stage rest = stage;
-  std::erase(rest.axes, axis);
+  if (axis) std::erase(rest.axes, *axis);
   return rest;
 }
 
@@ -22,9 +22,9 @@ Region in_group(Region region, int axis, const IndexSet& group) {
   return region;
 }
 
-class Storing {
+class Leaving {
  public:
-  Storing(Steps& steps, const Problem& problem, const StoredStage& what, int to)
+  Leaving(Steps& steps, const Problem& problem, const LeavingStage& what, int to)
       : steps_(steps),
         problem_(problem),
         what_(what),
@@ -35,7 +35,7 @@ class Storing {
         takers_(owners(steps.operand(to).layout, own_)),
         givers_(owners(what.stage.after, without_room(steps.operand(to).layout, what.stage.after))) {}
 
-  /// Nobody waits before all its peers have been told that they may store.
+  /// Nobody waits before all its peers have been told that they may begin.
   void open() {
     steps_.settle();
     for (const int peer : givers_) steps_.signal(peer, grant);
@@ -43,23 +43,27 @@ class Storing {
 
   /// As groups of the source arrive.
   void run(const Arrivals& arriving) {
-    for (std::size_t i = 0; i < arriving.groups.indices.size(); ++i)
-      store(await_group(steps_, arriving, i, own_));
+    for (std::size_t i = 0; i < arriving.groups.indices.size(); ++i) {
+      const Region lines = await_group(steps_, arriving, i, own_);
+      make(lines);
+      put(lines);
+    }
     tell();
   }
 
-  /// Of the first group part by part, while the other axes of the next part are transformed.
+  /// Of the first group part by part, while the other axes of the next part are transformed. Where groups can
+  /// be made one after the other, they are the parts.
   void run(const Groups& groups) {
+    if (!what_.stored && !contains(rest_.axes, groups.axis)) return run_in_order(groups);
     const redistribution::Parts parts = parts_of_rest();
     for (int part = 0; part < parts.count; ++part) {
       const Region lines = redistribution::part_of(own_, parts, part);
-      if (!rest_.axes.empty() && !lines.empty())
-        transform_owned(steps_, problem_, rest_, false, before(lines), what_.from, between_);
-      store(groups.several() ? in_group(lines, groups.axis, groups.indices.front()) : lines);
+      make(lines);
+      put(groups.several() ? in_group(lines, groups.axis, groups.indices.front()) : lines);
     }
     tell();
     for (std::size_t i = 1; i < groups.indices.size(); ++i) {
-      store(in_group(own_, groups.axis, groups.indices[i]));
+      put(in_group(own_, groups.axis, groups.indices[i]));
       tell();
     }
   }
@@ -67,13 +71,18 @@ class Storing {
   const std::vector<int>& givers() const { return givers_; }
 
  private:
+  static int owner(const Layout::Cell& cell) { return cell.contributions.front().front(); }
+  int distance(int rank) const {
+    const int ranks = what_.stage.after.ranks();
+    return (rank - steps_.rank() + ranks) % ranks;
+  }
+
   /// Those of a region, this rank excepted, from the next rank on.
   std::vector<int> owners(const Layout& layout, const Region& region) const {
     std::vector<int> ranks;
     if (region.empty()) return ranks;
-    for (const Layout::Cell& cell : layout.cells(region)) ranks.push_back(cell.contributions.front().front());
-    const auto distance = [&](int rank) { return (rank - steps_.rank() + layout.ranks()) % layout.ranks(); };
-    std::ranges::sort(ranks, {}, distance);
+    for (const Layout::Cell& cell : layout.cells(region)) ranks.push_back(owner(cell));
+    std::ranges::sort(ranks, {}, [&](int rank) { return distance(rank); });
     ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
     std::erase(ranks, steps_.rank());
     return ranks;
@@ -95,6 +104,15 @@ class Storing {
     return parts_of(problem_, what_.stage.after, to.dtype, what_.stage.axes, to.layout);
   }
 
+  void run_in_order(const Groups& groups) {
+    for (const IndexSet& group : groups.indices) {
+      const Region lines = in_group(own_, groups.axis, group);
+      make(lines);
+      put(lines);
+      tell();
+    }
+  }
+
   /// The halved axis has another extent before.
   Region before(Region lines) const {
     for (const int axis : what_.stage.axes) {
@@ -103,18 +121,38 @@ class Storing {
     return lines;
   }
 
-  void store(const Region& lines) {
+  /// But for what is transformed where it is stored.
+  void make(const Region& lines) {
+    if (rest_.axes.empty() || lines.empty()) return;
+    const bool last = what_.last && !what_.stored;
+    transform_owned(steps_, problem_, rest_, last, before(lines), what_.from, between_);
+  }
+
+  void put(const Region& lines) {
     if (lines.empty()) return;
     if (!granted_) {
       for (const int peer : takers_) steps_.wait(peer, grant);
     }
     granted_ = true;
-    TransformInto work{{lines, steps_.own(between_)}, {}, what_.stored, problem_.kind, what_.last};
-    for (Layout::Cell& cell : steps_.operand(to_).layout.cells(lines)) {
-      const int owner = cell.contributions.front().front();
-      work.to.push_back({std::move(cell.region), {to_, owner, 0, {}}});
+    std::vector<Layout::Cell> cells = steps_.operand(to_).layout.cells(lines);
+    if (what_.stored) {
+      store(lines, cells);
+    } else {
+      copy(cells);
     }
+  }
+
+  void store(const Region& lines, std::vector<Layout::Cell>& cells) {
+    TransformInto work{{lines, steps_.own(between_)}, {}, *what_.stored, problem_.kind, what_.last};
+    for (Layout::Cell& cell : cells) work.to.push_back({std::move(cell.region), {to_, owner(cell), 0, {}}});
     steps_.compute(std::move(work));
+  }
+
+  /// To the next rank first, so that no two put to the same one.
+  void copy(std::vector<Layout::Cell>& cells) {
+    std::ranges::stable_sort(cells, {}, [&](const Layout::Cell& cell) { return distance(owner(cell)); });
+    for (Layout::Cell& cell : cells)
+      steps_.copy(steps_.rank(), std::move(cell.region), steps_.own(between_), {to_, owner(cell), 0, {}});
   }
 
   void tell() {
@@ -123,7 +161,7 @@ class Storing {
 
   Steps& steps_;
   const Problem& problem_;
-  const StoredStage& what_;
+  const LeavingStage& what_;
   Stage rest_;  // that is transformed first
   int between_, to_;
   Region own_;
@@ -144,17 +182,17 @@ void await_all(Steps& steps, const Arrivals& arrivals) {
   }
 }
 
-Arrivals transform_into_owners(Steps& steps, const Problem& problem, const StoredStage& what,
-                               const Arrivals& arriving, int to, const Groups& groups) {
-  Storing storing(steps, problem, what, to);
-  storing.open();
+Arrivals put_into_owners(Steps& steps, const Problem& problem, const LeavingStage& what,
+                         const Arrivals& arriving, int to, const Groups& groups) {
+  Leaving leaving(steps, problem, what, to);
+  leaving.open();
   if (arriving.groups.several()) {
-    storing.run(arriving);
+    leaving.run(arriving);
   } else {
-    storing.run(groups);
-    if (groups.several()) return {groups, storing.givers()};
+    leaving.run(groups);
+    if (groups.several()) return {groups, leaving.givers()};
   }
-  for (const int peer : storing.givers()) steps.wait(peer, written);
+  for (const int peer : leaving.givers()) steps.wait(peer, written);
   return {};
 }
 
@@ -174,11 +212,17 @@ void transform_by_kernel(Steps& steps, const Problem& problem, const Stage& stag
   transform_lines(steps, problem, stage, last, stage.before.region(steps.rank()), from, to);
 }
 
-void transform_arriving(Steps& steps, const Problem& problem, const Stage& stage, bool last,
+void transform_arriving(Steps& steps, const Problem& problem, const Stage& stage, bool last, bool by_kernel,
                         const Arrivals& arriving, int from, int to) {
   const Region own = stage.before.region(steps.rank());
-  for (std::size_t i = 0; i < arriving.groups.indices.size(); ++i)
-    transform_lines(steps, problem, stage, last, await_group(steps, arriving, i, own), from, to);
+  for (std::size_t i = 0; i < arriving.groups.indices.size(); ++i) {
+    const Region lines = await_group(steps, arriving, i, own);
+    if (by_kernel) {
+      transform_lines(steps, problem, stage, last, lines, from, to);
+    } else if (!lines.empty()) {
+      transform_owned(steps, problem, stage, last, lines, from, to);
+    }
+  }
 }
 
 }  // namespace partita::fourier

@@ -1,7 +1,8 @@
-// An array that changes hands while it is transformed: the last transform of a stage stores its results in
-// the memory of their owners.
+// An array that changes hands while it is transformed, among the devices of a node: the last transform of a
+// stage stores its results in the memory of their owners, or engines copy them there.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "fft/groups.hpp"
@@ -11,7 +12,7 @@
 
 namespace partita::fourier {
 
-/// What peers store in this rank's memory and nobody has waited for yet; nothing where it came all at once.
+/// What peers put into this rank's memory and nobody has waited for yet; nothing where it came all at once.
 struct Arrivals {
   Groups groups;
   std::vector<int> givers;
@@ -20,12 +21,12 @@ struct Arrivals {
 Region await_group(Steps& steps, const Arrivals& arrivals, std::size_t group, const Region& region);
 void await_all(Steps& steps, const Arrivals& arrivals);
 
-/// A stage on its way from one buffer to its owners. The axes but `stored` are transformed first, into buffer
-/// `between`, which may be `from`.
-struct StoredStage {
+/// A stage on its way from one buffer to its owners. The axes but `stored` (all of them, where nothing is
+/// stored but all is copied) are transformed first, into buffer `between`, which may be `from`.
+struct LeavingStage {
   const Stage& stage;
   bool last = false;
-  int stored = 0;
+  std::optional<int> stored;
   int from = 0;
   int between = 0;
 };
@@ -33,14 +34,14 @@ struct StoredStage {
 /// Into buffer `to`, in the memory of peers, too: part by part, so that one part's results are on their way
 /// while the other axes of the next are transformed, or group by group as `arriving` comes. Gives what is on
 /// its way to this rank, in `groups`.
-Arrivals transform_into_owners(Steps& steps, const Problem& problem, const StoredStage& what,
-                               const Arrivals& arriving, int to, const Groups& groups);
+Arrivals put_into_owners(Steps& steps, const Problem& problem, const LeavingStage& what,
+                         const Arrivals& arriving, int to, const Groups& groups);
 
 /// A stage of one axis by the kernel, from one buffer to another, or in place: this rank's part.
 void transform_by_kernel(Steps& steps, const Problem& problem, const Stage& stage, bool last, int from,
                          int to);
-/// The same where the input arrives in groups.
-void transform_arriving(Steps& steps, const Problem& problem, const Stage& stage, bool last,
+/// A stage whose input arrives in groups, by the kernel or not.
+void transform_arriving(Steps& steps, const Problem& problem, const Stage& stage, bool last, bool by_kernel,
                         const Arrivals& arriving, int from, int to);
 
 }  // namespace partita::fourier

@@ -73,14 +73,20 @@ class TouchedBytes {
     return range;
   }
 
-  /// Those of a region that leaves out a part of each row.
+  /// Those of a region that leaves out a part of each row, or of each plane, ..: rows of the fastest
+  /// dimension that it does not take whole, and of all that are faster.
   static Columns columns_of(const Operand& operand, const Local& local, const Region& region,
                             std::int64_t item) {
-    if (operand.axis_order.empty()) return {};
-    const auto fastest = static_cast<std::size_t>(operand.axis_order[operand.axis_order.size() - 1]);
-    const IndexSet &set = region.sets[fastest], &owned = local.owned.sets[fastest];
-    if (set.size() == owned.size()) return {};
-    return {owned.size() * item, owned.position(set.front()) * item, (owned.position(set.back()) + 1) * item};
+    std::int64_t bytes = item;  // of one index
+    for (int i = operand.axis_order.size() - 1; i > 0; --i) {
+      const auto dimension = static_cast<std::size_t>(operand.axis_order[i]);
+      const IndexSet &set = region.sets[dimension], &owned = local.owned.sets[dimension];
+      if (set.size() != owned.size())
+        return {owned.size() * bytes, owned.position(set.front()) * bytes,
+                (owned.position(set.back()) + 1) * bytes};
+      bytes *= owned.size();
+    }
+    return {};
   }
 
   const Plan& plan_;

@@ -33,7 +33,7 @@ struct MemoryRange {
 };
 
 /// Of an array, all bytes from the first to the last that a step uses, but for columns that it leaves out
-/// along the fastest dimension; of one that is not dense, all.
+/// along the fastest dimension that it does not take whole; of one that is not dense, all.
 struct Touched {
   std::vector<MemoryRange> read;
   std::vector<MemoryRange> written;  ///< or updated

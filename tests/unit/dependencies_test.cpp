@@ -298,6 +298,26 @@ TEST(Touched, WorksTouchTheirParts) {
   }
 }
 
+/// Of planes, likewise.
+TEST(Touched, RowsOfPlanesAreApart) {
+  const Operand operand = Operand::of(Layout(Slab(0), {6, 10, 12}, 2), Dtype::f32);
+  Plan plan;
+  plan.buffers = {{"array", BufferKind::operand, operand, 0}, {"other", BufferKind::operand, operand, 0}};
+  for (const auto& [first, last] : {std::pair(0, 4), std::pair(4, 10), std::pair(3, 5)}) {
+    Region region = operand.layout.region(0);
+    region.sets[1] = IndexSet::range(first, last);
+    Step step;
+    step.region = region;
+    step.to.buffer = 1;
+    plan.steps.push_back(step);
+  }
+  const std::vector<planning::Touched> touched = planning::touched_by_steps(plan);
+  EXPECT_EQ(touched[1].written.front().columns, (planning::Columns{480, 192, 480}));
+  const planning::Dependencies found = planning::find_dependencies(plan, touched, std::vector{0, 1, 2});
+  EXPECT_TRUE(found.after[1].empty());
+  EXPECT_EQ(found.after[2], (std::vector{1, 0}));
+}
+
 /// Of rows, parts that leave out something of each.
 TEST(Touched, ColumnsOfAnArrayAreApart) {
   const Operand operand = Operand::of(Layout(Slab(0), {6, 10, 12}, 2), Dtype::f32);

@@ -5,6 +5,7 @@
 #include <set>
 #include <vector>
 
+#include "fft/layouts.hpp"
 #include "plan/channels.hpp"
 #include "plan/dependencies.hpp"
 #include "plan/lanes.hpp"
@@ -32,14 +33,14 @@ struct InLanes {
   std::vector<std::vector<int>> after;
 };
 
-/// Rank 1's of two, of a cube of c64 from planes to transposed planes.
-Plan plan_of_cube(std::int64_t n, FftExchange exchange) {
-  Operand input = on_heap(Layout(Slab(0), {n, n, n}, 2), Dtype::c64),
-          output = on_heap(Layout(Slab(1), {n, n, n}, 2), Dtype::c64);
+/// Rank 1's, of a cube of c64 from planes to transposed planes.
+Plan plan_of_cube(std::int64_t n, FftExchange exchange, int ranks = 2) {
+  Operand input = on_heap(Layout(Slab(0), {n, n, n}, ranks), Dtype::c64),
+          output = on_heap(Layout(Slab(1), {n, n, n}, ranks), Dtype::c64);
   input.space = output.space = MemorySpace::device;
   FftOptions options;
   options.exchange = exchange;
-  return plan_fft(input, output, Topology::regular(2), 1, options, Machine::find("node-8-gpu"));
+  return plan_fft(input, output, Topology::regular(ranks), 1, options, Machine::find("node-8-gpu"));
 }
 
 /// The first group's while the other axes are transformed, which wait for no stores; each group's last
@@ -74,7 +75,12 @@ TEST(FftPlan, StoresGoBesideTheTransformsOfOtherPartsAndGroups) {
   EXPECT_LE(extent(ends.front()), 256);
 }
 
-/// Nor does the next part's transform wait for what this rank keeps.
+bool is_along(const Plan& plan, const Step& step, int axis) {
+  const auto& transform = std::get<Transform>(plan.works[static_cast<std::size_t>(step.work)]);
+  return transform.axes == Extents{axis};
+}
+
+/// Nor does the next part's transform wait for what this rank keeps, but each group's last one does.
 TEST(FftPlan, WhatARankKeepsIsCopiedBesideTheNextTransform) {
   const Plan plan = plan_of_cube(256, FftExchange::copies);
   const InLanes found(plan);
@@ -86,10 +92,62 @@ TEST(FftPlan, WhatARankKeepsIsCopiedBesideTheNextTransform) {
       kept += step.to.rank == 1 ? 1 : 0;
     }
     if (!found.is_a<Transform>(i)) continue;
-    EXPECT_EQ(found.after[i].empty(), step.work != static_cast<int>(plan.works.size()) - 1) << i;
-    ++transforms;
+    EXPECT_EQ(found.after[i].empty(), !is_along(plan, step, 0)) << i;
+    transforms += is_along(plan, step, 0) ? 0 : 1;
   }
-  EXPECT_EQ(kept, transforms - 1);  // the last one is that of the last axis
+  EXPECT_EQ(transforms, 4);
+  EXPECT_EQ(kept, transforms + 1);  // of the first group's parts, and of the second group
+}
+
+/// The last transform of one group beside the copies of the others; rows are copied whole.
+TEST(FftPlan, CopiesOfAGroupGoBesideTheLastTransformOfTheOneBefore) {
+  for (const auto& [n, groups] : {std::pair<std::int64_t, std::size_t>{720, 4}, {500, 3}}) {
+    const Plan plan = plan_of_cube(n, FftExchange::copies, 4);
+    const InLanes found(plan);
+    std::vector<std::size_t> ends;
+    std::int64_t copied = 0, first_rows = 0;
+    for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+      const Step& step = plan.steps[i];
+      if (step.kind == StepKind::copy) {
+        EXPECT_EQ(step.region.sets[2].size(), n);
+        copied += step.region.size();
+        if (first_rows == 0) first_rows = step.region.sets[1].size();
+      }
+      if (found.is_a<Transform>(i) && is_along(plan, step, 0)) ends.push_back(i);
+    }
+    EXPECT_EQ(copied, n * n * n / 4);
+    EXPECT_EQ(ends.size(), groups);
+    EXPECT_GT(first_rows, n / 16);
+    EXPECT_LE(first_rows, n / 8);
+    for (std::size_t group = 0; group < ends.size(); ++group) {  // only what this rank keeps of the group
+      ASSERT_EQ(found.after[ends[group]].size(), 1U) << group;
+      const auto kept = static_cast<std::size_t>(found.after[ends[group]].front());
+      EXPECT_EQ(plan.steps[kept].to.rank, 1);
+      const auto& transform =
+          std::get<Transform>(plan.works[static_cast<std::size_t>(plan.steps[ends[group]].work)]);
+      EXPECT_EQ(plan.steps[kept].region.sets[1], transform.from.region.sets[1]);
+    }
+  }
+}
+
+/// What the stage before does not transform either is handed over as it is made.
+TEST(FftPlan, PencilsAreCopiedGroupByGroup) {
+  const Shape shape{512, 512, 512};
+  const std::vector<int> grid{2, 2}, from{0, 1}, to{1, 2};
+  Operand input = on_heap(fourier::grid_layout(shape, from, grid, 4), Dtype::c64),
+          output = on_heap(fourier::grid_layout(shape, to, grid, 4), Dtype::c64);
+  input.space = output.space = MemorySpace::device;
+  FftOptions options{.method = FftMethod::pencil, .exchange = FftExchange::copies};
+  const Plan plan = plan_fft(input, output, Topology::regular(4), 1, options, Machine::find("node-8-gpu"));
+  const InLanes found(plan);
+  std::vector<int> axes;  // in the order of the steps
+  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+    if (!found.is_a<Transform>(i)) continue;
+    for (int axis = 0; axis < 3; ++axis) {
+      if (is_along(plan, plan.steps[i], axis)) axes.push_back(axis);
+    }
+  }
+  EXPECT_EQ(axes, (std::vector{2, 2, 2, 2, 1, 1, 1, 1, 0}));
 }
 
 /// What is put into a peer's memory lies between the transforms of parts.
@@ -107,7 +165,7 @@ TEST(FftPlan, ADevicesCopiesLeaveWhileTheNextPartIsTransformed) {
   const auto first_copy = std::ranges::find(kinds, StepKind::copy);
   const auto computed_before = std::count(kinds.begin(), first_copy, StepKind::compute);
   EXPECT_EQ(computed_before, 1);
-  EXPECT_EQ(std::ranges::count(kinds, StepKind::compute), 3);  // two parts, and the other axis
+  EXPECT_EQ(std::ranges::count(kinds, StepKind::compute), 6);  // two parts, and the other axis in four groups
 }
 
 /// In groups that follow one another while the next part is transformed; a bound that is too small leaves
@@ -143,7 +201,7 @@ TEST(FftPlan, BetweenDevicesOfNodesMessagesMayGoInGroups) {
 /// Copies do not wait for them, and each of them waits for what it is about. Long copies have theirs between.
 TEST(FftPlan, SignalsOfShortCopiesGoBesideTheNextOnes) {
   for (const auto& [n, lane] : {std::pair(256, planning::signalling), std::pair(512, planning::pushing)}) {
-    const Plan plan = plan_of_cube(n, FftExchange::copies);
+    const Plan plan = plan_of_cube(n, FftExchange::copies, n == 256 ? 4 : 2);
     const InLanes found(plan);
     int signals = 0;
     for (std::size_t i = 0; i < plan.steps.size(); ++i) {

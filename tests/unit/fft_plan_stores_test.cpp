@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 
+#include "plan/channels.hpp"
 #include "unit/fft_plans.hpp"
 #include "unit/random_layouts.hpp"
 
@@ -17,10 +19,21 @@ bool stores_to_peers(const Plan& plan) {
   });
 }
 
+/// What a rank puts arrives in groups, each of which its owner is told of.
+bool goes_in_groups(const Plan& plan) {
+  std::map<int, int> puts;
+  for (const Step& step : plan.steps) {
+    if (step.kind == StepKind::signal &&
+        static_cast<planning::Channel>(step.channel) == planning::Channel::written)
+      ++puts[step.peer];
+  }
+  return std::ranges::any_of(puts, [](const auto& peer) { return peer.second > 1; });
+}
+
 /// Uneven slabs, ranks without lines, odd sizes along the other axes; several exchanges in a plan.
-TEST(FftPlan, ResultsAreStoredWhereTheyBelong) {
+TEST(FftPlan, ResultsAreStoredWhereTheyBelongOrCopiedThereInGroups) {
   RandomLayouts random(23);
-  int stored = 0;
+  int stored = 0, in_groups = 0;
   for (int i = 0; i < 250; ++i) {
     const int ranks = random.number(2, 8), dimensions = random.number(2, 3);
     Shape shape;
@@ -53,11 +66,17 @@ TEST(FftPlan, ResultsAreStoredWhereTheyBelong) {
     const Topology topology = Topology::regular(ranks);
     expect_transforms(input, output, topology, options, false, false, that_stores());
     stored += stores_to_peers(plan_fft(input, output, topology, 0, options, that_stores())) ? 1 : 0;
+    expect_transforms(input, output, topology, options, false, false, that_copies_in_groups());
+    in_groups +=
+        goes_in_groups(plan_fft(input, output, topology, 0, options, that_copies_in_groups())) ? 1 : 0;
     const bool may_be_in_place = options.kind == FftKind::c2c;
-    if (may_be_in_place) expect_transforms(input, input, topology, options, true, false, that_stores());
+    for (const Machine& machine : {that_stores(), that_copies_in_groups()}) {
+      if (may_be_in_place) expect_transforms(input, input, topology, options, true, false, machine);
+    }
     if (HasFailure()) return;
   }
   EXPECT_GT(stored, 60);
+  EXPECT_GT(in_groups, 60);
 }
 
 /// Boxes that are stacked as bricks cut neighbouring lines in other places.

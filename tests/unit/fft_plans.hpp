@@ -100,4 +100,11 @@ inline Machine that_stores() {
   return machine;
 }
 
+/// One whose devices copy what changes hands, in groups that cost nothing.
+inline Machine that_copies_in_groups() {
+  Machine machine;
+  machine.copy_latency = machine.signal_latency = 0;
+  return machine;
+}
+
 }  // namespace partita::testing
