@@ -121,11 +121,18 @@ class Leaving {
     return lines;
   }
 
-  /// But for what is transformed where it is stored.
+  Region nothing() const {
+    Region region = what_.stage.before.region(steps_.rank());
+    for (IndexSet& set : region.sets) set = IndexSet::range(0, 0);
+    return region;
+  }
+
+  /// But for what is transformed where it is stored. Ranks without lines have the same buffers as the others.
   void make(const Region& lines) {
-    if (rest_.axes.empty() || lines.empty()) return;
+    if (rest_.axes.empty()) return;
     const bool last = what_.last && !what_.stored;
-    transform_owned(steps_, problem_, rest_, last, before(lines), what_.from, between_);
+    transform_owned(steps_, problem_, rest_, last, lines.empty() ? nothing() : before(lines), what_.from,
+                    between_);
   }
 
   void put(const Region& lines) {
@@ -219,7 +226,7 @@ void transform_arriving(Steps& steps, const Problem& problem, const Stage& stage
     const Region lines = await_group(steps, arriving, i, own);
     if (by_kernel) {
       transform_lines(steps, problem, stage, last, lines, from, to);
-    } else if (!lines.empty()) {
+    } else {  // also without lines: all ranks have the same buffers
       transform_owned(steps, problem, stage, last, lines, from, to);
     }
   }

@@ -69,6 +69,12 @@ TEST(FftPlan, ResultsAreStoredWhereTheyBelongOrCopiedThereInGroups) {
     expect_transforms(input, output, topology, options, false, false, that_copies_in_groups());
     in_groups +=
         goes_in_groups(plan_fft(input, output, topology, 0, options, that_copies_in_groups())) ? 1 : 0;
+    const Plan first = plan_fft(input, output, topology, 0, options, that_copies_in_groups());
+    for (int rank = 1; rank < ranks; ++rank) {
+      const Plan other = plan_fft(input, output, topology, rank, options, that_copies_in_groups());
+      ASSERT_EQ(other.buffers.size(), first.buffers.size());
+      ASSERT_EQ(other.hash(), first.hash());
+    }
     const bool may_be_in_place = options.kind == FftKind::c2c;
     for (const Machine& machine : {that_stores(), that_copies_in_groups()}) {
       if (may_be_in_place) expect_transforms(input, input, topology, options, true, false, machine);
