@@ -33,6 +33,6 @@ if(TARGET partita_command)
   add_test(NAME apps-transformer COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/apps/transformer_test.sh)
   set_tests_properties(
     apps-transformer
-    PROPERTIES TIMEOUT 120 LABELS ranks ENVIRONMENT
-               "PARTITA=$<TARGET_FILE:partita_command>;TRANSFORMER=$<TARGET_FILE:partita_transformer>")
+    PROPERTIES TIMEOUT ${command_timeout} LABELS ranks PROCESSORS 2 ENVIRONMENT
+               "PARTITA=$<TARGET_FILE:partita_command>;TRANSFORMER=$<TARGET_FILE:partita_transformer>;${threads_environment}")
 endif()

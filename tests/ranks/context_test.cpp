@@ -21,6 +21,7 @@
 #include "ranks/memory_checks.hpp"
 #include "ranks/rank_test.hpp"
 #include "runtime/agree.hpp"
+#include "setting.hpp"
 
 namespace partita::testing {
 namespace {
@@ -124,6 +125,7 @@ RANK_TEST(Context, RankZeroMayDoWhatWaitsForNobody) {
 }
 
 TEST(ContextOptions, ThreadsAreAnOption) {
+  const Setting unset("PARTITA_THREADS", "");  // which would win
   ContextOptions options;
   options.threads = 3;
   on_ranks([](Context& context) { EXPECT_EQ(context.threads(), 3); }, options);
