@@ -268,12 +268,9 @@ class Walk {
     if (parts.count == 1) transform_pending();
     const auto make = [&](const Region& part) {
       if (!pending_) return;
-      Region lines = part;
       const Stage& stage = *pending_->stage;
-      for (const int axis : stage.axes) {  // the halved one has another extent before
-        lines.sets[static_cast<std::size_t>(axis)] = IndexSet::range(0, stage.before.shape()[axis]);
-      }
-      transform_owned(steps_, problem_, stage, is_last(stage), lines, pending_->from, pending_->to);
+      transform_owned(steps_, problem_, stage, is_last(stage), region_before(stage, part), pending_->from,
+                      pending_->to);
     };
     if (pending_) make_nothing();
     steps_.redistribute(current_, to, parts, make);

@@ -230,6 +230,17 @@ void add_stores(std::vector<Scheme>& schemes, const Problem& problem, const std:
 
 }  // namespace
 
+Region region_before(const Stage& stage, Region after) {
+  if (after.empty()) {
+    for (IndexSet& set : after.sets) set = IndexSet::range(0, 0);
+    return after;
+  }
+  for (const int axis : stage.axes) {
+    after.sets[static_cast<std::size_t>(axis)] = IndexSet::range(0, stage.before.shape()[axis]);
+  }
+  return after;
+}
+
 bool on_one_node(const Topology& topology) {
   for (int rank = 1; rank < topology.ranks(); ++rank) {
     if (!topology.same_node(0, rank)) return false;

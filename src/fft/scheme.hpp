@@ -17,6 +17,9 @@ struct Stage {
   std::vector<int> axes;  ///< may be empty in the first stage; the halved axis last
 };
 
+/// What the stage transforms into `after`: the halved axis has another extent before. Nothing of nothing.
+Region region_before(const Stage& stage, Region after);
+
 /// Whether the halved axis is among those of the stage: its result then is of the other dtype.
 inline bool changes_dtype(const Problem& problem, const Stage& stage) {
   return problem.halved_axis() >= 0 && contains(stage.axes, problem.halved_axis());

@@ -113,26 +113,11 @@ class Leaving {
     }
   }
 
-  /// The halved axis has another extent before.
-  Region before(Region lines) const {
-    for (const int axis : what_.stage.axes) {
-      lines.sets[static_cast<std::size_t>(axis)] = IndexSet::range(0, what_.stage.before.shape()[axis]);
-    }
-    return lines;
-  }
-
-  Region nothing() const {
-    Region region = what_.stage.before.region(steps_.rank());
-    for (IndexSet& set : region.sets) set = IndexSet::range(0, 0);
-    return region;
-  }
-
   /// But for what is transformed where it is stored. Ranks without lines have the same buffers as the others.
   void make(const Region& lines) {
     if (rest_.axes.empty()) return;
     const bool last = what_.last && !what_.stored;
-    transform_owned(steps_, problem_, rest_, last, lines.empty() ? nothing() : before(lines), what_.from,
-                    between_);
+    transform_owned(steps_, problem_, rest_, last, region_before(what_.stage, lines), what_.from, between_);
   }
 
   void put(const Region& lines) {

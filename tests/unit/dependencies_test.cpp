@@ -298,19 +298,24 @@ TEST(Touched, WorksTouchTheirParts) {
   }
 }
 
-/// Of planes, likewise.
-TEST(Touched, RowsOfPlanesAreApart) {
+/// Copies of ranges along a dimension of an array of 3 x 10 x 12 elements of 4 bytes.
+Plan copies_of(std::size_t dimension, const std::vector<std::pair<std::int64_t, std::int64_t>>& ranges) {
   const Operand operand = Operand::of(Layout(Slab(0), {6, 10, 12}, 2), Dtype::f32);
   Plan plan;
   plan.buffers = {{"array", BufferKind::operand, operand, 0}, {"other", BufferKind::operand, operand, 0}};
-  for (const auto& [first, last] : {std::pair(0, 4), std::pair(4, 10), std::pair(3, 5)}) {
-    Region region = operand.layout.region(0);
-    region.sets[1] = IndexSet::range(first, last);
+  for (const auto& [first, last] : ranges) {
     Step step;
-    step.region = region;
+    step.region = operand.layout.region(0);
+    step.region.sets[dimension] = IndexSet::range(first, last);
     step.to.buffer = 1;
     plan.steps.push_back(step);
   }
+  return plan;
+}
+
+/// Of planes, parts that leave out rows of each.
+TEST(Touched, RowsOfPlanesAreApart) {
+  const Plan plan = copies_of(1, {{0, 4}, {4, 10}, {3, 5}});
   const std::vector<planning::Touched> touched = planning::touched_by_steps(plan);
   EXPECT_EQ(touched[1].written.front().columns, (planning::Columns{480, 192, 480}));
   const planning::Dependencies found = planning::find_dependencies(plan, touched, std::vector{0, 1, 2});
@@ -320,21 +325,7 @@ TEST(Touched, RowsOfPlanesAreApart) {
 
 /// Of rows, parts that leave out something of each.
 TEST(Touched, ColumnsOfAnArrayAreApart) {
-  const Operand operand = Operand::of(Layout(Slab(0), {6, 10, 12}, 2), Dtype::f32);
-  Plan plan;
-  plan.buffers = {{"array", BufferKind::operand, operand, 0}, {"other", BufferKind::operand, operand, 0}};
-  const auto copy = [&](std::int64_t first, std::int64_t last) {
-    Region region = operand.layout.region(0);
-    region.sets[2] = IndexSet::range(first, last);
-    Step step;
-    step.region = region;
-    step.to.buffer = 1;
-    plan.steps.push_back(step);
-  };
-  copy(0, 4);
-  copy(4, 12);
-  copy(3, 5);
-  copy(0, 12);
+  const Plan plan = copies_of(2, {{0, 4}, {4, 12}, {3, 5}, {0, 12}});
   const std::vector<planning::Touched> touched = planning::touched_by_steps(plan);
   EXPECT_EQ(touched[1].written.front().columns, (planning::Columns{48, 16, 48}));
   EXPECT_EQ(touched[3].written.front().columns, planning::Columns());
