@@ -135,9 +135,20 @@ struct Transform {
 /// Complex kinds, a power of two from 2 to 2048 elements along the axis, unnormalised, times the scale of
 /// this execution if `scaled`. In place where the one part of `to` is `from`; other parts share no memory
 /// with it. On devices alone.
+///
+/// With `first`, lines along another axis are transformed before, unnormalised, from `first->from` to
+/// `first->to`, which may be the same: they hold the same region, of which that of `from` is a part, and
+/// `from` is where that part lies in `first->to`. Where lines along both are of one length of at most 512,
+/// devices do both in one launch.
 struct TransformInto {
   static constexpr std::int64_t longest = 2048;
+  static constexpr std::int64_t longest_of_first = 512;  ///< in one launch
+  struct First {
+    Part from, to;
+    int axis = 0;
+  };
 
+  std::optional<First> first;
   Part from;
   std::vector<Part> to;
   int axis = 0;  ///< of which `from` holds whole lines

@@ -42,6 +42,7 @@ CudaPhysicalDevice::CudaPhysicalDevice(int index) : index_(index) {
   cuda::check_launch(kernels::cuda::load_fold_kernels(), "load the kernels");
   cuda::check_launch(kernels::cuda::load_line_kernels(), "load the kernels");
   cuda::check_launch(kernels::cuda::load_line_transform_kernels(), "load the kernels");
+  cuda::check_launch(kernels::cuda::load_plane_transform_kernels(), "load the kernels");
   past_ = cuda::new_cuda_stream();
 }
 

@@ -176,4 +176,13 @@ void CudaTransforms::transform_lines(const kernels::cuda::LineTransform& what, S
   cuda::check_launch(kernels::cuda::launch_line_transform(what, cuda::native(stream)), "transform lines");
 }
 
+bool CudaTransforms::has_planes_of(std::int64_t length, bool single) const {
+  device_.use();
+  return kernels::cuda::has_plane_transform(length, single);
+}
+
+void CudaTransforms::transform_planes(const kernels::cuda::PlaneTransform& what, Stream stream) {
+  cuda::check_launch(kernels::cuda::launch_plane_transform(what, cuda::native(stream)), "transform planes");
+}
+
 }  // namespace partita::devices

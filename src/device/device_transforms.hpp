@@ -11,6 +11,7 @@
 
 #include "kernels/cuda/line_pass.hpp"
 #include "kernels/cuda/line_transform.hpp"
+#include "kernels/cuda/plane_transform.hpp"
 
 namespace partita::devices {
 
@@ -67,6 +68,10 @@ class DeviceTransforms {
   virtual bool has_lines_of(std::int64_t length, bool single) const = 0;
   /// Lines into the memory of any ranks of the node, by a kernel of our own.
   virtual void transform_lines(const kernels::cuda::LineTransform& what, Stream stream) = 0;
+  /// Whether transform_planes takes such lines.
+  virtual bool has_planes_of(std::int64_t length, bool single) const = 0;
+  /// Lines along two axes, likewise.
+  virtual void transform_planes(const kernels::cuda::PlaneTransform& what, Stream stream) = 0;
 };
 
 }  // namespace partita::devices

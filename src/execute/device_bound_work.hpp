@@ -19,11 +19,12 @@ inline constexpr std::int64_t workspace_alignment = 256;
 
 /// What a work is lowered with for a device. The buffers of the plan in `memory` end with one for each dtype,
 /// from `workspaces` on: scratch without an operand, all of it the memory that works of a plan share, which
-/// run one after another.
+/// run one after another; and with scratch in which the counters of all works are.
 struct DeviceWorkBinding {
   const WorkBinding& memory;
   devices::Accelerator& device;
   int workspaces = 0;
+  Place counters;        ///< those of this work
   bool may_try = false;  ///< a plan is made: there is time to find out how products are made fastest
   planning::PutToPeers put_to_peers;  ///< of the whole plan
 
@@ -42,6 +43,8 @@ class DeviceBoundWork {
   /// Puts the work into the stream. Allocates nothing.
   virtual void enqueue(const AddressOf& address, const Parameters& parameters, Stream stream) = 0;
   virtual std::int64_t workspace_bytes() const { return 0; }
+  /// That it wants, of 32 bits, whatever the strides are: they are 0 at first, and whenever it is done.
+  virtual std::int64_t counters() const { return 0; }
 };
 
 /// Lowers a work. Local. Throws UnsupportedError, the same on every rank that has such a work: devices do not

@@ -275,11 +275,13 @@ void DevicePlan::put_flag(std::size_t index, const devices::FlagOperation& opera
   line.pending_steps.push_back(index);
 }
 
-/// What goes in the line of signals follows all of the others by events.
+/// What goes in the line of signals follows all of the others by events. These make visible what engines have
+/// copied; of what kernels store into peers' memory no more is known than that a fence does.
 void DevicePlan::signal(std::size_t index) {
   const Step& step = plan_.steps[index];
   devices::FlagOperation write = context_.flags->signal(step.peer, step.channel);
-  write.fenced = !planning::is_about_reads(step.channel) && (in_one_line_ || lanes_[index] != signalling);
+  const bool by_events = !in_one_line_ && lanes_[index] == signalling && !works_.store_to_peers();
+  write.fenced = !planning::is_about_reads(step.channel) && !by_events;
   put_flag(index, write);
 }
 

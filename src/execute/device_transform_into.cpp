@@ -1,5 +1,6 @@
-// TransformInto on a device: one kernel for all lines whose results are cut alike.
+// TransformInto on a device: one launch for all lines whose results are cut alike, along one axis or two.
 #include <algorithm>
+#include <optional>
 
 #include "base/check.hpp"
 #include "execute/device_bound_work.hpp"
@@ -12,9 +13,11 @@ namespace {
 
 using kernels::cuda::LineTransform;
 static_assert(LineTransform::longest == TransformInto::longest);
+static_assert(kernels::cuda::PlaneTransform::longest == TransformInto::longest_of_first);
 
 /// A loop over lines; strides in elements, of what is read and by piece.
 struct LineLoop {
+  int dimension = 0;
   std::int64_t count = 0;
   std::int64_t from = 0;
   std::vector<std::int64_t> to;
@@ -38,13 +41,27 @@ void simplify(std::vector<LineLoop>& loops) {
   }
 }
 
+void put_neighbours(LineTransform& what, const LineLoop& loop) {
+  what.neighbours = loop.count;
+  what.from_apart = loop.from;
+  for (std::size_t p = 0; p < loop.to.size(); ++p) what.piece[p].apart = loop.to[p];
+}
+
+void put_loops(LineTransform& what, const std::vector<LineLoop>& loops) {
+  what.loops = static_cast<int>(loops.size());
+  for (std::size_t l = 0; l < loops.size(); ++l) {
+    what.counts[l] = loops[l].count;
+    what.from_strides[l] = loops[l].from;
+    for (std::size_t p = 0; p < loops[l].to.size(); ++p) what.piece[p].strides[l] = loops[l].to[p];
+  }
+}
+
 /// Parts that are cut alike along all dimensions but that of the lines.
 class LinesOfParts {
  public:
   LinesOfParts(const TransformInto& work, const WorkBinding& binding, std::int64_t item,
-               std::vector<const Part*> parts, double link_share)
+               std::vector<const Part*> parts)
       : work_(work), item_(item), parts_(std::move(parts)) {
-    what_.link_share = link_share;
     std::ranges::sort(parts_, {}, [&](const Part* part) { return set(*part, work.axis).front(); });
     const Part& first = *parts_.front();
     from_ = side(work.from.place, work.from.region, binding);
@@ -57,15 +74,19 @@ class LinesOfParts {
     for (int d = 0; d < static_cast<int>(first.region.sets.size()); ++d) {
       if (d != work.axis) add_loop(d);
     }
-    finish();
   }
 
-  void enqueue(devices::DeviceTransforms& device, const AddressOf& address, double scale, Stream stream) {
-    what_.from = address(work_.from.place) + from_offset_;
+  /// By dimension, but for that of the lines.
+  const std::vector<LineLoop>& loops() const { return loops_; }
+
+  /// Where they are now; loops and neighbours are not in it.
+  LineTransform placed(const AddressOf& address, double scale) const {
+    LineTransform what = what_;
+    what.from = address(work_.from.place) + from_offset_;
     for (std::size_t p = 0; p < to_.size(); ++p)
-      what_.piece[p].to = address(parts_[p]->place) + to_offsets_[p];
-    what_.scale = scale;
-    device.transform_lines(what_, stream);
+      what.piece[p].to = address(parts_[p]->place) + to_offsets_[p];
+    what.scale = scale;
+    return what;
   }
 
  private:
@@ -109,30 +130,10 @@ class LinesOfParts {
 
   void add_loop(int dimension) {
     const IndexSet& lines = set(*parts_.front(), dimension);
-    LineLoop loop{lines.size(), walk(lines, from_, dimension, from_offset_), {}};
+    LineLoop loop{dimension, lines.size(), walk(lines, from_, dimension, from_offset_), {}};
     for (std::size_t p = 0; p < to_.size(); ++p)
       loop.to.push_back(walk(lines, to_[p], dimension, to_offsets_[p]));
     loops_.push_back(std::move(loop));
-  }
-
-  /// The innermost loop is that over neighbours.
-  void finish() {
-    simplify(loops_);
-    if (!loops_.empty()) {
-      const LineLoop& inner = loops_.back();
-      what_.neighbours = inner.count;
-      what_.from_apart = inner.from;
-      for (std::size_t p = 0; p < inner.to.size(); ++p) what_.piece[p].apart = inner.to[p];
-      loops_.pop_back();
-    }
-    check<UnsupportedError>(loops_.size() <= LineTransform::most_loops,
-                            "a transform with a batch of {} loops", loops_.size() + 1);
-    what_.loops = static_cast<int>(loops_.size());
-    for (std::size_t l = 0; l < loops_.size(); ++l) {
-      what_.counts[l] = loops_[l].count;
-      what_.from_strides[l] = loops_[l].from;
-      for (std::size_t p = 0; p < to_.size(); ++p) what_.piece[p].strides[l] = loops_[l].to[p];
-    }
   }
 
   const TransformInto& work_;
@@ -144,6 +145,92 @@ class LinesOfParts {
   std::vector<std::int64_t> to_offsets_;
   std::vector<LineLoop> loops_;
   LineTransform what_;
+};
+
+void check_loops(const std::vector<LineLoop>& loops) {
+  check<UnsupportedError>(loops.size() <= LineTransform::most_loops, "a transform with a batch of {} loops",
+                          loops.size() + 1);
+}
+
+/// All of them in one launch. The innermost loop is that over neighbours.
+class LinesLaunch {
+ public:
+  LinesLaunch(LinesOfParts lines, double link_share)
+      : lines_(std::move(lines)), link_share_(link_share), loops_(lines_.loops()) {
+    simplify(loops_);
+    if (!loops_.empty()) {
+      neighbours_ = loops_.back();
+      loops_.pop_back();
+    }
+    check_loops(loops_);
+  }
+
+  void enqueue(devices::DeviceTransforms& device, const AddressOf& address, double scale,
+               Stream stream) const {
+    LineTransform what = lines_.placed(address, scale);
+    what.link_share = link_share_;
+    if (neighbours_) put_neighbours(what, *neighbours_);
+    put_loops(what, loops_);
+    device.transform_lines(what, stream);
+  }
+
+ private:
+  LinesOfParts lines_;
+  double link_share_;
+  std::vector<LineLoop> loops_;
+  std::optional<LineLoop> neighbours_;
+};
+
+/// Lines along one axis and then along another, in one launch: planes of both, in loops over the other
+/// dimensions.
+class PlanesLaunch {
+ public:
+  PlanesLaunch(LinesOfParts rows, int row_axis, LinesOfParts columns, int column_axis)
+      : rows_(std::move(rows)), columns_(std::move(columns)) {
+    std::vector<LineLoop> both;  // those of the columns, with what is read and written by rows behind
+    for (const LineLoop& of_rows : rows_.loops()) {
+      if (of_rows.dimension == column_axis) side_by_side_rows_ = of_rows;
+    }
+    for (const LineLoop& of_columns : columns_.loops()) {
+      if (of_columns.dimension == row_axis) {
+        side_by_side_columns_ = of_columns;
+        continue;
+      }
+      const auto& of_rows = *std::ranges::find(rows_.loops(), of_columns.dimension, &LineLoop::dimension);
+      check(of_rows.count == of_columns.count, "{} rows' planes and {} columns' planes along dimension {}",
+            of_rows.count, of_columns.count, of_rows.dimension);
+      both.push_back(of_columns);
+      both.back().to.insert(both.back().to.end(), {of_rows.from, of_rows.to.front()});
+      planes_ *= of_columns.count;
+    }
+    simplify(both);
+    check_loops(both);
+    for (LineLoop& loop : both) {
+      const std::int64_t to = loop.to.back(), from = loop.to[loop.to.size() - 2];
+      loop.to.resize(loop.to.size() - 2);
+      row_loops_.push_back({loop.dimension, loop.count, from, {to}});
+      column_loops_.push_back(std::move(loop));
+    }
+  }
+
+  std::int64_t planes() const { return planes_; }
+
+  void enqueue(devices::DeviceTransforms& device, const AddressOf& address, const Place& counters,
+               double scale, Stream stream) const {
+    kernels::cuda::PlaneTransform what{rows_.placed(address, 1), columns_.placed(address, scale), nullptr};
+    put_neighbours(what.rows, side_by_side_rows_);
+    put_loops(what.rows, row_loops_);
+    put_neighbours(what.columns, side_by_side_columns_);
+    put_loops(what.columns, column_loops_);
+    what.counters = reinterpret_cast<std::uint32_t*>(address(counters) + counters.offset);
+    device.transform_planes(what, stream);
+  }
+
+ private:
+  LinesOfParts rows_, columns_;
+  LineLoop side_by_side_rows_, side_by_side_columns_;
+  std::vector<LineLoop> row_loops_, column_loops_;
+  std::int64_t planes_ = 1;
 };
 
 /// The share of the links in what the work is started beside; 0 for one that stores nothing there and comes
@@ -160,42 +247,87 @@ bool cut_alike(const Part& a, const Part& b, int axis) {
   return true;
 }
 
+/// The first of two transforms, as a work of its own.
+TransformInto first_of(const TransformInto& work) {
+  const TransformInto::First& first = *work.first;
+  return {{}, first.from, {first.to}, first.axis, work.kind, false};
+}
+
 class DeviceTransformInto final : public DeviceBoundWork {
  public:
-  DeviceTransformInto(TransformInto work, const DeviceWorkBinding& binding)
-      : work_(std::move(work)), device_(binding.transforms()) {
+  DeviceTransformInto(const TransformInto& work, const DeviceWorkBinding& binding)
+      : work_(work), counters_(binding.counters), device_(binding.transforms()) {
     const Dtype dtype = planning::dtype_at(binding.memory.plan, work_.from.place);
     check(is_complex(dtype), "a transform into the memory of several ranks takes complex numbers, not {}",
           name(dtype));
-    const std::int64_t length = work_.from.region.sets[static_cast<std::size_t>(work_.axis)].size();
-    check<UnsupportedError>(device_.has_lines_of(length, dtype == Dtype::c64),
-                            "this device has no transform of {} elements that stores to peers; ask for "
-                            "exchange \"copies\"",
-                            length);
-    std::vector<const Part*> rest;
-    for (const Part& part : work_.to) {
-      if (!part.region.empty()) rest.push_back(&part);
+    if (work.first) first_ = first_of(work);
+    check_length(work_, dtype);
+    if (first_) check_length(*first_, dtype);
+    std::vector<LinesOfParts> lines = lines_of(work_, binding.memory, size_of(dtype));
+    std::vector<LinesOfParts> rows;
+    if (first_) rows = lines_of(*first_, binding.memory, size_of(dtype));
+    if (rows.size() == 1 && lines.size() == 1 && makes_planes(dtype)) {
+      planes_.emplace(std::move(rows.front()), first_->axis, std::move(lines.front()), work_.axis);
+      return;
     }
+    for (LinesOfParts& some : rows) launches_.emplace_back(std::move(some), 0);
+    scaled_from_ = launches_.size();
     const double link_share = share_of_links(binding.memory.plan, work_, binding.put_to_peers);
-    while (!rest.empty()) {
-      const auto others = std::stable_partition(rest.begin(), rest.end(), [&](const Part* part) {
-        return cut_alike(*part, *rest.front(), work_.axis);
-      });
-      lines_.emplace_back(work_, binding.memory, size_of(dtype), std::vector(rest.begin(), others),
-                          link_share);
-      rest.erase(rest.begin(), others);
-    }
+    for (LinesOfParts& some : lines) launches_.emplace_back(std::move(some), link_share);
+  }
+
+  std::int64_t counters() const override {
+    return planes_ ? kernels::cuda::counters_of(planes_->planes()) : 0;
   }
 
   void enqueue(const AddressOf& address, const Parameters& parameters, Stream stream) override {
-    for (LinesOfParts& lines : lines_)
-      lines.enqueue(device_, address, work_.scaled ? parameters.scale : 1, stream);
+    const double scale = work_.scaled ? parameters.scale : 1;
+    if (planes_) return planes_->enqueue(device_, address, counters_, scale, stream);
+    for (std::size_t i = 0; i < launches_.size(); ++i)
+      launches_[i].enqueue(device_, address, i < scaled_from_ ? 1 : scale, stream);
   }
 
  private:
+  static std::int64_t length_of(const TransformInto& work) {
+    return work.from.region.sets[static_cast<std::size_t>(work.axis)].size();
+  }
+
+  void check_length(const TransformInto& work, Dtype dtype) const {
+    check<UnsupportedError>(device_.has_lines_of(length_of(work), dtype == Dtype::c64),
+                            "this device has no transform of {} elements that stores to peers; ask for "
+                            "exchange \"copies\"",
+                            length_of(work));
+  }
+
+  bool makes_planes(Dtype dtype) const {
+    const std::int64_t length = length_of(work_);
+    return length_of(*first_) == length && device_.has_planes_of(length, dtype == Dtype::c64);
+  }
+
+  static std::vector<LinesOfParts> lines_of(const TransformInto& work, const WorkBinding& binding,
+                                            std::int64_t item) {
+    std::vector<LinesOfParts> lines;
+    std::vector<const Part*> rest;
+    for (const Part& part : work.to) {
+      if (!part.region.empty()) rest.push_back(&part);
+    }
+    while (!rest.empty()) {
+      const auto others = std::stable_partition(rest.begin(), rest.end(), [&](const Part* part) {
+        return cut_alike(*part, *rest.front(), work.axis);
+      });
+      lines.emplace_back(work, binding, item, std::vector(rest.begin(), others));
+      rest.erase(rest.begin(), others);
+    }
+    return lines;
+  }
+
   TransformInto work_;  // of which the lines are parts
+  std::optional<TransformInto> first_;
+  Place counters_;
   devices::DeviceTransforms& device_;
-  std::vector<LinesOfParts> lines_;
+  std::optional<PlanesLaunch> planes_;  // or one after the other
+  std::vector<LinesLaunch> launches_;
+  std::size_t scaled_from_ = 0;
 };
 
 }  // namespace

@@ -35,6 +35,7 @@ DeviceWorks::DeviceWorks(ContextState& context, const Plan& plan, std::span<cons
   for (int dtype = 0; dtype < dtype_count; ++dtype) {
     places_.buffers.push_back({"workspace", BufferKind::scratch, {}, 0, static_cast<Dtype>(dtype)});
   }
+  places_.buffers.push_back({"counters", BufferKind::scratch, {}, 0, Dtype::i32});
   if (given) {
     const std::int64_t offset = *given + scratch_places(plan).bytes;
     given_ = static_cast<char*>(context.heap_in(MemorySpace::device).at(context.rank(), offset));
@@ -48,6 +49,7 @@ DeviceWorks::~DeviceWorks() {
   use_.await();
   if (!context_.failed()) return;
   outgrown_.push_back(std::move(workspace_));
+  outgrown_.push_back(std::move(counters_));
   runtime::keep_until_exit(std::make_shared<std::vector<devices::DeviceMemory>>(std::move(outgrown_)));
 }
 
@@ -70,8 +72,9 @@ void DeviceWorks::lower(const std::vector<Strides>& strides, bool may_try) {
   std::vector<Strides> all = strides;
   all.resize(places_.buffers.size());
   const WorkBinding memory{places_, all};
-  const DeviceWorkBinding binding{memory, *context_.device, static_cast<int>(plan_.buffers.size()), may_try,
-                                  put_to_peers_};
+  DeviceWorkBinding binding{memory, *context_.device, static_cast<int>(plan_.buffers.size()),
+                            {},     may_try,          put_to_peers_};
+  binding.counters = {static_cast<int>(places_.buffers.size()) - 1, plan_.rank, 0, {}};
   // What they have prepared is there as long as they are, and found again.
   const std::vector<std::unique_ptr<DeviceBoundWork>> before = std::move(works_);
   works_.clear();
@@ -80,10 +83,12 @@ void DeviceWorks::lower(const std::vector<Strides>& strides, bool may_try) {
     works_.push_back(ended_[i] ? bind_ended_multiply(plan_, static_cast<int>(i), *ended_[i], binding)
                                : bind_device_work(plan_.works[i], binding));
     bytes = std::max(bytes, works_.back()->workspace_bytes());
+    binding.counters.offset += works_.back()->counters() * size_of(Dtype::i32);
   }
   for (const auto& ended : ended_) {
     if (ended) works_[static_cast<std::size_t>(ended->epilogue)].reset();
   }
+  take_counters(binding.counters.offset / size_of(Dtype::i32));
   if (given_ != nullptr && may_try) given_bytes_ = bytes;
   if (bytes <= workspace_bytes()) return;
   if (in_graphs_) {
@@ -96,12 +101,21 @@ void DeviceWorks::lower(const std::vector<Strides>& strides, bool may_try) {
   workspace_ = devices::DeviceMemory(*context_.device, bytes);
 }
 
+void DeviceWorks::take_counters(std::int64_t count) {
+  if (count == 0 || counters_.bytes() > 0) return;
+  const std::vector<std::uint64_t> zeros(static_cast<std::size_t>(count + 1) / 2);
+  const auto bytes = static_cast<std::int64_t>(zeros.size() * sizeof(std::uint64_t));
+  counters_ = devices::DeviceMemory(*context_.device, bytes);
+  context_.device->physical().copy_past(counters_.data(), zeros.data(), bytes);
+}
+
 void DeviceWorks::enqueue(const Step& step, const PlanMemory& memory, const Parameters& parameters,
                           Stream stream, bool captured) {
   in_graphs_ = in_graphs_ || captured;
   const AddressOf address = [this, &memory](const Place& place) {
-    const bool in_workspace = static_cast<std::size_t>(place.buffer) >= plan_.buffers.size();
-    return in_workspace ? workspace() : memory.address(place);
+    const auto buffer = static_cast<std::size_t>(place.buffer);
+    if (buffer < plan_.buffers.size()) return memory.address(place);
+    return buffer + 1 < places_.buffers.size() ? workspace() : static_cast<char*>(counters_.data());
   };
   DeviceBoundWork* const work = works_[static_cast<std::size_t>(step.work)].get();
   if (work != nullptr) work->enqueue(address, parameters, stream);

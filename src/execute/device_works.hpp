@@ -32,12 +32,15 @@ class DeviceWorks {
 
   /// The operands lie so from here on. May take more workspace, where they are not dense.
   void lower(const std::vector<Strides>& strides) { lower(strides, false); }
+  /// Transforms do.
+  bool store_to_peers() const { return put_to_peers_.share > 0; }
   void enqueue(const Step& step, const PlanMemory& memory, const Parameters& parameters, Stream stream,
                bool captured);
   std::int64_t workspace_bytes() const { return workspace_.bytes() > 0 ? workspace_.bytes() : given_bytes_; }
 
  private:
   void lower(const std::vector<Strides>& strides, bool may_try);
+  void take_counters(std::int64_t count);
   char* workspace() const;
 
   ContextState& context_;
@@ -47,6 +50,7 @@ class DeviceWorks {
   planning::PutToPeers put_to_peers_;
   std::vector<std::optional<EndedMultiply>> ended_;      // by work
   std::vector<std::unique_ptr<DeviceBoundWork>> works_;  // null: done with the one before
+  devices::DeviceMemory counters_;                       // the same however the operands lie
   devices::DeviceMemory workspace_;
   char* given_ = nullptr;  // in its place, as long as no more is needed
   std::int64_t given_bytes_ = 0;

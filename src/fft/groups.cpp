@@ -12,7 +12,7 @@ namespace partita::fourier {
 namespace {
 
 // The next stage begins when the first has come, so it had better not be most of the array.
-constexpr double most = 4, largest_first = 0.5;
+constexpr double most = 4, largest_first = 0.6;
 
 /// How many groups are worth their launches, and `starts` copies each, of what the next stage goes over.
 std::int64_t wanted_groups(const Problem& problem, const Stage& next, double starts) {
@@ -23,9 +23,7 @@ std::int64_t wanted_groups(const Problem& problem, const Stage& next, double sta
 }
 
 /// Of what is handed over at that price, while the other axes are transformed in `others` seconds.
-double share_of_first(const Problem& problem, const Stage& stage, const Stage& next,
-                      const HandOverPrice& price, double others, std::int64_t groups) {
-  const int parts = parts_of(problem, stage.after, dtype_between(problem), stage.axes, next.before).count;
+double share_of_first(const HandOverPrice& price, double others, int parts, std::int64_t groups) {
   return std::clamp(share_handed_over_meanwhile(price, others, parts), 1 / static_cast<double>(groups),
                     largest_first);
 }
@@ -54,6 +52,23 @@ std::vector<IndexSet> ranges_along(const Layout& layout, int axis) {
   return ranges;
 }
 
+/// Groups of indices, in multiples of `least`: `first`, and then half of what is left each, so that links
+/// have no rest, and what is done when the last group has come is short all the same; the last one is as long
+/// as the one before.
+std::vector<IndexSet> halving_groups(std::int64_t extent, std::int64_t first, std::int64_t wanted,
+                                     std::int64_t least) {
+  std::vector<IndexSet> groups;
+  std::int64_t begin = 0, length = first;
+  while (begin < extent) {
+    const std::int64_t end = std::min(extent, begin + round_up(length, least));
+    groups.push_back(IndexSet::range(begin, end));
+    const auto more = wanted - static_cast<std::int64_t>(groups.size());
+    length = more > 1 ? ceil_divide(extent - end, 2) : extent - end;
+    begin = end;
+  }
+  return groups;
+}
+
 /// From a share `begin` of each range up to a share `end` of it.
 IndexSet shares_of(const std::vector<IndexSet>& ranges, double begin, double end) {
   std::vector<Interval> intervals;
@@ -69,11 +84,14 @@ IndexSet shares_of(const std::vector<IndexSet>& ranges, double begin, double end
 
 }  // namespace
 
-double Groups::first_share() const {
-  if (!several()) return 1;
+std::vector<double> Groups::shares() const {
+  if (!several()) return {1};
   std::int64_t all = 0;
   for (const IndexSet& group : indices) all += group.size();
-  return static_cast<double>(indices.front().size()) / static_cast<double>(all);
+  std::vector<double> shares;
+  for (const IndexSet& group : indices)
+    shares.push_back(static_cast<double>(group.size()) / static_cast<double>(all));
+  return shares;
 }
 
 Groups groups_of(const Problem& problem, const Stage& stage, int stored, const Stage& next) {
@@ -87,16 +105,11 @@ Groups groups_of(const Problem& problem, const Stage& stage, int stored, const S
   const std::int64_t wanted = wanted_groups(problem, next, 1);
   if (wanted < 2) return {};
   const std::int64_t extent = next.before.shape()[axis], least = shortest / size_of(dtype_between(problem));
-  const double share =
-      share_of_first(problem, stage, next, store_price(taking_between(problem, stage, next), problem),
-                     compute_seconds(stage, problem, stored), wanted);
+  const double others = slower_beside_stores * compute_seconds(stage, problem, stored);
+  const double share = share_of_first(store_price(taking_between(problem, stage, next), problem), others,
+                                      parts_beside_stores(problem, stage, stored, next.before), wanted);
   const auto first = static_cast<std::int64_t>(share * static_cast<double>(extent));
-  const std::int64_t begun = std::min(extent, round_up(std::max<std::int64_t>(first, 1), least));
-  const std::int64_t length = round_up(ceil_divide(extent - begun, wanted - 1), least);
-  Groups groups{axis, {IndexSet::range(0, begun)}};
-  for (std::int64_t next_one = begun; next_one < extent; next_one += length)
-    groups.indices.push_back(IndexSet::range(next_one, std::min(extent, next_one + length)));
-  return groups;
+  return {axis, halving_groups(extent, std::max<std::int64_t>(first, 1), wanted, least)};
 }
 
 Groups copied_groups_of(const Problem& problem, const Stage& stage, const Stage& next) {
@@ -114,10 +127,13 @@ Groups copied_groups_of(const Problem& problem, const Stage& stage, const Stage&
   for (const IndexSet& range : ranges) wanted = std::min(wanted, range.size());
   if (ranges.empty() || wanted < 2) return {};
   const double even = 1 / static_cast<double>(wanted);
-  const double first = !contains(stage.axes, axis)
-                           ? even
-                           : share_of_first(problem, stage, next, copy_price(taken, problem),
-                                            compute_seconds(stage, problem), wanted);
+  const double first =
+      !contains(stage.axes, axis)
+          ? even
+          : share_of_first(
+                copy_price(taken, problem), compute_seconds(stage, problem),
+                parts_of(problem, stage.after, dtype_between(problem), stage.axes, next.before).count,
+                wanted);
   Groups groups{axis, {}};
   const auto end = [&](std::int64_t group) {  // as a share of each range
     return first + (1 - first) * static_cast<double>(group) / static_cast<double>(wanted - 1);

@@ -13,7 +13,7 @@ struct Groups {
   std::vector<IndexSet> indices;  ///< one or none: all at once
 
   bool several() const { return indices.size() > 1; }
-  double first_share() const;  ///< that of the first group; 1 where all comes at once
+  std::vector<double> shares() const;  ///< of the groups; 1 where all comes at once
 };
 
 /// How what `stage` stores along `stored` arrives, where `next` can begin with one group while the others are

@@ -102,13 +102,15 @@ double share_handed_over_meanwhile(const HandOverPrice& price, double computed, 
   return beside < spare ? beside / spare : 1;
 }
 
-double seconds_behind_groups(const HandOverPrice& price, double computed, double first, std::size_t groups) {
-  if (groups < 2) return computed;
-  const double share = (1 - first) / static_cast<double>(groups - 1);
-  double end = first * computed;  // since the first group has come
-  for (std::size_t group = 1; group < groups; ++group)
-    end = std::max(end, static_cast<double>(group) * share * price.links) + share * computed;
-  return std::max(end, computed + (1 - first) * price.pass) - (1 - first) * price.links;
+double seconds_behind_groups(const HandOverPrice& price, double computed, const std::vector<double>& shares) {
+  if (shares.size() < 2) return computed;
+  const double later = 1 - shares.front();
+  double end = shares.front() * computed, come = 0;  // since the first group has come
+  for (std::size_t group = 1; group < shares.size(); ++group) {
+    come += shares[group];
+    end = std::max(end, come * price.links) + shares[group] * computed;
+  }
+  return std::max(end, computed + later * price.pass) - later * price.links;
 }
 
 }  // namespace partita::fourier

@@ -1,6 +1,8 @@
 // What transforms and changes of hands cost on a machine, in seconds of the rank that owns most: rank 0.
 #pragma once
 
+#include <vector>
+
 #include "fft/scheme.hpp"
 
 namespace partita::fourier {
@@ -30,6 +32,8 @@ struct HandOverPrice {
 };
 /// The last transform of a stage stores its results where they belong: the array is read once and stored.
 HandOverPrice store_price(const Taking& taken, const Problem& problem);
+/// Transforms take so many times as long beside stores (docs/performance.md).
+inline constexpr double slower_beside_stores = 2;
 /// Engines copy it; what the rank keeps goes over memory.
 HandOverPrice copy_price(const Taking& taken, const Problem& problem);
 
@@ -47,8 +51,8 @@ double copied_seconds(const HandOverPrice& price, const Problem& problem, double
 /// done when they have.
 double share_handed_over_meanwhile(const HandOverPrice& price, double computed, int parts);
 
-/// What is left when all is handed over of a transform of `computed` seconds that begins with the first of so
-/// many groups while the others are on their way.
-double seconds_behind_groups(const HandOverPrice& price, double computed, double first, std::size_t groups);
+/// What is left when all is handed over of a transform of `computed` seconds that begins with the first of
+/// groups of such shares while the others are on their way.
+double seconds_behind_groups(const HandOverPrice& price, double computed, const std::vector<double>& shares);
 
 }  // namespace partita::fourier

@@ -111,9 +111,7 @@ class Prediction {
     const bool first = done_ == nullptr;
     change(stage.before, problem_.halves && !first ? problem_.dtype : problem_.input.dtype, true, &stage);
     computed_ = compute_seconds(stage, problem_);
-    if (handed_over_)
-      computed_ =
-          seconds_behind_groups(handed_over_->price, computed_, handed_over_->first, handed_over_->groups);
+    if (handed_over_) computed_ = seconds_behind_groups(handed_over_->price, computed_, handed_over_->shares);
     from_ = &stage.after;
     done_ = &stage;
   }
@@ -131,8 +129,7 @@ class Prediction {
  private:
   struct HandedOver {
     HandOverPrice price;
-    double first = 1;  // group, as a share of all
-    std::size_t groups = 0;
+    std::vector<double> shares;  // of groups
   };
 
   void change(const Layout& to, Dtype dtype, bool reachable, const Stage* next) {
@@ -148,13 +145,15 @@ class Prediction {
     const std::optional<int> axis =
         scheme_.stores && done_ != nullptr && reachable ? stored_axis(problem_, *done_, to) : std::nullopt;
     // What comes in groups goes on in them, and then arrives all at once.
-    const bool in_groups = before && before->groups > 1;
+    const bool in_groups = before && before->shares.size() > 1;
     if (!axis) return copy(to, taken, computed, in_groups ? nullptr : next, parts);
     const Groups groups =
         next != nullptr && !in_groups ? groups_of(problem_, *done_, *axis, *next) : Groups{};
-    handed_over_ = HandedOver{store_price(taken, problem_), groups.first_share(), groups.indices.size()};
-    seconds_ += store_seconds(handed_over_->price, problem_, compute_seconds(*done_, problem_, *axis),
-                              done_->axes.size() == 1 ? 1 : parts, handed_over_->first);
+    handed_over_ = HandedOver{store_price(taken, problem_), groups.shares()};
+    const double others = compute_seconds(*done_, problem_, *axis);
+    seconds_ += store_seconds(handed_over_->price, problem_, others,
+                              done_->axes.size() == 1 ? 1 : parts_beside_stores(problem_, *done_, *axis, to),
+                              handed_over_->shares.front());
   }
 
   void copy(const Layout& to, const Taking& taken, double computed, const Stage* next, int parts) {
@@ -164,9 +163,9 @@ class Prediction {
       seconds_ += exchange_seconds(taken, problem_, computed, parts);
       return;
     }
-    handed_over_ = HandedOver{copy_price(taken, problem_), groups.first_share(), groups.indices.size()};
-    seconds_ += copied_seconds(handed_over_->price, problem_, computed, parts, handed_over_->first,
-                               handed_over_->groups, taken.givers);
+    handed_over_ = HandedOver{copy_price(taken, problem_), groups.shares()};
+    seconds_ += copied_seconds(handed_over_->price, problem_, computed, parts, handed_over_->shares.front(),
+                               handed_over_->shares.size(), taken.givers);
   }
 
   const Scheme& scheme_;

@@ -87,6 +87,24 @@ std::optional<int> stored_axis(const Problem& problem, const Stage& stage, const
   return std::nullopt;
 }
 
+std::optional<int> axis_before_in_planes(const Problem& problem, const Stage& stage, int stored) {
+  constexpr std::int64_t fewest_planes = 8;
+  const int row = fastest_axis(problem);
+  if (stage.axes.size() != 2 || row == stored || !contains(stage.axes, row)) return std::nullopt;
+  if (!is_of_kernel(problem, stage, row) || !is_of_kernel(problem, stage, stored)) return std::nullopt;
+  const Shape& shape = stage.after.shape();
+  const std::int64_t length = shape[row];
+  if (shape[stored] != length || length > TransformInto::longest_of_first) return std::nullopt;
+  const std::int64_t planes = stage.after.largest_local_size() / (length * length);
+  return planes >= fewest_planes ? std::optional(row) : std::nullopt;
+}
+
+int parts_beside_stores(const Problem& problem, const Stage& stage, int stored, const Layout& to) {
+  constexpr int planes = 8;
+  if (axis_before_in_planes(problem, stage, stored)) return planes;
+  return parts_of(problem, stage.after, dtype_between(problem), stage.axes, to).count;
+}
+
 bool stores_whole_words(const Problem& problem, const Stage& stage, const Layout& to) {
   constexpr std::int64_t word = 16;
   const int fastest = fastest_axis(problem);

@@ -25,6 +25,16 @@ bool stores_whole_words(const Problem& problem, const Stage& stage, const Layout
 /// Whether a stage consists of lines that the kernel transforms.
 bool is_of_kernel(const Problem& problem, const Stage& stage);
 
+/// The axis of the stage that is transformed before `stored` in one go with it, plane by plane: the one
+/// other, along which elements lie side by side, where both are so long that the kernel of planes has them,
+/// and there are planes enough for one's columns to be stored while the next one's rows are transformed.
+/// Nothing: one after the other. The same on every rank.
+std::optional<int> axis_before_in_planes(const Problem& problem, const Stage& stage, int stored);
+
+/// In how many parts, as prices see it, the other axes are transformed beside the stores of the last one:
+/// planes are as good as any number.
+int parts_beside_stores(const Problem& problem, const Stage& stage, int stored, const Layout& to);
+
 /// Rows of an array between stages, which are whole on every rank, with room behind them, so that they begin
 /// at multiples of 128 bytes; the layout itself where they fill pieces of 32 bytes anyway, as links and
 /// memory move them. Half spectra have an odd number of elements a row.

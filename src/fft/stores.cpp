@@ -55,11 +55,10 @@ class Leaving {
   /// be made one after the other, they are the parts.
   void run(const Groups& groups) {
     if (!what_.stored && !contains(rest_.axes, groups.axis)) return run_in_order(groups);
-    const redistribution::Parts parts = parts_of_rest();
-    for (int part = 0; part < parts.count; ++part) {
-      const Region lines = redistribution::part_of(own_, parts, part);
-      make(lines);
-      put(groups.several() ? in_group(lines, groups.axis, groups.indices.front()) : lines);
+    if (const std::optional<int> row = row_axis()) {
+      store_planes(*row, groups);
+    } else {
+      run_in_parts(groups);
     }
     tell();
     for (std::size_t i = 1; i < groups.indices.size(); ++i) {
@@ -71,6 +70,29 @@ class Leaving {
   const std::vector<int>& givers() const { return givers_; }
 
  private:
+  std::optional<int> row_axis() const {
+    return what_.stored ? axis_before_in_planes(problem_, what_.stage, *what_.stored) : std::nullopt;
+  }
+
+  void run_in_parts(const Groups& groups) {
+    const redistribution::Parts parts = parts_of_rest();
+    for (int part = 0; part < parts.count; ++part) {
+      const Region lines = redistribution::part_of(own_, parts, part);
+      make(lines);
+      put(groups.several() ? in_group(lines, groups.axis, groups.indices.front()) : lines);
+    }
+  }
+
+  /// All rows, and the columns of the first group.
+  void store_planes(int row, const Groups& groups) {
+    if (own_.empty()) return;
+    await_grants();
+    const Region lines = groups.several() ? in_group(own_, groups.axis, groups.indices.front()) : own_;
+    TransformInto work = storing(lines, steps_.operand(to_).layout.cells(lines));
+    work.first = {{own_, steps_.own(what_.from)}, {own_, steps_.own(between_)}, row};
+    steps_.compute(std::move(work));
+  }
+
   static int owner(const Layout::Cell& cell) { return cell.contributions.front().front(); }
   int distance(int rank) const {
     const int ranks = what_.stage.after.ranks();
@@ -120,24 +142,28 @@ class Leaving {
     transform_owned(steps_, problem_, rest_, last, region_before(what_.stage, lines), what_.from, between_);
   }
 
-  void put(const Region& lines) {
-    if (lines.empty()) return;
+  void await_grants() {
     if (!granted_) {
       for (const int peer : takers_) steps_.wait(peer, grant);
     }
     granted_ = true;
+  }
+
+  void put(const Region& lines) {
+    if (lines.empty()) return;
+    await_grants();
     std::vector<Layout::Cell> cells = steps_.operand(to_).layout.cells(lines);
     if (what_.stored) {
-      store(lines, cells);
+      steps_.compute(storing(lines, std::move(cells)));
     } else {
       copy(cells);
     }
   }
 
-  void store(const Region& lines, std::vector<Layout::Cell>& cells) {
-    TransformInto work{{lines, steps_.own(between_)}, {}, *what_.stored, problem_.kind, what_.last};
+  TransformInto storing(const Region& lines, std::vector<Layout::Cell> cells) const {
+    TransformInto work{{}, {lines, steps_.own(between_)}, {}, *what_.stored, problem_.kind, what_.last};
     for (Layout::Cell& cell : cells) work.to.push_back({std::move(cell.region), {to_, owner(cell), 0, {}}});
-    steps_.compute(std::move(work));
+    return work;
   }
 
   /// To the next rank first, so that no two put to the same one.
@@ -194,7 +220,7 @@ void transform_lines(Steps& steps, const Problem& problem, const Stage& stage, b
                      int from, int to) {
   if (lines.empty()) return;
   steps.compute(TransformInto{
-      {lines, steps.own(from)}, {{lines, steps.own(to)}}, stage.axes.front(), problem.kind, last});
+      {}, {lines, steps.own(from)}, {{lines, steps.own(to)}}, stage.axes.front(), problem.kind, last});
 }
 
 }  // namespace

@@ -30,13 +30,18 @@ bool pushes(const Plan& plan, const Step& step) {
   }
 }
 
-/// Copies to peers are so short that the signal of one would keep the next one waiting for a good part of its
-/// time. Beside longer ones nothing is gained (docs/performance.md).
+bool stores(const Plan& plan, const Step& step) {
+  return step.kind == StepKind::compute && std::holds_alternative<TransformInto>(work_of(plan, step));
+}
+
+/// What is put into peers' memory is stored by transforms, or copied in such short pieces that the signal of
+/// one would keep the next one waiting for a good part of its time. Beside longer ones nothing is gained
+/// (docs/performance.md).
 bool signals_apart(const Plan& plan) {
   constexpr std::int64_t long_copy = std::int64_t{16} << 20;
   return std::ranges::all_of(plan.steps, [&](const Step& step) {
     const bool waits = step.kind == StepKind::wait;
-    return waits || !pushes(plan, step) ||
+    return waits || !pushes(plan, step) || stores(plan, step) ||
            (step.kind == StepKind::copy && moved_bytes(plan, step) < long_copy);
   });
 }

@@ -41,6 +41,8 @@ void for_each_part(AnyWork& work, const Visit& visit) {
     } else if constexpr (std::is_same_v<Kind, TransformInto>) {
       visit(one.from, Use::read);
       for (auto& part : one.to) visit(part, Use::written);
+      if (one.first) visit(one.first->from, Use::read);
+      if (one.first) visit(one.first->to, Use::written);
     } else if constexpr (std::is_same_v<Kind, Twiddle>) {
       visit(one.part, Use::updated);
     } else if constexpr (std::is_same_v<Kind, Transform>) {

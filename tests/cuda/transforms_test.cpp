@@ -228,6 +228,60 @@ TEST_F(CudaTransformsTest, LinesForSeveralOwnersAreThoseOfTheHost) {
   }
 }
 
+/// Rows and columns of planes, in place or not, of whose columns some go into two owners; again and again with
+/// the same counters.
+TEST_F(CudaTransformsTest, PlanesForSeveralOwnersAreThoseOfTheHost) {
+  for (std::int64_t n = 2; n <= kernels::cuda::PlaneTransform::longest; n *= 2) {
+    for (int round = 0; round < 6; ++round) {
+      const bool single = round % 2 == 0, in_place = round % 3 == 0;
+      const std::int64_t planes = round < 4 ? number(1, 20) : std::max<std::int64_t>(64, 100000 / (n * n));
+      const std::int64_t begin = number(0, n / 2), end = number(begin + 1, n), cut = number(1, n - 1);
+      const std::int64_t all = planes * n * n, item = single ? 8 : 16;
+      LineTransform rows;
+      rows.single = single;
+      rows.backward = round % 4 < 2;
+      rows.length = rows.from_apart = rows.neighbours = n;
+      rows.loops = rows.pieces = 1;
+      rows.counts[0] = planes;
+      rows.from_strides[0] = n * n;
+      rows.piece[0] = {0, nullptr, 1, n, {n * n}};
+      LineTransform columns = rows;
+      columns.scale = 0.75;
+      columns.from_along = n;
+      columns.from_apart = 1;
+      columns.neighbours = end - begin;
+      columns.pieces = 2;
+      columns.piece[0] = {0, nullptr, n, 1, {cut * n}};
+      columns.piece[1] = {cut, nullptr, n, 1, {(n - cut) * n}};
+      Numbers counters = random_numbers(kernels::cuda::counters_of(planes), true);
+      std::ranges::fill(counters.bytes, decltype(counters.bytes)::value_type{});
+      const devices::DeviceMemory counters_there = upload(counters);
+      const Numbers from = random_numbers(2 * all, single);
+      const devices::DeviceMemory from_there = upload(from), between_there = upload(from);
+      Numbers here = from, between = from;
+      const auto run = [&](devices::DeviceTransforms& by, void* source, void* middle, void* to, void* count) {
+        kernels::cuda::PlaneTransform what{rows, columns, static_cast<std::uint32_t*>(count)};
+        what.rows.from = source;
+        what.rows.piece[0].to = in_place ? source : middle;
+        what.columns.from = static_cast<char*>(what.rows.piece[0].to) + begin * item;
+        for (const std::int64_t p : {0, 1})
+          what.columns.piece[p].to = static_cast<char*>(to) + (p * planes * cut * n + begin) * item;
+        by.transform_planes(what, device_->stream());
+      };
+      Numbers to = random_numbers(2 * all, single);
+      const devices::DeviceMemory to_there = upload(to);
+      for (int again = 0; again < (in_place ? 1 : 3); ++again) {
+        run(*device_->transforms(), from_there.data(), between_there.data(), to_there.data(),
+            counters_there.data());
+        run(host_, here.bytes.data(), between.bytes.data(), to.bytes.data(), counters.bytes.data());
+      }
+      Numbers result = to;
+      download(to_there, result);
+      expect_near(result, to, std::to_string(n) + ", round " + std::to_string(round));
+    }
+  }
+}
+
 TEST_F(CudaTransformsTest, RootsOfUnityAreThoseOfTheHost) {
   for (const bool single : {false, true}) {
     for (const std::int64_t length : {std::int64_t{35}, std::int64_t{1} << 40}) {

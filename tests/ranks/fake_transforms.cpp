@@ -166,4 +166,12 @@ void FakeTransforms::transform_lines(const kernels::cuda::LineTransform& what, S
   put_(stream, [what] { transform_lines_here(what); });
 }
 
+bool FakeTransforms::has_planes_of(std::int64_t length, bool /*single*/) const {
+  return have_lines && kernels::cuda::transforms_planes_of(length);
+}
+
+void FakeTransforms::transform_planes(const kernels::cuda::PlaneTransform& what, Stream stream) {
+  put_(stream, [what] { transform_planes_here(what); });
+}
+
 }  // namespace partita::testing

@@ -46,7 +46,7 @@ Plan plan_of_cube(std::int64_t n, FftExchange exchange, int ranks = 2) {
 /// The first group's while the other axes are transformed, which wait for no stores; each group's last
 /// transform waits for stores of its own and those before.
 TEST(FftPlan, StoresGoBesideTheTransformsOfOtherPartsAndGroups) {
-  const Plan plan = plan_of_cube(512, FftExchange::stores);
+  const Plan plan = plan_of_cube(1024, FftExchange::stores);
   const InLanes found(plan);
   int parts = 0;
   std::vector<std::size_t> stores, ends;
@@ -71,8 +71,37 @@ TEST(FftPlan, StoresGoBesideTheTransformsOfOtherPartsAndGroups) {
         .from.region.sets[2]
         .size();
   };
-  EXPECT_GT(extent(ends.front()), 512 / static_cast<std::int64_t>(groups));
-  EXPECT_LE(extent(ends.front()), 256);
+  EXPECT_GT(extent(ends.front()), 1024 / static_cast<std::int64_t>(groups));
+  EXPECT_LE(extent(ends.front()), 1024 * 3 / 5 + 16);  // in rows of 128 bytes
+  for (std::size_t group = 1; group + 1 < groups; ++group)
+    EXPECT_LE(extent(ends[group]), extent(ends[group - 1]));
+  EXPECT_EQ(extent(ends[groups - 1]), extent(ends[groups - 2]));
+  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+    const Step& step = plan.steps[i];
+    const bool is_written = static_cast<planning::Channel>(step.channel) == planning::Channel::written;
+    EXPECT_TRUE(step.kind != StepKind::signal || !is_written || found.is_in(i, planning::signalling));
+  }
+}
+
+/// All rows with the columns of the first group, then the columns of the others.
+TEST(FftPlan, ShortLinesAreStoredPlaneByPlane) {
+  for (const std::int64_t n : {256, 512}) {
+    const Plan plan = plan_of_cube(n, FftExchange::stores);
+    const InLanes found(plan);
+    int first = 0;
+    std::int64_t stored = 0;
+    for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+      EXPECT_FALSE(found.is_a<Transform>(i));
+      if (!found.is_a<TransformInto>(i) || !found.is_in(i, planning::pushing)) continue;
+      const auto& into = std::get<TransformInto>(plan.works[static_cast<std::size_t>(plan.steps[i].work)]);
+      EXPECT_EQ(into.first.has_value(), stored == 0);
+      first += into.first ? 1 : 0;
+      EXPECT_TRUE(!into.first || into.first->from.region.size() == n * n * n / 2);
+      stored += into.from.region.size();
+    }
+    EXPECT_EQ(first, 1);
+    EXPECT_EQ(stored, n * n * n / 2);
+  }
 }
 
 bool is_along(const Plan& plan, const Step& step, int axis) {

@@ -104,6 +104,33 @@ TEST(FftPlan, BricksAreCopied) {
   }
 }
 
+/// Rows and columns of planes at once: cubes, batches of planes, uneven slabs, there and back, in place.
+TEST(FftPlan, PlanesAreTransformedAndStoredAtOnce) {
+  for (const Shape& shape : {Shape{16, 8, 8}, Shape{19, 8, 8}, Shape{8, 8, 16, 16}, Shape{8, 4, 4}}) {
+    const int rows = shape.size() - 1, columns = rows - 1;
+    for (const int ranks : {1, 2, 3}) {
+      for (const bool natural : {false, true}) {
+        FftOptions options;
+        options.axes = {0, columns, rows};
+        options.inverse = natural;
+        Operand input = on_heap(Layout(Slab(0), shape, ranks)), output = input;
+        output.layout = Layout(Slab(natural ? 0 : columns), shape, ranks);
+        input.space = output.space = MemorySpace::device;
+        const Topology topology = Topology::regular(ranks);
+        expect_transforms(input, output, topology, options, false, false, that_stores());
+        if (natural) expect_transforms(input, input, topology, options, true, false, that_stores());
+        const Plan plan = plan_fft(input, output, topology, 0, options, that_stores());
+        const bool at_once = std::ranges::any_of(plan.works, [](const Work& work) {
+          const auto* const into = std::get_if<TransformInto>(&work);
+          return into != nullptr && into->first;
+        });
+        EXPECT_EQ(at_once, ranks > 1 && input.layout.local_shape(0)[0] * (shape.size() > 3 ? 8 : 1) >= 8)
+            << to_string(shape) << " " << ranks;
+      }
+    }
+  }
+}
+
 /// Where peers do not reach the result, they store beside it; not where scratch is bounded.
 TEST(FftPlan, WhatPeersDoNotReachIsStoredBesideIt) {
   const Shape shape{16, 16, 16};

@@ -1,10 +1,14 @@
 // Transforms of lines as a device's kernels make them, by plain code.
 #pragma once
 
+#include <algorithm>
 #include <memory>
+#include <stdexcept>
+#include <type_traits>
 #include <vector>
 
 #include "kernels/cuda/line_tiles.hpp"
+#include "kernels/cuda/plane_transform.hpp"
 
 namespace partita::testing {
 
@@ -16,7 +20,7 @@ class HostTeam {
 
   HostTeam(const kernels::cuda::LineTransform& what, const kernels::cuda::WideAccess& wide) {
     for (int thread = 0; thread < Thread::Factors::threads; ++thread)
-      members_.push_back({Thread(what, *shared_, thread, wide), {}});
+      members_.push_back({Thread(what, *shared_, *targets_, thread, wide), {}});
   }
 
   template <class Work>
@@ -24,6 +28,9 @@ class HostTeam {
     for (Member& member : members_) work(member.thread, member.values);
   }
   void meet() {}
+  void prepare() {
+    for (Member& member : members_) member.thread.prepare();
+  }
 
  private:
   struct Member {
@@ -32,8 +39,18 @@ class HostTeam {
   };
   std::unique_ptr<kernels::cuda::LineShared<Value, n>> shared_ =
       std::make_unique<kernels::cuda::LineShared<Value, n>>();
+  std::unique_ptr<kernels::cuda::LineTargets<n>> targets_ = std::make_unique<kernels::cuda::LineTargets<n>>();
   std::vector<Member> members_;
 };
+
+/// visit(n), a constant, for the n up to `longest` that `length` is.
+template <std::int64_t longest, int n = 2, class Visit>
+void with_length_here(std::int64_t length, const Visit& visit) {
+  if constexpr (n <= longest) {
+    if (length == n) return visit(std::integral_constant<int, n>());
+    with_length_here<longest, 2 * n>(length, visit);
+  }
+}
 
 template <class Value, int n, bool whole>
 void transform_tiles_here(const kernels::cuda::LineTransform& what, const kernels::cuda::WideAccess& wide) {
@@ -41,19 +58,61 @@ void transform_tiles_here(const kernels::cuda::LineTransform& what, const kernel
   kernels::cuda::transform_tiles<n>(team, 0, 1, kernels::cuda::tiles_of<Value, n>(what));
 }
 
-template <class Value, int n = 2>
+template <class Value>
 void transform_values_here(const kernels::cuda::LineTransform& what) {
-  if constexpr (n <= kernels::cuda::LineTransform::longest) {
-    if (what.length != n) return transform_values_here<Value, 2 * n>(what);
+  with_length_here<kernels::cuda::LineTransform::longest>(what.length, [&](auto length) {
+    constexpr int n = decltype(length)::value;
     const kernels::cuda::WideAccess wide = kernels::cuda::wide_access(what);
     wide.whole ? transform_tiles_here<Value, n, true>(what, wide)
                : transform_tiles_here<Value, n, false>(what, wide);
-  }
+  });
 }
 
 inline void transform_lines_here(const kernels::cuda::LineTransform& what) {
   if (what.single) return transform_values_here<kernels::cuda::TwoSingles>(what);
   transform_values_here<kernels::cuda::OneDouble>(what);
+}
+
+/// As the one block of a device that has room for no more. Throws where a column would wait for ever.
+template <class Value, int n, bool whole>
+void transform_plane_tiles_here(const kernels::cuda::PlaneTransform& what,
+                                const kernels::cuda::WideAccess& wide, std::int64_t ahead) {
+  HostTeam<Value, n, false> rows(what.rows, kernels::cuda::wide_access(what.rows));
+  HostTeam<Value, n, whole> columns(what.columns, wide);
+  rows.prepare();
+  columns.prepare();
+  const std::int64_t planes = kernels::cuda::planes_of(what);
+  if (planes == 0) return;
+  const kernels::cuda::PlaneOrder order(planes, kernels::cuda::tiles_of<Value, n>(what.rows) / planes,
+                                        kernels::cuda::tiles_of<Value, n>(what.columns) / planes, ahead);
+  std::uint32_t* const done = what.counters + 2;
+  for (std::int64_t turn = 0; turn < order.tiles(); ++turn) {
+    const auto tile = order.at(turn);
+    const std::int64_t band = order.band_of(tile);
+    if (tile.column) {
+      if (done[band] != order.rows_of_band(band)) throw std::logic_error("a column before its rows");
+      kernels::cuda::transform_tile<n>(columns, tile.number);
+    } else {
+      kernels::cuda::transform_tile<n>(rows, tile.number);
+      ++done[band];
+    }
+  }
+  std::fill_n(what.counters, kernels::cuda::counters_of(planes), 0U);
+}
+
+template <class Value>
+void transform_plane_values_here(const kernels::cuda::PlaneTransform& what, std::int64_t ahead) {
+  with_length_here<kernels::cuda::PlaneTransform::longest>(what.rows.length, [&](auto length) {
+    constexpr int n = decltype(length)::value;
+    const kernels::cuda::WideAccess wide = kernels::cuda::wide_access(what.columns);
+    wide.whole ? transform_plane_tiles_here<Value, n, true>(what, wide, ahead)
+               : transform_plane_tiles_here<Value, n, false>(what, wide, ahead);
+  });
+}
+
+inline void transform_planes_here(const kernels::cuda::PlaneTransform& what, std::int64_t ahead = 3) {
+  if (what.rows.single) return transform_plane_values_here<kernels::cuda::TwoSingles>(what, ahead);
+  transform_plane_values_here<kernels::cuda::OneDouble>(what, ahead);
 }
 
 }  // namespace partita::testing

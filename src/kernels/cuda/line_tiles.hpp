@@ -65,18 +65,23 @@ inline WideAccess wide_access(const LineTransform& what) {
   return wide;
 }
 
-/// What a block's threads share.
-template <class Value, int n>
-struct LineShared {
+/// Where the results of lines go; of what a block's threads share.
+template <int n>
+struct LineTargets {
   struct Owner {
     std::int64_t offset;  // bytes, of this tile
     std::int64_t apart;   // bytes
   };
-  Several<Value, LineFactors<n>::exchanged + 1> values;
   Owner owners[LineTransform::most_pieces];
   Several<char*, n> to;  // by position, without the tile's offset
-  Several<LineNumber<typename Value::Real>, n> roots;
   Several<unsigned char, n> owner;
+};
+
+/// What they share besides.
+template <class Value, int n>
+struct LineShared {
+  Several<Value, LineFactors<n>::exchanged + 1> values;
+  Several<LineNumber<typename Value::Real>, n> roots;
 };
 
 /// One thread of a block. Between `prepare`, `put` and `take` all threads of the block meet. `whole`: all
@@ -92,8 +97,9 @@ class LineThread {
   static constexpr int kept = Factors::first;  // values of a thread
   using Values = Several<Value, kept>;
 
-  PARTITA_EVERYWHERE LineThread(const LineTransform& what, Shared& shared, int thread, const WideAccess& wide)
-      : what_(what), shared_(shared), thread_(thread), wide_(wide) {
+  PARTITA_EVERYWHERE LineThread(const LineTransform& what, Shared& shared, LineTargets<n>& targets,
+                                int thread, const WideAccess& wide)
+      : what_(what), shared_(shared), targets_(targets), thread_(thread), wide_(wide) {
     const bool along = what.from_along == 1 && what.from_apart != 1;
     column_ = along ? thread / Factors::threads_a_line : thread % Factors::columns;
     first_ = along ? thread % Factors::threads_a_line : thread / Factors::columns;
@@ -106,8 +112,8 @@ class LineThread {
       int owner = 0;
       while (owner + 1 < what_.pieces && what_.piece[owner + 1].first <= i) ++owner;
       const LineTransform::Piece& piece = what_.piece[owner];
-      shared_.owner[i] = static_cast<unsigned char>(owner);
-      shared_.to[i] = static_cast<char*>(piece.to) + (i - piece.first) * piece.along * number_bytes;
+      targets_.owner[i] = static_cast<unsigned char>(owner);
+      targets_.to[i] = static_cast<char*>(piece.to) + (i - piece.first) * piece.along * number_bytes;
     }
   }
 
@@ -219,7 +225,7 @@ class LineThread {
       offset += (number - outer * count) * piece.strides[l];
       number = outer;
     }
-    shared_.owners[owner] = {offset * number_bytes, piece.apart * number_bytes};
+    targets_.owners[owner] = {offset * number_bytes, piece.apart * number_bytes};
   }
 
   /// Where neighbours lie side by side, those of a value do, too; of the last one there may be but one line.
@@ -242,8 +248,8 @@ class LineThread {
   }
 
   PARTITA_EVERYWHERE void write(int position, const Value& value) const {
-    const typename Shared::Owner& owner = shared_.owners[shared_.owner[position]];
-    char* const to = shared_.to[position] + owner.offset;
+    const typename LineTargets<n>::Owner& owner = targets_.owners[targets_.owner[position]];
+    char* const to = targets_.to[position] + owner.offset;
     if (whole ? has_line(0) : wide_.to && has_line(Value::lines - 1)) {
       *reinterpret_cast<Value*>(to + column() * number_bytes) = value;
       return;
@@ -257,6 +263,7 @@ class LineThread {
 
   const LineTransform& what_;
   Shared& shared_;
+  LineTargets<n>& targets_;
   int thread_;
   WideAccess wide_;
   int column_ = 0;
@@ -274,46 +281,51 @@ PARTITA_EVERYWHERE std::int64_t tiles_of(const LineTransform& what) {
   return tiles;
 }
 
-/// A block's share of the tiles: `meet` returns when all of its threads have come; `for_each` calls its
-/// argument for each of them, with the values that it keeps.
+/// One tile: `meet` returns when all threads of the block have come; `for_each` calls its argument for each
+/// of them, with the values that it keeps. All have called `prepare`.
 template <int n, class Team>
-PARTITA_EVERYWHERE void transform_tiles(Team& team, std::int64_t first, std::int64_t step,
-                                        std::int64_t tiles) {
+PARTITA_EVERYWHERE void transform_tile(Team& team, std::int64_t tile) {
   using Thread = typename Team::Thread;
   using Factors = LineFactors<n>;
   using Values = typename Thread::Values&;
   constexpr int a = Factors::first, b = Factors::second, c = Factors::third;
-  team.for_each([](Thread& thread, Values) { thread.prepare(); });
-  for (std::int64_t tile = first; tile < tiles; tile += step) {
-    team.for_each([tile](Thread& thread, Values values) {
-      thread.load(tile, values);
-      Thread::template transform<a>(values);
-    });
+  team.for_each([tile](Thread& thread, Values values) {
+    thread.load(tile, values);
+    Thread::template transform<a>(values);
+  });
+  team.meet();
+  if constexpr (b == 1) {
+    team.for_each([](Thread& thread, Values) { thread.put_owners(); });
     team.meet();
-    if constexpr (b == 1) {
-      team.for_each([](Thread& thread, Values) { thread.put_owners(); });
+    team.for_each([](Thread& thread, Values values) { thread.template store<a>(values); });
+  } else {
+    team.for_each([](Thread& thread, Values values) { thread.template put<a, 1>(values); });
+    team.meet();
+    team.for_each([](Thread& thread, Values values) {
+      thread.template take<b, a>(values);
+      Thread::template transform<b>(values);
+      if constexpr (c == 1) thread.template store<b>(values);
+    });
+    if constexpr (c > 1) {
       team.meet();
-      team.for_each([](Thread& thread, Values values) { thread.template store<a>(values); });
-    } else {
-      team.for_each([](Thread& thread, Values values) { thread.template put<a, 1>(values); });
+      team.for_each([](Thread& thread, Values values) { thread.template put<b, a>(values); });
       team.meet();
       team.for_each([](Thread& thread, Values values) {
-        thread.template take<b, a>(values);
-        Thread::template transform<b>(values);
-        if constexpr (c == 1) thread.template store<b>(values);
+        thread.template take<c, a * b>(values);
+        Thread::template transform<c>(values);
+        thread.template store<c>(values);
       });
-      if constexpr (c > 1) {
-        team.meet();
-        team.for_each([](Thread& thread, Values values) { thread.template put<b, a>(values); });
-        team.meet();
-        team.for_each([](Thread& thread, Values values) {
-          thread.template take<c, a * b>(values);
-          Thread::template transform<c>(values);
-          thread.template store<c>(values);
-        });
-      }
     }
   }
+}
+
+/// A block's share of the tiles.
+template <int n, class Team>
+PARTITA_EVERYWHERE void transform_tiles(Team& team, std::int64_t first, std::int64_t step,
+                                        std::int64_t tiles) {
+  using Thread = typename Team::Thread;
+  team.for_each([](Thread& thread, typename Thread::Values&) { thread.prepare(); });
+  for (std::int64_t tile = first; tile < tiles; tile += step) transform_tile<n>(team, tile);
 }
 
 }  // namespace partita::kernels::cuda

@@ -298,6 +298,9 @@ void NumericExecution::compute(const Transform& work) {
 }
 
 void NumericExecution::compute(const TransformInto& work) {
+  if (work.first) {
+    compute(Transform{work.first->from, work.first->to, {work.first->axis}, work.kind, 0, false});
+  }
   const Region& region = work.from.region;
   Shape shape = region.shape();
   Numbers numbers = read(work.from);

@@ -1,0 +1,149 @@
+// Blocks that take the next tile of PlaneOrder whenever they are done with one.
+#include "kernels/cuda/line_team.cuh"
+#include "kernels/cuda/plane_transform.hpp"
+
+namespace partita::kernels::cuda {
+namespace {
+
+template <class Value, int n>
+struct PlaneShared {
+  LineShared<Value, n> lines;
+  LineTargets<n> of_rows, of_columns;
+  std::uint32_t turn;
+};
+
+template <class Value, int n>
+constexpr int blocks_of_plane_tiles = blocks_at_once<n>(sizeof(PlaneShared<Value, n>));
+
+/// Until all rows of a band are written. One thread of a block asks; all of them may read once it has met the
+/// others.
+__device__ void await_rows(const std::uint32_t* done, std::int64_t rows) {
+  constexpr unsigned pause = 20;  // ns
+  for (;;) {
+    std::uint32_t seen = 0;
+    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(done) : "memory");
+    if (seen >= rows) return;
+    __nanosleep(pause);
+  }
+}
+
+/// The last block to come here leaves the counters as they were found.
+__device__ void leave(std::uint32_t* counters, std::int64_t count) {
+  __threadfence();
+  if (atomicAdd(counters + 1, 1U) != gridDim.x - 1) return;
+  for (std::int64_t i = 0; i < count; ++i) counters[i] = 0;
+}
+
+template <class Value, int n, bool whole>
+__global__ void __launch_bounds__(LineFactors<n>::threads, blocks_of_plane_tiles<Value, n>)
+    transform_planes(const __grid_constant__ PlaneTransform what, const __grid_constant__ PlaneOrder order,
+                     WideAccess wide_rows, WideAccess wide_columns) {
+  extern __shared__ __align__(16) char memory[];
+  auto& shared = *reinterpret_cast<PlaneShared<Value, n>*>(memory);
+  const int thread = static_cast<int>(threadIdx.x);
+  using Rows = BlockTeam<Value, n, false>;
+  using Columns = BlockTeam<Value, n, whole>;
+  const auto rows = [&] {
+    return typename Rows::Thread(what.rows, shared.lines, shared.of_rows, thread, wide_rows);
+  };
+  const auto columns = [&] {
+    return typename Columns::Thread(what.columns, shared.lines, shared.of_columns, thread, wide_columns);
+  };
+  rows().prepare();
+  columns().prepare();
+  std::uint32_t* const done = what.counters + 2;
+  const auto take_turn = [&] {
+    if (thread == 0) shared.turn = atomicAdd(what.counters, 1U);
+  };
+  take_turn();
+  for (;;) {
+    __syncthreads();
+    const std::uint32_t turn = shared.turn;
+    if (turn >= order.tiles()) break;
+    const PlaneOrder::Tile tile = order.at(turn);
+    const std::int64_t band = order.band_of(tile);
+    if (thread == 0 && tile.column) await_rows(done + band, order.rows_of_band(band));
+    __syncthreads();
+    take_turn();  // long before it is asked for
+    if (tile.column) {
+      Columns team{columns(), {}};
+      transform_tile<n>(team, tile.number);
+    } else {
+      Rows team{rows(), {}};
+      transform_tile<n>(team, tile.number);
+      __syncthreads();
+      if (thread != 0) continue;
+      __threadfence();
+      atomicAdd(done + band, 1U);
+    }
+  }
+  if (thread == 0) leave(what.counters, order.bands() + 2);
+}
+
+template <class Value, int n>
+int launch_planes(const PlaneTransform& what, cudaStream_t stream) {
+  int multiprocessors = 0;
+  if (const int error = multiprocessors_of_current_device(multiprocessors); error != cudaSuccess)
+    return error;
+  const std::int64_t planes = planes_of(what);
+  if (planes == 0) return cudaSuccess;
+  const std::int64_t row_tiles = tiles_of<Value, n>(what.rows) / planes,
+                     column_tiles = tiles_of<Value, n>(what.columns) / planes;
+  const std::int64_t tiles = planes * (row_tiles + column_tiles);
+  if (tiles == 0) return cudaSuccess;
+  if (tiles > INT32_MAX) return cudaErrorInvalidValue;
+  const std::int64_t room = std::int64_t{multiprocessors} * blocks_of_plane_tiles<Value, n>;
+  const std::int64_t blocks = blocks_of_planes(tiles, room);
+  const PlaneOrder order(planes, row_tiles, column_tiles, rows_ahead(blocks));
+  const WideAccess wide = wide_access(what.columns);
+  auto* const kernel = wide.whole ? transform_planes<Value, n, true> : transform_planes<Value, n, false>;
+  kernel<<<static_cast<unsigned>(blocks), LineFactors<n>::threads, sizeof(PlaneShared<Value, n>), stream>>>(
+      what, order, wide_access(what.rows), wide);
+  return cudaGetLastError();
+}
+
+template <class Value, int n>
+int load_planes() {
+  constexpr std::size_t bytes = sizeof(PlaneShared<Value, n>);
+  const int whole = load_with_shared_bytes(transform_planes<Value, n, true>, bytes);
+  return whole != cudaSuccess ? whole : load_with_shared_bytes(transform_planes<Value, n, false>, bytes);
+}
+
+struct LoadAllPlanes {
+  template <int n>
+  int operator()(std::integral_constant<int, n> /*length*/) const {
+    const int single = load_planes<TwoSingles, n>();
+    return single != cudaSuccess ? single : load_planes<OneDouble, n>();
+  }
+};
+
+}  // namespace
+
+int launch_plane_transform(const PlaneTransform& what, void* stream) {
+  if (!transforms_planes_of(what.rows.length)) return cudaErrorInvalidValue;
+  return with_length<PlaneTransform::longest>(what.rows.length, [&](auto length) {
+    constexpr int n = decltype(length)::value;
+    auto* const native = static_cast<cudaStream_t>(stream);
+    return what.rows.single ? launch_planes<TwoSingles, n>(what, native)
+                            : launch_planes<OneDouble, n>(what, native);
+  });
+}
+
+bool has_plane_transform(std::int64_t length, bool single) {
+  if (!transforms_planes_of(length)) return false;
+  const auto has = [&](auto known) -> int {
+    constexpr int n = decltype(known)::value;
+    return may_share(single ? sizeof(PlaneShared<TwoSingles, n>) : sizeof(PlaneShared<OneDouble, n>)) ? 1 : 0;
+  };
+  return with_length<PlaneTransform::longest>(length, has) != 0;
+}
+
+int load_plane_transform_kernels() {
+  for (std::int64_t length = 2; length <= PlaneTransform::longest; length *= 2) {
+    const int result = with_length<PlaneTransform::longest>(length, LoadAllPlanes());
+    if (result != cudaSuccess) return result;
+  }
+  return cudaSuccess;
+}
+
+}  // namespace partita::kernels::cuda
