@@ -13,6 +13,7 @@
 #include "base/visit_dtype.hpp"
 #include "kernels/host/convert.hpp"
 #include "kernels/host/fill.hpp"
+#include "unit/random_transposition.hpp"
 
 namespace partita::testing {
 namespace {
@@ -105,6 +106,39 @@ TEST_F(CudaAcceleratorTest, CopiesAsTheHostDoes) {
   }
 }
 
+TEST_F(CudaAcceleratorTest, TransposesAsTheHostDoes) {
+  for (int round = 0; round < 100; ++round) {
+    const Case one = random_transposition(random_, std::int64_t{1} << (round % 5));
+    const kernels::StridedCopy nest = kernels::simplify(one.nest);
+    const std::vector<char> from = noise(random_, one.from_bytes);
+    std::vector<char> expected = noise(random_, one.to_bytes);
+    const auto there = upload(from);
+    const auto to = upload(expected);
+    kernels::copy(nest, from.data(), expected.data(), kernels::StoreHint::cache);
+    device_->copy(nest, there.get(), to.get(), device_->stream(),
+                  round % 2 == 0 ? devices::CopyScope::any : devices::CopyScope::beside);
+    ASSERT_EQ(download(to, expected.size()), expected)
+        << "item " << one.nest.item_bytes << " round " << round;
+  }
+}
+
+/// More tiles than blocks, of which each then takes several.
+TEST_F(CudaAcceleratorTest, TransposesLargeMatricesInFewBlocks) {
+  constexpr std::int64_t rows = 1500, columns = 1031;
+  for (const std::int64_t item : {2, 4, 8, 16}) {
+    const kernels::StridedCopy nest =
+        kernels::simplify({item, 0, 0, {{columns, item, rows * item}, {rows, columns * item, item}}});
+    const std::vector<char> from = noise(random_, rows * columns * item);
+    std::vector<char> expected(from.size());
+    kernels::copy(nest, from.data(), expected.data(), kernels::StoreHint::cache);
+    const auto there = upload(from);
+    const auto to = upload(std::vector<char>(from.size()));
+    device_->copy(nest, there.get(), to.get(), device_->stream(), devices::CopyScope::background);
+    ASSERT_EQ(download(to, expected.size()), expected) << "item " << item;
+  }
+}
+
+/// Of what is copied in one launch, every third is a transposition.
 TEST_F(CudaAcceleratorTest, CopiesSeveralAtOnceAsTheHostDoes) {
   for (int round = 0; round < 40; ++round) {
     const std::int64_t item = std::int64_t{1} << (round % 5);
@@ -112,7 +146,11 @@ TEST_F(CudaAcceleratorTest, CopiesSeveralAtOnceAsTheHostDoes) {
     std::vector<std::vector<char>> expected;
     std::vector<std::shared_ptr<void>> from, to;
     for (int i = 0; i < 1 + round % 11; ++i) {
-      const Sample one = sample(random_, item);
+      Sample one = sample(random_, item);
+      if ((i + round) % 3 == 0) {
+        const Case transposed = random_transposition(random_, item);
+        one = {transposed.nest, std::max(transposed.from_bytes, transposed.to_bytes)};
+      }
       const std::vector<char> source = noise(random_, one.bytes);
       nests.push_back(kernels::simplify(one.nest));
       from.push_back(upload(source));

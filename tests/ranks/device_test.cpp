@@ -89,6 +89,26 @@ DEVICE_TEST(FillsAndComparesInSeveralPieces) {
   }
 }
 
+// Written into each other's memory, which for so little is done when asked for.
+DEVICE_TEST(MatricesByRowsBecomeMatricesByColumns) {
+  RedistributeOptions options;
+  options.method = RedistributeMethod::pushed;
+  for (const Dtype dtype : {Dtype::i8, Dtype::bf16, Dtype::f32, Dtype::c64, Dtype::c128}) {
+    for (const Shape& shape : {Shape{150, 131}, Shape{70, 3, 90}}) {
+      Array rows = empty(context, shape, Slab(0), dtype);
+      Array columns =
+          empty(context, shape, Slab(shape.size() - 1), dtype, {Residency::heap, Order::column_major});
+      write_known(rows);
+      write_constant(columns, 1);
+      redistribute(rows, columns, options);
+      EXPECT_EQ(count_wrong(columns, rows.layout()), 0);
+      write_constant(rows, 1);
+      redistribute(columns, rows, options);
+      EXPECT_EQ(count_wrong(rows, rows.layout()), 0);
+    }
+  }
+}
+
 DEVICE_TEST(FillAndCopyEveryDtypeAndOrder) {
   const Dtype all[] = {Dtype::boolean, Dtype::i8,  Dtype::u8,  Dtype::i16, Dtype::u16,
                        Dtype::i32,     Dtype::u32, Dtype::i64, Dtype::u64, Dtype::f16,

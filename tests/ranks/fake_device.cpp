@@ -21,6 +21,7 @@
 #include "ranks/fake_stream.hpp"
 #include "ranks/fake_transforms.hpp"
 #include "ranks/refused_memory.hpp"
+#include "unit/transpose_here.hpp"
 
 namespace partita::testing {
 namespace {
@@ -183,7 +184,9 @@ class FakeAccelerator final : public devices::Accelerator {
   }
   void copy(const kernels::StridedCopy& nest, const void* from, void* to, Stream stream,
             devices::CopyScope) override {
-    queue_of(stream).put([=] { kernels::copy(nest, from, to, kernels::StoreHint::cache); });
+    queue_of(stream).put([=] {
+      if (!transposed_here(nest, from, to)) kernels::copy(nest, from, to, kernels::StoreHint::cache);
+    });
   }
   void accumulate(const kernels::StridedCopy& nest, Dtype dtype, Reduction reduction, const void* from,
                   void* to, Stream stream) override {

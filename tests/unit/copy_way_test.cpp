@@ -26,6 +26,16 @@ TEST(CopyWay, ShortRowsAndFewBytesGoThroughAKernel) {
   EXPECT_EQ(chosen({32 * kib, 0, 0, {{1000, 1 << 30, 1 << 29}, {40, 128 * kib, 32 * kib}}}), CopyWay::kernel);
 }
 
+TEST(CopyWay, TranspositionsGoThroughAKernel) {
+  using enum devices::CopyScope;
+  for (const std::int64_t element : {4, 8, 16}) {
+    const kernels::StridedCopy nest{
+        element, 0, 0, {{8192, element, 8192 * element}, {8192, 8192 * element, element}}};
+    for (const devices::CopyScope scope : {any, beside, inside, background})
+      EXPECT_EQ(devices::choose_copy_way(nest, scope).way, CopyWay::kernel);
+  }
+}
+
 TEST(CopyWay, WithinADeviceKernelsAreFaster) {
   EXPECT_EQ(devices::choose_copy_way({64 * mib, 0, 0, {}}, devices::CopyScope::inside).way, CopyWay::kernel);
   EXPECT_EQ(devices::choose_copy_way({64 * mib, 0, 0, {}}, devices::CopyScope::inside, CopyWay::engine).way,

@@ -1,6 +1,8 @@
-// Strided copies and fills on a device: any memory that it reaches, in accesses as wide as both sides allow.
+// Strided copies and fills on a device: any memory that it reaches, in accesses as wide as both sides allow,
+// or in tiles where elements lie the other way round.
 #include "kernels/cuda/copy.cuh"
 #include "kernels/cuda/flags.cuh"
+#include "kernels/cuda/transpose.cuh"
 
 namespace partita::kernels::cuda {
 namespace {
@@ -25,15 +27,17 @@ __global__ void flags_in_order(const __grid_constant__ Flags flags) {
 /// Less than what a multiprocessor has room for: see Exchange::most_blocks.
 constexpr int exchange_blocks_per_multiprocessor = 4;
 
-struct JobUnits {
-  Units jobs[most_jobs];
+/// How jobs are dealt out: in tiles, if there are some, else unit by unit.
+struct JobDeals {
+  Units units[most_jobs];
+  Transposition tiles[most_jobs];
 };
 
 /// A row of blocks a copy, so that all links are busy at once. Every block waits for the grants; the last one
-/// to finish tells the peers and waits for them.
-template <class Unit, class Number>
+/// to finish tells the peers and waits for them. `transposes`: some jobs are in tiles.
+template <class Unit, class Number, bool transposes>
 __global__ void __launch_bounds__(threads_per_block, exchange_blocks_per_multiprocessor)
-    exchange_jobs(const __grid_constant__ Exchange all, const __grid_constant__ JobUnits units) {
+    exchange_jobs(const __grid_constant__ Exchange all, const __grid_constant__ JobDeals deals) {
   const int thread = static_cast<int>(threadIdx.x);
   if (blockIdx.x == 0 && blockIdx.y == 0 && thread < all.early_signals.count) {
     release(all.early_signals.flags[thread]);
@@ -42,9 +46,14 @@ __global__ void __launch_bounds__(threads_per_block, exchange_blocks_per_multipr
   __syncthreads();
   if (blockIdx.y < static_cast<unsigned>(all.count)) {
     const Job& job = all.jobs[blockIdx.y];
-    copy_unit_by_unit<Unit>(job.nest, units.jobs[blockIdx.y],
-                            static_cast<Number>(blockIdx.x * blockDim.x + threadIdx.x),
-                            static_cast<Number>(gridDim.x * blockDim.x), job.from, job.to);
+    const Transposition& tiles = deals.tiles[blockIdx.y];
+    if (transposes && tiles.tiles > 0) {
+      transpose_nest<Unit>(job.nest, tiles, blockIdx.x, gridDim.x, job.from, job.to);
+    } else {
+      copy_unit_by_unit<Unit>(job.nest, deals.units[blockIdx.y],
+                              static_cast<Number>(blockIdx.x * blockDim.x + threadIdx.x),
+                              static_cast<Number>(gridDim.x * blockDim.x), job.from, job.to);
+    }
   }
   close(all.late_signals, all.late_waits, all.early_signals, all.early_waits, all.finished_blocks);
 }
@@ -54,6 +63,19 @@ template <class Unit, class Number>
 __global__ void copy_rows(const __grid_constant__ Nest nest, const __grid_constant__ Deal deal,
                           unsigned lanes, const void* from, void* to) {
   copy_nest<Unit, Number>(nest, deal, lanes, from, to);
+}
+
+/// So many that what they read hides how long reading takes, and that no registers spill.
+constexpr int transpose_blocks_per_multiprocessor = 5;
+/// Several times what there is room for at once: the last ones then end at about the same time.
+constexpr unsigned most_transpose_blocks = 8 * most_blocks;
+
+/// to[...] = from[...] in tiles.
+template <class Element>
+__global__ void __launch_bounds__(threads_per_block, transpose_blocks_per_multiprocessor)
+    copy_tiles(const __grid_constant__ Nest nest, const __grid_constant__ Transposition how, const void* from,
+               void* to) {
+  transpose_nest<Element>(nest, how, blockIdx.x, gridDim.x, from, to);
 }
 
 template <class Unit, class Number>
@@ -89,24 +111,47 @@ int copy_in_units(const Nest& nest, const void* from, void* to, unsigned most_bl
   return cudaGetLastError();
 }
 
-template <class Unit>
-int exchange_in_units(const Exchange& all, cudaStream_t stream) {
-  JobUnits units;
-  std::int64_t most = 1;
-  for (int i = 0; i < all.count; ++i) {
-    units.jobs[i] = units_of(all.jobs[i].nest, sizeof(Unit));
-    most = std::max(most, units.jobs[i].all);
-  }
-  const auto jobs = static_cast<unsigned>(std::max(all.count, 1));
-  const std::int64_t wanted = (most + threads_per_block - 1) / threads_per_block;
-  const auto room = static_cast<std::int64_t>(std::max(all.most_blocks / jobs, 1U));
-  const dim3 blocks(static_cast<unsigned>(std::min(wanted, room)), jobs);
-  if (most < std::int64_t{1} << 31) {
-    exchange_jobs<Unit, std::uint32_t><<<blocks, threads_per_block, 0, stream>>>(all, units);
+template <class Element>
+int copy_in_tiles(const Nest& nest, const Transposition& how, const void* from, void* to,
+                  unsigned most_blocks, cudaStream_t stream) {
+  const unsigned most = most_blocks > 0 ? most_blocks : most_transpose_blocks;
+  copy_tiles<Element><<<std::min(how.tiles, most), threads_per_block, 0, stream>>>(nest, how, from, to);
+  return cudaGetLastError();
+}
+
+template <class Unit, bool transposes>
+int start_exchange(const Exchange& all, const JobDeals& deals, std::int64_t most_units, dim3 blocks,
+                   cudaStream_t stream) {
+  if (most_units < std::int64_t{1} << 31) {
+    exchange_jobs<Unit, std::uint32_t, transposes><<<blocks, threads_per_block, 0, stream>>>(all, deals);
   } else {
-    exchange_jobs<Unit, std::uint64_t><<<blocks, threads_per_block, 0, stream>>>(all, units);
+    exchange_jobs<Unit, std::uint64_t, transposes><<<blocks, threads_per_block, 0, stream>>>(all, deals);
   }
   return cudaGetLastError();
+}
+
+template <class Unit>
+int exchange_in_units(const Exchange& all, cudaStream_t stream) {
+  JobDeals deals;
+  std::int64_t most_units = 1, wanted = 1;
+  bool transposes = false;
+  for (int i = 0; i < all.count; ++i) {
+    const Job& job = all.jobs[i];
+    if (job.nest.row_bytes == sizeof(Unit)) deals.tiles[i] = transposition_of(job.nest, job.from, job.to);
+    if (deals.tiles[i].tiles > 0) {
+      transposes = true;
+      wanted = std::max<std::int64_t>(wanted, deals.tiles[i].tiles);
+    } else {
+      deals.units[i] = units_of(job.nest, sizeof(Unit));
+      most_units = std::max(most_units, deals.units[i].all);
+    }
+  }
+  wanted = std::max(wanted, (most_units + threads_per_block - 1) / threads_per_block);
+  const auto jobs = static_cast<unsigned>(std::max(all.count, 1));
+  const auto room = static_cast<std::int64_t>(std::max(all.most_blocks / jobs, 1U));
+  const dim3 blocks(static_cast<unsigned>(std::min(wanted, room)), jobs);
+  return transposes ? start_exchange<Unit, true>(all, deals, most_units, blocks, stream)
+                    : start_exchange<Unit, false>(all, deals, most_units, blocks, stream);
 }
 
 template <class Unit>
@@ -127,8 +172,9 @@ int fill_in_units(const Nest& nest, const Pattern& pattern, void* to, cudaStream
 template <class Unit>
 int load_units() {
   return load(copy_rows<Unit, std::uint32_t>, copy_rows<Unit, std::uint64_t>, fill_rows<Unit, std::uint32_t>,
-              fill_rows<Unit, std::uint64_t>, exchange_jobs<Unit, std::uint32_t>,
-              exchange_jobs<Unit, std::uint64_t>, flags_in_order);
+              fill_rows<Unit, std::uint64_t>, copy_tiles<Unit>, exchange_jobs<Unit, std::uint32_t, false>,
+              exchange_jobs<Unit, std::uint64_t, false>, exchange_jobs<Unit, std::uint32_t, true>,
+              exchange_jobs<Unit, std::uint64_t, true>, flags_in_order);
 }
 
 /// work(Unit{}) of the unit of so many bytes.
@@ -152,8 +198,11 @@ int in_units(std::uint64_t bytes, const Work& work) {
 
 int launch_copy(const Nest& nest, const void* from, void* to, unsigned most_blocks, void* stream) {
   auto* const queue = static_cast<cudaStream_t>(stream);
+  const Transposition how = transposition_of(nest, from, to);
   return in_units(alignment_of(nest, from, to), [&](auto unit) {
-    return copy_in_units<decltype(unit)>(nest, from, to, most_blocks, queue);
+    using Unit = decltype(unit);  // of a transposition, the element
+    if (how.tiles > 0) return copy_in_tiles<Unit>(nest, how, from, to, most_blocks, queue);
+    return copy_in_units<Unit>(nest, from, to, most_blocks, queue);
   });
 }
 

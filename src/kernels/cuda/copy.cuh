@@ -1,6 +1,7 @@
 // The copying of a nest by the threads of a launch.
 #pragma once
 
+#include "kernels/cuda/alignment.hpp"
 #include "kernels/cuda/rows.cuh"
 
 namespace partita::kernels::cuda {
@@ -77,16 +78,6 @@ __device__ void copy_unit_by_unit(const Nest& nest, const Units& units, Number f
       *reinterpret_cast<Unit*>(static_cast<char*>(to) + places[i]) = held[i];
     }
   }
-}
-
-/// The lowest set bit of all lengths, steps and addresses bounds the width of an access.
-inline std::uint64_t alignment_of(const Nest& nest, const void* from, const void* to) {
-  std::uint64_t bits = reinterpret_cast<std::uintptr_t>(from) | reinterpret_cast<std::uintptr_t>(to) |
-                       static_cast<std::uint64_t>(nest.row_bytes) | 16;
-  for (int i = 0; i < nest.loops; ++i) {
-    bits |= static_cast<std::uint64_t>(nest.from_strides[i]) | static_cast<std::uint64_t>(nest.to_strides[i]);
-  }
-  return bits & (~bits + 1);
 }
 
 }  // namespace partita::kernels::cuda

@@ -22,12 +22,7 @@
 #include <cstdint>
 
 #include "kernels/cuda/arithmetic_launch.hpp"
-
-#ifdef __CUDACC__
-#define PARTITA_EVERYWHERE __host__ __device__
-#else
-#define PARTITA_EVERYWHERE
-#endif
+#include "kernels/cuda/everywhere.hpp"
 
 namespace partita::kernels::cuda {
 

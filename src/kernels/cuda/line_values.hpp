@@ -2,14 +2,10 @@
 // line, or those of two lines of c64; and transforms of a few such values in registers.
 #pragma once
 
-#include <cstddef>
-
+#include "kernels/cuda/everywhere.hpp"
 #include "kernels/cuda/line_pass.hpp"
 
 namespace partita::kernels::cuda {
-
-template <class Item, int count>
-using Several = Item[static_cast<std::size_t>(count)];
 
 struct alignas(16) TwoSingles {
   using Real = float;
@@ -65,12 +61,6 @@ struct alignas(16) OneDouble {
 };
 
 // --- transforms in registers
-
-#ifdef __CUDA_ARCH__
-#define PARTITA_UNROLLED _Pragma("unroll")
-#else
-#define PARTITA_UNROLLED
-#endif
 
 /// Times exp(-2 pi i k / 16), 0 <= k < 8. `k` is known where loops are unrolled.
 template <class Value>

@@ -1,0 +1,23 @@
+// Code that kernels and tests without a device run alike.
+#pragma once
+
+#include <cstddef>
+
+#ifdef __CUDACC__
+#define PARTITA_EVERYWHERE __host__ __device__
+#else
+#define PARTITA_EVERYWHERE
+#endif
+
+#ifdef __CUDA_ARCH__
+#define PARTITA_UNROLLED _Pragma("unroll")
+#else
+#define PARTITA_UNROLLED
+#endif
+
+namespace partita::kernels::cuda {
+
+template <class Item, int count>
+using Several = Item[static_cast<std::size_t>(count)];
+
+}  // namespace partita::kernels::cuda
