@@ -1,5 +1,7 @@
 // Redistribution of a matrix between GPUs. Peer: NCCL's all-to-all of the same bytes, without the packing
 // that it also needs. Bound: every GPU pushing the same bytes to its peers by copy engine, a stream a peer.
+// In `c-to-f-order` the matrix lies by rows before and by columns afterwards, so that all of it is transposed
+// in memory.
 //
 // Every contender does several turns before the host looks, so that what is timed is the device.
 #include "benchmarks/cuda_redistribute.hpp"
@@ -22,10 +24,15 @@ constexpr std::int64_t kib = 1024, mib = 1024 * kib, gib = 1024 * mib;
 struct Movement {
   Distribution source;
   Distribution destination;
+  Order order = Order::row_major;  ///< of the destination
 };
 
 Movement row_to_column(int /*ranks*/) {
   return {Slab(0), Slab(1)};
+}
+
+Movement c_to_f_order(int /*ranks*/) {
+  return {Slab(0), Slab(1), Order::column_major};
 }
 
 Movement cyclic_128_256(int ranks) {
@@ -48,7 +55,7 @@ std::optional<Result> run(const Context& world, const Options& options, const st
   const Context context = initialize(on_devices);
   const Shape shape = matrix_of(size.bytes / size_of(dtype) * context.size());
   Array source = empty(context, shape, movement.source, dtype);
-  Array destination = empty(context, shape, movement.destination, dtype);
+  Array destination = empty(context, shape, movement.destination, dtype, {.order = movement.order});
   fill_random(source, 1);
   Redistribute plan(context, source.operand(), destination.operand());
   Pushes pushes(context, size.bytes / context.size());
@@ -98,7 +105,9 @@ std::vector<Case> cuda_redistribute_cases() {
   for (const Size& size : sizes) {
     add("row-to-column", row_to_column, Dtype::f32, size);
     add("row-to-column", row_to_column, Dtype::c64, size);
+    add("c-to-f-order", c_to_f_order, Dtype::c64, size);
   }
+  add("c-to-f-order", c_to_f_order, Dtype::f32, sizes[2]);
   add("cyclic-128-256", cyclic_128_256, Dtype::f32, sizes[2]);
   for (Case& one : cuda_messages_cases()) cases.push_back(std::move(one));
   return cases;
