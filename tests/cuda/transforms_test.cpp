@@ -228,8 +228,8 @@ TEST_F(CudaTransformsTest, LinesForSeveralOwnersAreThoseOfTheHost) {
   }
 }
 
-/// Rows and columns of planes, in place or not, of whose columns some go into two owners; again and again with
-/// the same counters.
+/// Rows and columns of planes, in place or not, of whose columns some go into two owners; again and again
+/// with the same counters.
 TEST_F(CudaTransformsTest, PlanesForSeveralOwnersAreThoseOfTheHost) {
   for (std::int64_t n = 2; n <= kernels::cuda::PlaneTransform::longest; n *= 2) {
     for (int round = 0; round < 6; ++round) {

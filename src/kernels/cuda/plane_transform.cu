@@ -94,7 +94,7 @@ int launch_planes(const PlaneTransform& what, cudaStream_t stream) {
   if (tiles > INT32_MAX) return cudaErrorInvalidValue;
   const std::int64_t room = std::int64_t{multiprocessors} * blocks_of_plane_tiles<Value, n>;
   const std::int64_t blocks = blocks_of_planes(tiles, room);
-  const PlaneOrder order(planes, row_tiles, column_tiles, rows_ahead(blocks));
+  const PlaneOrder order(planes, row_tiles, column_tiles, rows_ahead(planes * row_tiles, blocks));
   const WideAccess wide = wide_access(what.columns);
   auto* const kernel = wide.whole ? transform_planes<Value, n, true> : transform_planes<Value, n, false>;
   kernel<<<static_cast<unsigned>(blocks), LineFactors<n>::threads, sizeof(PlaneShared<Value, n>), stream>>>(

@@ -93,9 +93,10 @@ class PlaneOrder {
 constexpr std::int64_t blocks_of_planes(std::int64_t tiles, std::int64_t room) {
   return std::min(tiles, std::max<std::int64_t>(room / 2, 1));
 }
-/// Rows that have been taken before a column is waits for none of them for long.
-constexpr std::int64_t rows_ahead(std::int64_t blocks) {
-  return 2 * blocks;
+/// With so many row tiles taken before the columns that cross the first of them, these wait for none for
+/// long; but links begin before a quarter of all rows is done.
+constexpr std::int64_t rows_ahead(std::int64_t row_tiles, std::int64_t blocks) {
+  return std::min(2 * blocks, row_tiles / 4);
 }
 
 constexpr bool transforms_planes_of(std::int64_t length) {
