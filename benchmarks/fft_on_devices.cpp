@@ -162,7 +162,8 @@ std::vector<Case> fft_on_devices_cases() {
                 {shape, Dtype::c64, in_pencils(), z_pencils, BlockNonCyclic(ProcessGrid({2, 1, 2})), 2}, {4});
     }
   }
-  for (const Shape& shape : {Shape{500, 500, 500}, Shape{509, 509, 509}, Shape{181, 217, 181}}) {
+  for (const Shape& shape :
+       {Shape{500, 500, 500}, Shape{720, 720, 720}, Shape{509, 509, 509}, Shape{181, 217, 181}}) {
     add_field(fmt::format("field-{}/cuda/transposed", fmt::join(shape, "x")),
               {shape, Dtype::c64, cheapest()});
   }
