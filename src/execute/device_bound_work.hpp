@@ -24,6 +24,7 @@ struct DeviceWorkBinding {
   const WorkBinding& memory;
   devices::Accelerator& device;
   int workspaces = 0;
+  int work = 0;          ///< its number
   Place counters;        ///< those of this work
   bool may_try = false;  ///< a plan is made: there is time to find out how products are made fastest
   planning::PutToPeers put_to_peers;  ///< of the whole plan

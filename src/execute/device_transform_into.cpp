@@ -233,10 +233,12 @@ class PlanesLaunch {
   std::int64_t planes_ = 1;
 };
 
-/// The share of the links in what the work is started beside; 0 for one that stores nothing there and comes
-/// alone, behind all others: it has the device for itself.
-double share_of_links(const Plan& plan, const TransformInto& work, const planning::PutToPeers& put) {
-  const bool alone = put.staying == 1 && planning::bytes_written_to_peers(plan, work) == 0;
+/// The share of the links in what the work is started beside; 0 for the last one, if it stores nothing there:
+/// it has the device for itself.
+double share_of_links(const DeviceWorkBinding& binding, const TransformInto& work) {
+  const planning::PutToPeers& put = binding.put_to_peers;
+  const bool alone =
+      binding.work == put.last && planning::bytes_written_to_peers(binding.memory.plan, work) == 0;
   return alone ? 0 : put.share;
 }
 
@@ -272,7 +274,7 @@ class DeviceTransformInto final : public DeviceBoundWork {
     }
     for (LinesOfParts& some : rows) launches_.emplace_back(std::move(some), 0);
     scaled_from_ = launches_.size();
-    const double link_share = share_of_links(binding.memory.plan, work_, binding.put_to_peers);
+    const double link_share = share_of_links(binding, work_);
     for (LinesOfParts& some : lines) launches_.emplace_back(std::move(some), link_share);
   }
 

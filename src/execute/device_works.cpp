@@ -72,14 +72,17 @@ void DeviceWorks::lower(const std::vector<Strides>& strides, bool may_try) {
   std::vector<Strides> all = strides;
   all.resize(places_.buffers.size());
   const WorkBinding memory{places_, all};
-  DeviceWorkBinding binding{memory, *context_.device, static_cast<int>(plan_.buffers.size()),
-                            {},     may_try,          put_to_peers_};
+  DeviceWorkBinding binding{memory, *context_.device, 0, 0, {}, false, {}};
+  binding.workspaces = static_cast<int>(plan_.buffers.size());
   binding.counters = {static_cast<int>(places_.buffers.size()) - 1, plan_.rank, 0, {}};
+  binding.may_try = may_try;
+  binding.put_to_peers = put_to_peers_;
   // What they have prepared is there as long as they are, and found again.
   const std::vector<std::unique_ptr<DeviceBoundWork>> before = std::move(works_);
   works_.clear();
   std::int64_t bytes = 0;
   for (std::size_t i = 0; i < plan_.works.size(); ++i) {
+    binding.work = static_cast<int>(i);
     works_.push_back(ended_[i] ? bind_ended_multiply(plan_, static_cast<int>(i), *ended_[i], binding)
                                : bind_device_work(plan_.works[i], binding));
     bytes = std::max(bytes, works_.back()->workspace_bytes());

@@ -142,14 +142,15 @@ std::int64_t bytes_written_to_peers(const Plan& plan, const Work& work) {
 
 PutToPeers put_to_peers(const Plan& plan) {
   PutToPeers result;
-  for (const Work& work : plan.works) {
+  for (std::size_t i = 0; i < plan.works.size(); ++i) {
+    const Work& work = plan.works[i];
     const auto* const into = std::get_if<TransformInto>(&work);
     if (into == nullptr) continue;
     const std::int64_t bytes = into->from.region.size() * size_of(dtype_at(plan, into->from.place));
     if (bytes == 0) continue;
     const auto put = static_cast<double>(bytes_written_to_peers(plan, work));
-    if (put == 0) ++result.staying;
     result.share = std::max(result.share, put / static_cast<double>(bytes));
+    result.last = static_cast<int>(i);
   }
   return result;
 }

@@ -62,11 +62,10 @@ std::vector<Part> parts_read_from_peers(const Plan& plan);
 
 /// Bytes that a work writes into the memory of other ranks.
 std::int64_t bytes_written_to_peers(const Plan& plan, const Work& work);
-/// What transforms of a plan put into several ranks' memory: the largest share of one's that goes to peers,
-/// and how many put nothing there.
+/// What transforms of a plan put into several ranks' memory.
 struct PutToPeers {
-  double share = 0;
-  int staying = 0;
+  double share = 0;  ///< the largest of what goes to peers of one's results
+  int last = -1;     ///< work, of those transforms
 };
 PutToPeers put_to_peers(const Plan& plan);
 
