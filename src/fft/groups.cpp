@@ -29,8 +29,7 @@ double share_of_first(const HandOverPrice& price, double others, int parts, std:
 }
 
 Taking taking_between(const Problem& problem, const Stage& stage, const Stage& next) {
-  return taking(stage.after, next.before, problem.topology,
-                static_cast<double>(size_of(dtype_between(problem))));
+  return taking(stage.after, next.before, problem, static_cast<double>(size_of(dtype_between(problem))));
 }
 
 /// What the ranks own along an axis, each once, in order; nothing where that is not in ranges which are alike

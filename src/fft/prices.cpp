@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "fft/storable.hpp"
 #include "plan/cost.hpp"
 
 namespace partita::fourier {
@@ -16,11 +17,24 @@ double copy_share(const Problem& problem) {
 /// What copies of boxes reach of a device's link while it transforms, as measured (docs/performance.md).
 constexpr double share_of_link = 0.8;
 
+/// Of copies of such a region, whose rows are pieces of an array's rows: 1000 bytes take three times as long
+/// (docs/performance.md).
+double slower_by_rows(const Region& region, const Layout& of, int fastest, double item_bytes) {
+  constexpr double short_row = 2048;
+  const std::int64_t row = region.sets[static_cast<std::size_t>(fastest)].size();
+  if (row == 0 || row == of.shape()[fastest]) return 1;
+  return 1 + short_row / (static_cast<double>(row) * item_bytes);
+}
+
 }  // namespace
 
-Taking taking(const Layout& from, const Layout& to, const Topology& topology, double item_bytes) {
+Taking taking(const Layout& from, const Layout& to, const Problem& problem, double item_bytes) {
+  const Topology& topology = problem.topology;
+  const int fastest = fastest_axis(problem);
   Taking result;
   for (const Layout::Cell& cell : from.cells(to.region(0))) {
+    if (problem.on_device())
+      result.slower = std::max(result.slower, slower_by_rows(cell.region, from, fastest, item_bytes));
     const int owner = Layout::choose_replica(cell.contributions.front(), 0, topology);
     const double bytes = static_cast<double>(cell.region.size()) * item_bytes;
     if (owner == 0) {
@@ -56,7 +70,7 @@ double exchange_seconds(const Taking& taken, const Problem& problem, double comp
   const double sharers = planning::ranks_on_node(problem.topology, 0);
   const double share = copy_share(problem);
   const double link = machine.peer_bandwidth * (problem.on_device() ? share_of_link : 1);
-  const double node = taken.node / std::min(share, link);
+  const double node = taken.node * taken.slower / std::min(share, link);
   // A message is packed and unpacked; the link works meanwhile.
   const double copied = taken.own / share + (problem.on_device() ? 0 : node) + 2 * taken.network / share;
   const double sent = taken.network * sharers / machine.network_bandwidth + (problem.on_device() ? node : 0);
@@ -75,7 +89,8 @@ HandOverPrice store_price(const Taking& taken, const Problem& problem) {
 
 HandOverPrice copy_price(const Taking& taken, const Problem& problem) {
   return {taken.own / copy_share(problem),
-          taken.node / std::min(copy_share(problem), problem.machine.peer_bandwidth * share_of_link)};
+          taken.node * taken.slower /
+              std::min(copy_share(problem), problem.machine.peer_bandwidth * share_of_link)};
 }
 
 double copied_seconds(const HandOverPrice& price, const Problem& problem, double computed, int parts,

@@ -14,8 +14,9 @@ struct Taking {
   double network = 0;
   double messages = 0;
   double givers = 0;  ///< of the node
+  double slower = 1;  ///< so many times as long take copies between devices, whose rows are short
 };
-Taking taking(const Layout& from, const Layout& to, const Topology& topology, double item_bytes);
+Taking taking(const Layout& from, const Layout& to, const Problem& problem, double item_bytes);
 
 /// Of the stage's axes, but for one. Devices go over memory once for each.
 double compute_seconds(const Stage& stage, const Problem& problem, int but = -1);

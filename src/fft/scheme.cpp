@@ -139,7 +139,7 @@ class Prediction {
       seconds_ += computed;
       return;
     }
-    const Taking taken = taking(*from_, to, problem_.topology, static_cast<double>(size_of(dtype)));
+    const Taking taken = taking(*from_, to, problem_, static_cast<double>(size_of(dtype)));
     bytes_ += taken.node + taken.network;
     const int parts = done_ == nullptr ? 1 : parts_of(problem_, *from_, dtype, done_->axes, to).count;
     const std::optional<int> axis =

@@ -188,6 +188,17 @@ TEST(FftPlan, HowArraysChangeHandsIsChosenByPriceOrAsked) {
   for (const Step& step : plan.steps) EXPECT_NE(step.kind, StepKind::copy);
 }
 
+/// What is cheapest cuts no rows: copies of pieces of them take longer.
+TEST(FftPlan, TheCheapestResultOfCopiesHasWholeRows) {
+  for (const std::int64_t n : {250, 500, 509, 720}) {
+    Operand input = on_heap(Layout(Slab(0), {n, n, n}, 4), Dtype::c64);
+    input.space = MemorySpace::device;
+    const FftOptions options{.output = Output::cheapest};
+    const Layout result = result_layout(input, Topology::regular(4), options, Machine::find("node-4-h200"));
+    EXPECT_EQ(result.local_shape(1)[2], n) << result.to_string();
+  }
+}
+
 /// Between stages rows of an odd number of elements begin where tiles of lines do.
 TEST(FftPlan, StoredRowsHaveRoomBehindThem) {
   Operand input = on_heap(Layout(Slab(0), {64, 64, 64}, 2), Dtype::f32),
