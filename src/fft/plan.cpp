@@ -80,6 +80,7 @@ class Walk {
     if (lands()) put_pending(add_array(operand(output).layout, problem_.dtype), nullptr);
     if (current_ != output) hand_over(output);
     transform_pending();
+    await_all(steps_, arrivals_);
     steps_.settle();
   }
 
@@ -216,11 +217,13 @@ class Walk {
     if (!pending_) return;
     const Pending now = *std::exchange(pending_, std::nullopt);
     const Stage& stage = *now.stage;
-    if (arrivals_.groups.several()) {
-      const Arrivals arrivals = std::exchange(arrivals_, {});
-      transform_arriving(steps_, problem_, stage, is_last(stage), stores_ && is_of_kernel(problem_, stage),
-                         arrivals, now.from, now.to);
-    } else if (is_of_kernel(problem_, stage) && has_room(operand(now.from).layout, stage)) {
+    const Arrivals arrivals = std::exchange(arrivals_, {});
+    if (arrivals.groups.several()) {
+      return transform_arriving(steps_, problem_, stage, is_last(stage),
+                                stores_ && is_of_kernel(problem_, stage), arrivals, now.from, now.to);
+    }
+    await_all(steps_, arrivals);
+    if (is_of_kernel(problem_, stage) && has_room(operand(now.from).layout, stage)) {
       transform_by_kernel(steps_, problem_, stage, is_last(stage), now.from, now.to);
     } else if (problem_.on_device() || (has_fastest(operand(now.from), stage.axes) && !needs_scratch(now))) {
       const Region own = stage.before.region(steps_.rank());

@@ -195,9 +195,8 @@ Region await_group(Steps& steps, const Arrivals& arrivals, std::size_t group, co
 }
 
 void await_all(Steps& steps, const Arrivals& arrivals) {
-  for (const int peer : arrivals.givers) {
-    steps.wait_for(peer, written, static_cast<std::int64_t>(arrivals.groups.indices.size()));
-  }
+  const auto groups = static_cast<std::int64_t>(std::max<std::size_t>(arrivals.groups.indices.size(), 1));
+  for (const int peer : arrivals.givers) steps.wait_for(peer, written, groups);
 }
 
 Arrivals put_into_owners(Steps& steps, const Problem& problem, const LeavingStage& what,
@@ -206,12 +205,11 @@ Arrivals put_into_owners(Steps& steps, const Problem& problem, const LeavingStag
   leaving.open();
   if (arriving.groups.several()) {
     leaving.run(arriving);
-  } else {
-    leaving.run(groups);
-    if (groups.several()) return {groups, leaving.givers()};
+    return {{}, leaving.givers()};
   }
-  for (const int peer : leaving.givers()) steps.wait(peer, written);
-  return {};
+  await_all(steps, arriving);
+  leaving.run(groups);
+  return {groups, leaving.givers()};
 }
 
 namespace {

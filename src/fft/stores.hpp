@@ -12,7 +12,7 @@
 
 namespace partita::fourier {
 
-/// What peers put into this rank's memory and nobody has waited for yet; nothing where it came all at once.
+/// What peers put into this rank's memory and nobody has waited for yet.
 struct Arrivals {
   Groups groups;
   std::vector<int> givers;
@@ -32,8 +32,9 @@ struct LeavingStage {
 };
 
 /// Into buffer `to`, in the memory of peers, too: part by part, so that one part's results are on their way
-/// while the other axes of the next are transformed, or group by group as `arriving` comes. Gives what is on
-/// its way to this rank, in `groups`.
+/// while the other axes of the next are transformed, or group by group as `arriving` comes; peers are told
+/// that they may begin before that is waited for. Gives what is on its way to this rank: in `groups`, or all
+/// at once where it went on in those of `arriving`.
 Arrivals put_into_owners(Steps& steps, const Problem& problem, const LeavingStage& what,
                          const Arrivals& arriving, int to, const Groups& groups);
 
