@@ -1,0 +1,110 @@
+// Loops over lines, as the kernels want them.
+#include <algorithm>
+
+#include "base/check.hpp"
+#include "execute/device_lines.hpp"
+
+namespace partita::execution {
+namespace {
+
+using kernels::cuda::LineTransform;
+
+/// Whether going round `loop` is one step of `outer`.
+bool continues(const LineLoop& loop, const LineLoop& outer) {
+  bool result = outer.from == loop.from * loop.count;
+  for (std::size_t p = 0; p < loop.to.size(); ++p) result = result && outer.to[p] == loop.to[p] * loop.count;
+  return result;
+}
+
+/// Slowest first; neighbouring loops that are one are joined.
+void simplify_lines(std::vector<LineLoop>& loops) {
+  std::erase_if(loops, [](const LineLoop& loop) { return loop.count == 1; });
+  std::ranges::stable_sort(loops, std::ranges::greater(), &LineLoop::from);
+  for (std::size_t l = loops.size(); l-- > 1;) {
+    if (!continues(loops[l], loops[l - 1])) continue;
+    loops[l].count *= loops[l - 1].count;
+    loops.erase(loops.begin() + static_cast<std::ptrdiff_t>(l) - 1);
+  }
+}
+
+void put_line_neighbours(LineTransform& what, const LineLoop& loop) {
+  what.neighbours = loop.count;
+  what.from_apart = loop.from;
+  for (std::size_t p = 0; p < loop.to.size(); ++p) what.piece[p].apart = loop.to[p];
+}
+
+void put_line_loops(LineTransform& what, const std::vector<LineLoop>& loops) {
+  what.loops = static_cast<int>(loops.size());
+  for (std::size_t l = 0; l < loops.size(); ++l) {
+    what.counts[l] = loops[l].count;
+    what.from_strides[l] = loops[l].from;
+    for (std::size_t p = 0; p < loops[l].to.size(); ++p) what.piece[p].strides[l] = loops[l].to[p];
+  }
+}
+
+void check_line_loops(const std::vector<LineLoop>& loops) {
+  check<UnsupportedError>(loops.size() <= LineTransform::most_loops, "a transform with a batch of {} loops",
+                          loops.size() + 1);
+}
+
+}  // namespace
+
+LinesLaunch::LinesLaunch(LinesOfParts lines, double link_share)
+    : lines_(std::move(lines)), link_share_(link_share), loops_(lines_.loops()) {
+  simplify_lines(loops_);
+  if (!loops_.empty()) {
+    neighbours_ = loops_.back();
+    loops_.pop_back();
+  }
+  check_line_loops(loops_);
+}
+
+void LinesLaunch::enqueue(devices::DeviceTransforms& device, const AddressOf& address, double scale,
+                          Stream stream) const {
+  LineTransform what = lines_.placed(address, scale);
+  what.link_share = link_share_;
+  if (neighbours_) put_line_neighbours(what, *neighbours_);
+  put_line_loops(what, loops_);
+  device.transform_lines(what, stream);
+}
+
+PlanesLaunch::PlanesLaunch(LinesOfParts rows, int row_axis, LinesOfParts columns, int column_axis)
+    : rows_(std::move(rows)), columns_(std::move(columns)) {
+  std::vector<LineLoop> both;  // those of the columns, with what is read and written by rows behind
+  for (const LineLoop& of_rows : rows_.loops()) {
+    if (of_rows.dimension == column_axis) side_by_side_rows_ = of_rows;
+  }
+  for (const LineLoop& of_columns : columns_.loops()) {
+    if (of_columns.dimension == row_axis) {
+      side_by_side_columns_ = of_columns;
+      continue;
+    }
+    const auto& of_rows = *std::ranges::find(rows_.loops(), of_columns.dimension, &LineLoop::dimension);
+    check(of_rows.count == of_columns.count, "{} rows' planes and {} columns' planes along dimension {}",
+          of_rows.count, of_columns.count, of_rows.dimension);
+    both.push_back(of_columns);
+    both.back().to.insert(both.back().to.end(), {of_rows.from, of_rows.to.front()});
+    planes_ *= of_columns.count;
+  }
+  simplify_lines(both);
+  check_line_loops(both);
+  for (LineLoop& loop : both) {
+    const std::int64_t to = loop.to.back(), from = loop.to[loop.to.size() - 2];
+    loop.to.resize(loop.to.size() - 2);
+    row_loops_.push_back({loop.dimension, loop.count, from, {to}});
+    column_loops_.push_back(std::move(loop));
+  }
+}
+
+void PlanesLaunch::enqueue(devices::DeviceTransforms& device, const AddressOf& address, const Place& counters,
+                           double scale, Stream stream) const {
+  kernels::cuda::PlaneTransform what{rows_.placed(address, 1), columns_.placed(address, scale), nullptr};
+  put_line_neighbours(what.rows, side_by_side_rows_);
+  put_line_loops(what.rows, row_loops_);
+  put_line_neighbours(what.columns, side_by_side_columns_);
+  put_line_loops(what.columns, column_loops_);
+  what.counters = reinterpret_cast<std::uint32_t*>(address(counters) + counters.offset);
+  device.transform_planes(what, stream);
+}
+
+}  // namespace partita::execution

@@ -1,0 +1,85 @@
+// Lines of parts of arrays, as launches of a device transform them.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "execute/device_bound_work.hpp"
+#include "execute/lower.hpp"
+
+namespace partita::execution {
+
+/// A loop over lines; strides in elements, of what is read and by piece.
+struct LineLoop {
+  int dimension = 0;
+  std::int64_t count = 0;
+  std::int64_t from = 0;
+  std::vector<std::int64_t> to;
+};
+
+/// Lines of a work whose parts, some of those of its result, are cut alike along all dimensions but that of
+/// the lines. The work stays where it is.
+class LinesOfParts {
+ public:
+  /// `item`: bytes of an element. Throws UnsupportedError where kernels do not know such pieces.
+  LinesOfParts(const TransformInto& work, const WorkBinding& binding, std::int64_t item,
+               std::vector<const Part*> parts);
+
+  /// By dimension, but for that of the lines.
+  const std::vector<LineLoop>& loops() const { return loops_; }
+  /// Where they are now; loops and neighbours are not in it.
+  kernels::cuda::LineTransform placed(const AddressOf& address, double scale) const;
+
+ private:
+  Side side(const Place& place, const Region& region, const WorkBinding& binding) const;
+  std::int64_t walk(const IndexSet& elements, const Side& side, int dimension, std::int64_t& offset) const;
+  void add_lines();
+  void add_loop(int dimension);
+
+  const TransformInto& work_;
+  std::int64_t item_;
+  std::vector<const Part*> parts_;
+  Side from_;
+  std::vector<Side> to_;  // by part
+  std::int64_t from_offset_ = 0;
+  std::vector<std::int64_t> to_offsets_;
+  std::vector<LineLoop> loops_;
+  kernels::cuda::LineTransform what_;
+};
+
+/// All of them in one launch. The innermost loop is that over neighbours.
+class LinesLaunch {
+ public:
+  /// `link_share`: see LineTransform. Throws UnsupportedError for too many loops.
+  LinesLaunch(LinesOfParts lines, double link_share);
+
+  void enqueue(devices::DeviceTransforms& device, const AddressOf& address, double scale,
+               Stream stream) const;
+
+ private:
+  LinesOfParts lines_;
+  double link_share_;
+  std::vector<LineLoop> loops_;
+  std::optional<LineLoop> neighbours_;
+};
+
+/// Lines along one axis and then along another, in one launch: planes of both, in loops over the other
+/// dimensions.
+class PlanesLaunch {
+ public:
+  /// Throws UnsupportedError for too many loops.
+  PlanesLaunch(LinesOfParts rows, int row_axis, LinesOfParts columns, int column_axis);
+
+  std::int64_t planes() const { return planes_; }
+  /// `counters`: see PlaneTransform. Columns are scaled.
+  void enqueue(devices::DeviceTransforms& device, const AddressOf& address, const Place& counters,
+               double scale, Stream stream) const;
+
+ private:
+  LinesOfParts rows_, columns_;
+  LineLoop side_by_side_rows_, side_by_side_columns_;
+  std::vector<LineLoop> row_loops_, column_loops_;
+  std::int64_t planes_ = 1;
+};
+
+}  // namespace partita::execution
