@@ -80,8 +80,7 @@ struct Describe {
   std::string operator()(const TransformInto& work) const {
     std::string parts;
     for (const Part& part : work.to) parts += (parts.empty() ? "" : ", ") + text(part);
-    const std::string last =
-        fmt::format("transform axis {} of {} into {}", work.axis, text(work.from), parts);
+    std::string last = fmt::format("transform axis {} of {} into {}", work.axis, text(work.from), parts);
     if (!work.first) return last;
     const TransformInto::First& first = *work.first;
     return fmt::format("transform axis {} of {} into {}, {}", first.axis, text(first.from), text(first.to),
