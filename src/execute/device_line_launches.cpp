@@ -34,6 +34,8 @@ void put_line_neighbours(LineTransform& what, const LineLoop& loop) {
 }
 
 void put_line_loops(LineTransform& what, const std::vector<LineLoop>& loops) {
+  check<UnsupportedError>(loops.size() <= LineTransform::most_loops, "a transform with a batch of {} loops",
+                          loops.size() + 1);
   what.loops = static_cast<int>(loops.size());
   for (std::size_t l = 0; l < loops.size(); ++l) {
     what.counts[l] = loops[l].count;
@@ -42,69 +44,59 @@ void put_line_loops(LineTransform& what, const std::vector<LineLoop>& loops) {
   }
 }
 
-void check_line_loops(const std::vector<LineLoop>& loops) {
-  check<UnsupportedError>(loops.size() <= LineTransform::most_loops, "a transform with a batch of {} loops",
-                          loops.size() + 1);
-}
-
 }  // namespace
 
 LinesLaunch::LinesLaunch(LinesOfParts lines, double link_share)
-    : lines_(std::move(lines)), link_share_(link_share), loops_(lines_.loops()) {
-  simplify_lines(loops_);
-  if (!loops_.empty()) {
-    neighbours_ = loops_.back();
-    loops_.pop_back();
+    : lines_(std::move(lines)), what_(lines_.what()) {
+  what_.link_share = link_share;
+  std::vector<LineLoop> loops = lines_.loops();
+  simplify_lines(loops);
+  if (!loops.empty()) {
+    put_line_neighbours(what_, loops.back());
+    loops.pop_back();
   }
-  check_line_loops(loops_);
+  put_line_loops(what_, loops);
 }
 
 void LinesLaunch::enqueue(devices::DeviceTransforms& device, const AddressOf& address, double scale,
-                          Stream stream) const {
-  LineTransform what = lines_.placed(address, scale);
-  what.link_share = link_share_;
-  if (neighbours_) put_line_neighbours(what, *neighbours_);
-  put_line_loops(what, loops_);
-  device.transform_lines(what, stream);
+                          Stream stream) {
+  lines_.place(what_, address, scale);
+  device.transform_lines(what_, stream);
 }
 
 PlanesLaunch::PlanesLaunch(LinesOfParts rows, int row_axis, LinesOfParts columns, int column_axis)
-    : rows_(std::move(rows)), columns_(std::move(columns)) {
+    : rows_(std::move(rows)), columns_(std::move(columns)), what_{rows_.what(), columns_.what(), nullptr} {
+  const auto along = [](const LinesOfParts& lines, int dimension) -> const LineLoop& {
+    return *std::ranges::find(lines.loops(), dimension, &LineLoop::dimension);
+  };
+  put_line_neighbours(what_.rows, along(rows_, column_axis));
+  put_line_neighbours(what_.columns, along(columns_, row_axis));
   std::vector<LineLoop> both;  // those of the columns, with what is read and written by rows behind
-  for (const LineLoop& of_rows : rows_.loops()) {
-    if (of_rows.dimension == column_axis) side_by_side_rows_ = of_rows;
-  }
   for (const LineLoop& of_columns : columns_.loops()) {
-    if (of_columns.dimension == row_axis) {
-      side_by_side_columns_ = of_columns;
-      continue;
-    }
-    const auto& of_rows = *std::ranges::find(rows_.loops(), of_columns.dimension, &LineLoop::dimension);
+    if (of_columns.dimension == row_axis) continue;
+    const LineLoop& of_rows = along(rows_, of_columns.dimension);
     check(of_rows.count == of_columns.count, "{} rows' planes and {} columns' planes along dimension {}",
           of_rows.count, of_columns.count, of_rows.dimension);
     both.push_back(of_columns);
     both.back().to.insert(both.back().to.end(), {of_rows.from, of_rows.to.front()});
-    planes_ *= of_columns.count;
   }
   simplify_lines(both);
-  check_line_loops(both);
+  std::vector<LineLoop> row_loops;
   for (LineLoop& loop : both) {
     const std::int64_t to = loop.to.back(), from = loop.to[loop.to.size() - 2];
     loop.to.resize(loop.to.size() - 2);
-    row_loops_.push_back({loop.dimension, loop.count, from, {to}});
-    column_loops_.push_back(std::move(loop));
+    row_loops.push_back({loop.dimension, loop.count, from, {to}});
   }
+  put_line_loops(what_.rows, row_loops);
+  put_line_loops(what_.columns, both);
 }
 
 void PlanesLaunch::enqueue(devices::DeviceTransforms& device, const AddressOf& address, const Place& counters,
-                           double scale, Stream stream) const {
-  kernels::cuda::PlaneTransform what{rows_.placed(address, 1), columns_.placed(address, scale), nullptr};
-  put_line_neighbours(what.rows, side_by_side_rows_);
-  put_line_loops(what.rows, row_loops_);
-  put_line_neighbours(what.columns, side_by_side_columns_);
-  put_line_loops(what.columns, column_loops_);
-  what.counters = reinterpret_cast<std::uint32_t*>(address(counters) + counters.offset);
-  device.transform_planes(what, stream);
+                           double scale, Stream stream) {
+  rows_.place(what_.rows, address, 1);
+  columns_.place(what_.columns, address, scale);
+  what_.counters = reinterpret_cast<std::uint32_t*>(address(counters) + counters.offset);
+  device.transform_planes(what_, stream);
 }
 
 }  // namespace partita::execution

@@ -32,12 +32,10 @@ LinesOfParts::LinesOfParts(const TransformInto& work, const WorkBinding& binding
   }
 }
 
-kernels::cuda::LineTransform LinesOfParts::placed(const AddressOf& address, double scale) const {
-  kernels::cuda::LineTransform what = what_;
+void LinesOfParts::place(kernels::cuda::LineTransform& what, const AddressOf& address, double scale) const {
   what.from = address(work_.from.place) + from_offset_;
   for (std::size_t p = 0; p < to_.size(); ++p) what.piece[p].to = address(parts_[p]->place) + to_offsets_[p];
   what.scale = scale;
-  return what;
 }
 
 Side LinesOfParts::side(const Place& place, const Region& region, const WorkBinding& binding) const {

@@ -1,7 +1,6 @@
 // Lines of parts of arrays, as launches of a device transform them.
 #pragma once
 
-#include <optional>
 #include <vector>
 
 #include "execute/device_bound_work.hpp"
@@ -27,8 +26,10 @@ class LinesOfParts {
 
   /// By dimension, but for that of the lines.
   const std::vector<LineLoop>& loops() const { return loops_; }
-  /// Where they are now; loops and neighbours are not in it.
-  kernels::cuda::LineTransform placed(const AddressOf& address, double scale) const;
+  /// Without addresses, loops and neighbours.
+  const kernels::cuda::LineTransform& what() const { return what_; }
+  /// Says where they are now.
+  void place(kernels::cuda::LineTransform& what, const AddressOf& address, double scale) const;
 
  private:
   Side side(const Place& place, const Region& region, const WorkBinding& binding) const;
@@ -53,14 +54,11 @@ class LinesLaunch {
   /// `link_share`: see LineTransform. Throws UnsupportedError for too many loops.
   LinesLaunch(LinesOfParts lines, double link_share);
 
-  void enqueue(devices::DeviceTransforms& device, const AddressOf& address, double scale,
-               Stream stream) const;
+  void enqueue(devices::DeviceTransforms& device, const AddressOf& address, double scale, Stream stream);
 
  private:
   LinesOfParts lines_;
-  double link_share_;
-  std::vector<LineLoop> loops_;
-  std::optional<LineLoop> neighbours_;
+  kernels::cuda::LineTransform what_;
 };
 
 /// Lines along one axis and then along another, in one launch: planes of both, in loops over the other
@@ -70,16 +68,14 @@ class PlanesLaunch {
   /// Throws UnsupportedError for too many loops.
   PlanesLaunch(LinesOfParts rows, int row_axis, LinesOfParts columns, int column_axis);
 
-  std::int64_t planes() const { return planes_; }
+  std::int64_t planes() const { return kernels::cuda::planes_of(what_); }
   /// `counters`: see PlaneTransform. Columns are scaled.
   void enqueue(devices::DeviceTransforms& device, const AddressOf& address, const Place& counters,
-               double scale, Stream stream) const;
+               double scale, Stream stream);
 
  private:
   LinesOfParts rows_, columns_;
-  LineLoop side_by_side_rows_, side_by_side_columns_;
-  std::vector<LineLoop> row_loops_, column_loops_;
-  std::int64_t planes_ = 1;
+  kernels::cuda::PlaneTransform what_;
 };
 
 }  // namespace partita::execution

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <memory>
 #include <stdexcept>
-#include <type_traits>
 #include <vector>
 
 #include "kernels/cuda/line_tiles.hpp"
@@ -43,15 +42,6 @@ class HostTeam {
   std::vector<Member> members_;
 };
 
-/// visit(n), a constant, for the n up to `longest` that `length` is.
-template <std::int64_t longest, int n = 2, class Visit>
-void with_length_here(std::int64_t length, const Visit& visit) {
-  if constexpr (n <= longest) {
-    if (length == n) return visit(std::integral_constant<int, n>());
-    with_length_here<longest, 2 * n>(length, visit);
-  }
-}
-
 template <class Value, int n, bool whole>
 void transform_tiles_here(const kernels::cuda::LineTransform& what, const kernels::cuda::WideAccess& wide) {
   HostTeam<Value, n, whole> team(what, wide);
@@ -60,7 +50,7 @@ void transform_tiles_here(const kernels::cuda::LineTransform& what, const kernel
 
 template <class Value>
 void transform_values_here(const kernels::cuda::LineTransform& what) {
-  with_length_here<kernels::cuda::LineTransform::longest>(what.length, [&](auto length) {
+  kernels::cuda::with_length<kernels::cuda::LineTransform::longest>(what.length, [&](auto length) {
     constexpr int n = decltype(length)::value;
     const kernels::cuda::WideAccess wide = kernels::cuda::wide_access(what);
     wide.whole ? transform_tiles_here<Value, n, true>(what, wide)
@@ -102,7 +92,7 @@ void transform_plane_tiles_here(const kernels::cuda::PlaneTransform& what,
 
 template <class Value>
 void transform_plane_values_here(const kernels::cuda::PlaneTransform& what, std::int64_t ahead) {
-  with_length_here<kernels::cuda::PlaneTransform::longest>(what.rows.length, [&](auto length) {
+  kernels::cuda::with_length<kernels::cuda::PlaneTransform::longest>(what.rows.length, [&](auto length) {
     constexpr int n = decltype(length)::value;
     const kernels::cuda::WideAccess wide = kernels::cuda::wide_access(what.columns);
     wide.whole ? transform_plane_tiles_here<Value, n, true>(what, wide, ahead)

@@ -4,7 +4,6 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
-#include <type_traits>
 
 #include "kernels/cuda/line_tiles.hpp"
 #include "kernels/cuda/rows.cuh"
@@ -65,15 +64,31 @@ inline bool may_share(std::size_t bytes) {
   return static_cast<int>(bytes) <= most;
 }
 
-/// Calls visit(n), a constant, for the n up to `longest` that `length` is; 2 for none.
-template <std::int64_t longest, int n = 4, class Visit>
-int with_length(std::int64_t length, const Visit& visit) {
-  if constexpr (n > longest) {
-    return visit(std::integral_constant<int, 2>());
-  } else {
-    if (length == n) return visit(std::integral_constant<int, n>());
-    return with_length<longest, 2 * n>(length, visit);
+/// Which kernel.
+template <class AnyValue, int n>
+struct KindOfLines {
+  using Value = AnyValue;
+  static constexpr int length = n;
+};
+
+/// visit(KindOfLines) for lines of that length and precision.
+template <std::int64_t longest, class Visit>
+int with_lines(std::int64_t length, bool single, const Visit& visit) {
+  return with_length<longest>(length, [&](auto known) {
+    constexpr int n = decltype(known)::value;
+    return single ? visit(KindOfLines<TwoSingles, n>()) : visit(KindOfLines<OneDouble, n>());
+  });
+}
+
+/// For all of them; the first result that is not 0, if there is one.
+template <std::int64_t longest, class Visit>
+int for_all_lines(const Visit& visit) {
+  for (std::int64_t length = 2; length <= longest; length *= 2) {
+    for (const bool single : {true, false}) {
+      if (const int result = with_lines<longest>(length, single, visit); result != 0) return result;
+    }
   }
+  return 0;
 }
 
 }  // namespace partita::kernels::cuda

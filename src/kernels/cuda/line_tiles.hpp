@@ -17,6 +17,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "kernels/cuda/line_transform.hpp"
 #include "kernels/cuda/line_values.hpp"
@@ -38,6 +39,17 @@ struct LineFactors {
   static constexpr int exchanged = second == 1 ? 0 : room * columns;
   static_assert(first * second * third == n);
 };
+
+/// visit(n), a constant, for the power of two from 2 to `longest` that `length` is.
+template <std::int64_t longest, int n = 2, class Visit>
+auto with_length(std::int64_t length, const Visit& visit) {
+  if constexpr (n == longest) {
+    return visit(std::integral_constant<int, n>());
+  } else {
+    if (length == n) return visit(std::integral_constant<int, n>());
+    return with_length<longest, 2 * n>(length, visit);
+  }
+}
 
 /// Whether neighbours lie side by side, so that values can be read, or written, at once.
 struct WideAccess {

@@ -46,40 +46,29 @@ int load_both() {
   return whole != cudaSuccess ? whole : load_with_shared_bytes(transform_lines<Value, n, false>, bytes);
 }
 
-struct LoadAll {
-  template <int n>
-  int operator()(std::integral_constant<int, n> /*length*/) const {
-    const int single = load_both<TwoSingles, n>();
-    return single != cudaSuccess ? single : load_both<OneDouble, n>();
-  }
-};
-
 }  // namespace
 
 int launch_line_transform(const LineTransform& what, void* stream) {
   if (!transforms_lines_of(what.length)) return cudaErrorInvalidValue;
-  return with_length<LineTransform::longest>(what.length, [&](auto length) {
-    constexpr int n = decltype(length)::value;
-    auto* const native = static_cast<cudaStream_t>(stream);
-    return what.single ? launch<TwoSingles, n>(what, native) : launch<OneDouble, n>(what, native);
+  return with_lines<LineTransform::longest>(what.length, what.single, [&](auto kind) {
+    using Kind = decltype(kind);
+    return launch<typename Kind::Value, Kind::length>(what, static_cast<cudaStream_t>(stream));
   });
 }
 
 bool has_line_transform(std::int64_t length, bool single) {
   if (!transforms_lines_of(length)) return false;
-  const auto has = [&](auto known) -> int {
-    constexpr int n = decltype(known)::value;
-    return may_share(single ? sizeof(TileShared<TwoSingles, n>) : sizeof(TileShared<OneDouble, n>)) ? 1 : 0;
-  };
-  return with_length<LineTransform::longest>(length, has) != 0;
+  return with_lines<LineTransform::longest>(length, single, [](auto kind) -> int {
+           using Kind = decltype(kind);
+           return may_share(sizeof(TileShared<typename Kind::Value, Kind::length>)) ? 1 : 0;
+         }) != 0;
 }
 
 int load_line_transform_kernels() {
-  for (std::int64_t length = 2; length <= LineTransform::longest; length *= 2) {
-    const int result = with_length<LineTransform::longest>(length, LoadAll());
-    if (result != cudaSuccess) return result;
-  }
-  return cudaSuccess;
+  return for_all_lines<LineTransform::longest>([](auto kind) {
+    using Kind = decltype(kind);
+    return load_both<typename Kind::Value, Kind::length>();
+  });
 }
 
 }  // namespace partita::kernels::cuda

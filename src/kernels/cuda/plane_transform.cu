@@ -109,41 +109,29 @@ int load_planes() {
   return whole != cudaSuccess ? whole : load_with_shared_bytes(transform_planes<Value, n, false>, bytes);
 }
 
-struct LoadAllPlanes {
-  template <int n>
-  int operator()(std::integral_constant<int, n> /*length*/) const {
-    const int single = load_planes<TwoSingles, n>();
-    return single != cudaSuccess ? single : load_planes<OneDouble, n>();
-  }
-};
-
 }  // namespace
 
 int launch_plane_transform(const PlaneTransform& what, void* stream) {
   if (!transforms_planes_of(what.rows.length)) return cudaErrorInvalidValue;
-  return with_length<PlaneTransform::longest>(what.rows.length, [&](auto length) {
-    constexpr int n = decltype(length)::value;
-    auto* const native = static_cast<cudaStream_t>(stream);
-    return what.rows.single ? launch_planes<TwoSingles, n>(what, native)
-                            : launch_planes<OneDouble, n>(what, native);
+  return with_lines<PlaneTransform::longest>(what.rows.length, what.rows.single, [&](auto kind) {
+    using Kind = decltype(kind);
+    return launch_planes<typename Kind::Value, Kind::length>(what, static_cast<cudaStream_t>(stream));
   });
 }
 
 bool has_plane_transform(std::int64_t length, bool single) {
   if (!transforms_planes_of(length)) return false;
-  const auto has = [&](auto known) -> int {
-    constexpr int n = decltype(known)::value;
-    return may_share(single ? sizeof(PlaneShared<TwoSingles, n>) : sizeof(PlaneShared<OneDouble, n>)) ? 1 : 0;
-  };
-  return with_length<PlaneTransform::longest>(length, has) != 0;
+  return with_lines<PlaneTransform::longest>(length, single, [](auto kind) -> int {
+           using Kind = decltype(kind);
+           return may_share(sizeof(PlaneShared<typename Kind::Value, Kind::length>)) ? 1 : 0;
+         }) != 0;
 }
 
 int load_plane_transform_kernels() {
-  for (std::int64_t length = 2; length <= PlaneTransform::longest; length *= 2) {
-    const int result = with_length<PlaneTransform::longest>(length, LoadAllPlanes());
-    if (result != cudaSuccess) return result;
-  }
-  return cudaSuccess;
+  return for_all_lines<PlaneTransform::longest>([](auto kind) {
+    using Kind = decltype(kind);
+    return load_planes<typename Kind::Value, Kind::length>();
+  });
 }
 
 }  // namespace partita::kernels::cuda
