@@ -134,9 +134,12 @@ int most_line_pieces(const Frame& frame, bool of_a) {
 ///     W / p + 2 (p - 1) (idle k / 2 + start)
 InputPushes cut_lines(Frame& frame, const InputPushes& whole) {
   const Machine& machine = frame.problem.machine;
-  const int batches = frame.problem.batches();
-  const auto slowest = [&](bool of_a) { return frame.problem.input(of_a).axis_order[batches]; };
-  const bool of_a = slowest(true) == batches || slowest(false) == batches;
+  // Rows and columns come behind an input's own batches, of which it may have fewer than D.
+  const auto rows_lie_whole = [&](bool of_a) {
+    const Extents& order = frame.problem.input(of_a).axis_order;
+    return std::ranges::find(order, order.size() - 2) < std::ranges::find(order, order.size() - 1);
+  };
+  const bool of_a = rows_lie_whole(true) || rows_lie_whole(false);
   const double link = static_cast<double>(whole.awaited) / machine.peer_bandwidth;
   const double more = idle_seconds_of_k * static_cast<double>(frame.problem.k()) + 2 * machine.copy_latency;
   InputPushes best = whole;

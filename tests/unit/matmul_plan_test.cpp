@@ -377,6 +377,25 @@ TEST(MatmulPlan, WhereTheFirstPieceIsAwaitedItsLinesComeInPieces) {
   }
 }
 
+// B has no batch where D has one: which of its lines lie whole is asked of its own axes.
+TEST(MatmulPlan, LinesOfAnInputWithoutTheBatchComeInPieces) {
+  MatmulCase test = on_square_grid(Order::column_major, Dtype::f64);
+  const Layout batched(BlockCyclic({1, 2, 2}, {1, 2, 2}), {1, 16, 16}, 4);
+  test.operands.a = test.operands.d = Operand::of(batched, Dtype::f64, Order::column_major, Residency::heap);
+  test.batch = {1};
+  testing::lay_on_devices(test);
+  for (int rank = 0; rank < 4; ++rank) {
+    const Plan plan = test.plan(rank);
+    const auto first = std::ranges::find_if(
+        plan.works, [](const Work& work) { return std::holds_alternative<Multiply>(work); });
+    ASSERT_NE(first, plan.works.end()) << rank;
+    const auto& product = std::get<Multiply>(*first);
+    EXPECT_EQ(product.a.region.sets[1].size(), 8) << rank;
+    EXPECT_EQ(product.b.region.sets[1].size(), 1) << rank;
+  }
+  run(test, 1);
+}
+
 // By what the link takes for a piece, a start, and the multiprocessors that the last wave of a product
 // leaves idle.
 TEST(MatmulPlan, PiecesOfLinesStillFillADevice) {
