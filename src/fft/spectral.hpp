@@ -72,7 +72,7 @@ void multiply_by(kernels::Symbol symbol, std::optional<int> axis, const Array& f
                  const Samples& samples, const SpectralOptions& options);
 
 /// local = local op other, element by element: complex local parts of the same extents in the same memory.
-/// Local, done when it returns.
+/// Local; in device memory it starts, in the context's own stream, and does not wait.
 void join_local(ContextState& context, kernels::Arithmetic operation, const View& local, const View& other);
 
 /// Multiplies a complex local part, in whatever memory, by what `scale` multiplies the elements of a part of

@@ -9,6 +9,7 @@
 #include "array/array_state.hpp"
 #include "array/overlap.hpp"
 #include "base/check.hpp"
+#include "device/device_synchronization.hpp"
 #include "fft/spectral.hpp"
 #include "runtime/agree.hpp"
 
@@ -63,12 +64,34 @@ Pair options_of(const Array& field, const SpectralOptions& options, std::string_
 
 using kernels::Symbol;
 
+bool lies_on_device(const Array& array) {
+  return array.local().space == MemorySpace::device;
+}
+
+/// What lies on a device is put into the context's own stream, one step behind the other; `finish` waits.
 Array forward(const Array& field, const Pair& pair, SourcePlace where) {
-  return pair.halved_axis >= 0 ? rfft(field, pair.forward, where) : fft(field, pair.forward, where);
+  const bool real = pair.halved_axis >= 0;
+  if (!lies_on_device(field)) return real ? rfft(field, pair.forward, where) : fft(field, pair.forward, where);
+  return real ? rfft(field, pair.forward, Stream{}, where) : fft(field, pair.forward, Stream{}, where);
 }
 
 Array inverse(const Array& spectrum, const Pair& pair, SourcePlace where) {
-  return pair.halved_axis >= 0 ? irfft(spectrum, pair.inverse, where) : ifft(spectrum, pair.inverse, where);
+  const bool real = pair.halved_axis >= 0;
+  if (!lies_on_device(spectrum))
+    return real ? irfft(spectrum, pair.inverse, where) : ifft(spectrum, pair.inverse, where);
+  return real ? irfft(spectrum, pair.inverse, Stream{}, where)
+              : ifft(spectrum, pair.inverse, Stream{}, where);
+}
+
+void finish(const Array& field, std::string_view operation) {
+  devices::finish_device(*field.context_state(), operation);
+}
+
+/// The field of a spectrum, done.
+Array inverted(const Array& spectrum, const Pair& pair, std::string_view operation, SourcePlace where) {
+  Array field = inverse(spectrum, pair, where);
+  finish(field, operation);
+  return field;
 }
 
 /// Throws, the same on every rank, for results that cannot take what the field's transforms give.
@@ -92,7 +115,10 @@ void inverse_into(const Array& spectrum, Array& result, const Pair& pair) {
   FftOptions options = pair.inverse;
   options.output = Output::as_input;
   options.distribution.reset();
-  pair.halved_axis >= 0 ? irfft_into(spectrum, result, options) : ifft_into(spectrum, result, options);
+  const bool real = pair.halved_axis >= 0;
+  if (!lies_on_device(spectrum) || !lies_on_device(result))
+    return real ? irfft_into(spectrum, result, options) : ifft_into(spectrum, result, options);
+  real ? irfft_into(spectrum, result, options, Stream{}) : ifft_into(spectrum, result, options, Stream{});
 }
 
 template <class Number>
@@ -182,7 +208,7 @@ Array convolved(const Array& a, const Array& b, const Pair& pair, SourcePlace wh
 Array spectral_apply(const Array& field, const Multiplier& multiplier, const SpectralOptions& options,
                      SourcePlace where) {
   const Pair pair = options_of(field, options, "spectral_apply");
-  return inverse(multiplied(field, multiplier, options, pair, where), pair, where);
+  return inverted(multiplied(field, multiplier, options, pair, where), pair, "spectral_apply", where);
 }
 
 void spectral_apply_into(const Array& field, Array& result, const Multiplier& multiplier,
@@ -190,17 +216,19 @@ void spectral_apply_into(const Array& field, Array& result, const Multiplier& mu
   const Pair pair = options_of(field, options, "spectral_apply");
   check_result(field, result, "spectral_apply");
   inverse_into(multiplied(field, multiplier, options, pair, SourcePlace::current()), result, pair);
+  finish(field, "spectral_apply");
 }
 
 Array solve_poisson(const Array& right_side, const SpectralOptions& options, SourcePlace where) {
   const Pair pair = options_of(right_side, options, "solve_poisson");
-  return inverse(poisson_spectrum(right_side, options, pair, where), pair, where);
+  return inverted(poisson_spectrum(right_side, options, pair, where), pair, "solve_poisson", where);
 }
 
 void solve_poisson_into(const Array& right_side, Array& result, const SpectralOptions& options) {
   const Pair pair = options_of(right_side, options, "solve_poisson");
   check_result(right_side, result, "solve_poisson");
   inverse_into(poisson_spectrum(right_side, options, pair, SourcePlace::current()), result, pair);
+  finish(right_side, "solve_poisson");
 }
 
 std::vector<Array> gradient(const Array& field, const SpectralOptions& options, SourcePlace where) {
@@ -209,6 +237,7 @@ std::vector<Array> gradient(const Array& field, const SpectralOptions& options, 
   for_each_derivative(field, options, pair, where, [&](std::size_t /*i*/, const Array& spectrum) {
     result.push_back(inverse(spectrum, pair, where));
   });
+  finish(field, "gradient");
   return result;
 }
 
@@ -222,17 +251,19 @@ void gradient_into(const Array& field, std::span<Array> results, const SpectralO
   for_each_derivative(
       field, options, pair, SourcePlace::current(),
       [&](std::size_t i, const Array& spectrum) { inverse_into(spectrum, results[i], pair); });
+  finish(field, "gradient");
 }
 
 Array convolve(const Array& a, const Array& b, const SpectralOptions& options, SourcePlace where) {
   const Pair pair = options_of(a, options, "convolve");
-  return inverse(convolved(a, b, pair, where), pair, where);
+  return inverted(convolved(a, b, pair, where), pair, "convolve", where);
 }
 
 void convolve_into(const Array& a, const Array& b, Array& result, const SpectralOptions& options) {
   const Pair pair = options_of(a, options, "convolve");
   check_result(a, result, "convolve");
   inverse_into(convolved(a, b, pair, SourcePlace::current()), result, pair);
+  finish(a, "convolve");
 }
 
 }  // namespace partita

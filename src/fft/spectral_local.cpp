@@ -36,7 +36,6 @@ void join_local(ContextState& context, kernels::Arithmetic operation, const View
   const Stream stream = devices::begin_device_work(context);
   context.device->compute(pass, stream);
   devices::end_device_work(context, stream);
-  devices::finish_device(context, "spectrum");
 }
 
 void scale_local(ContextState& context, const View& local, const std::function<void(const View&)>& scale) {
@@ -52,6 +51,7 @@ void scale_local(ContextState& context, const View& local, const std::function<v
   const View factors_there = arrays::dense_at(there.data(), local, MemorySpace::device);
   arrays::copy_view(context, factors, factors_there);
   join_local(context, kernels::Arithmetic::multiply, local, factors_there);
+  devices::finish_device(context, "spectrum");
 }
 
 }  // namespace partita::spectral

@@ -8,6 +8,7 @@
 #include "array/array_state.hpp"
 #include "array/overlap.hpp"
 #include "base/check.hpp"
+#include "device/device_synchronization.hpp"
 #include "fft/layouts.hpp"
 #include "fft/spectral.hpp"
 #include "runtime/agree.hpp"
@@ -92,6 +93,7 @@ void move_corner(const Array& spectrum, const Array& result, const Corner& corne
   const Array addend = redistribute(source, destination.layout(), beside);
   spectral::join_local(*result.context_state(), kernels::Arithmetic::add, destination.local(),
                        addend.local());
+  devices::finish_device(*result.context_state(), "resize_spectrum");  // before the addend goes
 }
 
 /// The factors of the Nyquist planes and of the norm, in one pass over what is not 1.
