@@ -129,10 +129,8 @@ Groups copied_groups_of(const Problem& problem, const Stage& stage, const Stage&
   const double first =
       !contains(stage.axes, axis)
           ? even
-          : share_of_first(
-                copy_price(taken, problem), compute_seconds(stage, problem),
-                parts_of(problem, stage.after, dtype_between(problem), stage.axes, next.before).count,
-                wanted);
+          : share_of_first(copy_price(taken, problem), compute_seconds(stage, problem),
+                           leaving_parts_of(problem, stage, false, next.before).count, wanted);
   Groups groups{axis, {}};
   const auto end = [&](std::int64_t group) {  // as a share of each range
     return first + (1 - first) * static_cast<double>(group) / static_cast<double>(wanted - 1);

@@ -71,7 +71,8 @@ bool lies_on_device(const Array& array) {
 /// What lies on a device is put into the context's own stream, one step behind the other; `finish` waits.
 Array forward(const Array& field, const Pair& pair, SourcePlace where) {
   const bool real = pair.halved_axis >= 0;
-  if (!lies_on_device(field)) return real ? rfft(field, pair.forward, where) : fft(field, pair.forward, where);
+  if (!lies_on_device(field))
+    return real ? rfft(field, pair.forward, where) : fft(field, pair.forward, where);
   return real ? rfft(field, pair.forward, Stream{}, where) : fft(field, pair.forward, Stream{}, where);
 }
 

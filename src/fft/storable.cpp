@@ -99,10 +99,22 @@ std::optional<int> axis_before_in_planes(const Problem& problem, const Stage& st
   return planes >= fewest_planes ? std::optional(row) : std::nullopt;
 }
 
+redistribution::Parts leaving_parts_of(const Problem& problem, const Stage& stage, bool by_stores,
+                                       const Layout& to) {
+  const Dtype dtype = dtype_between(problem);
+  redistribution::Parts parts = parts_of(problem, stage.after, dtype, stage.axes, to);
+  // Stores are launches of the same kernels as transforms, which long parts fill better; engines copy short
+  // ones as well.
+  constexpr std::int64_t least_bytes = std::int64_t{32} << 20, fewest = 2;
+  const std::int64_t bytes = stage.after.largest_local_size() * size_of(dtype);
+  if (by_stores) parts.count = std::min(parts.count, static_cast<int>(std::max(bytes / least_bytes, fewest)));
+  return parts;
+}
+
 int parts_beside_stores(const Problem& problem, const Stage& stage, int stored, const Layout& to) {
   constexpr int planes = 8;
   if (axis_before_in_planes(problem, stage, stored)) return planes;
-  return parts_of(problem, stage.after, dtype_between(problem), stage.axes, to).count;
+  return leaving_parts_of(problem, stage, true, to).count;
 }
 
 bool stores_whole_words(const Problem& problem, const Stage& stage, const Layout& to) {

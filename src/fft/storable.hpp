@@ -31,8 +31,11 @@ bool is_of_kernel(const Problem& problem, const Stage& stage);
 /// Nothing: one after the other. The same on every rank.
 std::optional<int> axis_before_in_planes(const Problem& problem, const Stage& stage, int stored);
 
-/// In how many parts, as prices see it, the other axes are transformed beside the stores of the last one:
-/// planes are as good as any number.
+/// The parts in which what a stage has transformed leaves for an array of layout `to`, each while the next is
+/// transformed: by stores of its last axis, or by copies.
+redistribution::Parts leaving_parts_of(const Problem& problem, const Stage& stage, bool by_stores,
+                                       const Layout& to);
+/// How many they are beside stores, as prices see it: planes are as good as any number.
 int parts_beside_stores(const Problem& problem, const Stage& stage, int stored, const Layout& to);
 
 /// Rows of an array between stages, which are whole on every rank, with room behind them, so that they begin

@@ -122,8 +122,7 @@ class Leaving {
   /// One where there is nothing to be transformed meanwhile.
   redistribution::Parts parts_of_rest() const {
     if (rest_.axes.empty()) return {};
-    const Operand& to = steps_.operand(to_);
-    return parts_of(problem_, what_.stage.after, to.dtype, what_.stage.axes, to.layout);
+    return leaving_parts_of(problem_, what_.stage, what_.stored.has_value(), steps_.operand(to_).layout);
   }
 
   void run_in_order(const Groups& groups) {

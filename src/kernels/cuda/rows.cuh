@@ -28,17 +28,20 @@ struct Deal {
   std::int64_t tasks = 0;      // rows times segments
 };
 
-inline Deal deal_of(const Nest& nest, std::int64_t unit_bytes) {
+inline Deal deal_of(std::int64_t rows, std::int64_t units) {
   constexpr std::int64_t least_segment = 4 * threads_per_block;
   Deal deal;
-  const std::int64_t rows = rows_of(nest);
-  deal.units = nest.row_bytes / unit_bytes;
+  deal.units = units;
   const std::int64_t wanted = rows > 0 ? (4 * most_blocks + rows - 1) / rows : 1;
   deal.segment_units = std::max(least_segment, (deal.units + wanted - 1) / wanted);
   deal.segments = static_cast<std::uint32_t>((deal.units + deal.segment_units - 1) / deal.segment_units);
   deal.segments = std::max<std::uint32_t>(deal.segments, 1);
   deal.tasks = rows * deal.segments;
   return deal;
+}
+
+inline Deal deal_of(const Nest& nest, std::int64_t unit_bytes) {
+  return deal_of(rows_of(nest), nest.row_bytes / unit_bytes);
 }
 
 struct Shape {
@@ -81,10 +84,10 @@ __device__ RowOffsets row_offsets(const Nest& nest, Number row) {
   return offsets;
 }
 
-/// Calls `body(offsets, first, end, step)` for every segment of this thread's group: its units are first,
+/// Calls `body(row, first, end, step)` for every segment of this thread's group: its units are first,
 /// first + step, ... below end.
 template <class Number, class Body>
-__device__ void for_each_segment(const Nest& nest, const Deal& deal, unsigned lanes, Body&& body) {
+__device__ void for_each_segment(const Deal& deal, unsigned lanes, Body&& body) {
   const unsigned lane = threadIdx.x % lanes;
   const Number groups = static_cast<Number>(blockDim.x / lanes);
   const Number tasks = static_cast<Number>(deal.tasks);
@@ -93,8 +96,17 @@ __device__ void for_each_segment(const Nest& nest, const Deal& deal, unsigned la
     const std::int64_t begin = static_cast<std::int64_t>(task - row * deal.segments) * deal.segment_units;
     const std::int64_t end =
         begin + deal.segment_units < deal.units ? begin + deal.segment_units : deal.units;
-    body(row_offsets(nest, row), begin + lane, end, lanes);
+    body(row, begin + lane, end, lanes);
   }
+}
+
+/// Likewise, `body(offsets, first, end, step)`.
+template <class Number, class Body>
+__device__ void for_each_segment(const Nest& nest, const Deal& deal, unsigned lanes, Body&& body) {
+  for_each_segment<Number>(
+      deal, lanes, [&](Number row, std::int64_t first, std::int64_t end, unsigned step) {
+        body(row_offsets(nest, row), first, end, step);
+      });
 }
 
 /// Into the current device. The first error, if there is one.

@@ -1,4 +1,4 @@
-// A spectrum times a symbol on a device, some elements a thread, with the rules of kernels/host/symbol.cpp.
+// A spectrum times a symbol on a device, row by row, with the rules of kernels/host/symbol.cpp.
 #include "kernels/cuda/arithmetic.cuh"
 #include "kernels/cuda/reduce.cuh"
 #include "kernels/cuda/symbol_launch.hpp"
@@ -14,17 +14,17 @@ struct Place {
   double sum = 0;
 };
 
-/// Where element `number` lies, and the sum of its terms. `Number`: as in arithmetic.cuh.
+/// Where a row begins, and the sum of its terms.
 template <class Number>
-__device__ Place place_of(const SymbolProduct& what, Number number) {
+__device__ Place place_of(const SymbolProduct& what, Number row) {
   Place place;
-  for (int l = what.loops - 1; l >= 0; --l) {
+  for (int l = what.loops - 2; l >= 0; --l) {
     const Number count = static_cast<Number>(what.counts[l]);
-    const Number whole = l == 0 ? 0 : number / count;
-    const auto here = static_cast<std::int64_t>(number - whole * count);
+    const Number whole = l == 0 ? 0 : row / count;
+    const auto here = static_cast<std::int64_t>(row - whole * count);
     for (int x = 0; x < 2; ++x) place.at[x] += here * what.strides[l][x];
     if (what.terms[l] != nullptr) place.sum += what.terms[l][here];
-    number = whole;
+    row = whole;
   }
   return place;
 }
@@ -37,48 +37,61 @@ __device__ Complex<Real> product(Symbol symbol, Real sum, Complex<Real> value) {
 }
 
 template <class Real, class Number>
-__global__ void multiply_modes(const __grid_constant__ SymbolProduct what, Number elements) {
-  const auto* const read = static_cast<const Complex<Real>*>(what.data[from]);
-  auto* const written = static_cast<Complex<Real>*>(what.data[to]);
-  const auto threads = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
-  auto i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  for (; i < static_cast<std::int64_t>(elements); i += together * threads) {
-    Place places[together];
-    Complex<Real> values[together];
+__global__ void multiply_modes(const __grid_constant__ SymbolProduct what, const __grid_constant__ Deal deal,
+                               unsigned lanes) {
+  const int inner = what.loops - 1;
+  const double* const terms = what.terms[inner];
+  const std::int64_t apart[2] = {what.strides[inner][to], what.strides[inner][from]};
+  for_each_segment<Number>(deal, lanes, [&](Number row, std::int64_t i, std::int64_t end, unsigned step) {
+    const Place place = place_of(what, row);
+    const auto* const read = static_cast<const Complex<Real>*>(what.data[from]) + place.at[from];
+    auto* const written = static_cast<Complex<Real>*>(what.data[to]) + place.at[to];
+    for (; i < end; i += std::int64_t{together} * step) {
+      Complex<Real> values[together];
+      double sums[together];
 #pragma unroll
-    for (int e = 0; e < together; ++e) {
-      const std::int64_t number = i + e * threads;
-      if (number >= static_cast<std::int64_t>(elements)) break;
-      places[e] = place_of(what, static_cast<Number>(number));
-      values[e] = read[places[e].at[from]];
-    }
+      for (int e = 0; e < together; ++e) {
+        const std::int64_t at = i + e * std::int64_t{step};
+        if (at >= end) break;
+        values[e] = read[at * apart[from]];
+        sums[e] = terms == nullptr ? place.sum : place.sum + terms[at];
+      }
 #pragma unroll
-    for (int e = 0; e < together; ++e) {
-      if (i + e * threads >= static_cast<std::int64_t>(elements)) break;
-      written[places[e].at[to]] = product(what.symbol, static_cast<Real>(places[e].sum), values[e]);
+      for (int e = 0; e < together; ++e) {
+        const std::int64_t at = i + e * std::int64_t{step};
+        if (at >= end) break;
+        written[at * apart[to]] = product(what.symbol, static_cast<Real>(sums[e]), values[e]);
+      }
     }
-  }
+  });
+}
+
+/// Of a row as many threads as have some elements each, but neighbouring ones for a warp.
+unsigned lanes_of(const Deal& deal) {
+  constexpr std::int64_t warp = 32, turns = 2 * together;
+  const std::int64_t units = std::min(deal.units, deal.segment_units);
+  return shape_of(deal.tasks, std::max(std::min(units, warp), units / turns)).lanes;
 }
 
 template <class Real>
-void launch(const SymbolProduct& what, std::int64_t elements, cudaStream_t stream) {
-  const unsigned blocks = blocks_for((elements + together - 1) / together);
-  if (elements <= narrow_numbers) {
-    multiply_modes<Real, std::uint32_t>
-        <<<blocks, threads_per_block, 0, stream>>>(what, static_cast<std::uint32_t>(elements));
-  } else {
-    multiply_modes<Real, std::uint64_t>
-        <<<blocks, threads_per_block, 0, stream>>>(what, static_cast<std::uint64_t>(elements));
-  }
+void launch(const SymbolProduct& what, cudaStream_t stream) {
+  std::int64_t rows = 1;
+  for (int l = 0; l + 1 < what.loops; ++l) rows *= what.counts[l];
+  const Deal deal = deal_of(rows, what.counts[what.loops - 1]);
+  const unsigned lanes = lanes_of(deal);
+  const unsigned blocks = blocks_for(deal.tasks * lanes);
+  auto* const kernel = deal.tasks <= narrow_numbers ? multiply_modes<Real, std::uint32_t>
+                                                    : multiply_modes<Real, std::uint64_t>;
+  kernel<<<blocks, threads_per_block, 0, stream>>>(what, deal, lanes);
 }
 
 }  // namespace
 
 int launch_symbol(const SymbolProduct& what, void* stream) {
-  std::int64_t elements = 1;
-  for (int l = 0; l < what.loops; ++l) elements *= what.counts[l];
   const auto native = static_cast<cudaStream_t>(stream);
-  what.dtype == Dtype::c64 ? launch<float>(what, elements, native) : launch<double>(what, elements, native);
+  SymbolProduct rows = what;
+  if (rows.loops == 0) rows.counts[rows.loops++] = 1;
+  what.dtype == Dtype::c64 ? launch<float>(rows, native) : launch<double>(rows, native);
   return cudaGetLastError();
 }
 
