@@ -148,12 +148,11 @@ void FakeTransforms::pass(const kernels::cuda::LinePass& pass, Stream stream) {
 }
 
 void FakeTransforms::twiddle(const kernels::cuda::TwiddlePass& pass, Stream stream) {
-  std::int64_t elements = 1;
-  for (int l = 0; l < pass.loops.loops; ++l) elements *= pass.loops.counts[l];
-  put_(stream, [pass, elements] {
-    for_each_number(elements, [&](std::int64_t number) {
-      if (pass.single) return kernels::cuda::twiddle_element<float>(pass, number);
-      kernels::cuda::twiddle_element<double>(pass, number);
+  put_(stream, [pass] {
+    const std::int64_t length = kernels::cuda::row_length(pass);
+    for_each_number(kernels::cuda::rows_of(pass), [&](std::int64_t row) {
+      if (pass.single) return kernels::cuda::twiddle_row<float>(pass, row, 0, length, 1);
+      kernels::cuda::twiddle_row<double>(pass, row, 0, length, 1);
     });
   });
 }

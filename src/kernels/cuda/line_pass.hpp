@@ -244,18 +244,83 @@ PARTITA_EVERYWHERE inline std::int64_t exponent_of(std::int64_t j, std::int64_t 
   return static_cast<std::int64_t>(static_cast<Wide>(j) * k % length);
 }
 
-template <class Real>
-PARTITA_EVERYWHERE void twiddle_element(const TwiddlePass& pass, std::int64_t number) {
-  std::int64_t at[3] = {pass.offset[0], pass.offset[1], pass.offset[2]};
-  for (int l = pass.loops.loops - 1; l >= 0; --l) {
-    const std::int64_t whole = number / pass.loops.counts[l], here = number - whole * pass.loops.counts[l];
-    for (int x = 0; x < 3; ++x) at[x] += here * pass.loops.strides[l][x];
-    number = whole;
+inline std::int64_t rows_of(const TwiddlePass& pass) {
+  std::int64_t rows = 1;
+  for (int l = 0; l + 1 < pass.loops.loops; ++l) rows *= pass.loops.counts[l];
+  return rows;
+}
+/// Elements of a row, which is a turn of all loops but the innermost.
+inline std::int64_t row_length(const TwiddlePass& pass) {
+  return pass.loops.loops == 0 ? 1 : pass.loops.counts[pass.loops.loops - 1];
+}
+
+/// What a row's elements are multiplied by.
+class RootsOfRow {
+ public:
+  PARTITA_EVERYWHERE RootsOfRow(const TwiddlePass& pass, std::int64_t row)
+      : pass_(pass), inner_(pass.loops.loops - 1), at_{pass.offset[0], pass.offset[1], pass.offset[2]} {
+    for (int l = inner_ - 1; l >= 0; --l) {
+      const std::int64_t whole = row / pass.loops.counts[l], here = row - whole * pass.loops.counts[l];
+      for (int x = 0; x < 3; ++x) at_[x] += here * pass.loops.strides[l][x];
+      row = whole;
+    }
   }
-  std::int64_t exponent = exponent_of(at[1], at[2], pass.length);
-  if (2 * exponent > pass.length) exponent -= pass.length;  // small angles keep their bits
-  auto& value = static_cast<LineNumber<Real>*>(pass.data)[at[0]];
-  value = line_product(value, root_of<Real>(pass.sign * 2 * exponent, pass.length));
+
+  /// Where an element lies.
+  PARTITA_EVERYWHERE std::int64_t place(std::int64_t i) const { return at_[0] + i * stride(0); }
+  PARTITA_EVERYWHERE LineNumber<double> root(std::int64_t i) const {
+    return at_exponent(exponent_of(at_[1] + i * stride(1), at_[2] + i * stride(2), pass_.length));
+  }
+  /// The quotient of the roots of two elements that lie `step` apart, where it is the same for all: only one
+  /// of j and k changes along a row.
+  PARTITA_EVERYWHERE LineNumber<double> turn(std::int64_t step) const {
+    return at_exponent(exponent_of(step, at_[2] * stride(1) + at_[1] * stride(2), pass_.length));
+  }
+  PARTITA_EVERYWHERE bool turns_alike() const { return stride(1) == 0 || stride(2) == 0; }
+
+ private:
+  PARTITA_EVERYWHERE std::int64_t stride(int x) const {
+    return inner_ < 0 ? 0 : pass_.loops.strides[inner_][x];
+  }
+  PARTITA_EVERYWHERE LineNumber<double> at_exponent(std::int64_t exponent) const {
+    if (2 * exponent > pass_.length) exponent -= pass_.length;  // small angles keep their bits
+    return root_of<double>(pass_.sign * 2 * exponent, pass_.length);
+  }
+
+  const TwiddlePass& pass_;
+  int inner_;
+  std::int64_t at_[3];
+};
+
+/// Elements that a thread reads at the same time.
+constexpr int twiddled_together = 8;
+
+/// Elements first, first + step, .. below `end` of a row. Roots for numbers of 32 bits follow from each other
+/// within a few of them, in 64 bits.
+template <class Real>
+PARTITA_EVERYWHERE void twiddle_row(const TwiddlePass& pass, std::int64_t row, std::int64_t first,
+                                    std::int64_t end, std::int64_t step) {
+  constexpr int together = twiddled_together;
+  const RootsOfRow roots(pass, row);
+  const bool follow = sizeof(Real) < sizeof(double) && roots.turns_alike();
+  const LineNumber<double> turn = follow ? roots.turn(step) : LineNumber<double>{1, 0};
+  auto* const data = static_cast<LineNumber<Real>*>(pass.data);
+  for (std::int64_t i = first; i < end; i += together * step) {
+    LineNumber<Real> values[together];
+    PARTITA_UNROLLED
+    for (int e = 0; e < together; ++e) {
+      if (i + e * step < end) values[e] = data[roots.place(i + e * step)];
+    }
+    LineNumber<double> root = roots.root(i);
+    PARTITA_UNROLLED
+    for (int e = 0; e < together; ++e) {
+      const std::int64_t at = i + e * step;
+      if (at >= end) break;
+      if (e > 0) root = follow ? line_product(root, turn) : roots.root(at);
+      data[roots.place(at)] =
+          line_product(values[e], {static_cast<Real>(root.real), static_cast<Real>(root.imaginary)});
+    }
+  }
 }
 
 }  // namespace partita::kernels::cuda

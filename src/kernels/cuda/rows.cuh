@@ -63,6 +63,13 @@ inline Shape shape_of(const Deal& deal) {
   return shape_of(deal.tasks, std::min(deal.units, deal.segment_units));
 }
 
+/// Threads that share a segment, of which each has `elements` or more: neighbouring ones for a warp.
+inline unsigned lanes_of(const Deal& deal, std::int64_t elements) {
+  constexpr std::int64_t warp = 32;
+  const std::int64_t units = std::min(deal.units, deal.segment_units);
+  return shape_of(deal.tasks, std::max(std::min(units, warp), units / elements)).lanes;
+}
+
 /// Where a row begins on either side.
 struct RowOffsets {
   std::int64_t from = 0;

@@ -66,19 +66,12 @@ __global__ void multiply_modes(const __grid_constant__ SymbolProduct what, const
   });
 }
 
-/// Of a row as many threads as have some elements each, but neighbouring ones for a warp.
-unsigned lanes_of(const Deal& deal) {
-  constexpr std::int64_t warp = 32, turns = 2 * together;
-  const std::int64_t units = std::min(deal.units, deal.segment_units);
-  return shape_of(deal.tasks, std::max(std::min(units, warp), units / turns)).lanes;
-}
-
 template <class Real>
 void launch(const SymbolProduct& what, cudaStream_t stream) {
   std::int64_t rows = 1;
   for (int l = 0; l + 1 < what.loops; ++l) rows *= what.counts[l];
   const Deal deal = deal_of(rows, what.counts[what.loops - 1]);
-  const unsigned lanes = lanes_of(deal);
+  const unsigned lanes = lanes_of(deal, 2 * together);
   const unsigned blocks = blocks_for(deal.tasks * lanes);
   auto* const kernel = deal.tasks <= narrow_numbers ? multiply_modes<Real, std::uint32_t>
                                                     : multiply_modes<Real, std::uint64_t>;
