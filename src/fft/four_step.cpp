@@ -72,11 +72,11 @@ class FourStep {
     }
     int here = from;  // where it is transformed in place
     if (!same(steps_.operand(from).layout, lines) || (steps_.on_device() && is_callers(from))) {
-      here = steps_.add_array(lines, problem_.dtype, {0, 1});
+      here = steps_.add_array(lines, problem_.dtype, matrix_order(problem_, axis));
       steps_.redistribute(from, here);
     }
     const redistribution::Parts parts =
-        parts_of(problem_, lines, problem_.dtype, {axis}, steps_.operand(to).layout);
+        parts_of_matrix(problem_, lines, problem_.dtype, axis, steps_.operand(to).layout);
     const bool in_parts = steps_.on_device() || parts.count > 1;
     if (!in_parts) transform_through_cache(steps_, problem_, stage, last, here, here, twiddle);
     const auto make = [&](const Region& part) {
@@ -93,6 +93,18 @@ class FourStep {
 };
 
 }  // namespace
+
+Extents matrix_order(const Problem& problem, int axis) {
+  return problem.on_device() && axis == 0 ? Extents{1, 0} : Extents{0, 1};
+}
+
+redistribution::Parts parts_of_matrix(const Problem& problem, const Layout& lines, Dtype dtype, int axis,
+                                      const Layout& to) {
+  if (!problem.on_device()) return parts_of(problem, lines, dtype, {axis}, to);
+  Problem matrix = problem;
+  matrix.input.axis_order = matrix_order(problem, axis);
+  return parts_of(matrix, lines, dtype, {axis}, to);
+}
 
 std::optional<Factors> factors_of(std::int64_t length, int ranks) {
   std::optional<Factors> best;

@@ -21,6 +21,13 @@ std::optional<Factors> factors_of(std::int64_t length, int ranks);
 /// A line of `rows` rows of `length` elements each, whole rows dealt out evenly in order.
 Layout rows_layout(std::int64_t rows, std::int64_t length, int ranks);
 
+/// How the matrix lies where its lines along `axis` are transformed, slowest first: on devices with those
+/// side by side, since the long strided lines of cuFFT take four times as long as a copy that transposes.
+Extents matrix_order(const Problem& problem, int axis);
+/// The parts in which lines along `axis`, owned as in `lines`, go on into layout `to`.
+redistribution::Parts parts_of_matrix(const Problem& problem, const Layout& lines, Dtype dtype, int axis,
+                                      const Layout& to);
+
 /// A complex line from one buffer to another, or in place. Scratch that it comes in is used as scratch.
 void walk_four_step(Steps& steps, const Problem& problem, const Factors& factors, int from, int to);
 

@@ -53,7 +53,7 @@ void predict_four_step(Scheme& scheme, const Problem& problem, const std::option
   if (!same(problem.input.layout, stage.before) || problem.doubles) ++exchanges;
   if ((wanted && !same(*wanted, stage.after)) || problem.halves) ++exchanges;
   // Half of the transforms stand before each of the last two exchanges of the line.
-  const int parts = parts_of(problem, columns, dtype, {0}, rows).count;
+  const int parts = parts_of_matrix(problem, columns, dtype, 0, rows).count;
   scheme.seconds = (exchanges - 2) * exchange_seconds(taken, problem) +
                    2 * exchange_seconds(taken, problem, compute_seconds(stage, problem) / 2, parts);
   scheme.moved_bytes = static_cast<std::int64_t>(exchanges * others);

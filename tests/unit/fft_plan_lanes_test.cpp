@@ -197,6 +197,25 @@ TEST(FftPlan, ADevicesCopiesLeaveWhileTheNextPartIsTransformed) {
   EXPECT_EQ(std::ranges::count(kinds, StepKind::compute), 6);  // two parts, and the other axis in four groups
 }
 
+/// Strided lines of that length take a device four times as long. And what has been transformed leaves while
+/// the next part is: of all three exchanges only the first has nothing beside it.
+TEST(FftPlan, LinesOfALongLineLieSideBySideOnDevices) {
+  const Layout line(Slab(0), {std::int64_t{1} << 26}, 4);
+  Operand operand = on_heap(line, Dtype::c64);
+  operand.space = MemorySpace::device;
+  const Plan plan = plan_fft(operand, operand, Topology::regular(4), 1, {}, Machine::find("node-8-gpu"));
+  ASSERT_EQ(plan.method, "four-step 8192x8192");
+  std::vector<int> parts(2);
+  for (const Work& work : plan.works) {
+    const auto* const transform = std::get_if<Transform>(&work);
+    if (transform == nullptr) continue;
+    const Buffer& buffer = plan.buffers[static_cast<std::size_t>(transform->from.place.buffer)];
+    EXPECT_EQ(buffer.operand->axis_order[1], transform->axes[0]);
+    ++parts[static_cast<std::size_t>(transform->axes[0])];
+  }
+  EXPECT_EQ(parts, (std::vector<int>{8, 8}));
+}
+
 /// In groups that follow one another while the next part is transformed; a bound that is too small leaves
 /// messages as they are.
 TEST(FftPlan, BetweenDevicesOfNodesMessagesMayGoInGroups) {
