@@ -112,8 +112,10 @@ PARTITA_API void convolve_into(const Array& a, const Array& b, Array& result,
                                const SpectralOptions& options = {});
 
 /// The same in a stream (`Stream{}`: the context's own), of fields in device memory: they come after all that
-/// it was given before; the host waits for them, so that what it is given next comes after. Errors, too:
-/// UnsupportedError (host memory; a stream that is being captured).
+/// it was given before, and what it is given next comes after them. The host waits for those with a
+/// multiplier, which it is asked for; the others return before they are done, if results are in device memory
+/// and convolve's operands distributed alike. Errors, too: UnsupportedError (host memory; a stream that is
+/// being captured).
 PARTITA_API void multiply_spectrum(Array& spectrum, const Shape& lengths, int halved_axis,
                                    const Multiplier& multiplier, const SpectralOptions& options,
                                    Stream stream);

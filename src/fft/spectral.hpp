@@ -66,17 +66,35 @@ std::vector<AxisModes> local_modes(const Array& spectrum, const Samples& samples
                                    const SpectralOptions& options);
 
 /// to = the symbol of every mode times from: two spectra of one layout in the same memory, or one. `axis`: of
-/// a derivative. Those in device memory are multiplied in the context's own stream. Local, starts and does
-/// not wait.
+/// a derivative. Local; in device memory it goes into the stream and does not wait.
 void multiply_by(kernels::Symbol symbol, std::optional<int> axis, const Array& from, Array& to,
-                 const Samples& samples, const SpectralOptions& options);
+                 const Samples& samples, const SpectralOptions& options, Stream stream = {});
 
 /// local = local op other, element by element: complex local parts of the same extents in the same memory.
-/// Local; in device memory it starts, in the context's own stream, and does not wait.
-void join_local(ContextState& context, kernels::Arithmetic operation, const View& local, const View& other);
+/// Local; in device memory it goes into the stream and does not wait.
+void join_local(ContextState& context, kernels::Arithmetic operation, const View& local, const View& other,
+                Stream stream = {});
 
 /// Multiplies a complex local part, in whatever memory, by what `scale` multiplies the elements of a part of
 /// the same extents in host memory by. Local, done when it returns.
 void scale_local(ContextState& context, const View& local, const std::function<void(const View&)>& scale);
+
+/// From where, and in which stream, a function is called. No stream: it is done when it returns, and what
+/// lies on a device goes into the context's own. With one nobody waits.
+struct Caller {
+  SourcePlace where = SourcePlace::current();
+  std::optional<Stream> stream = {};
+};
+
+/// As in <partita/spectral.hpp>, for either caller.
+Array solve_poisson(const Array& right_side, const SpectralOptions& options, const Caller& caller);
+void solve_poisson_into(const Array& right_side, Array& result, const SpectralOptions& options,
+                        const Caller& caller);
+std::vector<Array> gradient(const Array& field, const SpectralOptions& options, const Caller& caller);
+void gradient_into(const Array& field, std::span<Array> results, const SpectralOptions& options,
+                   const Caller& caller);
+Array convolve(const Array& a, const Array& b, const SpectralOptions& options, const Caller& caller);
+void convolve_into(const Array& a, const Array& b, Array& result, const SpectralOptions& options,
+                   const Caller& caller);
 
 }  // namespace partita::spectral

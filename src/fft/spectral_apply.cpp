@@ -2,6 +2,7 @@
 // the forward transform leaves it: only its wavenumbers have to be known there.
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <functional>
 #include <partita/redistribute.hpp>
 #include <partita/spectral.hpp>
@@ -10,6 +11,8 @@
 #include "array/overlap.hpp"
 #include "base/check.hpp"
 #include "device/device_synchronization.hpp"
+#include "execute/scratch.hpp"
+#include "fft/runner.hpp"
 #include "fft/spectral.hpp"
 #include "runtime/agree.hpp"
 
@@ -49,6 +52,7 @@ Pair options_of(const Array& field, const SpectralOptions& options, std::string_
     std::vector<Fact> facts{{"axes", fmt::format("{}", fmt::join(pair.forward.axes, ","))},
                             {"periods", fmt::format("{}", fmt::join(options.lengths, ","))}};
     pair.inverse = pair.forward;
+    if (!is_complex(field.dtype())) pair.forward.kind = FftKind::r2c;
     pair.inverse.output = Output::given;
     pair.inverse.residency = options.residency;
     pair.inverse.overwrite_input = true;  // nobody else has the spectrum
@@ -63,35 +67,92 @@ Pair options_of(const Array& field, const SpectralOptions& options, std::string_
 }
 
 using kernels::Symbol;
+using spectral::Caller;
 
 bool lies_on_device(const Array& array) {
   return array.local().space == MemorySpace::device;
 }
 
-/// What lies on a device is put into the context's own stream, one step behind the other; `finish` waits.
-Array forward(const Array& field, const Pair& pair, SourcePlace where) {
+Stream stream_of(const Caller& caller) {
+  return caller.stream.value_or(Stream{});
+}
+
+/// Memory of a spectrum on a device, which the context keeps as it keeps plans: a new one each time would be
+/// agreed on, and the host would wait until streams have done with the last one's.
+struct KeptSpectrum {
+  Operand operand;
+  execution::Scratch memory;
+
+  KeptSpectrum(ContextState& context, const Operand& like)
+      : operand(like), memory(context, buffer_of(like), MemorySpace::device) {}
+
+  static Buffer buffer_of(const Operand& like) {
+    const std::int64_t bytes = like.layout.largest_local_size() * size_of(like.dtype);
+    return {"spectrum", BufferKind::shared, {}, std::max<std::int64_t>(bytes, 1)};
+  }
+};
+
+/// Collective, when it is made. What one call leaves in it the next one of that name overwrites, in stream
+/// order.
+Array kept_spectrum(const Array& field, const Pair& pair, std::string_view name) {
+  const std::shared_ptr<ContextState>& context = field.context_state();
+  const Operand from = field.operand();
+  const std::string key =
+      fmt::format("{} | {} | {}", name, from.to_string(), fourier::to_string(pair.forward));
+  const auto kept = context->plans.find_or_make<KeptSpectrum>(key, [&] {
+    std::optional<Operand> operand;
+    runtime::collectively(*context, name, [&]() -> std::vector<Fact> {
+      operand = fourier::into_new(*context, from, pair.forward).output;
+      return {{"input", from.to_string()}};
+    });
+    return std::make_shared<KeptSpectrum>(*context, *operand);
+  });
+  const Operand& operand = kept->operand;
+  const int rank = context->rank();
+  void* const address = kept->memory.on_rank(rank);
+  const View local{address,
+                   operand.dtype,
+                   operand.layout.local_shape(rank),
+                   operand.local_strides(rank),
+                   operand.space,
+                   context->device_index(operand.space)};
+  const std::int64_t offset = context->heap_in(operand.space).offset_of(address);
+  return Array(std::make_shared<Array::State>(Array::State{context, operand, local, kept, offset}));
+}
+
+/// What lies on a device goes into the stream, one step behind the other, and its spectrum into memory of
+/// that name; `finish` waits.
+Array forward(const Array& field, const Pair& pair, const Caller& caller,
+              std::string_view name = "spectrum") {
   const bool real = pair.halved_axis >= 0;
   if (!lies_on_device(field))
-    return real ? rfft(field, pair.forward, where) : fft(field, pair.forward, where);
-  return real ? rfft(field, pair.forward, Stream{}, where) : fft(field, pair.forward, Stream{}, where);
+    return real ? rfft(field, pair.forward, caller.where) : fft(field, pair.forward, caller.where);
+  Array spectrum = kept_spectrum(field, pair, name);
+  FftOptions options = pair.forward;
+  options.output = Output::as_input;  // it lies where it does
+  real ? rfft_into(field, spectrum, options, stream_of(caller))
+       : fft_into(field, spectrum, options, stream_of(caller));
+  return spectrum;
 }
 
-Array inverse(const Array& spectrum, const Pair& pair, SourcePlace where) {
+Array inverse(const Array& spectrum, const Pair& pair, const Caller& caller) {
   const bool real = pair.halved_axis >= 0;
+  const auto& [where, stream] = caller;
   if (!lies_on_device(spectrum))
     return real ? irfft(spectrum, pair.inverse, where) : ifft(spectrum, pair.inverse, where);
-  return real ? irfft(spectrum, pair.inverse, Stream{}, where)
-              : ifft(spectrum, pair.inverse, Stream{}, where);
+  return real ? irfft(spectrum, pair.inverse, stream_of(caller), where)
+              : ifft(spectrum, pair.inverse, stream_of(caller), where);
 }
 
-void finish(const Array& field, std::string_view operation) {
-  devices::finish_device(*field.context_state(), operation);
+/// Where nobody else waits for the stream.
+void finish(const Array& field, std::string_view operation, const Caller& caller) {
+  if (!caller.stream) devices::finish_device(*field.context_state(), operation);
 }
 
-/// The field of a spectrum, done.
-Array inverted(const Array& spectrum, const Pair& pair, std::string_view operation, SourcePlace where) {
-  Array field = inverse(spectrum, pair, where);
-  finish(field, operation);
+/// The field of a spectrum.
+Array inverted(const Array& spectrum, const Pair& pair, std::string_view operation, const Caller& caller) {
+  Array field = inverse(spectrum, pair, caller);
+  finish(field, operation, caller);
   return field;
 }
 
@@ -112,14 +173,15 @@ void check_result(const Array& field, const Array& result, std::string_view oper
   });
 }
 
-void inverse_into(const Array& spectrum, Array& result, const Pair& pair) {
+void inverse_into(const Array& spectrum, Array& result, const Pair& pair, const Caller& caller) {
   FftOptions options = pair.inverse;
   options.output = Output::as_input;
   options.distribution.reset();
   const bool real = pair.halved_axis >= 0;
   if (!lies_on_device(spectrum) || !lies_on_device(result))
     return real ? irfft_into(spectrum, result, options) : ifft_into(spectrum, result, options);
-  real ? irfft_into(spectrum, result, options, Stream{}) : ifft_into(spectrum, result, options, Stream{});
+  real ? irfft_into(spectrum, result, options, stream_of(caller))
+       : ifft_into(spectrum, result, options, stream_of(caller));
 }
 
 template <class Number>
@@ -159,48 +221,51 @@ namespace {
 
 /// The spectrum of the field, multiplied.
 Array multiplied(const Array& field, const Multiplier& multiplier, const SpectralOptions& options,
-                 const Pair& pair, SourcePlace where) {
-  Array spectrum = forward(field, pair, where);
+                 const Pair& pair, const Caller& caller) {
+  Array spectrum = forward(field, pair, caller);
   multiply_spectrum(spectrum, field.shape(), pair.halved_axis, multiplier, options);
   return spectrum;
 }
 
 /// -|k|^2 u = f, mode by mode.
 Array poisson_spectrum(const Array& right_side, const SpectralOptions& options, const Pair& pair,
-                       SourcePlace where) {
-  Array spectrum = forward(right_side, pair, where);
+                       const Caller& caller) {
+  Array spectrum = forward(right_side, pair, caller);
   spectral::multiply_by(Symbol::inverse_laplacian, {}, spectrum, spectrum,
-                        {right_side.shape(), pair.halved_axis}, options);
+                        {right_side.shape(), pair.halved_axis}, options, stream_of(caller));
   return spectrum;
 }
 
 /// Hands `take(i, spectrum)` the spectrum of the derivative along the i-th axis.
 void for_each_derivative(const Array& field, const SpectralOptions& options, const Pair& pair,
-                         SourcePlace where, const std::function<void(std::size_t, const Array&)>& take) {
-  const Array spectrum = forward(field, pair, where);
-  Array derivative = empty(field.context(), spectrum.layout(), spectrum.dtype(),
-                           {Residency::heap, pair.forward.order, spectrum.local().space});
+                         const Caller& caller, const std::function<void(std::size_t, const Array&)>& take) {
+  const Array spectrum = forward(field, pair, caller);
+  Array derivative = lies_on_device(field) ? kept_spectrum(field, pair, "spectrum of a derivative")
+                                           : empty(field.context(), spectrum.layout(), spectrum.dtype(),
+                                                   {Residency::heap, pair.forward.order, MemorySpace::host});
   for (std::size_t i = 0; i < pair.forward.axes.size(); ++i) {
     spectral::multiply_by(Symbol::derivative, pair.forward.axes[i], spectrum, derivative,
-                          {field.shape(), pair.halved_axis}, options);
+                          {field.shape(), pair.halved_axis}, options, stream_of(caller));
     take(i, derivative);
   }
 }
 
 /// The product of the spectra of both.
-Array convolved(const Array& a, const Array& b, const Pair& pair, SourcePlace where) {
+Array convolved(const Array& a, const Array& b, const Pair& pair, const Caller& caller) {
   runtime::collectively(*a.context_state(), "convolve", [&] {
     check(b.valid() && a.shape() == b.shape() && a.dtype() == b.dtype(),
           "convolve: both must have the same shape and dtype");
   });
-  Array spectrum = forward(a, pair, where);
+  Array spectrum = forward(a, pair, caller);
   RedistributeOptions beside;
   beside.space = a.local().space;
   const bool lies_beside = b.layout() == a.layout() && b.local().space == a.local().space;
-  Array other = forward(lies_beside ? b : redistribute(b, a.layout(), beside), pair, where);
+  Array other =
+      forward(lies_beside ? b : redistribute(b, a.layout(), beside), pair, caller, "other spectrum");
   // The two may lie in memory in different orders, for which other distributions can be the cheapest.
   if (!(other.layout() == spectrum.layout())) other = redistribute(other, spectrum.layout());
-  spectral::join_local(*a.context_state(), kernels::Arithmetic::multiply, spectrum.local(), other.local());
+  spectral::join_local(*a.context_state(), kernels::Arithmetic::multiply, spectrum.local(), other.local(),
+                       stream_of(caller));
   return spectrum;
 }
 
@@ -209,62 +274,92 @@ Array convolved(const Array& a, const Array& b, const Pair& pair, SourcePlace wh
 Array spectral_apply(const Array& field, const Multiplier& multiplier, const SpectralOptions& options,
                      SourcePlace where) {
   const Pair pair = options_of(field, options, "spectral_apply");
-  return inverted(multiplied(field, multiplier, options, pair, where), pair, "spectral_apply", where);
+  const Caller caller{where};
+  return inverted(multiplied(field, multiplier, options, pair, caller), pair, "spectral_apply", caller);
 }
 
 void spectral_apply_into(const Array& field, Array& result, const Multiplier& multiplier,
                          const SpectralOptions& options) {
   const Pair pair = options_of(field, options, "spectral_apply");
   check_result(field, result, "spectral_apply");
-  inverse_into(multiplied(field, multiplier, options, pair, SourcePlace::current()), result, pair);
-  finish(field, "spectral_apply");
+  inverse_into(multiplied(field, multiplier, options, pair, {}), result, pair, {});
+  finish(field, "spectral_apply", {});
 }
 
-Array solve_poisson(const Array& right_side, const SpectralOptions& options, SourcePlace where) {
+Array spectral::solve_poisson(const Array& right_side, const SpectralOptions& options, const Caller& caller) {
   const Pair pair = options_of(right_side, options, "solve_poisson");
-  return inverted(poisson_spectrum(right_side, options, pair, where), pair, "solve_poisson", where);
+  return inverted(poisson_spectrum(right_side, options, pair, caller), pair, "solve_poisson", caller);
 }
 
-void solve_poisson_into(const Array& right_side, Array& result, const SpectralOptions& options) {
+void spectral::solve_poisson_into(const Array& right_side, Array& result, const SpectralOptions& options,
+                                  const Caller& caller) {
   const Pair pair = options_of(right_side, options, "solve_poisson");
   check_result(right_side, result, "solve_poisson");
-  inverse_into(poisson_spectrum(right_side, options, pair, SourcePlace::current()), result, pair);
-  finish(right_side, "solve_poisson");
+  inverse_into(poisson_spectrum(right_side, options, pair, caller), result, pair, caller);
+  finish(right_side, "solve_poisson", caller);
 }
 
-std::vector<Array> gradient(const Array& field, const SpectralOptions& options, SourcePlace where) {
+std::vector<Array> spectral::gradient(const Array& field, const SpectralOptions& options,
+                                      const Caller& caller) {
   const Pair pair = options_of(field, options, "gradient");
   std::vector<Array> result;
-  for_each_derivative(field, options, pair, where, [&](std::size_t /*i*/, const Array& spectrum) {
-    result.push_back(inverse(spectrum, pair, where));
+  for_each_derivative(field, options, pair, caller, [&](std::size_t /*i*/, const Array& spectrum) {
+    result.push_back(inverse(spectrum, pair, caller));
   });
-  finish(field, "gradient");
+  finish(field, "gradient", caller);
   return result;
 }
 
-void gradient_into(const Array& field, std::span<Array> results, const SpectralOptions& options) {
+void spectral::gradient_into(const Array& field, std::span<Array> results, const SpectralOptions& options,
+                             const Caller& caller) {
   const Pair pair = options_of(field, options, "gradient");
   runtime::collectively(*field.context_state(), "gradient", [&] {
     check(results.size() == pair.forward.axes.size(),
           "gradient: {} results for the derivatives along {} axes", results.size(), pair.forward.axes.size());
   });
   for (const Array& result : results) check_result(field, result, "gradient");
-  for_each_derivative(
-      field, options, pair, SourcePlace::current(),
-      [&](std::size_t i, const Array& spectrum) { inverse_into(spectrum, results[i], pair); });
-  finish(field, "gradient");
+  for_each_derivative(field, options, pair, caller, [&](std::size_t i, const Array& spectrum) {
+    inverse_into(spectrum, results[i], pair, caller);
+  });
+  finish(field, "gradient", caller);
+}
+
+Array spectral::convolve(const Array& a, const Array& b, const SpectralOptions& options,
+                         const Caller& caller) {
+  const Pair pair = options_of(a, options, "convolve");
+  return inverted(convolved(a, b, pair, caller), pair, "convolve", caller);
+}
+
+void spectral::convolve_into(const Array& a, const Array& b, Array& result, const SpectralOptions& options,
+                             const Caller& caller) {
+  const Pair pair = options_of(a, options, "convolve");
+  check_result(a, result, "convolve");
+  inverse_into(convolved(a, b, pair, caller), result, pair, caller);
+  finish(a, "convolve", caller);
+}
+
+Array solve_poisson(const Array& right_side, const SpectralOptions& options, SourcePlace where) {
+  return spectral::solve_poisson(right_side, options, {where});
+}
+
+void solve_poisson_into(const Array& right_side, Array& result, const SpectralOptions& options) {
+  spectral::solve_poisson_into(right_side, result, options, {});
+}
+
+std::vector<Array> gradient(const Array& field, const SpectralOptions& options, SourcePlace where) {
+  return spectral::gradient(field, options, {where});
+}
+
+void gradient_into(const Array& field, std::span<Array> results, const SpectralOptions& options) {
+  spectral::gradient_into(field, results, options, {});
 }
 
 Array convolve(const Array& a, const Array& b, const SpectralOptions& options, SourcePlace where) {
-  const Pair pair = options_of(a, options, "convolve");
-  return inverted(convolved(a, b, pair, where), pair, "convolve", where);
+  return spectral::convolve(a, b, options, {where});
 }
 
 void convolve_into(const Array& a, const Array& b, Array& result, const SpectralOptions& options) {
-  const Pair pair = options_of(a, options, "convolve");
-  check_result(a, result, "convolve");
-  inverse_into(convolved(a, b, pair, SourcePlace::current()), result, pair);
-  finish(a, "convolve");
+  spectral::convolve_into(a, b, result, options, {});
 }
 
 }  // namespace partita

@@ -29,13 +29,14 @@ void set_to_one(const View& view) {
 
 }  // namespace
 
-void join_local(ContextState& context, kernels::Arithmetic operation, const View& local, const View& other) {
+void join_local(ContextState& context, kernels::Arithmetic operation, const View& local, const View& other,
+                Stream stream) {
   if (volume(local.extents) == 0) return;
   const ElementwisePass pass = pass_over(operation, local, other);
   if (local.space == MemorySpace::host) return kernels::compute(pass);
-  const Stream stream = devices::begin_device_work(context);
-  context.device->compute(pass, stream);
-  devices::end_device_work(context, stream);
+  const Stream used = devices::begin_device_work(context, stream);
+  context.device->compute(pass, used);
+  devices::end_device_work(context, used);
 }
 
 void scale_local(ContextState& context, const View& local, const std::function<void(const View&)>& scale) {

@@ -1,11 +1,13 @@
-// The spectral helpers in streams. Multipliers are the host's to ask, so the host waits in them anyway: they
-// come after the stream, and are done when they return.
+// The spectral helpers in streams: what the device computes by itself goes into them. Multipliers are the
+// host's to ask, and modes that move to other sizes wait for each other: those come after the stream, and are
+// done when they return.
 #include <partita/spectral.hpp>
 
 #include "array/array_state.hpp"
 #include "array/transfer.hpp"
 #include "base/check.hpp"
 #include "device/device_synchronization.hpp"
+#include "fft/spectral.hpp"
 #include "runtime/agree.hpp"
 
 namespace partita {
@@ -41,19 +43,19 @@ Array spectral_apply(const Array& field, const Multiplier& multiplier, const Spe
 Array solve_poisson(const Array& right_side, const SpectralOptions& options, Stream stream,
                     SourcePlace where) {
   follow_together(right_side, "solve_poisson", stream);
-  return solve_poisson(right_side, options, where);
+  return spectral::solve_poisson(right_side, options, {where, stream});
 }
 
 std::vector<Array> gradient(const Array& field, const SpectralOptions& options, Stream stream,
                             SourcePlace where) {
   follow_together(field, "gradient", stream);
-  return gradient(field, options, where);
+  return spectral::gradient(field, options, {where, stream});
 }
 
 Array convolve(const Array& a, const Array& b, const SpectralOptions& options, Stream stream,
                SourcePlace where) {
   follow_together(a, "convolve", stream);
-  return convolve(a, b, options, where);
+  return spectral::convolve(a, b, options, {where, stream});
 }
 
 void spectral_apply_into(const Array& field, Array& result, const Multiplier& multiplier,
@@ -65,19 +67,19 @@ void spectral_apply_into(const Array& field, Array& result, const Multiplier& mu
 void solve_poisson_into(const Array& right_side, Array& result, const SpectralOptions& options,
                         Stream stream) {
   follow_together(right_side, "solve_poisson", stream);
-  solve_poisson_into(right_side, result, options);
+  spectral::solve_poisson_into(right_side, result, options, {SourcePlace::current(), stream});
 }
 
 void gradient_into(const Array& field, std::span<Array> results, const SpectralOptions& options,
                    Stream stream) {
   follow_together(field, "gradient", stream);
-  gradient_into(field, results, options);
+  spectral::gradient_into(field, results, options, {SourcePlace::current(), stream});
 }
 
 void convolve_into(const Array& a, const Array& b, Array& result, const SpectralOptions& options,
                    Stream stream) {
   follow_together(a, "convolve", stream);
-  convolve_into(a, b, result, options);
+  spectral::convolve_into(a, b, result, options, {SourcePlace::current(), stream});
 }
 
 Array resize_spectrum(const Array& spectrum, const Shape& from, const Shape& to, const ResizeOptions& options,

@@ -11,6 +11,7 @@
 #include "base/check.hpp"
 #include "device/device_memory.hpp"
 #include "device/device_synchronization.hpp"
+#include "device/last_use.hpp"
 #include "fft/spectral.hpp"
 
 namespace partita::spectral {
@@ -46,9 +47,10 @@ Terms terms_of(kernels::Symbol symbol, std::optional<int> axis, const std::vecto
 /// Terms in device memory, behind each other. The context keeps them as it keeps plans.
 struct TermsThere {
   devices::DeviceMemory memory;
+  devices::LastUse use;              // of it
   std::vector<const double*> first;  // by dimension; null: none
 
-  TermsThere(ContextState& context, const Terms& terms) {
+  TermsThere(ContextState& context, const Terms& terms) : use(context, "symbol") {
     std::vector<double> all;
     for (const auto& one : terms) all.insert(all.end(), one.begin(), one.end());
     memory = devices::DeviceMemory(
@@ -106,7 +108,7 @@ std::vector<AxisModes> local_modes(const Array& spectrum, const Samples& samples
 }
 
 void multiply_by(kernels::Symbol symbol, std::optional<int> axis, const Array& from, Array& to,
-                 const Samples& samples, const SpectralOptions& options) {
+                 const Samples& samples, const SpectralOptions& options, Stream stream) {
   ContextState& context = *to.context_state();
   if (to.local_size() == 0) return;
   const auto terms = [&] { return terms_of(symbol, axis, local_modes(from, samples, options)); };
@@ -122,9 +124,10 @@ void multiply_by(kernels::Symbol symbol, std::optional<int> axis, const Array& f
                   fmt::join(options.axes, ","), fmt::join(options.lengths, ","));
   const auto there = context.plans.find_or_make<TermsThere>(
       key, [&] { return std::make_shared<TermsThere>(context, terms()); });
-  const Stream stream = devices::begin_device_work(context);
-  context.device->multiply(pass_over(symbol, from.local(), to.local(), there->first), stream);
-  devices::end_device_work(context, stream);
+  const Stream used = devices::begin_device_work(context, stream);
+  context.device->multiply(pass_over(symbol, from.local(), to.local(), there->first), used);
+  there->use.note(used, context.device->captures(used));
+  devices::end_device_work(context, used);
 }
 
 }  // namespace partita::spectral

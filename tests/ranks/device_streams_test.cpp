@@ -318,6 +318,37 @@ DEVICE_TEST(SpectralHelpersComeAfterTheStream) {
   EXPECT_NEAR(std::abs(at<std::complex<double>>(larger, {0, 0})), 4, 1e-12);
 }
 
+DEVICE_TEST(SpectralHelpersAreNotWaitedFor) {
+  if (!tests_fake_devices()) GTEST_SKIP() << "needs PARTITA_TEST_DEVICE=fake";
+  if (host_waits_for_messages(context)) GTEST_SKIP() << "messages wait in execute";
+  const FakeStream mine;
+  Array field = empty(context, {12, 6}, Slab(0), Dtype::f64);
+  fill_random(field, 5);
+  std::vector<Array> results, expected;
+  for (int i = 0; i < 4; ++i) results.push_back(empty(context, {12, 6}, Slab(0), Dtype::f64));
+  const auto compute = [&] {
+    solve_poisson_into(field, results[0], {}, mine.stream());
+    convolve_into(field, field, results[1], {}, mine.stream());
+    gradient_into(field, std::span(results).subspan(2), {}, mine.stream());
+  };
+  compute();  // plans are made, for which the host may wait
+  for (Array& result : results) {
+    expected.push_back(astype(result, Dtype::f64, {}, mine.stream()));
+    fill(result, -1.0, mine.stream());
+  }
+  context.synchronize(mine.stream());
+  {
+    const Gate gate(mine.stream());
+    compute();
+    for (const Array& result : results) {
+      for (std::int64_t i = 0; i < result.local_size(); ++i) EXPECT_EQ(result.data<double>()[i], -1);
+    }
+  }
+  fill(field, 99.0, mine.stream());
+  context.synchronize(mine.stream());
+  for (std::size_t i = 0; i < results.size(); ++i) EXPECT_TRUE(compare(results[i], expected[i]).equal) << i;
+}
+
 RANK_TEST(SpectralStreams, HostMemoryHasNone) {
   int queue = 0;
   const Stream stream{&queue};
