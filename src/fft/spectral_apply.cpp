@@ -12,6 +12,7 @@
 #include "base/check.hpp"
 #include "device/device_synchronization.hpp"
 #include "execute/scratch.hpp"
+#include "fft/problem.hpp"
 #include "fft/runner.hpp"
 #include "fft/spectral.hpp"
 #include "runtime/agree.hpp"
