@@ -1,8 +1,5 @@
 // Multipliers between a forward and an inverse transform. The spectrum never leaves the distribution in which
 // the forward transform leaves it: only its wavenumbers have to be known there.
-#include <fmt/ranges.h>
-
-#include <algorithm>
 #include <functional>
 #include <partita/redistribute.hpp>
 #include <partita/spectral.hpp>
@@ -10,145 +7,19 @@
 #include "array/array_state.hpp"
 #include "array/overlap.hpp"
 #include "base/check.hpp"
-#include "device/device_synchronization.hpp"
-#include "execute/scratch.hpp"
-#include "fft/problem.hpp"
-#include "fft/runner.hpp"
 #include "fft/spectral.hpp"
+#include "fft/spectral_pair.hpp"
 #include "runtime/agree.hpp"
 
 namespace partita {
 namespace {
 
-bool is_field(Dtype dtype) {
-  return is_complex(dtype) || dtype == Dtype::f32 || dtype == Dtype::f64;
-}
-
-/// The options of the two transforms of a field.
-struct Pair {
-  FftOptions forward, inverse;
-  int halved_axis = -1;
-};
-
-/// Throws, the same on every rank, for fields that cannot be transformed there and back.
-Pair options_of(const Array& field, const SpectralOptions& options, std::string_view operation) {
-  check(field.valid(), "{}: the field is missing", operation);
-  Pair pair;
-  runtime::collectively(*field.context_state(), std::string(operation), [&]() -> std::vector<Fact> {
-    check(is_field(field.dtype()), "{}: the field is {}; f32, f64, c64 and c128 have a spectrum", operation,
-          name(field.dtype()));
-    const Layout& layout = field.layout();
-    check(layout.dimensions() > 0, "{}: a scalar has no axis to transform", operation);
-    check<UnsupportedError>(layout.members().empty() && layout.whole_shape() == layout.shape(),
-                            "{}: a field that is laid out as a part of another, {}", operation,
-                            layout.to_string());
-    pair.forward.axes = spectral::all_or(options.axes, layout.dimensions());
-    pair.forward.output = Output::cheapest;
-    pair.forward.measure = options.measure;
-    check(options.lengths.empty() || options.lengths.size() == pair.forward.axes.size(),
-          "{}: {} periods for {} axes", operation, options.lengths.size(), pair.forward.axes.size());
-    for (const double length : options.lengths) {
-      check(length > 0, "{}: a period of {} units", operation, length);
-    }
-    std::vector<Fact> facts{{"axes", fmt::format("{}", fmt::join(pair.forward.axes, ","))},
-                            {"periods", fmt::format("{}", fmt::join(options.lengths, ","))}};
-    pair.inverse = pair.forward;
-    if (!is_complex(field.dtype())) pair.forward.kind = FftKind::r2c;
-    pair.inverse.output = Output::given;
-    pair.inverse.residency = options.residency;
-    pair.inverse.overwrite_input = true;  // nobody else has the spectrum
-    pair.inverse.distribution = layout.distribution();
-    if (!is_complex(field.dtype())) {
-      pair.halved_axis = pair.forward.axes.back();
-      pair.inverse.last_length = layout.shape()[pair.halved_axis];
-    }
-    return facts;
-  });
-  return pair;
-}
-
 using kernels::Symbol;
 using spectral::Caller;
-
-bool lies_on_device(const Array& array) {
-  return array.local().space == MemorySpace::device;
-}
-
-Stream stream_of(const Caller& caller) {
-  return caller.stream.value_or(Stream{});
-}
-
-/// Memory of a spectrum on a device, which the context keeps as it keeps plans: a new one each time would be
-/// agreed on, and the host would wait until streams have done with the last one's.
-struct KeptSpectrum {
-  Operand operand;
-  execution::Scratch memory;
-
-  KeptSpectrum(ContextState& context, const Operand& like)
-      : operand(like), memory(context, buffer_of(like), MemorySpace::device) {}
-
-  static Buffer buffer_of(const Operand& like) {
-    const std::int64_t bytes = like.layout.largest_local_size() * size_of(like.dtype);
-    return {"spectrum", BufferKind::shared, {}, std::max<std::int64_t>(bytes, 1)};
-  }
-};
-
-/// Collective, when it is made. What one call leaves in it the next one of that name overwrites, in stream
-/// order.
-Array kept_spectrum(const Array& field, const Pair& pair, std::string_view name) {
-  const std::shared_ptr<ContextState>& context = field.context_state();
-  const Operand from = field.operand();
-  const std::string key =
-      fmt::format("{} | {} | {}", name, from.to_string(), fourier::to_string(pair.forward));
-  const auto kept = context->plans.find_or_make<KeptSpectrum>(key, [&] {
-    std::optional<Operand> operand;
-    runtime::collectively(*context, name, [&]() -> std::vector<Fact> {
-      operand = fourier::into_new(*context, from, pair.forward).output;
-      return {{"input", from.to_string()}};
-    });
-    return std::make_shared<KeptSpectrum>(*context, *operand);
-  });
-  const Operand& operand = kept->operand;
-  const int rank = context->rank();
-  void* const address = kept->memory.on_rank(rank);
-  const View local{address,
-                   operand.dtype,
-                   operand.layout.local_shape(rank),
-                   operand.local_strides(rank),
-                   operand.space,
-                   context->device_index(operand.space)};
-  const std::int64_t offset = context->heap_in(operand.space).offset_of(address);
-  return Array(std::make_shared<Array::State>(Array::State{context, operand, local, kept, offset}));
-}
-
-/// What lies on a device goes into the stream, one step behind the other, and its spectrum into memory of
-/// that name; `finish` waits.
-Array forward(const Array& field, const Pair& pair, const Caller& caller,
-              std::string_view name = "spectrum") {
-  const bool real = pair.halved_axis >= 0;
-  if (!lies_on_device(field))
-    return real ? rfft(field, pair.forward, caller.where) : fft(field, pair.forward, caller.where);
-  Array spectrum = kept_spectrum(field, pair, name);
-  FftOptions options = pair.forward;
-  options.output = Output::as_input;  // it lies where it does
-  real ? rfft_into(field, spectrum, options, stream_of(caller))
-       : fft_into(field, spectrum, options, stream_of(caller));
-  return spectrum;
-}
-
-Array inverse(const Array& spectrum, const Pair& pair, const Caller& caller) {
-  const bool real = pair.halved_axis >= 0;
-  const auto& [where, stream] = caller;
-  if (!lies_on_device(spectrum))
-    return real ? irfft(spectrum, pair.inverse, where) : ifft(spectrum, pair.inverse, where);
-  return real ? irfft(spectrum, pair.inverse, stream_of(caller), where)
-              : ifft(spectrum, pair.inverse, stream_of(caller), where);
-}
-
-/// Where nobody else waits for the stream.
-void finish(const Array& field, std::string_view operation, const Caller& caller) {
-  if (!caller.stream) devices::finish_device(*field.context_state(), operation);
-}
+using spectral::finish;
+using spectral::lies_on_device;
+using spectral::options_of;
+using spectral::Pair;
 
 /// The field of a spectrum.
 Array inverted(const Array& spectrum, const Pair& pair, std::string_view operation, const Caller& caller) {
@@ -172,17 +43,6 @@ void check_result(const Array& field, const Array& result, std::string_view oper
           "{}: field and result share memory, but are not the same array", operation);
     arrays::check_written(operation, result);
   });
-}
-
-void inverse_into(const Array& spectrum, Array& result, const Pair& pair, const Caller& caller) {
-  FftOptions options = pair.inverse;
-  options.output = Output::as_input;
-  options.distribution.reset();
-  const bool real = pair.halved_axis >= 0;
-  if (!lies_on_device(spectrum) || !lies_on_device(result))
-    return real ? irfft_into(spectrum, result, options) : ifft_into(spectrum, result, options);
-  real ? irfft_into(spectrum, result, options, stream_of(caller))
-       : ifft_into(spectrum, result, options, stream_of(caller));
 }
 
 template <class Number>

@@ -1,0 +1,41 @@
+// The two transforms between which spectral helpers multiply: there and back again.
+#pragma once
+
+#include <optional>
+#include <partita/fft.hpp>
+#include <partita/spectral.hpp>
+#include <string_view>
+
+#include "fft/spectral.hpp"
+
+namespace partita::spectral {
+
+/// The options of the two transforms of a field.
+struct Pair {
+  FftOptions forward, inverse;
+  int halved_axis = -1;
+};
+
+/// Throws, the same on every rank, for fields that cannot be transformed there and back. Collective.
+Pair options_of(const Array& field, const SpectralOptions& options, std::string_view operation);
+
+bool lies_on_device(const Array& array);
+/// In which what lies on a device goes.
+Stream stream_of(const Caller& caller);
+
+/// A spectrum as the forward transform leaves it, in device memory that the context keeps under that name as
+/// it keeps plans: what one call leaves there the next one overwrites, in stream order. (A new one each time
+/// would be agreed on, and the host would wait until streams have done with the last one's.) Collective, when
+/// it is made.
+Array kept_spectrum(const Array& field, const Pair& pair, std::string_view name);
+
+/// What lies on a device goes into the caller's stream, one step behind the other, and its spectrum into
+/// memory of that name; `finish` waits.
+Array forward(const Array& field, const Pair& pair, const Caller& caller, std::string_view name = "spectrum");
+Array inverse(const Array& spectrum, const Pair& pair, const Caller& caller);
+void inverse_into(const Array& spectrum, Array& result, const Pair& pair, const Caller& caller);
+
+/// Waits for the device, unless the caller has a stream.
+void finish(const Array& field, std::string_view operation, const Caller& caller);
+
+}  // namespace partita::spectral
