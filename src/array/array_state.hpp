@@ -22,6 +22,11 @@ struct Array::State {
 
 namespace arrays {
 
+/// The rank's part in `memory`, dense as the operand says, which the array shares. `heap_offset`: see
+/// Array::State. Local.
+Array array_on(const std::shared_ptr<ContextState>& context, const Operand& operand,
+               std::shared_ptr<void> memory, std::int64_t heap_offset);
+
 /// A new array on the symmetric heap. Collective; `purpose` identifies the call to the other ranks, which
 /// must have agreed on layout, dtype and order already. `where`: of the user's call.
 Array allocate_on_heap(const std::shared_ptr<ContextState>& context, const Layout& layout, Dtype dtype,

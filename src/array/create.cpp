@@ -50,24 +50,11 @@ std::vector<Fact> facts_of(const Layout& layout, Dtype dtype, MemorySpace space,
           {"order", options.order == Order::row_major ? "row-major" : "column-major"}};
 }
 
-/// The rank's part in `memory`.
-Array array_on(const std::shared_ptr<ContextState>& context, const Operand& operand,
-               std::shared_ptr<void> memory, std::int64_t heap_offset) {
-  const View local{memory.get(),
-                   operand.dtype,
-                   operand.layout.local_shape(context->rank()),
-                   operand.local_strides(context->rank()),
-                   operand.space,
-                   context->device_index(operand.space)};
-  return Array(
-      std::make_shared<Array::State>(Array::State{context, operand, local, std::move(memory), heap_offset}));
-}
-
-Array array_on(const std::shared_ptr<ContextState>& context, const Layout& layout, Dtype dtype, Order order,
-               MemorySpace space, std::shared_ptr<void> memory) {
+Array in_ordinary_memory(const std::shared_ptr<ContextState>& context, const Layout& layout, Dtype dtype,
+                         Order order, MemorySpace space, std::shared_ptr<void> memory) {
   Operand operand = Operand::of(layout, dtype, order);
   operand.space = space;
-  return array_on(context, operand, std::move(memory), -1);
+  return arrays::array_on(context, operand, std::move(memory), -1);
 }
 
 Array make(const Context& context, const std::function<Layout()>& layout, Dtype dtype,
@@ -89,10 +76,22 @@ Array make(const Context& context, const std::function<Layout()>& layout, Dtype 
   });
   if (options.residency == Residency::heap)
     return arrays::allocate_on_heap(state, *agreed, dtype, options.order, "empty", where, space);
-  return array_on(state, *agreed, dtype, options.order, space, std::move(ordinary));
+  return in_ordinary_memory(state, *agreed, dtype, options.order, space, std::move(ordinary));
 }
 
 }  // namespace
+
+Array arrays::array_on(const std::shared_ptr<ContextState>& context, const Operand& operand,
+                       std::shared_ptr<void> memory, std::int64_t heap_offset) {
+  const View local{memory.get(),
+                   operand.dtype,
+                   operand.layout.local_shape(context->rank()),
+                   operand.local_strides(context->rank()),
+                   operand.space,
+                   context->device_index(operand.space)};
+  return Array(
+      std::make_shared<Array::State>(Array::State{context, operand, local, std::move(memory), heap_offset}));
+}
 
 Array arrays::allocate_on_heap(const std::shared_ptr<ContextState>& context, const Layout& layout,
                                Dtype dtype, Order order, std::string_view purpose, SourcePlace where,
@@ -116,7 +115,7 @@ Array arrays::allocate(const std::shared_ptr<ContextState>& context, const Layou
     return allocate_on_heap(context, layout, dtype, options.order, purpose, where, space);
   std::shared_ptr<void> memory;
   runtime::collectively(*context, purpose, [&] { memory = own_memory(context, layout, dtype, space); });
-  return array_on(context, layout, dtype, options.order, space, std::move(memory));
+  return in_ordinary_memory(context, layout, dtype, options.order, space, std::move(memory));
 }
 
 Array empty(const Context& context, const Shape& shape, const Distribution& distribution, Dtype dtype,

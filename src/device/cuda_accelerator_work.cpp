@@ -9,7 +9,6 @@
 #include "device/cuda_accelerator.hpp"
 #include "device/cuda_exchange.hpp"
 #include "kernels/cuda/launch.hpp"
-#include "kernels/cuda/transpose.hpp"
 #include "kernels/host/copy_onto_itself.hpp"
 
 namespace partita::devices {
@@ -19,14 +18,12 @@ namespace {
 // store to a peer at 350 GB/s.
 constexpr unsigned background_blocks = 48;
 
-/// Of what goes beside other work; 0: all.
-unsigned most_blocks_of(const kernels::cuda::Nest& nest, const void* from, void* to, CopyScope scope) {
-  if (scope == CopyScope::background) return background_blocks;
-  if (scope != CopyScope::beside) return 0;
+kernels::cuda::MostBlocks most_blocks_of(CopyScope scope) {
   // Tiles have less under way than rows: a line of 2^30 on four H100 22.1 ms with 48, 20.3 with 96, 20.9 with
   // 160.
-  const bool transposes = kernels::cuda::transposition_of(nest, from, to).tiles > 0;
-  return transposes ? 2 * background_blocks : background_blocks;
+  if (scope == CopyScope::beside) return {background_blocks, 2 * background_blocks};
+  if (scope == CopyScope::background) return {background_blocks, background_blocks};
+  return {};
 }
 
 }  // namespace
@@ -46,9 +43,8 @@ void CudaAccelerator::copy(const kernels::StridedCopy& nest, const void* from, v
   if (choose_copy_way(nest, scope, way_).way == CopyWay::engine) {
     return copy_by_engine(nest, source, destination, cuda::native(stream));
   }
-  const kernels::cuda::Nest rows = kernel_nest(nest);
-  const unsigned most_blocks = most_blocks_of(rows, source, destination, scope);
-  cuda::check_launch(kernels::cuda::launch_copy(rows, source, destination, most_blocks, cuda::native(stream)),
+  cuda::check_launch(kernels::cuda::launch_copy(kernel_nest(nest), source, destination, most_blocks_of(scope),
+                                                cuda::native(stream)),
                      "copy");
 }
 

@@ -57,12 +57,12 @@ Pair options_of(const Array& field, const SpectralOptions& options, std::string_
     std::vector<Fact> facts{{"axes", fmt::format("{}", fmt::join(pair.forward.axes, ","))},
                             {"periods", fmt::format("{}", fmt::join(options.lengths, ","))}};
     pair.inverse = pair.forward;
-    if (!is_complex(field.dtype())) pair.forward.kind = FftKind::r2c;
     pair.inverse.output = Output::given;
     pair.inverse.residency = options.residency;
     pair.inverse.overwrite_input = true;  // nobody else has the spectrum
     pair.inverse.distribution = layout.distribution();
     if (!is_complex(field.dtype())) {
+      pair.forward.kind = FftKind::r2c;
       pair.halved_axis = pair.forward.axes.back();
       pair.inverse.last_length = layout.shape()[pair.halved_axis];
     }
@@ -92,17 +92,9 @@ Array kept_spectrum(const Array& field, const Pair& pair, std::string_view name)
     });
     return std::make_shared<KeptSpectrum>(*context, *operand);
   });
-  const Operand& operand = kept->operand;
-  const int rank = context->rank();
-  void* const address = kept->memory.on_rank(rank);
-  const View local{address,
-                   operand.dtype,
-                   operand.layout.local_shape(rank),
-                   operand.local_strides(rank),
-                   operand.space,
-                   context->device_index(operand.space)};
-  const std::int64_t offset = context->heap_in(operand.space).offset_of(address);
-  return Array(std::make_shared<Array::State>(Array::State{context, operand, local, kept, offset}));
+  char* const address = kept->memory.on_rank(context->rank());
+  const std::int64_t offset = context->heap_in(kept->operand.space).offset_of(address);
+  return arrays::array_on(context, kept->operand, std::shared_ptr<void>(kept, address), offset);
 }
 
 Array forward(const Array& field, const Pair& pair, const Caller& caller, std::string_view name) {

@@ -196,13 +196,13 @@ int in_units(std::uint64_t bytes, const Work& work) {
 
 }  // namespace
 
-int launch_copy(const Nest& nest, const void* from, void* to, unsigned most_blocks, void* stream) {
+int launch_copy(const Nest& nest, const void* from, void* to, const MostBlocks& most, void* stream) {
   auto* const queue = static_cast<cudaStream_t>(stream);
   const Transposition how = transposition_of(nest, from, to);
   return in_units(alignment_of(nest, from, to), [&](auto unit) {
     using Unit = decltype(unit);  // of a transposition, the element
-    if (how.tiles > 0) return copy_in_tiles<Unit>(nest, how, from, to, most_blocks, queue);
-    return copy_in_units<Unit>(nest, from, to, most_blocks, queue);
+    if (how.tiles > 0) return copy_in_tiles<Unit>(nest, how, from, to, most.tiles, queue);
+    return copy_in_units<Unit>(nest, from, to, most.rows, queue);
   });
 }
 

@@ -65,9 +65,13 @@ struct PackExchange {
   Job pack[most_jobs];
 };
 
+/// Of a copy that goes row by row, and of one that transposes, in tiles. 0: as many as it takes.
+struct MostBlocks {
+  unsigned rows = 0, tiles = 0;
+};
+
 /// Each gives a cudaError_t; 0: started. `stream` is a cudaStream_t. The pointers include the offsets.
-/// `most_blocks`: 0: as many as it takes.
-int launch_copy(const Nest& nest, const void* from, void* to, unsigned most_blocks, void* stream);
+int launch_copy(const Nest& nest, const void* from, void* to, const MostBlocks& most, void* stream);
 int launch_exchange(const Exchange& exchange, void* stream);
 int launch_pack_exchange(const PackExchange& exchange, void* stream);
 int launch_flags(const Flags& flags, void* stream);  // one after the other
