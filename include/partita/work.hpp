@@ -136,19 +136,15 @@ struct Transform {
 /// this execution if `scaled`. In place where the one part of `to` is `from`; other parts share no memory
 /// with it. On devices alone.
 ///
-/// With `first`, lines along another axis are transformed before, unnormalised, from `first->from` to
-/// `first->to`, which may be the same: they hold the same region, of which that of `from` is a part, and
-/// `from` is where that part lies in `first->to`. Where lines along both are of one length of at most 512,
-/// devices do both in one launch.
+/// With `first`, lines along one other axis are transformed before, by a complex kind or real to complex and
+/// not scaled; `from` is where a part of its result lies, or all of it. Where lines along both are of one
+/// length of at most 512 (real ones of 32 at least), devices do both in one launch.
 struct TransformInto {
   static constexpr std::int64_t longest = 2048;
-  static constexpr std::int64_t longest_of_first = 512;  ///< in one launch
-  struct First {
-    Part from, to;
-    int axis = 0;
-  };
+  static constexpr std::int64_t longest_of_first = 512;           ///< in one launch
+  static constexpr std::int64_t shortest_of_real_first = 32;      ///< likewise
 
-  std::optional<First> first;
+  std::optional<Transform> first;
   Part from;
   std::vector<Part> to;
   int axis = 0;  ///< of which `from` holds whole lines

@@ -176,9 +176,9 @@ void CudaTransforms::transform_lines(const kernels::cuda::LineTransform& what, S
   cuda::check_launch(kernels::cuda::launch_line_transform(what, cuda::native(stream)), "transform lines");
 }
 
-bool CudaTransforms::has_planes_of(std::int64_t length, bool single) const {
+bool CudaTransforms::has_planes_of(std::int64_t length, bool single, bool of_reals) const {
   device_.use();
-  return kernels::cuda::has_plane_transform(length, single);
+  return kernels::cuda::has_plane_transform(length, single, of_reals);
 }
 
 void CudaTransforms::transform_planes(const kernels::cuda::PlaneTransform& what, Stream stream) {

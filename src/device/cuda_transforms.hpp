@@ -25,7 +25,7 @@ class CudaTransforms final : public DeviceTransforms {
   void twiddle(const kernels::cuda::TwiddlePass& pass, Stream stream) override;
   bool has_lines_of(std::int64_t length, bool single) const override;
   void transform_lines(const kernels::cuda::LineTransform& what, Stream stream) override;
-  bool has_planes_of(std::int64_t length, bool single) const override;
+  bool has_planes_of(std::int64_t length, bool single, bool of_reals) const override;
   void transform_planes(const kernels::cuda::PlaneTransform& what, Stream stream) override;
 
  private:

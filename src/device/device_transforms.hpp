@@ -68,8 +68,8 @@ class DeviceTransforms {
   virtual bool has_lines_of(std::int64_t length, bool single) const = 0;
   /// Lines into the memory of any ranks of the node, by a kernel of our own.
   virtual void transform_lines(const kernels::cuda::LineTransform& what, Stream stream) = 0;
-  /// Whether transform_planes takes such lines.
-  virtual bool has_planes_of(std::int64_t length, bool single) const = 0;
+  /// Whether transform_planes takes such lines, the first ones of real numbers or not.
+  virtual bool has_planes_of(std::int64_t length, bool single, bool of_reals) const = 0;
   /// Lines along two axes, likewise.
   virtual void transform_planes(const kernels::cuda::PlaneTransform& what, Stream stream) = 0;
 };

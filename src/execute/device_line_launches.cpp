@@ -1,5 +1,6 @@
 // Loops over lines, as the kernels want them.
 #include <algorithm>
+#include <utility>
 
 #include "base/check.hpp"
 #include "execute/device_lines.hpp"
@@ -31,6 +32,14 @@ void put_line_neighbours(LineTransform& what, const LineLoop& loop) {
   what.neighbours = loop.count;
   what.from_apart = loop.from;
   for (std::size_t p = 0; p < loop.to.size(); ++p) what.piece[p].apart = loop.to[p];
+}
+
+/// Neighbouring lines of reals as one.
+void pair_line_neighbours(LineTransform& what) {
+  check(what.neighbours % 2 == 0, "{} real lines are no pairs", what.neighbours);
+  what.neighbours /= 2;
+  what.from_pair = std::exchange(what.from_apart, 2 * what.from_apart);
+  what.to_pair = std::exchange(what.piece[0].apart, 2 * what.piece[0].apart);
 }
 
 void put_line_loops(LineTransform& what, const std::vector<LineLoop>& loops) {
@@ -70,6 +79,7 @@ PlanesLaunch::PlanesLaunch(LinesOfParts rows, int row_axis, LinesOfParts columns
     return *std::ranges::find(lines.loops(), dimension, &LineLoop::dimension);
   };
   put_line_neighbours(what_.rows, along(rows_, column_axis));
+  if (what_.rows.of_reals) pair_line_neighbours(what_.rows);
   put_line_neighbours(what_.columns, along(columns_, row_axis));
   std::vector<LineLoop> both;  // those of the columns, with what is read and written by rows behind
   for (const LineLoop& of_columns : columns_.loops()) {

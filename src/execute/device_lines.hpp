@@ -17,12 +17,11 @@ struct LineLoop {
 };
 
 /// Lines of a work whose parts, some of those of its result, are cut alike along all dimensions but that of
-/// the lines. The work stays where it is.
+/// the lines. The work stays where it is; its kind may be real to complex, too.
 class LinesOfParts {
  public:
-  /// `item`: bytes of an element. Throws UnsupportedError where kernels do not know such pieces.
-  LinesOfParts(const TransformInto& work, const WorkBinding& binding, std::int64_t item,
-               std::vector<const Part*> parts);
+  /// Throws UnsupportedError where kernels do not know such pieces.
+  LinesOfParts(const TransformInto& work, const WorkBinding& binding, std::vector<const Part*> parts);
 
   /// By dimension, but for that of the lines.
   const std::vector<LineLoop>& loops() const { return loops_; }
@@ -32,18 +31,20 @@ class LinesOfParts {
   void place(kernels::cuda::LineTransform& what, const AddressOf& address, double scale) const;
 
  private:
-  Side side(const Place& place, const Region& region, const WorkBinding& binding) const;
-  std::int64_t walk(const IndexSet& elements, const Side& side, int dimension, std::int64_t& offset) const;
+  struct LineSide {
+    Side where;
+    std::int64_t item = 0;    // bytes of an element
+    std::int64_t offset = 0;  // bytes, of the first element of the first line
+  };
+  static LineSide side(const Part& part, const WorkBinding& binding);
+  static std::int64_t walk(const IndexSet& elements, LineSide& side, int dimension);
   void add_lines();
   void add_loop(int dimension);
 
   const TransformInto& work_;
-  std::int64_t item_;
   std::vector<const Part*> parts_;
-  Side from_;
-  std::vector<Side> to_;  // by part
-  std::int64_t from_offset_ = 0;
-  std::vector<std::int64_t> to_offsets_;
+  LineSide from_;
+  std::vector<LineSide> to_;  // by part
   std::vector<LineLoop> loops_;
   kernels::cuda::LineTransform what_;
 };

@@ -11,6 +11,7 @@ namespace {
 
 static_assert(kernels::cuda::LineTransform::longest == TransformInto::longest);
 static_assert(kernels::cuda::PlaneTransform::longest == TransformInto::longest_of_first);
+static_assert(kernels::cuda::PlaneTransform::shortest_of_reals == TransformInto::shortest_of_real_first);
 
 /// The share of the links in what the work is started beside; 0 for the last one, if it stores nothing there:
 /// it has the device for itself.
@@ -28,10 +29,10 @@ bool cut_alike(const Part& a, const Part& b, int axis) {
   return true;
 }
 
-/// The first of two transforms, as a work of its own.
-TransformInto first_of(const TransformInto& work) {
-  const TransformInto::First& first = *work.first;
-  return {{}, first.from, {first.to}, first.axis, work.kind, false};
+/// The rows of planes, as the kernel of lines sees them.
+TransformInto rows_of(const Transform& first) {
+  check(first.axes.size() == 1 && !first.scaled, "what planes begin with is along one axis, and not scaled");
+  return {{}, first.from, {first.to}, static_cast<int>(first.axes[0]), first.kind, false};
 }
 
 class DeviceTransformInto final : public DeviceBoundWork {
@@ -41,21 +42,20 @@ class DeviceTransformInto final : public DeviceBoundWork {
     const Dtype dtype = planning::dtype_at(binding.memory.plan, work_.from.place);
     check(is_complex(dtype), "a transform into the memory of several ranks takes complex numbers, not {}",
           name(dtype));
-    if (work.first) first_ = first_of(work);
-    check_length(work_, dtype);
-    if (first_) check_length(*first_, dtype);
-    std::vector<LinesOfParts> lines = lines_of(work_, binding.memory, size_of(dtype));
-    std::vector<LinesOfParts> rows;
-    if (first_) rows = lines_of(*first_, binding.memory, size_of(dtype));
-    if (rows.size() == 1 && lines.size() == 1 && makes_planes(dtype)) {
-      planes_.emplace(std::move(rows.front()), first_->axis, std::move(lines.front()), work_.axis);
+    check_length(dtype);
+    std::vector<LinesOfParts> lines = lines_of(work_, binding.memory);
+    if (work.first && lines.size() == 1 && makes_planes(dtype)) {
+      rows_ = rows_of(*work.first);
+      planes_.emplace(LinesOfParts(rows_, binding.memory, {rows_.to.data()}), rows_.axis,
+                      std::move(lines.front()), work_.axis);
       return;
     }
-    for (LinesOfParts& some : rows) launches_.emplace_back(std::move(some), 0);
-    scaled_from_ = launches_.size();
+    if (work.first) first_ = bind_device_transform(*work.first, binding);
     const double link_share = share_of_links(binding, work_);
     for (LinesOfParts& some : lines) launches_.emplace_back(std::move(some), link_share);
   }
+
+  std::int64_t workspace_bytes() const override { return first_ ? first_->workspace_bytes() : 0; }
 
   std::int64_t counters() const override {
     return planes_ ? kernels::cuda::counters_of(planes_->planes()) : 0;
@@ -64,29 +64,31 @@ class DeviceTransformInto final : public DeviceBoundWork {
   void enqueue(const AddressOf& address, const Parameters& parameters, Stream stream) override {
     const double scale = work_.scaled ? parameters.scale : 1;
     if (planes_) return planes_->enqueue(device_, address, counters_, scale, stream);
-    for (std::size_t i = 0; i < launches_.size(); ++i)
-      launches_[i].enqueue(device_, address, i < scaled_from_ ? 1 : scale, stream);
+    if (first_) first_->enqueue(address, parameters, stream);
+    for (LinesLaunch& lines : launches_) lines.enqueue(device_, address, scale, stream);
   }
 
  private:
-  static std::int64_t length_of(const TransformInto& work) {
-    return work.from.region.sets[static_cast<std::size_t>(work.axis)].size();
+  static std::int64_t length_along(const Part& part, std::int64_t axis) {
+    return part.region.sets[static_cast<std::size_t>(axis)].size();
   }
 
-  void check_length(const TransformInto& work, Dtype dtype) const {
-    check<UnsupportedError>(device_.has_lines_of(length_of(work), dtype == Dtype::c64),
+  void check_length(Dtype dtype) const {
+    const std::int64_t length = length_along(work_.from, work_.axis);
+    check<UnsupportedError>(device_.has_lines_of(length, dtype == Dtype::c64),
                             "this device has no transform of {} elements that stores to peers; ask for "
                             "exchange \"copies\"",
-                            length_of(work));
+                            length);
   }
 
   bool makes_planes(Dtype dtype) const {
-    const std::int64_t length = length_of(work_);
-    return length_of(*first_) == length && device_.has_planes_of(length, dtype == Dtype::c64);
+    const std::int64_t length = length_along(work_.from, work_.axis);
+    const bool of_reals = work_.first->kind == TransformKind::real_to_complex;
+    return length_along(work_.first->from, work_.first->axes[0]) == length &&
+           device_.has_planes_of(length, dtype == Dtype::c64, of_reals);
   }
 
-  static std::vector<LinesOfParts> lines_of(const TransformInto& work, const WorkBinding& binding,
-                                            std::int64_t item) {
+  static std::vector<LinesOfParts> lines_of(const TransformInto& work, const WorkBinding& binding) {
     std::vector<LinesOfParts> lines;
     std::vector<const Part*> rest;
     for (const Part& part : work.to) {
@@ -96,19 +98,18 @@ class DeviceTransformInto final : public DeviceBoundWork {
       const auto others = std::stable_partition(rest.begin(), rest.end(), [&](const Part* part) {
         return cut_alike(*part, *rest.front(), work.axis);
       });
-      lines.emplace_back(work, binding, item, std::vector(rest.begin(), others));
+      lines.emplace_back(work, binding, std::vector(rest.begin(), others));
       rest.erase(rest.begin(), others);
     }
     return lines;
   }
 
-  TransformInto work_;  // of which the lines are parts
-  std::optional<TransformInto> first_;
+  TransformInto work_, rows_;  // of which the lines are parts
   Place counters_;
   devices::DeviceTransforms& device_;
-  std::optional<PlanesLaunch> planes_;  // or one after the other
+  std::optional<PlanesLaunch> planes_;  // or one after the other:
+  std::unique_ptr<DeviceBoundWork> first_;
   std::vector<LinesLaunch> launches_;
-  std::size_t scaled_from_ = 0;
 };
 
 }  // namespace

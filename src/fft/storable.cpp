@@ -91,11 +91,13 @@ std::optional<int> axis_before_in_planes(const Problem& problem, const Stage& st
   constexpr std::int64_t fewest_planes = 8;
   const int row = fastest_axis(problem);
   if (stage.axes.size() != 2 || row == stored || !contains(stage.axes, row)) return std::nullopt;
-  if (!is_of_kernel(problem, stage, row) || !is_of_kernel(problem, stage, stored)) return std::nullopt;
   const Shape& shape = stage.after.shape();
-  const std::int64_t length = shape[row];
+  const std::int64_t length = stage.before.shape()[row];
+  const bool halves = problem.halves && row == problem.halved_axis();
+  const bool known = halves ? length >= TransformInto::shortest_of_real_first : is_of_kernel(problem, stage, row);
+  if (!known || !is_of_kernel(problem, stage, stored)) return std::nullopt;
   if (shape[stored] != length || length > TransformInto::longest_of_first) return std::nullopt;
-  const std::int64_t planes = stage.after.largest_local_size() / (length * length);
+  const std::int64_t planes = stage.after.largest_local_size() / (shape[row] * length);
   return planes >= fewest_planes ? std::optional(row) : std::nullopt;
 }
 

@@ -26,8 +26,9 @@ bool stores_whole_words(const Problem& problem, const Stage& stage, const Layout
 bool is_of_kernel(const Problem& problem, const Stage& stage);
 
 /// The axis of the stage that is transformed before `stored` in one go with it, plane by plane: the one
-/// other, along which elements lie side by side, where both are so long that the kernel of planes has them,
-/// and there are planes enough for one's columns to be stored while the next one's rows are transformed.
+/// other, along which elements lie side by side, real ones or not, where both are so long that the kernel of
+/// planes has them, and there are planes enough for one's columns to be stored while the next one's rows are
+/// transformed.
 /// Nothing: one after the other. The same on every rank.
 std::optional<int> axis_before_in_planes(const Problem& problem, const Stage& stage, int stored);
 

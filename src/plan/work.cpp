@@ -31,11 +31,9 @@ struct Count {
   }
   double operator()(const SumAlong& work) const { return (is_complex ? 2 : 1) * size(work.from); }
   double operator()(const TransformInto& work) const {
-    const auto along = [](const Part& part, int axis) {
-      const std::int64_t n = part.region.sets[static_cast<std::size_t>(axis)].size();
-      return 5 * size(part) * std::log2(static_cast<double>(std::max<std::int64_t>(2, n)));
-    };
-    return along(work.from, work.axis) + (work.first ? along(work.first->from, work.first->axis) : 0);
+    const std::int64_t n = work.from.region.sets[static_cast<std::size_t>(work.axis)].size();
+    const double last = 5 * size(work.from) * std::log2(static_cast<double>(std::max<std::int64_t>(2, n)));
+    return last + (work.first ? (*this)(*work.first) : 0);
   }
   // 5 n log2 n a complex line, that is 5 log2 n an element and axis; half of it for real kinds.
   double operator()(const Transform& work) const {
@@ -82,9 +80,7 @@ struct Describe {
     for (const Part& part : work.to) parts += (parts.empty() ? "" : ", ") + text(part);
     std::string last = fmt::format("transform axis {} of {} into {}", work.axis, text(work.from), parts);
     if (!work.first) return last;
-    const TransformInto::First& first = *work.first;
-    return fmt::format("transform axis {} of {} into {}, {}", first.axis, text(first.from), text(first.to),
-                       last);
+    return fmt::format("{}, {}", (*this)(*work.first), last);
   }
   std::string operator()(const Twiddle& work) const {
     return fmt::format("twiddle {} by the {}-th roots of unity", text(work.part), work.length);

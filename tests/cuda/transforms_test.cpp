@@ -282,6 +282,69 @@ TEST_F(CudaTransformsTest, PlanesForSeveralOwnersAreThoseOfTheHost) {
   }
 }
 
+/// Rows of real numbers, two at once, and the columns of their half spectra, of which there are an odd number.
+TEST_F(CudaTransformsTest, PlanesOfRealsAreThoseOfTheHost) {
+  for (std::int64_t n = kernels::cuda::PlaneTransform::shortest_of_reals;
+       n <= kernels::cuda::PlaneTransform::longest; n *= 2) {
+    for (int round = 0; round < 4; ++round) {
+      const bool single = round % 2 == 0, whole = round >= 2;
+      const std::int64_t planes = number(1, 20), row = n + number(0, 3), spectrum = n / 2 + 1 + number(0, 3);
+      const std::int64_t begin = whole ? 0 : number(0, n / 2 - 1);
+      const std::int64_t end = whole ? n / 2 + 1 : number(begin + 1, n / 2 + 1), cut = number(1, n - 1);
+      const std::int64_t between_numbers = planes * n * spectrum, item = single ? 8 : 16;
+      LineTransform rows;
+      rows.single = single;
+      rows.of_reals = true;
+      rows.length = n;
+      rows.from_pair = row;
+      rows.to_pair = spectrum;
+      rows.from_apart = 2 * row;
+      rows.neighbours = n / 2;
+      rows.loops = rows.pieces = 1;
+      rows.counts[0] = planes;
+      rows.from_strides[0] = n * row;
+      rows.piece[0] = {0, nullptr, 1, 2 * spectrum, {n * spectrum}};
+      LineTransform columns;
+      columns.single = single;
+      columns.length = n;
+      columns.scale = 0.75;
+      columns.from_along = spectrum;
+      columns.neighbours = end - begin;
+      columns.loops = 1;
+      columns.counts[0] = planes;
+      columns.from_strides[0] = n * spectrum;
+      columns.pieces = 2;
+      columns.piece[0] = {0, nullptr, spectrum, 1, {cut * spectrum}};
+      columns.piece[1] = {cut, nullptr, spectrum, 1, {(n - cut) * spectrum}};
+      Numbers counters = random_numbers(kernels::cuda::counters_of(planes), true);
+      std::ranges::fill(counters.bytes, decltype(counters.bytes)::value_type{});
+      const devices::DeviceMemory counters_there = upload(counters);
+      const Numbers from = random_numbers(planes * n * row, single);
+      Numbers between = random_numbers(2 * between_numbers, single), to = between;
+      const devices::DeviceMemory from_there = upload(from), between_there = upload(between),
+                                  to_there = upload(to);
+      const auto run = [&](devices::DeviceTransforms& by, const void* source, void* middle, void* result,
+                           void* count) {
+        kernels::cuda::PlaneTransform what{rows, columns, static_cast<std::uint32_t*>(count)};
+        what.rows.from = source;
+        what.rows.piece[0].to = middle;
+        what.columns.from = static_cast<char*>(middle) + begin * item;
+        for (const std::int64_t p : {0, 1})
+          what.columns.piece[p].to = static_cast<char*>(result) + (p * planes * cut * spectrum + begin) * item;
+        by.transform_planes(what, device_->stream());
+      };
+      for (int again = 0; again < 3; ++again) {
+        run(*device_->transforms(), from_there.data(), between_there.data(), to_there.data(),
+            counters_there.data());
+        run(host_, from.bytes.data(), between.bytes.data(), to.bytes.data(), counters.bytes.data());
+      }
+      Numbers result = to;
+      download(to_there, result);
+      expect_near(result, to, std::to_string(n) + ", round " + std::to_string(round));
+    }
+  }
+}
+
 TEST_F(CudaTransformsTest, RootsOfUnityAreThoseOfTheHost) {
   for (const bool single : {false, true}) {
     for (const std::int64_t length : {std::int64_t{35}, std::int64_t{1} << 40}) {

@@ -11,10 +11,22 @@ program=$1
 failures=0
 
 # Files of /dev/shm that came since the list $1 was taken and that no living process maps any more.
-left_behind() {
+unmapped() {
   ls -A /dev/shm 2>/dev/null | sort | comm -13 "$1" - | while read -r name; do
     grep -qs "/dev/shm/$name" /proc/[0-9]*/maps || echo "$name"
   done
+}
+
+# Those of them that stay: other programs of this machine make files before they map them.
+left_behind() {
+  unmapped "$1" >"$codes/.unmapped"
+  for look in 1 2 3; do
+    [ -s "$codes/.unmapped" ] || return
+    sleep 1
+    unmapped "$1" | sort | comm -12 "$codes/.unmapped" - >"$codes/.still"
+    mv "$codes/.still" "$codes/.unmapped"
+  done
+  cat "$codes/.unmapped"
 }
 
 # run_case RANKS RANKS_PER_NODE WHERE HOW

@@ -195,7 +195,7 @@ DEVICE_FFT_TEST(ResultsAreStoredWhereTheyBelong) {
   if (context.size() == 1 || context.state()->device_topology.node_count() > 1)
     GTEST_SKIP() << "needs several ranks of one node";
   for (const Shape& shape : {Shape{16, 32, 9}, Shape{2, 64, 35}, Shape{128, 4, 16}, Shape{5, 8, 32},
-                             Shape{8, 256}, Shape{512, 2, 2}, Shape{33, 16, 16}}) {
+                             Shape{8, 256}, Shape{512, 2, 2}, Shape{33, 16, 16}, Shape{40, 32, 32}}) {
     for (const Dtype dtype : {Dtype::c64, Dtype::c128, Dtype::f32}) {
       for (const bool natural : {false, true}) {
         FftOptions options;

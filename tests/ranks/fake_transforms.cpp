@@ -165,8 +165,8 @@ void FakeTransforms::transform_lines(const kernels::cuda::LineTransform& what, S
   put_(stream, [what] { transform_lines_here(what); });
 }
 
-bool FakeTransforms::has_planes_of(std::int64_t length, bool /*single*/) const {
-  return have_lines && kernels::cuda::transforms_planes_of(length);
+bool FakeTransforms::has_planes_of(std::int64_t length, bool /*single*/, bool of_reals) const {
+  return have_lines && kernels::cuda::transforms_planes_of(length, of_reals);
 }
 
 void FakeTransforms::transform_planes(const kernels::cuda::PlaneTransform& what, Stream stream) {

@@ -131,6 +131,29 @@ TEST(FftPlan, PlanesAreTransformedAndStoredAtOnce) {
   }
 }
 
+/// Rows of reals, too, from where pairs of them go through the kernel.
+TEST(FftPlan, PlanesOfRealsAreTransformedAndStoredAtOnce) {
+  for (const std::int64_t n : {16, 32}) {
+    for (const int ranks : {2, 3}) {
+      FftOptions options{.kind = FftKind::r2c, .exchange = FftExchange::stores};
+      Operand input = on_heap(Layout(Slab(0), {24, n, n}, ranks), Dtype::f64),
+              output = on_heap(Layout(Slab(1), {24, n, n / 2 + 1}, ranks), Dtype::c128);
+      input.space = output.space = MemorySpace::device;
+      const Topology topology = Topology::regular(ranks);
+      expect_transforms(input, output, topology, options, false, false, that_stores());
+      int at_once = 0;
+      for (const Work& work : plan_fft(input, output, topology, 0, options, that_stores()).works) {
+        const auto* const into = std::get_if<TransformInto>(&work);
+        if (into == nullptr || !into->first) continue;
+        ++at_once;
+        EXPECT_EQ(into->first->kind, TransformKind::real_to_complex);
+        EXPECT_EQ(into->first->real_length, n);
+      }
+      EXPECT_EQ(at_once, n >= TransformInto::shortest_of_real_first ? 1 : 0);
+    }
+  }
+}
+
 /// Where peers do not reach the result, they store beside it; not where scratch is bounded.
 TEST(FftPlan, WhatPeersDoNotReachIsStoredBesideIt) {
   const Shape shape{16, 16, 16};

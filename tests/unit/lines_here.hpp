@@ -11,11 +11,13 @@
 
 namespace partita::testing {
 
+using kernels::cuda::LineAccess;
+
 /// The threads of a block, one after the other.
-template <class Value, int n, bool whole>
+template <class Value, int n, LineAccess access>
 class HostTeam {
  public:
-  using Thread = kernels::cuda::LineThread<Value, n, whole>;
+  using Thread = kernels::cuda::LineThread<Value, n, access>;
 
   HostTeam(const kernels::cuda::LineTransform& what, const kernels::cuda::WideAccess& wide) {
     for (int thread = 0; thread < Thread::Factors::threads; ++thread)
@@ -42,9 +44,9 @@ class HostTeam {
   std::vector<Member> members_;
 };
 
-template <class Value, int n, bool whole>
+template <class Value, int n, LineAccess access>
 void transform_tiles_here(const kernels::cuda::LineTransform& what, const kernels::cuda::WideAccess& wide) {
-  HostTeam<Value, n, whole> team(what, wide);
+  HostTeam<Value, n, access> team(what, wide);
   kernels::cuda::transform_tiles<n>(team, 0, 1, kernels::cuda::tiles_of<Value, n>(what));
 }
 
@@ -53,8 +55,8 @@ void transform_values_here(const kernels::cuda::LineTransform& what) {
   kernels::cuda::with_length<kernels::cuda::LineTransform::longest>(what.length, [&](auto length) {
     constexpr int n = decltype(length)::value;
     const kernels::cuda::WideAccess wide = kernels::cuda::wide_access(what);
-    wide.whole ? transform_tiles_here<Value, n, true>(what, wide)
-               : transform_tiles_here<Value, n, false>(what, wide);
+    wide.whole ? transform_tiles_here<Value, n, LineAccess::whole>(what, wide)
+               : transform_tiles_here<Value, n, LineAccess::any>(what, wide);
   });
 }
 
@@ -64,11 +66,10 @@ inline void transform_lines_here(const kernels::cuda::LineTransform& what) {
 }
 
 /// As the one block of a device that has room for no more. Throws where a column would wait for ever.
-template <class Value, int n, bool whole>
-void transform_plane_tiles_here(const kernels::cuda::PlaneTransform& what,
-                                const kernels::cuda::WideAccess& wide, std::int64_t ahead) {
-  HostTeam<Value, n, false> rows(what.rows, kernels::cuda::wide_access(what.rows));
-  HostTeam<Value, n, whole> columns(what.columns, wide);
+template <class Value, int n, LineAccess of_rows, LineAccess of_columns>
+void transform_plane_tiles_here(const kernels::cuda::PlaneTransform& what, std::int64_t ahead) {
+  HostTeam<Value, n, of_rows> rows(what.rows, kernels::cuda::wide_access(what.rows));
+  HostTeam<Value, n, of_columns> columns(what.columns, kernels::cuda::wide_access(what.columns));
   rows.prepare();
   columns.prepare();
   const std::int64_t planes = kernels::cuda::planes_of(what);
@@ -90,13 +91,21 @@ void transform_plane_tiles_here(const kernels::cuda::PlaneTransform& what,
   std::fill_n(what.counters, kernels::cuda::counters_of(planes), 0U);
 }
 
+template <class Value, int n, LineAccess of_rows>
+void transform_rows_and_columns_here(const kernels::cuda::PlaneTransform& what, std::int64_t ahead) {
+  kernels::cuda::wide_access(what.columns).whole
+      ? transform_plane_tiles_here<Value, n, of_rows, LineAccess::whole>(what, ahead)
+      : transform_plane_tiles_here<Value, n, of_rows, LineAccess::any>(what, ahead);
+}
+
 template <class Value>
 void transform_plane_values_here(const kernels::cuda::PlaneTransform& what, std::int64_t ahead) {
   kernels::cuda::with_length<kernels::cuda::PlaneTransform::longest>(what.rows.length, [&](auto length) {
     constexpr int n = decltype(length)::value;
-    const kernels::cuda::WideAccess wide = kernels::cuda::wide_access(what.columns);
-    wide.whole ? transform_plane_tiles_here<Value, n, true>(what, wide, ahead)
-               : transform_plane_tiles_here<Value, n, false>(what, wide, ahead);
+    if (!what.rows.of_reals) return transform_rows_and_columns_here<Value, n, LineAccess::any>(what, ahead);
+    if constexpr (kernels::cuda::transforms_planes_of(n, true))
+      return transform_rows_and_columns_here<Value, n, LineAccess::reals>(what, ahead);
+    throw std::logic_error("rows of reals that are too short");
   });
 }
 

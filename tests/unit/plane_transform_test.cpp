@@ -1,7 +1,10 @@
 // Transforms along both axes of planes, as plain code: in which order tiles are taken, and what they make.
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cmath>
 #include <complex>
+#include <limits>
 #include <random>
 #include <vector>
 
@@ -92,6 +95,7 @@ class Planes {
     transform_lines_here(what.rows);
     transform_lines_here(what.columns);
   }
+  Complex& from(std::int64_t number) { return from_[static_cast<std::size_t>(number)]; }
   const std::vector<Complex>& owner(int number) const { return owners_[static_cast<std::size_t>(number)]; }
   bool counters_are_left_as_found() const {
     return std::ranges::all_of(counters_, [](std::uint32_t counter) { return counter == 0; });
@@ -137,6 +141,64 @@ TEST(PlaneTransform, MakesWhatRowsAndThenColumnsMakeInSinglePrecision) {
 
 TEST(PlaneTransform, MakesWhatRowsAndThenColumnsMakeInDoublePrecision) {
   expect_as_apart<double>(128);
+}
+
+/// Planes of real numbers, in rows with room behind them, as those of complex ones without imaginary parts.
+template <class Real>
+void expect_half_of_complex(std::int64_t longest) {
+  using Complex = std::complex<Real>;
+  constexpr auto rounding = static_cast<double>(std::numeric_limits<Real>::epsilon());
+  for (std::int64_t n = PlaneTransform::shortest_of_reals; n <= longest; n *= 2) {
+    for (const std::int64_t planes : {1, 3}) {
+      for (const bool even : {false, true}) {
+        std::mt19937_64 random(7);
+        const std::int64_t begin = even ? 2 : 0, end = even ? n / 4 : n / 2 + 1;
+        Planes<Real> all(random, n, planes, begin, end);
+        const std::int64_t row = n + 3, spectrum = n / 2 + 4;
+        std::vector<Real> reals(static_cast<std::size_t>(planes * n * row));
+        std::vector<Complex> between(static_cast<std::size_t>(planes * n * spectrum));
+        for (std::int64_t line = 0; line < planes * n; ++line) {
+          for (std::int64_t i = 0; i < n; ++i) {
+            Complex& number = all.from(line * n + i);
+            reals[static_cast<std::size_t>(line * row + i)] = number.real();
+            number.imag(0);
+          }
+        }
+        all.run_apart();
+        const std::array<std::vector<Complex>, 2> wanted{all.owner(0), all.owner(1)};
+        PlaneTransform what = all.what;
+        what.rows.of_reals = true;
+        what.rows.from = reals.data();
+        what.rows.neighbours = n / 2;
+        what.rows.from_pair = row;
+        what.rows.from_apart = 2 * row;
+        what.rows.from_strides[0] = n * row;
+        what.rows.to_pair = spectrum;
+        what.rows.piece[0] = {0, between.data(), 1, 2 * spectrum, {n * spectrum}};
+        what.columns.from = between.data() + begin;
+        what.columns.from_along = spectrum;
+        what.columns.from_strides[0] = n * spectrum;
+        transform_planes_here(what);
+        for (const int owner : {0, 1}) {
+          double difference = 0, size = 0;
+          for (std::size_t i = 0; i < wanted[0].size(); ++i) {
+            const Complex is = all.owner(owner)[i], should_be = wanted.at(static_cast<std::size_t>(owner))[i];
+            difference += std::norm(std::complex<double>(is - should_be));
+            size += std::norm(std::complex<double>(should_be));
+          }
+          EXPECT_LT(std::sqrt(difference / size), rounding * std::log2(4.0 * static_cast<double>(n * n))) << n;
+        }
+      }
+    }
+  }
+}
+
+TEST(PlaneTransform, MakesHalfSpectraOfRealsInSinglePrecision) {
+  expect_half_of_complex<float>(256);
+}
+
+TEST(PlaneTransform, MakesHalfSpectraOfRealsInDoublePrecision) {
+  expect_half_of_complex<double>(128);
 }
 
 }  // namespace

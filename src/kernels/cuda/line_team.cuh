@@ -11,9 +11,9 @@
 namespace partita::kernels::cuda {
 
 /// The threads of a block: each for itself.
-template <class Value, int n, bool whole>
+template <class Value, int n, LineAccess access>
 struct BlockTeam {
-  using Thread = LineThread<Value, n, whole>;
+  using Thread = LineThread<Value, n, access>;
   Thread thread;
   typename Thread::Values values;
 

@@ -9,6 +9,10 @@
 // where s is the product of the factors before R, w = exp(-2 pi i / n). Backward is forward with real and
 // imaginary parts swapped, before and after.
 //
+// Two lines a and b of real numbers are transformed as z = a + i b, whose transform Z gives both:
+//
+//   A_k = (Z_k + conj Z_(n-k)) / 2,  B_k = (Z_k - conj Z_(n-k)) / 2i
+//
 // A value is a number of a c128 line, or those of two neighbouring c64 lines. Where rows are no multiples of
 // 16 bytes, a value's two lines are half a tile apart, so that what threads write at once lies side by side
 // all the same: links carry pieces of 32 bytes. Plain C++, too: tests without a device run the same code, a
@@ -58,6 +62,7 @@ struct WideAccess {
   bool whole = false;  ///< both, and no value has a line too few
 };
 inline WideAccess wide_access(const LineTransform& what) {
+  if (what.of_reals) return {};
   const std::int64_t lines = what.single ? 2 : 1;
   const auto even = [&](const void* base, std::int64_t along, std::int64_t apart,
                         const std::int64_t* strides) {
@@ -96,12 +101,18 @@ struct LineShared {
   Several<LineNumber<typename Value::Real>, n> roots;
 };
 
-/// One thread of a block. Between `prepare`, `put` and `take` all threads of the block meet. `whole`: all
-/// values are read and written whole. What else they may be takes registers, of which the longest lines have
-/// none to spare, so that it is compiled apart.
-template <class Value, int n, bool whole>
+/// What takes registers, of which the longest lines have none to spare, so that it is compiled apart.
+enum class LineAccess : std::uint8_t {
+  any,
+  whole,  ///< all values are read and written whole
+  reals,  ///< LineTransform::of_reals, of lines that go through shared memory
+};
+
+/// One thread of a block. Between `prepare`, `put` and `take` all threads of the block meet.
+template <class Value, int n, LineAccess access>
 class LineThread {
  public:
+  static constexpr bool whole = access == LineAccess::whole, of_reals = access == LineAccess::reals;
   using Factors = LineFactors<n>;
   using Shared = LineShared<Value, n>;
   using Real = typename Value::Real;
@@ -133,8 +144,8 @@ class LineThread {
   PARTITA_EVERYWHERE void load(std::int64_t tile, Several<Value, kept>& values) {
     find(tile);
     const char* from =
-        static_cast<const char*>(what_.from) + (from_ + first_ * what_.from_along) * number_bytes;
-    const std::int64_t step = Factors::threads_a_line * what_.from_along * number_bytes;
+        static_cast<const char*>(what_.from) + (from_ + first_ * what_.from_along) * from_bytes;
+    const std::int64_t step = Factors::threads_a_line * what_.from_along * from_bytes;
     PARTITA_UNROLLED
     for (int r = 0; r < kept; ++r) {
       values[r] = read(from + r * step);
@@ -197,6 +208,23 @@ class LineThread {
     }
   }
 
+  /// The results of the last factor into shared memory, where `store_halves` finds those of other threads.
+  template <int radix>
+  PARTITA_EVERYWHERE void put_results(const Several<Value, kept>& values) {
+    PARTITA_UNROLLED
+    for (int b = 0; b < kept / radix; ++b) {
+      PARTITA_UNROLLED
+      for (int r = 0; r < radix; ++r)
+        shared_.values[at(first_ + b * Factors::threads_a_line + r * (n / radix))] = values[b * radix + r];
+    }
+  }
+
+  PARTITA_EVERYWHERE void store_halves() const {
+    PARTITA_UNROLLED
+    for (int i = 0; i < kept / 2; ++i) store_half(first_ + i * Factors::threads_a_line);
+    if (first_ == 0) store_half(n / 2);
+  }
+
   /// Of a block without `put`: owners' offsets.
   PARTITA_EVERYWHERE void put_owners() {
     if (thread_ < what_.pieces) put_owner(thread_);
@@ -204,6 +232,7 @@ class LineThread {
 
  private:
   static constexpr std::int64_t number_bytes = sizeof(Number);
+  static constexpr std::int64_t from_bytes = of_reals ? sizeof(Real) : sizeof(Number);
 
   PARTITA_EVERYWHERE int at(int place) const {
     return column_ * Factors::room + place + (place >> Factors::skew);
@@ -247,6 +276,7 @@ class LineThread {
   PARTITA_EVERYWHERE bool has_line(int i) const { return line_ + i * apart() < what_.neighbours; }
 
   PARTITA_EVERYWHERE Value read(const char* from) const {
+    if constexpr (of_reals) return read_pairs(from);
     if (whole ? has_line(0) : wide_.from && wide_.to && has_line(Value::lines - 1))
       return *reinterpret_cast<const Value*>(from);
     Value value{};
@@ -259,9 +289,30 @@ class LineThread {
     return value;
   }
 
-  PARTITA_EVERYWHERE void write(int position, const Value& value) const {
+  PARTITA_EVERYWHERE Value read_pairs(const char* from) const {
+    Value value{};
+    PARTITA_UNROLLED
+    for (int i = 0; i < Value::lines; ++i) {
+      if (!has_line(i)) continue;
+      const char* const one = from + i * apart() * what_.from_apart * from_bytes;
+      const char* const other = one + what_.from_pair * from_bytes;
+      value.set_line(i, {*reinterpret_cast<const Real*>(one), *reinterpret_cast<const Real*>(other)});
+    }
+    return value;
+  }
+
+  /// Element k of both of a pair's.
+  PARTITA_EVERYWHERE void store_half(int k) const {
+    const Real half = static_cast<Real>(what_.scale) / 2;
+    const Value here = shared_.values[at(k)], there = shared_.values[at((n - k) & (n - 1))].conjugate();
+    write(k, (here + there).times(half));
+    write(k, (here - there).times(half).swapped().conjugate(), what_.to_pair * number_bytes);
+  }
+
+  /// `beside`: bytes.
+  PARTITA_EVERYWHERE void write(int position, const Value& value, std::int64_t beside = 0) const {
     const typename LineTargets<n>::Owner& owner = targets_.owners[targets_.owner[position]];
-    char* const to = targets_.to[position] + owner.offset;
+    char* const to = targets_.to[position] + owner.offset + beside;
     if (whole ? has_line(0) : wide_.to && has_line(Value::lines - 1)) {
       *reinterpret_cast<Value*>(to + column() * number_bytes) = value;
       return;
@@ -293,6 +344,21 @@ PARTITA_EVERYWHERE std::int64_t tiles_of(const LineTransform& what) {
   return tiles;
 }
 
+/// What the last factor has made.
+template <int radix, class Team>
+PARTITA_EVERYWHERE void store_tile(Team& team) {
+  using Thread = typename Team::Thread;
+  using Values = typename Thread::Values&;
+  if constexpr (Thread::of_reals) {
+    team.meet();
+    team.for_each([](Thread& thread, Values values) { thread.template put_results<radix>(values); });
+    team.meet();
+    team.for_each([](Thread& thread, Values) { thread.store_halves(); });
+  } else {
+    team.for_each([](Thread& thread, Values values) { thread.template store<radix>(values); });
+  }
+}
+
 /// One tile: `meet` returns when all threads of the block have come; `for_each` calls its argument for each
 /// of them, with the values that it keeps. All have called `prepare`.
 template <int n, class Team>
@@ -309,24 +375,25 @@ PARTITA_EVERYWHERE void transform_tile(Team& team, std::int64_t tile) {
   if constexpr (b == 1) {
     team.for_each([](Thread& thread, Values) { thread.put_owners(); });
     team.meet();
-    team.for_each([](Thread& thread, Values values) { thread.template store<a>(values); });
+    store_tile<a>(team);
   } else {
     team.for_each([](Thread& thread, Values values) { thread.template put<a, 1>(values); });
     team.meet();
     team.for_each([](Thread& thread, Values values) {
       thread.template take<b, a>(values);
       Thread::template transform<b>(values);
-      if constexpr (c == 1) thread.template store<b>(values);
     });
-    if constexpr (c > 1) {
+    if constexpr (c == 1) {
+      store_tile<b>(team);
+    } else {
       team.meet();
       team.for_each([](Thread& thread, Values values) { thread.template put<b, a>(values); });
       team.meet();
       team.for_each([](Thread& thread, Values values) {
         thread.template take<c, a * b>(values);
         Thread::template transform<c>(values);
-        thread.template store<c>(values);
       });
+      store_tile<c>(team);
     }
   }
 }

@@ -13,12 +13,12 @@ struct TileShared {
 template <class Value, int n>
 constexpr int blocks_of_tiles = blocks_at_once<n>(sizeof(TileShared<Value, n>));
 
-template <class Value, int n, bool whole>
+template <class Value, int n, LineAccess access>
 __global__ void __launch_bounds__(LineFactors<n>::threads, blocks_of_tiles<Value, n>)
     transform_lines(const __grid_constant__ LineTransform what, std::int64_t tiles, WideAccess wide) {
   extern __shared__ __align__(16) char memory[];
   auto& shared = *reinterpret_cast<TileShared<Value, n>*>(memory);
-  BlockTeam<Value, n, whole> team{{what, shared.lines, shared.targets, static_cast<int>(threadIdx.x), wide},
+  BlockTeam<Value, n, access> team{{what, shared.lines, shared.targets, static_cast<int>(threadIdx.x), wide},
                                   {}};
   transform_tiles<n>(team, blockIdx.x, gridDim.x, tiles);
 }
@@ -34,7 +34,8 @@ int launch(const LineTransform& what, cudaStream_t stream) {
   const auto blocks =
       static_cast<unsigned>(blocks_of_lines(what, tiles, tile_bytes<Value, n>(), room, multiprocessors));
   const WideAccess wide = wide_access(what);
-  auto* const kernel = wide.whole ? transform_lines<Value, n, true> : transform_lines<Value, n, false>;
+  auto* const kernel = wide.whole ? transform_lines<Value, n, LineAccess::whole>
+                                  : transform_lines<Value, n, LineAccess::any>;
   kernel<<<blocks, LineFactors<n>::threads, sizeof(TileShared<Value, n>), stream>>>(what, tiles, wide);
   return cudaGetLastError();
 }
@@ -42,14 +43,15 @@ int launch(const LineTransform& what, cudaStream_t stream) {
 template <class Value, int n>
 int load_both() {
   constexpr std::size_t bytes = sizeof(TileShared<Value, n>);
-  const int whole = load_with_shared_bytes(transform_lines<Value, n, true>, bytes);
-  return whole != cudaSuccess ? whole : load_with_shared_bytes(transform_lines<Value, n, false>, bytes);
+  const int whole = load_with_shared_bytes(transform_lines<Value, n, LineAccess::whole>, bytes);
+  return whole != cudaSuccess ? whole
+                              : load_with_shared_bytes(transform_lines<Value, n, LineAccess::any>, bytes);
 }
 
 }  // namespace
 
 int launch_line_transform(const LineTransform& what, void* stream) {
-  if (!transforms_lines_of(what.length)) return cudaErrorInvalidValue;
+  if (!transforms_lines_of(what.length) || what.of_reals) return cudaErrorInvalidValue;
   return with_lines<LineTransform::longest>(what.length, what.single, [&](auto kind) {
     using Kind = decltype(kind);
     return launch<typename Kind::Value, Kind::length>(what, static_cast<cudaStream_t>(stream));

@@ -28,6 +28,7 @@ struct alignas(16) TwoSingles {
     return {real * factor, imaginary * factor, other_real * factor, other_imaginary * factor};
   }
   PARTITA_EVERYWHERE TwoSingles swapped() const { return {imaginary, real, other_imaginary, other_real}; }
+  PARTITA_EVERYWHERE TwoSingles conjugate() const { return {real, -imaginary, other_real, -other_imaginary}; }
   PARTITA_EVERYWHERE LineNumber<float> line(int i) const {
     return i == 0 ? LineNumber<float>{real, imaginary} : LineNumber<float>{other_real, other_imaginary};
   }
@@ -53,6 +54,7 @@ struct alignas(16) OneDouble {
   }
   PARTITA_EVERYWHERE OneDouble times(double factor) const { return {real * factor, imaginary * factor}; }
   PARTITA_EVERYWHERE OneDouble swapped() const { return {imaginary, real}; }
+  PARTITA_EVERYWHERE OneDouble conjugate() const { return {real, -imaginary}; }
   PARTITA_EVERYWHERE LineNumber<double> line(int /*i*/) const { return {real, imaginary}; }
   PARTITA_EVERYWHERE void set_line(int /*i*/, LineNumber<double> number) {
     real = number.real;

@@ -34,15 +34,15 @@ __device__ void leave(std::uint32_t* counters, std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i) counters[i] = 0;
 }
 
-template <class Value, int n, bool whole>
+template <class Value, int n, LineAccess of_rows, LineAccess of_columns>
 __global__ void __launch_bounds__(LineFactors<n>::threads, blocks_of_plane_tiles<Value, n>)
     transform_planes(const __grid_constant__ PlaneTransform what, const __grid_constant__ PlaneOrder order,
                      WideAccess wide_rows, WideAccess wide_columns) {
   extern __shared__ __align__(16) char memory[];
   auto& shared = *reinterpret_cast<PlaneShared<Value, n>*>(memory);
   const int thread = static_cast<int>(threadIdx.x);
-  using Rows = BlockTeam<Value, n, false>;
-  using Columns = BlockTeam<Value, n, whole>;
+  using Rows = BlockTeam<Value, n, of_rows>;
+  using Columns = BlockTeam<Value, n, of_columns>;
   const auto rows = [&] {
     return typename Rows::Thread(what.rows, shared.lines, shared.of_rows, thread, wide_rows);
   };
@@ -80,6 +80,17 @@ __global__ void __launch_bounds__(LineFactors<n>::threads, blocks_of_plane_tiles
   if (thread == 0) leave(what.counters, order.bands() + 2);
 }
 
+/// visit(kernel) for each of them: with rows of reals or not, with whole columns or not.
+template <class Value, int n, class Visit>
+void for_kernels_of_planes(const Visit& visit) {
+  visit(transform_planes<Value, n, LineAccess::any, LineAccess::any>, false, false);
+  visit(transform_planes<Value, n, LineAccess::any, LineAccess::whole>, false, true);
+  if constexpr (transforms_planes_of(n, true)) {
+    visit(transform_planes<Value, n, LineAccess::reals, LineAccess::any>, true, false);
+    visit(transform_planes<Value, n, LineAccess::reals, LineAccess::whole>, true, true);
+  }
+}
+
 template <class Value, int n>
 int launch_planes(const PlaneTransform& what, cudaStream_t stream) {
   int multiprocessors = 0;
@@ -96,31 +107,35 @@ int launch_planes(const PlaneTransform& what, cudaStream_t stream) {
   const std::int64_t blocks = blocks_of_planes(tiles, room);
   const PlaneOrder order(planes, row_tiles, column_tiles, rows_ahead(planes * row_tiles, blocks));
   const WideAccess wide = wide_access(what.columns);
-  auto* const kernel = wide.whole ? transform_planes<Value, n, true> : transform_planes<Value, n, false>;
-  kernel<<<static_cast<unsigned>(blocks), LineFactors<n>::threads, sizeof(PlaneShared<Value, n>), stream>>>(
-      what, order, wide_access(what.rows), wide);
+  for_kernels_of_planes<Value, n>([&](auto* kernel, bool of_reals, bool whole) {
+    if (of_reals != what.rows.of_reals || whole != wide.whole) return;
+    kernel<<<static_cast<unsigned>(blocks), LineFactors<n>::threads, sizeof(PlaneShared<Value, n>), stream>>>(
+        what, order, wide_access(what.rows), wide);
+  });
   return cudaGetLastError();
 }
 
 template <class Value, int n>
 int load_planes() {
-  constexpr std::size_t bytes = sizeof(PlaneShared<Value, n>);
-  const int whole = load_with_shared_bytes(transform_planes<Value, n, true>, bytes);
-  return whole != cudaSuccess ? whole : load_with_shared_bytes(transform_planes<Value, n, false>, bytes);
+  int result = cudaSuccess;
+  for_kernels_of_planes<Value, n>([&](auto* kernel, bool, bool) {
+    if (result == cudaSuccess) result = load_with_shared_bytes(kernel, sizeof(PlaneShared<Value, n>));
+  });
+  return result;
 }
 
 }  // namespace
 
 int launch_plane_transform(const PlaneTransform& what, void* stream) {
-  if (!transforms_planes_of(what.rows.length)) return cudaErrorInvalidValue;
+  if (!transforms_planes_of(what.rows.length, what.rows.of_reals)) return cudaErrorInvalidValue;
   return with_lines<PlaneTransform::longest>(what.rows.length, what.rows.single, [&](auto kind) {
     using Kind = decltype(kind);
     return launch_planes<typename Kind::Value, Kind::length>(what, static_cast<cudaStream_t>(stream));
   });
 }
 
-bool has_plane_transform(std::int64_t length, bool single) {
-  if (!transforms_planes_of(length)) return false;
+bool has_plane_transform(std::int64_t length, bool single, bool of_reals) {
+  if (!transforms_planes_of(length, of_reals)) return false;
   return with_lines<PlaneTransform::longest>(length, single, [](auto kind) -> int {
            using Kind = decltype(kind);
            return may_share(sizeof(PlaneShared<typename Kind::Value, Kind::length>)) ? 1 : 0;

@@ -12,11 +12,13 @@
 namespace partita::kernels::cuda {
 
 /// Rows first, then the columns that cross them. Both are alike in `length`, `single` and `backward`; their
-/// loops are those over planes, the same for both.
+/// loops are those over planes, the same for both. Rows may be of reals, from `shortest_of_reals` on; the
+/// columns are those of half spectra then.
 struct PlaneTransform {
   /// Tiles of longer lines leave room for one block a multiprocessor, which is slower than launches one after
   /// the other (docs/performance.md).
   static constexpr std::int64_t longest = 512;
+  static constexpr std::int64_t shortest_of_reals = 32;  ///< shorter lines do not go through shared memory
   static constexpr std::int64_t most_bands = 1024;
 
   LineTransform rows;  ///< in one piece, from which `columns` reads
@@ -99,12 +101,13 @@ constexpr std::int64_t rows_ahead(std::int64_t row_tiles, std::int64_t blocks) {
   return std::min(2 * blocks, row_tiles / 4);
 }
 
-constexpr bool transforms_planes_of(std::int64_t length) {
-  return transforms_lines_of(length) && length <= PlaneTransform::longest;
+constexpr bool transforms_planes_of(std::int64_t length, bool of_reals) {
+  return transforms_lines_of(length) && length <= PlaneTransform::longest &&
+         (!of_reals || length >= PlaneTransform::shortest_of_reals);
 }
 
 /// Whether the current device has room for it in the shared memory of a block.
-bool has_plane_transform(std::int64_t length, bool single);
+bool has_plane_transform(std::int64_t length, bool single, bool of_reals);
 
 /// A cudaError_t; 0: started. `stream` is a cudaStream_t.
 int launch_plane_transform(const PlaneTransform& what, void* stream);

@@ -298,9 +298,7 @@ void NumericExecution::compute(const Transform& work) {
 }
 
 void NumericExecution::compute(const TransformInto& work) {
-  if (work.first) {
-    compute(Transform{work.first->from, work.first->to, {work.first->axis}, work.kind, 0, false});
-  }
+  if (work.first) compute(*work.first);
   const Region& region = work.from.region;
   Shape shape = region.shape();
   Numbers numbers = read(work.from);
