@@ -51,16 +51,33 @@ std::vector<IndexSet> ranges_along(const Layout& layout, int axis) {
   return ranges;
 }
 
-/// Groups of indices, in multiples of `least`: `first`, and then half of what is left each, so that links
-/// have no rest, and what is done when the last group has come is short all the same; the last one is as long
-/// as the one before.
-std::vector<IndexSet> halving_groups(std::int64_t extent, std::int64_t first, std::int64_t wanted,
+/// Of each range the elements from number begin(range) up to number end(range).
+template <class Number>
+IndexSet some_of_each(const std::vector<IndexSet>& ranges, const Number& begin, const Number& end) {
+  std::vector<Interval> intervals;
+  for (const IndexSet& range : ranges) {
+    const IndexSet some = IndexSet::range(range.front() + begin(range), range.front() + end(range));
+    intervals.insert(intervals.end(), some.intervals().begin(), some.intervals().end());
+  }
+  return IndexSet::of(intervals);
+}
+
+/// Groups of each range's indices, in multiples of `least`: `share` of the longest, and then half of what is
+/// left each, so that links have no rest, and what is done when the last group has come is short all the same;
+/// the last one is as long as the one before.
+std::vector<IndexSet> halving_groups(const std::vector<IndexSet>& ranges, double share, std::int64_t wanted,
                                      std::int64_t least) {
+  std::int64_t extent = 0;
+  for (const IndexSet& range : ranges) extent = std::max(extent, range.size());
   std::vector<IndexSet> groups;
-  std::int64_t begin = 0, length = first;
+  std::int64_t begin = 0;
+  auto length = std::max<std::int64_t>(static_cast<std::int64_t>(share * static_cast<double>(extent)), 1);
   while (begin < extent) {
     const std::int64_t end = std::min(extent, begin + round_up(length, least));
-    groups.push_back(IndexSet::range(begin, end));
+    const auto as_far_as_it_goes = [](std::int64_t number) {
+      return [number](const IndexSet& range) { return std::min(number, range.size()); };
+    };
+    groups.push_back(some_of_each(ranges, as_far_as_it_goes(begin), as_far_as_it_goes(end)));
     const auto more = wanted - static_cast<std::int64_t>(groups.size());
     length = more > 1 ? ceil_divide(extent - end, 2) : extent - end;
     begin = end;
@@ -70,15 +87,10 @@ std::vector<IndexSet> halving_groups(std::int64_t extent, std::int64_t first, st
 
 /// From a share `begin` of each range up to a share `end` of it.
 IndexSet shares_of(const std::vector<IndexSet>& ranges, double begin, double end) {
-  std::vector<Interval> intervals;
-  for (const IndexSet& range : ranges) {
-    const auto index = [&](double share) {
-      return range.front() + std::llround(share * static_cast<double>(range.size()));
-    };
-    const IndexSet some = IndexSet::range(index(begin), index(end));
-    intervals.insert(intervals.end(), some.intervals().begin(), some.intervals().end());
-  }
-  return IndexSet::of(intervals);
+  const auto number = [](double share) {
+    return [share](const IndexSet& range) { return std::llround(share * static_cast<double>(range.size())); };
+  };
+  return some_of_each(ranges, number(begin), number(end));
 }
 
 }  // namespace
@@ -96,19 +108,16 @@ std::vector<double> Groups::shares() const {
 Groups groups_of(const Problem& problem, const Stage& stage, int stored, const Stage& next) {
   constexpr std::int64_t shortest = 128;  // bytes of a row, as tiles of lines are
   const int axis = fastest_axis(problem);
-  const auto whole = [&](const Layout& layout) -> bool {
-    return whole_axes(layout)[static_cast<std::size_t>(axis)];
-  };
   if (!is_of_kernel(problem, next) || axis == stored || contains(next.axes, axis)) return {};
-  if (!whole(stage.after) || !whole(next.before)) return {};
+  const std::vector<IndexSet> ranges = ranges_along(next.before, axis);
+  if (ranges.empty() || ranges != ranges_along(stage.after, axis)) return {};
   const std::int64_t wanted = wanted_groups(problem, next, 1);
   if (wanted < 2) return {};
-  const std::int64_t extent = next.before.shape()[axis], least = shortest / size_of(dtype_between(problem));
+  const std::int64_t least = shortest / size_of(dtype_between(problem));
   const double others = slower_beside_stores * compute_seconds(stage, problem, stored);
   const double share = share_of_first(store_price(taking_between(problem, stage, next), problem), others,
                                       parts_beside_stores(problem, stage, stored, next.before), wanted);
-  const auto first = static_cast<std::int64_t>(share * static_cast<double>(extent));
-  return {axis, halving_groups(extent, std::max<std::int64_t>(first, 1), wanted, least)};
+  return {axis, halving_groups(ranges, share, wanted, least)};
 }
 
 Groups copied_groups_of(const Problem& problem, const Stage& stage, const Stage& next) {

@@ -17,8 +17,9 @@ struct Groups {
 };
 
 /// How what `stage` stores along `stored` arrives, where `next` can begin with one group while the others are
-/// on their way: several where that is worth the launches. The first group is as large as what is stored
-/// while the other axes of the stage are transformed.
+/// on their way: several where that is worth the launches. Along the axis on which elements lie side by side,
+/// where both stages cut it alike, if at all. The first group is as large as what is stored while the other
+/// axes of the stage are transformed.
 Groups groups_of(const Problem& problem, const Stage& stage, int stored, const Stage& next);
 
 /// Likewise of what `stage` makes and copy engines put into its owners' memory: a share of each owner's

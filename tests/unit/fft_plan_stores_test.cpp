@@ -154,6 +154,20 @@ TEST(FftPlan, PlanesOfRealsAreTransformedAndStoredAtOnce) {
   }
 }
 
+/// Also where the axis of the groups is cut, alike before and after; in uneven parts, too.
+TEST(FftPlan, PencilsAreStoredInGroups) {
+  for (const Shape& shape : {Shape{8, 16, 64}, Shape{16, 8, 57}, Shape{4, 8, 4}}) {
+    Operand input = on_heap(Layout(BlockNonCyclic(ProcessGrid({2, 2, 1})), shape, 4)), output = input;
+    output.layout = Layout(BlockNonCyclic(ProcessGrid({1, 2, 2})), shape, 4);
+    input.space = output.space = MemorySpace::device;
+    FftOptions options{.exchange = FftExchange::stores};
+    options.grid = {2, 2};
+    expect_transforms(input, output, Topology::regular(4), options, false, false, that_stores());
+    const Plan plan = plan_fft(input, output, Topology::regular(4), 1, options, that_stores());
+    EXPECT_EQ(goes_in_groups(plan), shape[2] > 4) << to_string(shape);
+  }
+}
+
 /// Where peers do not reach the result, they store beside it; not where scratch is bounded.
 TEST(FftPlan, WhatPeersDoNotReachIsStoredBesideIt) {
   const Shape shape{16, 16, 16};
