@@ -141,8 +141,8 @@ struct Transform {
 /// length of at most 512 (real ones of 32 at least), devices do both in one launch.
 struct TransformInto {
   static constexpr std::int64_t longest = 2048;
-  static constexpr std::int64_t longest_of_first = 512;           ///< in one launch
-  static constexpr std::int64_t shortest_of_real_first = 32;      ///< likewise
+  static constexpr std::int64_t longest_of_first = 512;       ///< in one launch
+  static constexpr std::int64_t shortest_of_real_first = 32;  ///< likewise
 
   std::optional<Transform> first;
   Part from;

@@ -63,8 +63,8 @@ IndexSet some_of_each(const std::vector<IndexSet>& ranges, const Number& begin, 
 }
 
 /// Groups of each range's indices, in multiples of `least`: `share` of the longest, and then half of what is
-/// left each, so that links have no rest, and what is done when the last group has come is short all the same;
-/// the last one is as long as the one before.
+/// left each, so that links have no rest, and what is done when the last group has come is short all the
+/// same; the last one is as long as the one before.
 std::vector<IndexSet> halving_groups(const std::vector<IndexSet>& ranges, double share, std::int64_t wanted,
                                      std::int64_t least) {
   std::int64_t extent = 0;

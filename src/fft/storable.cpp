@@ -88,13 +88,15 @@ std::optional<int> stored_axis(const Problem& problem, const Stage& stage, const
 }
 
 std::optional<int> axis_before_in_planes(const Problem& problem, const Stage& stage, int stored) {
-  constexpr std::int64_t fewest_planes = 8;
+  // Rows of reals shorter than this have too little to do a tile (docs/performance.md).
+  constexpr std::int64_t fewest_planes = 8, shortest_reals = 2048;  // bytes
   const int row = fastest_axis(problem);
   if (stage.axes.size() != 2 || row == stored || !contains(stage.axes, row)) return std::nullopt;
   const Shape& shape = stage.after.shape();
   const std::int64_t length = stage.before.shape()[row];
   const bool halves = problem.halves && row == problem.halved_axis();
-  const bool known = halves ? length >= TransformInto::shortest_of_real_first : is_of_kernel(problem, stage, row);
+  const bool known =
+      halves ? length * size_of(problem.input.dtype) >= shortest_reals : is_of_kernel(problem, stage, row);
   if (!known || !is_of_kernel(problem, stage, stored)) return std::nullopt;
   if (shape[stored] != length || length > TransformInto::longest_of_first) return std::nullopt;
   const std::int64_t planes = stage.after.largest_local_size() / (shape[row] * length);

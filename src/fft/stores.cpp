@@ -90,7 +90,8 @@ class Leaving {
     const Region lines = groups.several() ? in_group(own_, groups.axis, groups.indices.front()) : own_;
     TransformInto work = storing(lines, steps_.operand(to_).layout.cells(lines));
     const Region before = region_before(what_.stage, own_);
-    work.first = Transform{{before, steps_.own(what_.from)}, {own_, steps_.own(between_)}, {row}, problem_.kind};
+    work.first =
+        Transform{{before, steps_.own(what_.from)}, {own_, steps_.own(between_)}, {row}, problem_.kind};
     if (row == problem_.halved_axis()) {
       work.first->kind = TransformKind::real_to_complex;
       work.first->real_length = what_.stage.before.shape()[row];

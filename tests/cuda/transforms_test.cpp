@@ -282,7 +282,8 @@ TEST_F(CudaTransformsTest, PlanesForSeveralOwnersAreThoseOfTheHost) {
   }
 }
 
-/// Rows of real numbers, two at once, and the columns of their half spectra, of which there are an odd number.
+/// Rows of real numbers, two at once, and the columns of their half spectra, of which there are an odd
+/// number.
 TEST_F(CudaTransformsTest, PlanesOfRealsAreThoseOfTheHost) {
   for (std::int64_t n = kernels::cuda::PlaneTransform::shortest_of_reals;
        n <= kernels::cuda::PlaneTransform::longest; n *= 2) {
@@ -330,7 +331,8 @@ TEST_F(CudaTransformsTest, PlanesOfRealsAreThoseOfTheHost) {
         what.rows.piece[0].to = middle;
         what.columns.from = static_cast<char*>(middle) + begin * item;
         for (const std::int64_t p : {0, 1})
-          what.columns.piece[p].to = static_cast<char*>(result) + (p * planes * cut * spectrum + begin) * item;
+          what.columns.piece[p].to =
+              static_cast<char*>(result) + (p * planes * cut * spectrum + begin) * item;
         by.transform_planes(what, device_->stream());
       };
       for (int again = 0; again < 3; ++again) {

@@ -190,39 +190,53 @@ DEVICE_FFT_TEST(ComplexNumbersAreAligned) {
   EXPECT_FALSE(context.failed());
 }
 
+/// From slabs along the first axis, and back.
+void expect_stored(Context& context, const Shape& shape, Dtype dtype, bool natural) {
+  FftOptions options;
+  options.kind = !is_complex(dtype) ? FftKind::r2c : FftKind::c2c;
+  options.exchange = FftExchange::stores;
+  options.distribution = natural ? Slab(0) : Slab(1);
+  const Array input = random_array(context, shape, Slab(0), dtype);
+  FFT plan(context, input.operand(), options);
+  EXPECT_TRUE(contains(plan.plan().method, "+stores")) << plan.plan().method;
+  Array output = empty(context, plan.output().layout, plan.output().dtype);
+  const NumberArray whole = random_whole(context, shape, dtype, 9);
+  const NumberArray wanted = transformed(whole, options);
+  for (int round = 0; round < 3; ++round) {
+    spoil(output);
+    plan.execute(input, output);
+    EXPECT_LT(relative_error(output, wanted), tolerance(dtype, shape))
+        << to_string(shape) << " " << name(dtype) << " " << plan.plan().method;
+  }
+  Array back = empty(context, shape, Slab(0), dtype);
+  plan.inverse(output, back);
+  EXPECT_LT(relative_error(back, whole), 2 * tolerance(dtype, shape)) << to_string(shape);
+  if (!natural || !is_complex(dtype)) return;
+  fft_into(back, back, options);
+  EXPECT_LT(relative_error(back, wanted), 3 * tolerance(dtype, shape));
+}
+
+bool has_peers_to_store_to(const Context& context) {
+  return context.size() > 1 && context.state()->device_topology.node_count() == 1;
+}
+
 /// Powers of two beside odd extents, ranks without lines, real numbers; and there and back in place.
 DEVICE_FFT_TEST(ResultsAreStoredWhereTheyBelong) {
-  if (context.size() == 1 || context.state()->device_topology.node_count() > 1)
-    GTEST_SKIP() << "needs several ranks of one node";
+  if (!has_peers_to_store_to(context)) GTEST_SKIP() << "needs several ranks of one node";
   for (const Shape& shape : {Shape{16, 32, 9}, Shape{2, 64, 35}, Shape{128, 4, 16}, Shape{5, 8, 32},
-                             Shape{8, 256}, Shape{512, 2, 2}, Shape{33, 16, 16}, Shape{40, 32, 32}}) {
+                             Shape{8, 256}, Shape{512, 2, 2}, Shape{33, 16, 16}}) {
     for (const Dtype dtype : {Dtype::c64, Dtype::c128, Dtype::f32}) {
-      for (const bool natural : {false, true}) {
-        FftOptions options;
-        options.kind = !is_complex(dtype) ? FftKind::r2c : FftKind::c2c;
-        options.exchange = FftExchange::stores;
-        options.distribution = natural ? Slab(0) : Slab(1);
-        if (!is_complex(dtype) && shape.size() < 3) continue;  // the halved axis is not stored
-        const Array input = random_array(context, shape, Slab(0), dtype);
-        FFT plan(context, input.operand(), options);
-        EXPECT_TRUE(contains(plan.plan().method, "+stores")) << plan.plan().method;
-        Array output = empty(context, plan.output().layout, plan.output().dtype);
-        const NumberArray whole = random_whole(context, shape, dtype, 9);
-        for (int round = 0; round < 3; ++round) {
-          spoil(output);
-          plan.execute(input, output);
-          EXPECT_LT(relative_error(output, transformed(whole, options)), tolerance(dtype, shape))
-              << to_string(shape) << " " << name(dtype) << " " << plan.plan().method;
-        }
-        Array back = empty(context, shape, Slab(0), dtype);
-        plan.inverse(output, back);
-        EXPECT_LT(relative_error(back, whole), 2 * tolerance(dtype, shape)) << to_string(shape);
-        if (!natural || !is_complex(dtype)) continue;
-        fft_into(back, back, options);
-        EXPECT_LT(relative_error(back, transformed(whole, options)), 3 * tolerance(dtype, shape));
-      }
+      if (!is_complex(dtype) && shape.size() < 3) continue;  // the halved axis is not stored
+      for (const bool natural : {false, true}) expect_stored(context, shape, dtype, natural);
     }
   }
+}
+
+/// Rows of reals two at a time, and the columns that cross them.
+DEVICE_FFT_TEST(PlanesOfRealsAreStoredWhereTheyBelong) {
+  if (!has_peers_to_store_to(context)) GTEST_SKIP() << "needs several ranks of one node";
+  for (const bool natural : {false, true})
+    expect_stored(context, {8 * context.size() + 1, 256, 256}, Dtype::f64, natural);
 }
 
 DEVICE_FFT_TEST(WhatCannotBeStoredIsCopied) {

@@ -31,7 +31,8 @@ inline RandomRedistribution random_redistribution(RandomLayouts& random, const C
     return !layout.partial() || is_defined(layout.partial()->reduction, dtype);
   };
   const int dimensions = random.number(1, 4);
-  // Of four dimensions about as many elements as of three: ranks that hold none of them wait for those that do.
+  // Of four dimensions about as many elements as of three: ranks that hold none of them wait for those that
+  // do.
   const int longest = factor * (dimensions > 2 ? 9 : 40);
   const Shape shape = random.shape(dimensions, dimensions > 3 ? std::min(longest, 25) : longest);
   RedistributeOptions options;

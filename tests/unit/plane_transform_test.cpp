@@ -186,7 +186,8 @@ void expect_half_of_complex(std::int64_t longest) {
             difference += std::norm(std::complex<double>(is - should_be));
             size += std::norm(std::complex<double>(should_be));
           }
-          EXPECT_LT(std::sqrt(difference / size), rounding * std::log2(4.0 * static_cast<double>(n * n))) << n;
+          EXPECT_LT(std::sqrt(difference / size), rounding * std::log2(4.0 * static_cast<double>(n * n)))
+              << n;
         }
       }
     }

@@ -19,7 +19,7 @@ __global__ void __launch_bounds__(LineFactors<n>::threads, blocks_of_tiles<Value
   extern __shared__ __align__(16) char memory[];
   auto& shared = *reinterpret_cast<TileShared<Value, n>*>(memory);
   BlockTeam<Value, n, access> team{{what, shared.lines, shared.targets, static_cast<int>(threadIdx.x), wide},
-                                  {}};
+                                   {}};
   transform_tiles<n>(team, blockIdx.x, gridDim.x, tiles);
 }
 
@@ -34,8 +34,8 @@ int launch(const LineTransform& what, cudaStream_t stream) {
   const auto blocks =
       static_cast<unsigned>(blocks_of_lines(what, tiles, tile_bytes<Value, n>(), room, multiprocessors));
   const WideAccess wide = wide_access(what);
-  auto* const kernel = wide.whole ? transform_lines<Value, n, LineAccess::whole>
-                                  : transform_lines<Value, n, LineAccess::any>;
+  auto* const kernel =
+      wide.whole ? transform_lines<Value, n, LineAccess::whole> : transform_lines<Value, n, LineAccess::any>;
   kernel<<<blocks, LineFactors<n>::threads, sizeof(TileShared<Value, n>), stream>>>(what, tiles, wide);
   return cudaGetLastError();
 }

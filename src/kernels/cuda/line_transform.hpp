@@ -28,9 +28,9 @@ struct LineTransform {
 
   bool single = false;  ///< numbers of 32 bits
   bool backward = false;
-  /// Two lines of real numbers are read as one, its real and imaginary parts, and the half spectra of both, of
-  /// length / 2 + 1 numbers, go into the one piece. Strides of what is read are in real numbers then. Of rows
-  /// of planes alone (plane_transform.hpp).
+  /// Two lines of real numbers are read as one, its real and imaginary parts, and the half spectra of both,
+  /// of length / 2 + 1 numbers, go into the one piece. Strides of what is read are in real numbers then. Of
+  /// rows of planes alone (plane_transform.hpp).
   bool of_reals = false;
   std::int64_t from_pair = 0, to_pair = 0;  ///< from one of the two to the other
   std::int64_t length = 0;                  ///< a power of two, from 2 on
