@@ -59,8 +59,11 @@ class DeviceTransforms {
   /// Plans it, and loads what it needs, so that `transform` does not while a stream waits for a peer. May
   /// wait for the device. Errors: UnsupportedError.
   virtual std::shared_ptr<PreparedFft> prepare(const DeviceFft& what) = 0;
-  /// Unnormalised. In place where both are the same. Complex to real destroys `from`. Addresses are multiples
-  /// of the size of a complex number; `workspace` holds workspace_bytes(), at a multiple of 256.
+  /// Unnormalised. In place where both are the same. Complex to real destroys `from`, and whatever lies
+  /// behind lines of n neighbours that begin 2 (n / 2 + 1) apart: cuFFT takes them for lines in place and
+  /// writes into their padding (no dense array has such lines, others go through the workspace). Addresses
+  /// are multiples of the size of a complex number; `workspace` holds workspace_bytes(), at a multiple of
+  /// 256.
   virtual void transform(const PreparedFft& fft, void* from, void* to, void* workspace, Stream stream) = 0;
   virtual void pass(const kernels::cuda::LinePass& pass, Stream stream) = 0;
   virtual void twiddle(const kernels::cuda::TwiddlePass& pass, Stream stream) = 0;
