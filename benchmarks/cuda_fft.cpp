@@ -1,5 +1,5 @@
-// Transforms of cubes of c64 on GPUs, slabs in. Bound: cuFFT's transforms of a rank's part alone (on one GPU
-// of the whole). Peer: those, with NCCL's all-to-all between them and copies that pack for it.
+// Transforms of cubes and boxes of c64 on GPUs, slabs in. Bound: cuFFT's transforms of a rank's part alone
+// (on one GPU of the whole). Peer: those, with NCCL's all-to-all between them and copies that pack for it.
 //
 // Every contender does several turns before the host looks, so that what is timed is the device.
 #include "benchmarks/cuda_fft.hpp"
@@ -19,11 +19,9 @@ namespace partita::benchmarks {
 namespace {
 
 struct Cube {
-  std::int64_t n = 0;
+  Shape shape;
   int turns = 1;
   bool natural = false;
-
-  Shape shape() const { return {n, n, n}; }
 };
 
 void succeed(cudaError_t error) {
@@ -34,21 +32,23 @@ void succeed(cudaError_t error) {
 class CufftPeer {
  public:
   CufftPeer(const Context& context, const Context& world, const Cube& cube)
-      : n_(cube.n),
+      : shape_(cube.shape),
+        rank_(context.rank()),
         ranks_(context.size()),
         natural_(cube.natural),
         nccl_(ranks_ > 1 ? make_nccl(world) : nullptr),
         planes_(make(context, cube, 0)),
         lines_(make(context, cube, 1)),
-        packed_(make(context, cube, 1)),
+        packed_(make(context, cube, 0)),
         stream_(static_cast<cudaStream_t>(context.stream().handle)) {
-    const long long n = n_, part = n_ / ranks_;
+    const long long plane = shape_[1] * shape_[2];
     if (ranks_ == 1) {
-      whole_ = make_cufft({3, {n, n, n}, 1, n * n * n, 1});
+      whole_ = make_cufft({3, {shape_[0], shape_[1], shape_[2]}, 1, shape_[0] * plane, 1});
       return;
     }
-    of_planes_ = make_cufft({2, {n, n, 0}, 1, n * n, part});
-    of_lines_ = make_cufft({1, {n, 0, 0}, part * n, 1, part * n});
+    const long long side = part(lines_, rank_, 1).extent * shape_[2];
+    of_planes_ = make_cufft({2, {shape_[1], shape_[2], 0}, 1, plane, part(planes_, rank_, 0).extent});
+    of_lines_ = make_cufft({1, {shape_[0], 0, 0}, side, 1, side});
   }
 
   bool there() const { return whole_ || of_planes_; }
@@ -76,18 +76,31 @@ class CufftPeer {
 
  private:
   static Array make(const Context& context, const Cube& cube, int cut) {
-    return empty(context, cube.shape(), Slab(cut), Dtype::c64,
+    return empty(context, cube.shape, Slab(cut), Dtype::c64,
                  {Residency::ordinary, Order::row_major, MemorySpace::device});
   }
   static char* data(const Array& array) { return static_cast<char*>(array.local().data); }
 
+  /// Of a rank's slab along its axis: where it begins, and its extent.
+  struct Part {
+    std::int64_t begin = 0, extent = 0;
+  };
+  static Part part(const Array& slabs, int rank, int axis) {
+    Part part;
+    for (int other = 0; other < rank; ++other) part.begin += slabs.layout().local_shape(other)[axis];
+    part.extent = slabs.layout().local_shape(rank)[axis];
+    return part;
+  }
+  std::int64_t row_bytes() const { return shape_[2] * size_of(Dtype::c64); }
+
   /// Of this rank's planes what rank `peer` has of every line.
   void pack(int peer, bool back) {
-    const auto row = static_cast<std::size_t>(n_ / ranks_ * n_ * size_of(Dtype::c64));
-    const auto pitch = static_cast<std::size_t>(n_ * n_ * size_of(Dtype::c64));
-    const auto rows = static_cast<std::size_t>(n_ / ranks_);
-    char* const in_planes = data(planes_) + static_cast<std::size_t>(peer) * row;
-    char* const packed = data(packed_) + static_cast<std::size_t>(peer) * rows * row;
+    const Part theirs = part(lines_, peer, 1);
+    const auto rows = static_cast<std::size_t>(part(planes_, rank_, 0).extent);
+    const auto row = static_cast<std::size_t>(theirs.extent * row_bytes());
+    const auto pitch = static_cast<std::size_t>(shape_[1] * row_bytes());
+    char* const in_planes = data(planes_) + theirs.begin * row_bytes();
+    char* const packed = data(packed_) + in_packed(peer).offset;
     if (back) {
       succeed(cudaMemcpy2DAsync(in_planes, pitch, packed, row, row, rows, cudaMemcpyDefault, stream_));
     } else {
@@ -95,21 +108,43 @@ class CufftPeer {
     }
   }
 
+  NcclPiece in_packed(int peer) const {
+    const Part theirs = part(lines_, peer, 1);
+    const std::int64_t planes = part(planes_, rank_, 0).extent;
+    return {planes * theirs.begin * row_bytes(), planes * theirs.extent * row_bytes()};
+  }
+  NcclPiece in_lines(int peer) const {
+    const Part theirs = part(planes_, peer, 0);
+    const std::int64_t rows = part(lines_, rank_, 1).extent;
+    return {theirs.begin * rows * row_bytes(), theirs.extent * rows * row_bytes()};
+  }
+
+  void exchange(bool back) {
+    std::vector<NcclPiece> packed, lines;
+    for (int peer = 0; peer < ranks_; ++peer) {
+      packed.push_back(in_packed(peer));
+      lines.push_back(in_lines(peer));
+    }
+    if (back) {
+      nccl_->all_to_all_v(data(lines_), lines, data(packed_), packed, stream_);
+    } else {
+      nccl_->all_to_all_v(data(packed_), packed, data(lines_), lines, stream_);
+    }
+  }
+
   void transform() {
     if (whole_) return whole_->run(data(planes_), stream_);
-    const std::int64_t part = n_ / ranks_;
-    const std::int64_t bytes = part * part * n_ * size_of(Dtype::c64);
     of_planes_->run(data(planes_), stream_);
     for (int peer = 0; peer < ranks_; ++peer) pack(peer, false);
-    nccl_->all_to_all(data(packed_), data(lines_), bytes, stream_);
+    exchange(false);
     of_lines_->run(data(lines_), stream_);
     if (!natural_) return;
-    nccl_->all_to_all(data(lines_), data(packed_), bytes, stream_);
+    exchange(true);
     for (int peer = 0; peer < ranks_; ++peer) pack(peer, true);
   }
 
-  std::int64_t n_;
-  int ranks_;
+  Shape shape_;
+  int rank_, ranks_;
   bool natural_;
   std::unique_ptr<Nccl> nccl_;
   Array planes_, lines_, packed_;
@@ -121,7 +156,7 @@ class CufftPeer {
 void check_transform(const Array& ours, CufftPeer& peer, const Cube& cube, const std::string& name) {
   peer.fill();
   peer.transform(1);
-  const double tolerance = 1e-5 * std::sqrt(static_cast<double>(volume(cube.shape())));
+  const double tolerance = 1e-5 * std::sqrt(static_cast<double>(volume(cube.shape)));
   if (!(compare(ours, peer.result()).largest_difference <= tolerance))
     throw Error(name + ": the result is wrong");
 }
@@ -146,7 +181,7 @@ std::optional<Result> run(const Context& world, const Options& options, const st
   const Context context = initialize(on_devices);
   CufftPeer peer(context, world, cube);
   if (!peer.there() || (context.size() > 1 && !peer.has_nccl())) return std::nullopt;
-  Array input = empty(context, cube.shape(), Slab(0), Dtype::c64, {residency, Order::row_major});
+  Array input = empty(context, cube.shape, Slab(0), Dtype::c64, {residency, Order::row_major});
   fill_random(input, 1);
   FftOptions how;
   how.distribution = cube.natural || context.size() == 1 ? Slab(0) : Slab(1);
@@ -166,7 +201,7 @@ std::optional<Result> run(const Context& world, const Options& options, const st
   std::vector<double> seconds = measure(world, contenders, options.runs);
   for (double& time : seconds) time /= cube.turns;
   check_transform(output, peer, cube, name);
-  Result result{"fft",      name, context.size(), volume(cube.shape()) * size_of(Dtype::c64),
+  Result result{"fft",      name, context.size(), volume(cube.shape) * size_of(Dtype::c64),
                 seconds[0], {},   "cufft_local",  seconds[1]};
   if (seconds.size() > 2) result.peers["nccl_cufft"] = seconds[2];
   return result;
@@ -177,11 +212,13 @@ std::optional<Result> run(const Context& world, const Options& options, const st
 std::vector<Case> cuda_fft_cases() {
   std::vector<Case> cases;
   const auto add = [&](const Cube& cube, Residency residency, bool times_host = false) {
-    const std::string name =
-        fmt::format("cube-{}/cuda/{}/{}", cube.n, cube.natural ? "natural" : "transposed",
-                    times_host                     ? "host-time"
-                    : residency == Residency::heap ? "heap"
-                                                   : "ordinary");
+    const Shape& n = cube.shape;
+    const bool even = n[0] == n[1] && n[1] == n[2];
+    const std::string name = fmt::format("cube-{}/cuda/{}/{}", even ? fmt::to_string(n[0]) : to_string(n),
+                                         cube.natural ? "natural" : "transposed",
+                                         times_host                     ? "host-time"
+                                         : residency == Residency::heap ? "heap"
+                                                                        : "ordinary");
     cases.push_back({"fft",
                      name,
                      {1, 2, 4},
@@ -190,15 +227,21 @@ std::vector<Case> cuda_fft_cases() {
                      },
                      Device::Kind::cuda});
   };
+  const auto cube = [](std::int64_t n, int turns, bool natural = false) {
+    return Cube{{n, n, n}, turns, natural};
+  };
   for (const bool natural : {false, true}) {
-    add({256, 50, natural}, Residency::heap);
-    add({512, 10, natural}, Residency::heap);
-    add({1024, 3, natural}, Residency::heap);
+    add(cube(256, 50, natural), Residency::heap);
+    add(cube(512, 10, natural), Residency::heap);
+    add(cube(1024, 3, natural), Residency::heap);
   }
-  add({512, 10, false}, Residency::ordinary);
-  add({1024, 3, false}, Residency::ordinary);
-  add({720, 5, false}, Residency::heap);
-  add({64, 50, false}, Residency::heap, true);
+  add(cube(512, 10), Residency::ordinary);
+  add(cube(1024, 3), Residency::ordinary);
+  add(cube(720, 5), Residency::heap);
+  add(cube(500, 10), Residency::heap);
+  add(cube(509, 5), Residency::heap);
+  add({{181, 217, 181}, 20}, Residency::heap);
+  add(cube(64, 50), Residency::heap, true);
   return cases;
 }
 

@@ -82,15 +82,23 @@ class OpenedNccl final : public Nccl {
   OpenedNccl& operator=(const OpenedNccl&) = delete;
 
   void all_to_all(const void* from, void* to, std::int64_t bytes, void* stream) override {
-    const auto size = static_cast<std::size_t>(bytes);
+    std::vector<NcclPiece> pieces;
+    for (int peer = 0; peer < ranks_; ++peer) pieces.push_back({peer * bytes, bytes});
+    all_to_all_v(from, pieces, to, pieces, stream);
+  }
+
+  void all_to_all_v(const void* from, const std::vector<NcclPiece>& sent, void* to,
+                    const std::vector<NcclPiece>& received, void* stream) override {
     require(library().group_start(), "ncclGroupStart");
     for (int step = 0; step < ranks_; ++step) {
       const int peer = (rank_ + step) % ranks_;
-      require(library().send(static_cast<const char*>(from) + peer * bytes, size, bytes_type, peer,
-                             communicator_, stream),
+      const NcclPiece &there = sent.at(static_cast<std::size_t>(peer)),
+                      &here = received.at(static_cast<std::size_t>(peer));
+      require(library().send(static_cast<const char*>(from) + there.offset,
+                             static_cast<std::size_t>(there.bytes), bytes_type, peer, communicator_, stream),
               "ncclSend");
-      require(library().receive(static_cast<char*>(to) + peer * bytes, size, bytes_type, peer, communicator_,
-                                stream),
+      require(library().receive(static_cast<char*>(to) + here.offset, static_cast<std::size_t>(here.bytes),
+                                bytes_type, peer, communicator_, stream),
               "ncclRecv");
     }
     require(library().group_end(), "ncclGroupEnd");

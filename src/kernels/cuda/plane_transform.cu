@@ -105,8 +105,9 @@ int launch_planes(const PlaneTransform& what, cudaStream_t stream) {
   if (tiles > INT32_MAX) return cudaErrorInvalidValue;
   const std::int64_t room = std::int64_t{multiprocessors} * blocks_of_plane_tiles<Value, n>;
   const std::int64_t blocks = blocks_of_planes(tiles, room);
+  const bool short_reals = what.rows.of_reals && what.rows.single;
   const PlaneOrder order(planes, row_tiles, column_tiles,
-                         rows_ahead(planes * row_tiles, blocks, what.rows.of_reals));
+                         rows_ahead(planes * row_tiles, blocks, short_reals));
   const WideAccess wide = wide_access(what.columns);
   for_kernels_of_planes<Value, n>([&](auto* kernel, bool of_reals, bool whole) {
     if (of_reals != what.rows.of_reals || whole != wide.whole) return;

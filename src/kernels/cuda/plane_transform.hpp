@@ -97,9 +97,9 @@ constexpr std::int64_t blocks_of_planes(std::int64_t tiles, std::int64_t room) {
 }
 /// With so many row tiles taken before the columns that cross the first of them, these wait for none for
 /// long; but links begin before a quarter of all rows is done.
-/// Tiles of reals hold twice as many.
-constexpr std::int64_t rows_ahead(std::int64_t row_tiles, std::int64_t blocks, bool of_reals) {
-  return std::min((of_reals ? 1 : 2) * blocks, row_tiles / 4);
+/// Tiles of reals of 32 bits hold twice as many rows as others.
+constexpr std::int64_t rows_ahead(std::int64_t row_tiles, std::int64_t blocks, bool short_reals) {
+  return std::min((short_reals ? 1 : 2) * blocks, row_tiles / 4);
 }
 
 constexpr bool transforms_planes_of(std::int64_t length, bool of_reals) {
