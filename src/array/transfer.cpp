@@ -1,9 +1,6 @@
 #include "array/transfer.hpp"
 
-#include <chrono>
-#include <exception>
 #include <limits>
-#include <thread>
 #include <vector>
 
 #include "array/array_state.hpp"
@@ -33,31 +30,19 @@ void put_copy(ContextState& context, const kernels::StridedCopy& nest, const Vie
   }
 }
 
-/// What has been put into the context's stream behind its last end waits for nobody; a device that is lost
-/// copies no more.
-void outlast_copy(const ContextState& context) noexcept {
-  try {
-    while (!context.device_mark->reached()) std::this_thread::sleep_for(std::chrono::microseconds(50));
-  } catch (const std::exception&) {
-  }
-}
-
-/// To or from the host only once the streams have come to their end: so long a driver would wait within the
-/// copy, past the deadline, and where the wait for it fails, memory of the host may go while a stream is
-/// still to use it. The copy itself is outlasted, for it may be under way when the wait for it fails.
-void copy_at_once(ContextState& context, const kernels::StridedCopy& nest, const View& from, const View& to) {
-  if (from.space == to.space) {
-    put_copy(context, nest, from, to, devices::begin_device_work(context));
-    return devices::finish_device(context, operation);
-  }
+/// What uses memory that may go when this has failed is put behind the end of the streams: so long a driver
+/// would wait within the copy, past the deadline. That copy itself is outlasted.
+void copy_and_outlast(ContextState& context, const kernels::StridedCopy& nest, const View& from,
+                      const View& to) {
   devices::finish_device(context, operation);
   put_copy(context, nest, from, to, devices::begin_device_work(context));
-  try {
-    devices::finish_device(context, operation);
-  } catch (...) {
-    outlast_copy(context);
-    throw;
-  }
+  devices::finish_device_before_memory_goes(context, operation);
+}
+
+void copy_at_once(ContextState& context, const kernels::StridedCopy& nest, const View& from, const View& to) {
+  if (from.space != to.space) return copy_and_outlast(context, nest, from, to);  // the host's may go
+  put_copy(context, nest, from, to, devices::begin_device_work(context));
+  devices::finish_device(context, operation);
 }
 
 /// As one execution of one start.
@@ -75,10 +60,15 @@ void copy_across(ContextState& context, const View& from, const View& to) {
   const devices::DeviceMemory passing(*context.device, bytes_of(from));
   const View here = dense_at(memory.data(), from, MemorySpace::host);
   const View there = dense_at(passing.data(), from, MemorySpace::device);
+  const auto pass = [&](const View& source, const View& target) {
+    const bool on_host = source.space == MemorySpace::host && target.space == MemorySpace::host;
+    if (on_host) return copy_view(context, source, target);
+    copy_and_outlast(context, kernels::simplify(nest_over(source, target)), source, target);
+  };
   const bool down = from.space == MemorySpace::device;
-  copy_view(context, from, down ? there : here);
-  copy_view(context, down ? there : here, down ? here : there);
-  copy_view(context, down ? here : there, to);
+  pass(from, down ? there : here);
+  pass(down ? there : here, down ? here : there);
+  pass(down ? here : there, to);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <thread>
 #include <utility>
 
@@ -114,6 +115,18 @@ void finish_device(DeviceRuntime& state, std::string_view operation, Stream stre
     runtime::compare_announcements(state, operation);
   } catch (...) {
     state.fail_with_current();  // and the flags let the streams go
+    throw;
+  }
+}
+
+void finish_device_before_memory_goes(DeviceRuntime& state, std::string_view operation) {
+  try {
+    finish_device(state, operation);
+  } catch (...) {
+    try {
+      while (!state.device_mark->reached()) std::this_thread::sleep_for(std::chrono::microseconds(50));
+    } catch (const std::exception&) {
+    }
     throw;
   }
 }

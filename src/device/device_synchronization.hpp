@@ -40,6 +40,11 @@ void require_no_capture(const DeviceRuntime& state, std::string_view operation, 
 /// stream that it would wait for is being captured.
 void finish_device(DeviceRuntime& state, std::string_view operation, Stream stream = {});
 
+/// The same, of work in the context's own stream that waits for nobody (`finish_device` stood before it),
+/// with memory that goes behind it: where the wait for it fails, it is outlasted. A device that is lost does
+/// nothing more.
+void finish_device_before_memory_goes(DeviceRuntime& state, std::string_view operation);
+
 /// Throws UnsupportedError where a stream that is given is being captured.
 void require_not_captured(const DeviceRuntime& state, std::string_view operation, Stream stream);
 

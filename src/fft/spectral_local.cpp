@@ -52,7 +52,7 @@ void scale_local(ContextState& context, const View& local, const std::function<v
   const View factors_there = arrays::dense_at(there.data(), local, MemorySpace::device);
   arrays::copy_view(context, factors, factors_there);
   join_local(context, kernels::Arithmetic::multiply, local, factors_there);
-  devices::finish_device(context, "spectrum");
+  devices::finish_device_before_memory_goes(context, "spectrum");
 }
 
 }  // namespace partita::spectral

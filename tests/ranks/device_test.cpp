@@ -334,25 +334,30 @@ TEST(Device, ARankThatNeverCallsIsATimeoutAndNotAHang) {
       options);
 }
 
-// The memory is the caller's again.
+// The memory is the caller's again, or that through which gaps of a window are closed.
 TEST(Device, ACopyToTheHostIsOverBeforeItsFailureIsSaid) {
   if (!tests_fake_devices()) GTEST_SKIP() << "needs PARTITA_TEST_DEVICE=fake";
   const std::chrono::milliseconds delay(700);
   ContextOptions options;
   options.device = test_device();
   options.deadline = delay / 3;
-  delay_fake_copies(delay);
-  on_ranks(
-      [delay](Context& context) {
-        const Array there = zeros(context, {7, 5}, Slab(0), Dtype::f64);
-        if (there.local().extents[0] == 0) return;
-        const auto begin = std::chrono::steady_clock::now();
-        EXPECT_THROW(arrays::copied_to_host(there), Error);
-        EXPECT_GE(std::chrono::steady_clock::now() - begin, delay);
-        EXPECT_TRUE(context.failed());
-      },
-      options);
-  delay_fake_copies({});
+  for (const bool dense : {true, false}) {
+    on_ranks(
+        [delay, dense](Context& context) {
+          const Array there = zeros(context, {7, 5}, Slab(0), Dtype::f64);
+          const Array some = dense ? there : there.window({0, 1}, {7, 3});
+          context.barrier();
+          delay_fake_copies(delay);
+          context.barrier();
+          if (some.local().extents[0] == 0) return;
+          const auto begin = std::chrono::steady_clock::now();
+          EXPECT_THROW(arrays::copied_to_host(some), Error);
+          EXPECT_GE(std::chrono::steady_clock::now() - begin, delay);
+          EXPECT_TRUE(context.failed());
+        },
+        options);
+    delay_fake_copies({});
+  }
 }
 
 // Nobody waits in a call of ours; the streams are let go all the same, and the next call says why.

@@ -184,7 +184,8 @@ class FakeAccelerator final : public devices::Accelerator {
   }
   void copy(const kernels::StridedCopy& nest, const void* from, void* to, Stream stream,
             devices::CopyScope) override {
-    queue_of(stream).put([=] {
+    queue_of(stream).put([=, delay = copies_take.load()] {
+      std::this_thread::sleep_for(delay);
       if (!transposed_here(nest, from, to)) kernels::copy(nest, from, to, kernels::StoreHint::cache);
     });
   }
