@@ -1,6 +1,7 @@
 // Redistributions of everything into everything.
 #pragma once
 
+#include <algorithm>
 #include <partita/redistribute.hpp>
 #include <string>
 
