@@ -2,6 +2,7 @@
 // which run on devices, too.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <complex>
 #include <limits>
@@ -230,6 +231,31 @@ DEVICE_FFT_TEST(ResultsAreStoredWhereTheyBelong) {
       for (const bool natural : {false, true}) expect_stored(context, shape, dtype, natural);
     }
   }
+}
+
+/// Whose columns go to owners of some of their rows' elements: one after the other.
+DEVICE_FFT_TEST(PlanesThatAreCutAlongTheirRowsAreStoredWhereTheyBelong) {
+  if (!has_peers_to_store_to(context)) GTEST_SKIP() << "needs several ranks of one node";
+  FftOptions options;
+  options.exchange = FftExchange::stores;
+  options.distribution = Slab(2);
+  const Shape shape{8 * context.size(), 16, 16};
+  const Array input = random_array(context, shape, Slab(0), Dtype::c64);
+  FFT plan(context, input.operand(), options);
+  Array output = empty(context, plan.output().layout, Dtype::c64);
+  for (int round = 0; round < 3; ++round) {
+    spoil(output);
+    plan.execute(input, output);
+    EXPECT_LT(relative_error(output, transformed(random_whole(context, shape, Dtype::c64, 9), options)),
+              tolerance(Dtype::c64, shape))
+        << plan.plan().method;
+  }
+  const auto row = [](const Part& part) { return part.region.sets[2].size(); };
+  const bool cut = std::ranges::any_of(plan.plan().works, [&](const Work& work) {
+    const auto* const into = std::get_if<TransformInto>(&work);
+    return into != nullptr && into->first && row(into->to.front()) < row(into->from);
+  });
+  EXPECT_TRUE(cut) << plan.plan().method;
 }
 
 /// Rows of reals two at a time, and the columns that cross them: they are long, and fake devices slow.
