@@ -33,7 +33,6 @@ class CufftPeer {
  public:
   CufftPeer(const Context& context, const Context& world, const Cube& cube)
       : shape_(cube.shape),
-        rank_(context.rank()),
         ranks_(context.size()),
         natural_(cube.natural),
         nccl_(ranks_ > 1 ? make_nccl(world) : nullptr),
@@ -46,9 +45,18 @@ class CufftPeer {
       whole_ = make_cufft({3, {shape_[0], shape_[1], shape_[2]}, 1, shape_[0] * plane, 1});
       return;
     }
-    const long long side = part(lines_, rank_, 1).extent * shape_[2];
-    of_planes_ = make_cufft({2, {shape_[1], shape_[2], 0}, 1, plane, part(planes_, rank_, 0).extent});
+    const int rank = context.rank();
+    const std::int64_t planes = part(planes_, rank, 0).extent, rows = part(lines_, rank, 1).extent;
+    const long long side = rows * shape_[2];
+    of_planes_ = make_cufft({2, {shape_[1], shape_[2], 0}, 1, plane, planes});
     of_lines_ = make_cufft({1, {shape_[0], 0, 0}, side, 1, side});
+    for (int peer = 0; peer < ranks_; ++peer) {
+      const Part of_lines = part(lines_, peer, 1), of_planes = part(planes_, peer, 0);
+      of_plane_.push_back({of_lines.begin * row_bytes(), of_lines.extent * row_bytes()});
+      in_packed_.push_back({planes * of_plane_.back().offset, planes * of_plane_.back().bytes});
+      in_lines_.push_back({of_planes.begin * rows * row_bytes(), of_planes.extent * rows * row_bytes()});
+    }
+    plane_count_ = static_cast<std::size_t>(planes);
   }
 
   bool there() const { return whole_ || of_planes_; }
@@ -93,63 +101,43 @@ class CufftPeer {
   }
   std::int64_t row_bytes() const { return shape_[2] * size_of(Dtype::c64); }
 
-  /// Of this rank's planes what rank `peer` has of every line.
-  void pack(int peer, bool back) {
-    const Part theirs = part(lines_, peer, 1);
-    const auto rows = static_cast<std::size_t>(part(planes_, rank_, 0).extent);
-    const auto row = static_cast<std::size_t>(theirs.extent * row_bytes());
+  /// Of this rank's planes what a peer has of every line.
+  void pack(std::size_t peer, bool back) {
+    const auto row = static_cast<std::size_t>(of_plane_[peer].bytes);
     const auto pitch = static_cast<std::size_t>(shape_[1] * row_bytes());
-    char* const in_planes = data(planes_) + theirs.begin * row_bytes();
-    char* const packed = data(packed_) + in_packed(peer).offset;
+    char* const in_planes = data(planes_) + of_plane_[peer].offset;
+    char* const packed = data(packed_) + in_packed_[peer].offset;
     if (back) {
-      succeed(cudaMemcpy2DAsync(in_planes, pitch, packed, row, row, rows, cudaMemcpyDefault, stream_));
+      succeed(
+          cudaMemcpy2DAsync(in_planes, pitch, packed, row, row, plane_count_, cudaMemcpyDefault, stream_));
     } else {
-      succeed(cudaMemcpy2DAsync(packed, row, in_planes, pitch, row, rows, cudaMemcpyDefault, stream_));
-    }
-  }
-
-  NcclPiece in_packed(int peer) const {
-    const Part theirs = part(lines_, peer, 1);
-    const std::int64_t planes = part(planes_, rank_, 0).extent;
-    return {planes * theirs.begin * row_bytes(), planes * theirs.extent * row_bytes()};
-  }
-  NcclPiece in_lines(int peer) const {
-    const Part theirs = part(planes_, peer, 0);
-    const std::int64_t rows = part(lines_, rank_, 1).extent;
-    return {theirs.begin * rows * row_bytes(), theirs.extent * rows * row_bytes()};
-  }
-
-  void exchange(bool back) {
-    std::vector<NcclPiece> packed, lines;
-    for (int peer = 0; peer < ranks_; ++peer) {
-      packed.push_back(in_packed(peer));
-      lines.push_back(in_lines(peer));
-    }
-    if (back) {
-      nccl_->all_to_all_v(data(lines_), lines, data(packed_), packed, stream_);
-    } else {
-      nccl_->all_to_all_v(data(packed_), packed, data(lines_), lines, stream_);
+      succeed(
+          cudaMemcpy2DAsync(packed, row, in_planes, pitch, row, plane_count_, cudaMemcpyDefault, stream_));
     }
   }
 
   void transform() {
     if (whole_) return whole_->run(data(planes_), stream_);
     of_planes_->run(data(planes_), stream_);
-    for (int peer = 0; peer < ranks_; ++peer) pack(peer, false);
-    exchange(false);
+    for (std::size_t peer = 0; peer < in_packed_.size(); ++peer) pack(peer, false);
+    nccl_->all_to_all_v(data(packed_), in_packed_, data(lines_), in_lines_, stream_);
     of_lines_->run(data(lines_), stream_);
     if (!natural_) return;
-    exchange(true);
-    for (int peer = 0; peer < ranks_; ++peer) pack(peer, true);
+    nccl_->all_to_all_v(data(lines_), in_lines_, data(packed_), in_packed_, stream_);
+    for (std::size_t peer = 0; peer < in_packed_.size(); ++peer) pack(peer, true);
   }
 
   Shape shape_;
-  int rank_, ranks_;
+  int ranks_;
   bool natural_;
   std::unique_ptr<Nccl> nccl_;
   Array planes_, lines_, packed_;
   cudaStream_t stream_;
   std::unique_ptr<Cufft> whole_, of_planes_, of_lines_;
+  /// By peer, in bytes: of every plane, and what all of them make here and there. Worked out once: turns are
+  /// timed.
+  std::vector<NcclPiece> of_plane_, in_packed_, in_lines_;
+  std::size_t plane_count_ = 0;
 };
 
 /// A benchmark of wrong numbers is worth nothing. Inputs are in [-1, 1).

@@ -28,8 +28,7 @@ bool is_of_kernel(const Problem& problem, const Stage& stage);
 /// The axis of the stage that is transformed before `stored` in one go with it, plane by plane: the one
 /// other, along which elements lie side by side, real ones or not, where both are so long that the kernel of
 /// planes has them, and there are planes enough for one's columns to be stored while the next one's rows are
-/// transformed.
-/// Nothing: one after the other. The same on every rank.
+/// transformed. Nothing: one after the other. The same on every rank.
 std::optional<int> axis_before_in_planes(const Problem& problem, const Stage& stage, int stored);
 
 /// The parts in which what a stage has transformed leaves for an array of layout `to`, each while the next is

@@ -94,6 +94,51 @@ class CudaTransformsTest : public CudaDeviceTest {
     EXPECT_LE(std::sqrt(difference), (here.single ? 1e-5 : 1e-13) * std::sqrt(size)) << what;
   }
 
+  /// Planes of such rows, whose results lie `pitch` numbers apart, and of their columns those from `begin` to
+  /// `end`, cut in two somewhere; three times, or once in place.
+  void expect_planes_of_host(const LineTransform& rows, std::int64_t pitch, std::int64_t begin,
+                             std::int64_t end, const Numbers& from, bool in_place, const std::string& text) {
+    const std::int64_t n = rows.length, planes = rows.counts[0], cut = number(1, n - 1);
+    const std::int64_t item = rows.single ? 8 : 16;
+    LineTransform columns;
+    columns.single = rows.single;
+    columns.backward = rows.backward;
+    columns.length = n;
+    columns.scale = 0.75;
+    columns.from_along = pitch;
+    columns.neighbours = end - begin;
+    columns.loops = 1;
+    columns.counts[0] = planes;
+    columns.from_strides[0] = n * pitch;
+    columns.pieces = 2;
+    columns.piece[0] = {0, nullptr, pitch, 1, {cut * pitch}};
+    columns.piece[1] = {cut, nullptr, pitch, 1, {(n - cut) * pitch}};
+    Numbers counters = random_numbers(kernels::cuda::counters_of(planes), true);
+    std::ranges::fill(counters.bytes, decltype(counters.bytes)::value_type{});
+    Numbers here = from, between = random_numbers(2 * planes * n * pitch, rows.single);
+    Numbers to = random_numbers(2 * planes * n * pitch, rows.single);
+    const devices::DeviceMemory counters_there = upload(counters), from_there = upload(from),
+                                between_there = upload(between), to_there = upload(to);
+    const auto run = [&](devices::DeviceTransforms& by, void* source, void* middle, void* result,
+                         void* count) {
+      kernels::cuda::PlaneTransform what{rows, columns, static_cast<std::uint32_t*>(count)};
+      what.rows.from = source;
+      what.rows.piece[0].to = in_place ? source : middle;
+      what.columns.from = static_cast<char*>(what.rows.piece[0].to) + begin * item;
+      for (const std::int64_t p : {0, 1})
+        what.columns.piece[p].to = static_cast<char*>(result) + (p * planes * cut * pitch + begin) * item;
+      by.transform_planes(what, device_->stream());
+    };
+    for (int again = 0; again < (in_place ? 1 : 3); ++again) {
+      run(*device_->transforms(), from_there.data(), between_there.data(), to_there.data(),
+          counters_there.data());
+      run(host_, here.bytes.data(), between.bytes.data(), to.bytes.data(), counters.bytes.data());
+    }
+    Numbers result = to;
+    download(to_there, result);
+    expect_near(result, to, text);
+  }
+
   FakeTransforms host_{[](Stream, const std::function<void()>& work) { work(); }};
   std::mt19937_64 random_{std::random_device()()};
 };
@@ -241,51 +286,19 @@ TEST_F(CudaTransformsTest, LinesForSeveralOwnersAreThoseOfTheHost) {
 TEST_F(CudaTransformsTest, PlanesForSeveralOwnersAreThoseOfTheHost) {
   for (std::int64_t n = 2; n <= kernels::cuda::PlaneTransform::longest; n *= 2) {
     for (int round = 0; round < 6; ++round) {
-      const bool single = round % 2 == 0, in_place = round % 3 == 0;
+      const bool in_place = round % 3 == 0;
       const std::int64_t planes = round < 4 ? number(1, 20) : std::max<std::int64_t>(64, 100000 / (n * n));
-      const std::int64_t begin = number(0, n / 2), end = number(begin + 1, n), cut = number(1, n - 1);
-      const std::int64_t all = planes * n * n, item = single ? 8 : 16;
+      const std::int64_t begin = number(0, n / 2), end = number(begin + 1, n);
       LineTransform rows;
-      rows.single = single;
+      rows.single = round % 2 == 0;
       rows.backward = round % 4 < 2;
       rows.length = rows.from_apart = rows.neighbours = n;
       rows.loops = rows.pieces = 1;
       rows.counts[0] = planes;
       rows.from_strides[0] = n * n;
       rows.piece[0] = {0, nullptr, 1, n, {n * n}};
-      LineTransform columns = rows;
-      columns.scale = 0.75;
-      columns.from_along = n;
-      columns.from_apart = 1;
-      columns.neighbours = end - begin;
-      columns.pieces = 2;
-      columns.piece[0] = {0, nullptr, n, 1, {cut * n}};
-      columns.piece[1] = {cut, nullptr, n, 1, {(n - cut) * n}};
-      Numbers counters = random_numbers(kernels::cuda::counters_of(planes), true);
-      std::ranges::fill(counters.bytes, decltype(counters.bytes)::value_type{});
-      const devices::DeviceMemory counters_there = upload(counters);
-      const Numbers from = random_numbers(2 * all, single);
-      const devices::DeviceMemory from_there = upload(from), between_there = upload(from);
-      Numbers here = from, between = from;
-      const auto run = [&](devices::DeviceTransforms& by, void* source, void* middle, void* to, void* count) {
-        kernels::cuda::PlaneTransform what{rows, columns, static_cast<std::uint32_t*>(count)};
-        what.rows.from = source;
-        what.rows.piece[0].to = in_place ? source : middle;
-        what.columns.from = static_cast<char*>(what.rows.piece[0].to) + begin * item;
-        for (const std::int64_t p : {0, 1})
-          what.columns.piece[p].to = static_cast<char*>(to) + (p * planes * cut * n + begin) * item;
-        by.transform_planes(what, device_->stream());
-      };
-      Numbers to = random_numbers(2 * all, single);
-      const devices::DeviceMemory to_there = upload(to);
-      for (int again = 0; again < (in_place ? 1 : 3); ++again) {
-        run(*device_->transforms(), from_there.data(), between_there.data(), to_there.data(),
-            counters_there.data());
-        run(host_, here.bytes.data(), between.bytes.data(), to.bytes.data(), counters.bytes.data());
-      }
-      Numbers result = to;
-      download(to_there, result);
-      expect_near(result, to, std::to_string(n) + ", round " + std::to_string(round));
+      expect_planes_of_host(rows, n, begin, end, random_numbers(2 * planes * n * n, rows.single), in_place,
+                            std::to_string(n) + ", round " + std::to_string(round));
     }
   }
 }
@@ -296,13 +309,12 @@ TEST_F(CudaTransformsTest, PlanesOfRealsAreThoseOfTheHost) {
   for (std::int64_t n = kernels::cuda::PlaneTransform::shortest_of_reals;
        n <= kernels::cuda::PlaneTransform::longest; n *= 2) {
     for (int round = 0; round < 4; ++round) {
-      const bool single = round % 2 == 0, whole = round >= 2;
+      const bool whole = round >= 2;
       const std::int64_t planes = number(1, 20), row = n + number(0, 3), spectrum = n / 2 + 1 + number(0, 3);
       const std::int64_t begin = whole ? 0 : number(0, n / 2 - 1);
-      const std::int64_t end = whole ? n / 2 + 1 : number(begin + 1, n / 2 + 1), cut = number(1, n - 1);
-      const std::int64_t between_numbers = planes * n * spectrum, item = single ? 8 : 16;
+      const std::int64_t end = whole ? n / 2 + 1 : number(begin + 1, n / 2 + 1);
       LineTransform rows;
-      rows.single = single;
+      rows.single = round % 2 == 0;
       rows.of_reals = true;
       rows.length = n;
       rows.from_pair = row;
@@ -313,44 +325,8 @@ TEST_F(CudaTransformsTest, PlanesOfRealsAreThoseOfTheHost) {
       rows.counts[0] = planes;
       rows.from_strides[0] = n * row;
       rows.piece[0] = {0, nullptr, 1, 2 * spectrum, {n * spectrum}};
-      LineTransform columns;
-      columns.single = single;
-      columns.length = n;
-      columns.scale = 0.75;
-      columns.from_along = spectrum;
-      columns.neighbours = end - begin;
-      columns.loops = 1;
-      columns.counts[0] = planes;
-      columns.from_strides[0] = n * spectrum;
-      columns.pieces = 2;
-      columns.piece[0] = {0, nullptr, spectrum, 1, {cut * spectrum}};
-      columns.piece[1] = {cut, nullptr, spectrum, 1, {(n - cut) * spectrum}};
-      Numbers counters = random_numbers(kernels::cuda::counters_of(planes), true);
-      std::ranges::fill(counters.bytes, decltype(counters.bytes)::value_type{});
-      const devices::DeviceMemory counters_there = upload(counters);
-      const Numbers from = random_numbers(planes * n * row, single);
-      Numbers between = random_numbers(2 * between_numbers, single), to = between;
-      const devices::DeviceMemory from_there = upload(from), between_there = upload(between),
-                                  to_there = upload(to);
-      const auto run = [&](devices::DeviceTransforms& by, const void* source, void* middle, void* result,
-                           void* count) {
-        kernels::cuda::PlaneTransform what{rows, columns, static_cast<std::uint32_t*>(count)};
-        what.rows.from = source;
-        what.rows.piece[0].to = middle;
-        what.columns.from = static_cast<char*>(middle) + begin * item;
-        for (const std::int64_t p : {0, 1})
-          what.columns.piece[p].to =
-              static_cast<char*>(result) + (p * planes * cut * spectrum + begin) * item;
-        by.transform_planes(what, device_->stream());
-      };
-      for (int again = 0; again < 3; ++again) {
-        run(*device_->transforms(), from_there.data(), between_there.data(), to_there.data(),
-            counters_there.data());
-        run(host_, from.bytes.data(), between.bytes.data(), to.bytes.data(), counters.bytes.data());
-      }
-      Numbers result = to;
-      download(to_there, result);
-      expect_near(result, to, std::to_string(n) + ", round " + std::to_string(round));
+      expect_planes_of_host(rows, spectrum, begin, end, random_numbers(planes * n * row, rows.single), false,
+                            std::to_string(n) + ", round " + std::to_string(round));
     }
   }
 }

@@ -1,6 +1,7 @@
 // Transforms along both axes of planes, as plain code: in which order tiles are taken, and what they make.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <complex>
@@ -96,6 +97,12 @@ class Planes {
     transform_lines_here(what.columns);
   }
   Complex& from(std::int64_t number) { return from_[static_cast<std::size_t>(number)]; }
+  /// What the owners have; they have nothing afterwards.
+  std::array<std::vector<Complex>, 2> take_results() {
+    std::array<std::vector<Complex>, 2> results = owners_;
+    for (std::vector<Complex>& owner : owners_) std::ranges::fill(owner, Complex());
+    return results;
+  }
   const std::vector<Complex>& owner(int number) const { return owners_[static_cast<std::size_t>(number)]; }
   bool counters_are_left_as_found() const {
     return std::ranges::all_of(counters_, [](std::uint32_t counter) { return counter == 0; });
@@ -165,7 +172,7 @@ void expect_half_of_complex(std::int64_t longest) {
           }
         }
         all.run_apart();
-        const std::array<std::vector<Complex>, 2> wanted{all.owner(0), all.owner(1)};
+        const std::array<std::vector<Complex>, 2> wanted = all.take_results();
         PlaneTransform what = all.what;
         what.rows.of_reals = true;
         what.rows.from = reals.data();
