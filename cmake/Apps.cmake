@@ -34,20 +34,39 @@ if(PARTITA_HAVE_CUDA)
   set_source_files_properties(apps/shallow_water/cuda_tile_kernels.cu PROPERTIES COMPILE_OPTIONS -fmad=false)
 endif()
 
-add_library(partita_apps STATIC ${PARTITA_APP_SOURCES} ${PARTITA_APP_KERNELS})
-partita_our_code(partita_apps)
+# Compiled once, too: the tests have their own copy of the library.
+add_library(partita_app_objects OBJECT ${PARTITA_APP_SOURCES})
+partita_our_code(partita_app_objects)
+partita_precompile(partita_app_objects <fmt/format.h>)
+partita_unite(
+  partita_app_objects
+  ALONE
+  apps/density/mesh.cpp
+  apps/density/particles.cpp
+  apps/shallow_water/tile_kernels.cpp
+  apps/transformer/host_attention.cpp
+  apps/transformer/host_kernels.cpp)
+target_include_directories(partita_app_objects PUBLIC ${PROJECT_SOURCE_DIR}/apps)
+target_link_libraries(partita_app_objects PRIVATE partita_headers fmt::fmt PNG::PNG GIF::GIF
+                                                  $<TARGET_NAME_IF_EXISTS:CUDA::cudart_static>)
+
+add_library(partita_apps STATIC ${PARTITA_APP_KERNELS})
+set_target_properties(partita_apps PROPERTIES LINKER_LANGUAGE CXX)
 target_include_directories(partita_apps PUBLIC ${PROJECT_SOURCE_DIR}/apps)
-target_link_libraries(partita_apps PUBLIC partita::partita
-                      PRIVATE fmt::fmt PNG::PNG GIF::GIF $<TARGET_NAME_IF_EXISTS:CUDA::cudart_static>)
+target_link_libraries(partita_apps PUBLIC partita::partita PRIVATE partita_app_objects fmt::fmt PNG::PNG GIF::GIF
+                                                                   $<TARGET_NAME_IF_EXISTS:CUDA::cudart_static>)
 
 add_executable(partita_density apps/density/main.cpp)
 partita_our_code(partita_density)
+partita_compile_quickly(partita_density)
 target_link_libraries(partita_density PRIVATE partita_apps CLI11::CLI11)
 
 add_executable(partita_shallow_water apps/shallow_water/main.cpp)
 partita_our_code(partita_shallow_water)
+partita_compile_quickly(partita_shallow_water)
 target_link_libraries(partita_shallow_water PRIVATE partita_apps CLI11::CLI11)
 
 add_executable(partita_transformer apps/transformer/main.cpp)
 partita_our_code(partita_transformer)
+partita_compile_quickly(partita_transformer)
 target_link_libraries(partita_transformer PRIVATE partita_apps CLI11::CLI11)

@@ -47,6 +47,7 @@ file(GLOB benchmark_sources CONFIGURE_DEPENDS benchmarks/*.cpp)
 partita_choose_backends(benchmark_sources)
 add_library(partita_benchmarks OBJECT ${benchmark_sources})
 partita_our_code(partita_benchmarks)
+partita_precompile(partita_benchmarks <fmt/format.h>)
 target_include_directories(partita_benchmarks PRIVATE ${PROJECT_SOURCE_DIR})
 target_link_libraries(partita_benchmarks PRIVATE partita_apps partita::partita partita_dependencies)
 set_property(SOURCE ${PROJECT_SOURCE_DIR}/benchmarks/python_peers.cpp
@@ -82,9 +83,6 @@ set_property(
   APPEND
   PROPERTY COMPILE_DEFINITIONS "PARTITA_LAUNCHER_PATH=\"${PARTITA_MPI_LAUNCHER}\""
            "PARTITA_OPENMPI_FLAGS=\"${launcher_flags_openmpi}\"" "PARTITA_MPICH_FLAGS=\"${launcher_flags_mpich}\"")
-foreach(name IN LISTS PARTITA_MPI_MODULES)
-  add_dependencies(partita_command partita_peers_${name})
-endforeach()
 target_link_libraries(partita_command PRIVATE partita_benchmarks partita_apps partita::partita partita_dependencies CLI11::CLI11 PNG::PNG)
 partita_unite(
   partita_command

@@ -1,13 +1,15 @@
 # Rank tests: one executable with its own main, started on several processes, or with its ranks as threads.
 file(GLOB_RECURSE rank_sources CONFIGURE_DEPENDS ranks/*.cpp)
 partita_choose_backends(rank_sources)
-get_target_property(support_sources partita_test_support SOURCES)
-list(REMOVE_ITEM rank_sources ${support_sources})
+foreach(shared partita_test_support partita_fake_devices)
+  get_target_property(shared_sources ${shared} SOURCES)
+  list(REMOVE_ITEM rank_sources ${shared_sources})
+endforeach()
 add_executable(partita_rank_tests ${rank_sources})
 partita_our_code(partita_rank_tests)
 partita_compile_quickly(partita_rank_tests)
 partita_precompile(partita_rank_tests LIKE partita_test_support)
-target_link_libraries(partita_rank_tests PRIVATE partita_test_support partita_objects)
+target_link_libraries(partita_rank_tests PRIVATE partita_test_support partita_fake_devices partita_objects)
 partita_unite(
   partita_rank_tests
   ALONE

@@ -1,10 +1,12 @@
 # What the programs of apps/ compute, on 1 to 4 ranks.
 file(GLOB app_tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/apps/*.cpp)
-add_executable(partita_app_tests ${app_tests} ${PARTITA_APP_SOURCES} ${PARTITA_APP_KERNELS}
-                                 ${CMAKE_CURRENT_SOURCE_DIR}/ranks/main.cpp)
+add_executable(partita_app_tests ${app_tests} ${PARTITA_APP_KERNELS} ${CMAKE_CURRENT_SOURCE_DIR}/ranks/main.cpp)
 partita_our_code(partita_app_tests)
+partita_compile_quickly(partita_app_tests)
+partita_precompile(partita_app_tests LIKE partita_test_support)
 target_include_directories(partita_app_tests PRIVATE ${PROJECT_SOURCE_DIR}/apps)
-target_link_libraries(partita_app_tests PRIVATE partita_test_support partita_objects fmt::fmt PNG::PNG GIF::GIF)
+target_link_libraries(partita_app_tests PRIVATE partita_app_objects partita_test_support partita_fake_devices
+                                                partita_objects fmt::fmt PNG::PNG GIF::GIF)
 
 foreach(ranks 1 3)
   partita_add_rank_test(apps-threads-${ranks} ${ranks} COMMAND partita_app_tests --threads-group --ranks=${ranks})

@@ -4,7 +4,7 @@ if(NOT PARTITA_SANITIZE)
   partita_our_code(partita_dead_rank)
   partita_compile_quickly(partita_dead_rank)
   partita_precompile(partita_dead_rank LIKE partita_test_support)
-  target_link_libraries(partita_dead_rank PRIVATE partita_test_support partita_objects)
+  target_link_libraries(partita_dead_rank PRIVATE partita_test_support partita_fake_devices partita_objects)
   function(partita_add_dead_rank_test name promise)
     add_test(NAME ${name} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/dead_rank/dead_rank.sh ${promise} ${ARGN} --
                                   $<TARGET_FILE:partita_dead_rank> ${configurations})

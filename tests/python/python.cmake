@@ -42,12 +42,11 @@ foreach(ranks 1 2 4)
   partita_add_python_test(python-threads-${ranks} ${ranks} threads ${pytest} ${all} --with-ranks-only)
 endforeach()
 # What has streams and device memory, on fake devices.
-file(GLOB fake_sources CONFIGURE_DEPENDS ranks/fake_*.cpp)
-add_library(partita_fake SHARED python/fake/library.cpp python/fake/xla_calls.cpp ranks/refused_memory.cpp ${fake_sources})
+add_library(partita_fake SHARED python/fake/library.cpp python/fake/xla_calls.cpp)
 partita_our_code(partita_fake)
 partita_compile_quickly(partita_fake)
 target_include_directories(partita_fake PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${PROJECT_SOURCE_DIR})
-target_link_libraries(partita_fake PRIVATE partita_objects)
+target_link_libraries(partita_fake PRIVATE partita_fake_devices partita_objects)
 set_target_properties(
   partita_fake PROPERTIES OUTPUT_NAME partita SOVERSION ${PROJECT_VERSION} VERSION ${PROJECT_VERSION}
                           LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/fake)

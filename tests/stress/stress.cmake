@@ -4,7 +4,7 @@ add_executable(partita_stress ${stress_sources})
 partita_our_code(partita_stress)
 partita_compile_quickly(partita_stress)
 partita_precompile(partita_stress LIKE partita_test_support)
-target_link_libraries(partita_stress PRIVATE partita_test_support partita_objects)
+target_link_libraries(partita_stress PRIVATE partita_test_support partita_fake_devices partita_objects)
 partita_unite(partita_stress ALONE stress/spectra.cpp stress/transforms.cpp)
 
 # In `make test` a minute altogether, from the same seed every time. PARTITA_STRESS_SECONDS when ctest runs: how long
