@@ -34,7 +34,7 @@ if(PARTITA_HAVE_CUDA)
   set_source_files_properties(apps/shallow_water/cuda_tile_kernels.cu PROPERTIES COMPILE_OPTIONS -fmad=false)
 endif()
 
-# Compiled once, too: the tests have their own copy of the library.
+# Compiled once, too: tests are linked with the library's objects in place of the library.
 add_library(partita_app_objects OBJECT ${PARTITA_APP_SOURCES})
 partita_our_code(partita_app_objects)
 partita_precompile(partita_app_objects <fmt/format.h>)
@@ -53,8 +53,7 @@ target_link_libraries(partita_app_objects PRIVATE partita_headers fmt::fmt PNG::
 add_library(partita_apps STATIC ${PARTITA_APP_KERNELS})
 set_target_properties(partita_apps PROPERTIES LINKER_LANGUAGE CXX)
 target_include_directories(partita_apps PUBLIC ${PROJECT_SOURCE_DIR}/apps)
-target_link_libraries(partita_apps PUBLIC partita::partita PRIVATE partita_app_objects fmt::fmt PNG::PNG GIF::GIF
-                                                                   $<TARGET_NAME_IF_EXISTS:CUDA::cudart_static>)
+target_link_libraries(partita_apps PUBLIC partita::partita PRIVATE partita_app_objects)
 
 add_executable(partita_density apps/density/main.cpp)
 partita_our_code(partita_density)

@@ -4,9 +4,8 @@ add_executable(partita_app_tests ${app_tests} ${PARTITA_APP_KERNELS} ${CMAKE_CUR
 partita_our_code(partita_app_tests)
 partita_compile_quickly(partita_app_tests)
 partita_precompile(partita_app_tests LIKE partita_test_support)
-target_include_directories(partita_app_tests PRIVATE ${PROJECT_SOURCE_DIR}/apps)
 target_link_libraries(partita_app_tests PRIVATE partita_app_objects partita_test_support partita_fake_devices
-                                                partita_objects fmt::fmt PNG::PNG GIF::GIF)
+                                                partita_objects)
 
 foreach(ranks 1 3)
   partita_add_rank_test(apps-threads-${ranks} ${ranks} COMMAND partita_app_tests --threads-group --ranks=${ranks})
