@@ -26,19 +26,19 @@ double seconds_of(int calls, const Call& call) {
 }  // namespace
 
 void bind_bench(nb::module_& module) {
-  const auto calls = nb::arg("calls");
+  const auto call_count = nb::arg("calls");
   module.def(
       "seconds_of_matmul",
       [](const Array& a, const Array& b, const MatmulOptions& options, int calls) {
         return seconds_of(calls, [&] { (void)matmul(a, b, options); });
       },
-      nb::arg("a"), nb::arg("b"), nb::arg("options"), calls);
+      nb::arg("a"), nb::arg("b"), nb::arg("options"), call_count);
   module.def(
       "seconds_of_fft",
       [](const Array& a, const FftOptions& options, int calls) {
         return seconds_of(calls, [&] { (void)fft(a, options); });
       },
-      nb::arg("a"), nb::arg("options"), calls);
+      nb::arg("a"), nb::arg("options"), call_count);
   module.def(
       "seconds_of_fft_plan",
       [](const Array& input, Array& output, const FftOptions& options, int calls) {
@@ -53,20 +53,20 @@ void bind_bench(nb::module_& module) {
         input.context().synchronize();
         return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
       },
-      nb::arg("input"), nb::arg("output"), nb::arg("options"), calls);
+      nb::arg("input"), nb::arg("output"), nb::arg("options"), call_count);
   module.def(
       "seconds_of_redistribute",
       [](const Array& a, const Distribution& destination, const RedistributeOptions& options, int calls) {
         return seconds_of(calls, [&] { (void)redistribute(a, destination, options); });
       },
-      nb::arg("a"), nb::arg("destination"), nb::arg("options"), calls);
+      nb::arg("a"), nb::arg("destination"), nb::arg("options"), call_count);
   module.def(
       "seconds_of_all_reduce",
       [](const Context& context, const nb::object& source, const nb::object& destination, int calls) {
         const Operands operands(source, destination);
         return seconds_of(calls, [&] { all_reduce(context, operands.source(), operands.destination()); });
       },
-      nb::arg("context"), nb::arg("source"), nb::arg("destination"), calls);
+      nb::arg("context"), nb::arg("source"), nb::arg("destination"), call_count);
 }
 
 }  // namespace partita::python
