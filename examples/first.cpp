@@ -1,4 +1,4 @@
-// A first program: an array cut into rows, then dealt out in blocks, checked and written to a file.
+// A first program: an array distributed by rows is redistributed to blocks, compared and written to a file.
 #include <iostream>
 #include <partita/partita.hpp>
 
@@ -12,10 +12,10 @@ int main() {
 
   const pt::Distribution blocks = pt::BlockCyclic({1, columns}, {64, 64});
   if (context.rank() == 0) std::cout << pt::explain_redistribute(rows.layout(), blocks);
-  const pt::Array dealt = pt::redistribute(rows, blocks);  // ... compose everywhere
+  const pt::Array cyclic = pt::redistribute(rows, blocks);  // ... compose everywhere
 
-  const bool same = pt::compare(rows, dealt).equal;
-  if (context.rank() == 0) std::cout << (same ? "the same bits\n" : "other bits\n");
-  pt::write_npy("first.npy", dealt);
+  const bool same = pt::compare(rows, cyclic).equal;
+  if (context.rank() == 0) std::cout << (same ? "equal\n" : "not equal\n");
+  pt::write_npy("first.npy", cyclic);
   return same ? 0 : 1;
 }
