@@ -1,0 +1,31 @@
+// What every function of several arrays, or of a plan and arrays, checks of them.
+#pragma once
+
+#include <partita/array.hpp>
+#include <string_view>
+
+#include "array/array_state.hpp"
+#include "array/overlap.hpp"
+
+namespace partita::arrays {
+
+/// Throws ArgumentError, with the same text on every rank, where `array` was made in another context than
+/// `context`, that of `whose`: of a plan or of another array. An offset in the heap or a rank's number means
+/// something else there. Local.
+void check_context(std::string_view operation, const ContextState& context, std::string_view whose,
+                   const Array& array, std::string_view what);
+
+/// The same of two arrays of one call.
+void check_same_context(std::string_view operation, const Array& a, std::string_view what_a, const Array& b,
+                        std::string_view what_b);
+
+/// Dense, on the symmetric heap: of it every rank knows where it is stored on all ranks.
+bool is_dense_on_heap(const Array& array);
+
+/// Both are: whether they overlap on any rank, every rank knows.
+bool known_on_all_ranks(const Array& a, const Array& b);
+
+/// Whether two arrays of one context share memory: on any rank, if `known_on_all_ranks`; else on this one.
+bool overlap(const Array& a, const Array& b);
+
+}  // namespace partita::arrays
