@@ -71,9 +71,13 @@ check-format: setup-lint
 lint: check-format setup  ## clang-format and clang-tidy over all sources
 	@scripts/lint --all
 
-docs:  ## the page of the public headers, into build/docs/html
+docs: configure  ## the documentation site, into build/docs/site, with the reference of the headers (build/docs/html)
 	@scripts/setup docs
 	@scripts/docs $(BUILD)/docs
+	@cmake --build $(BUILD) -j $(JOBS) --target partita_command partita_python
+	@test -x $(BUILD)/docs-venv/bin/sphinx-build || { python3 -m venv $(BUILD)/docs-venv && \
+	  $(BUILD)/docs-venv/bin/pip install -q --disable-pip-version-check sphinx myst-parser pydata-sphinx-theme matplotlib numpy; }
+	@$(BUILD)/docs-venv/bin/python scripts/site $(BUILD)
 
 wheel: setup  ## a wheel of the Python package for other machines, into build/wheel/
 	@scripts/wheel $(BUILD)
