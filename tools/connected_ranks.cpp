@@ -15,6 +15,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "tools/child_signals.hpp"
+
 namespace partita::tools {
 namespace {
 
@@ -63,7 +65,7 @@ class Connections {
 
   // In the rank's process, for the program that it becomes.
   std::string hand_over(int rank) {
-    std::string text = fmt::format("{}:", rank);
+    std::string text = fmt::format("channels {}:", rank);
     for (int other = 0; other < ranks_; ++other) {
       if (other > 0) text += ',';
       if (other == rank) {
@@ -139,18 +141,15 @@ std::vector<pid_t> start_connected_ranks(int ranks, const std::function<void()>&
   std::vector<pid_t> processes;
   for (int rank = 0; rank < ranks; ++rank) {
     connections.connect_with_later(rank);
-    const pid_t process = fork();
-    if (process < 0) fail_to_start(ranks, "fork");
-    if (process == 0) {
+    processes.push_back(start_child([&] {
       end_with(parent);
       if (rank > 0) close_stdin();
       setenv("PARTITA_SOCKETS", connections.hand_over(rank).c_str(), 1);
       limit.restore();
       setenv("PARTITA_RANK", std::to_string(rank).c_str(), 1);
       become();
-    }
+    }));
     connections.close_ends_of(rank);
-    processes.push_back(process);
   }
   return processes;
 }

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <sched.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -16,6 +15,7 @@
 #include <partita/device_report.hpp>
 #include <partita/machine_report.hpp>
 
+#include "tools/child_signals.hpp"
 #include "tools/command_line.hpp"
 #include "tools/connected_ranks.hpp"
 #include "tools/subcommand.hpp"
@@ -28,54 +28,13 @@ namespace fs = std::filesystem;
 
 constexpr const char* folder_variable = "PARTITA_JOB";
 
-// Children that the signals meant for us reach too; 0: has ended.
-std::vector<pid_t> children;
-void pass_on(int signal, siginfo_t* info, void*) {
-  const bool of_terminal = signal == SIGINT && info->si_code > 0;  // which sends it to the children as well
-  const int interrupted = errno;
-  for (const pid_t child : children) {
-    if (child > 0 && !of_terminal) kill(child, signal);
-  }
-  errno = interrupted;
-}
-
-void pass_signals_on() {
-  struct sigaction action {};
-  action.sa_sigaction = pass_on;
-  action.sa_flags = SA_SIGINFO;
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2}) sigaction(signal, &action, nullptr);
-}
-
-[[noreturn]] void become(char** words) {
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2}) ::signal(signal, SIG_DFL);
+[[noreturn]] void become(char** words, bool interruptible = true) {
+  restore_signals(interruptible);
   execvp(words[0], words);
   const int code = errno == ENOENT ? 127 : 126;
   const std::string line = fmt::format("partita: {}: {}", words[0], std::strerror(errno));
   report_failure(line);
   _exit(code);
-}
-
-// The exit code of a child; 128 + signal where it was killed, as in a shell.
-int wait_for(pid_t& child) {
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0) {
-    if (errno != EINTR) return 1;
-  }
-  child = 0;
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
-int spawn_and_wait(char** words, bool die_with_us) {
-  const pid_t child = fork();
-  if (child < 0)
-    throw std::runtime_error(fmt::format("no process could be started: {}", std::strerror(errno)));
-  if (child == 0) {
-    if (die_with_us) prctl(PR_SET_PDEATHSIG, SIGKILL);
-    become(words);
-  }
-  children = {child};
-  pass_signals_on();
-  return wait_for(children.front());
 }
 
 std::vector<char*> pointers_to(std::vector<std::string>& words) {
@@ -174,14 +133,87 @@ int judge(const std::string& folder, const std::vector<int>& codes) {
   return worst;
 }
 
+// The machine, and what numbers of processes mean on it.
+std::string this_machine() {
+  std::error_code ignored;
+  return fmt::format("{} {}", first_line_of("/proc/sys/kernel/random/boot_id"),
+                     fs::read_symlink("/proc/self/ns/pid", ignored).string());
+}
+
+// The processes that run ranks on this machine and have not ended. A launcher passes interrupts on or not,
+// so they are sent straight to these.
+class RanksHere {
+ public:
+  RanksHere(std::string folder, int ranks)
+      : folder_(std::move(folder)), signalled_(static_cast<std::size_t>(ranks), 0) {}
+
+  void send(int signal) {
+    for (std::size_t rank = 0; rank < signalled_.size(); ++rank) {
+      const pid_t process = process_of(rank);
+      if (process <= 0 || signalled_[rank] == signal) continue;
+      kill(process, signal);
+      signalled_[rank] = signal;
+    }
+  }
+
+ private:
+  pid_t process_of(std::size_t rank) const {
+    const std::string base = fmt::format("{}/{}.", folder_, rank);
+    const std::string started = first_line_of(base + "started");
+    pid_t process = 0;
+    const auto [end, error] = std::from_chars(started.data(), started.data() + started.size(), process);
+    const bool is_here = error == std::errc{} && *end == ' ' && std::string(end + 1) == machine_;
+    return is_here && !fs::exists(base + "code") ? process : 0;
+  }
+
+  std::string folder_;
+  std::string machine_ = this_machine();
+  std::vector<int> signalled_;  // by rank, the signal that was sent last
+};
+
+// Why the ranks have ended, where a user has interrupted them, and not because of what they have done.
+int judge_unless_interrupted(const std::string& folder, const std::vector<int>& codes) {
+  if (interrupts() == 0) return judge(folder, codes);
+  fmt::print(stderr, "{}partita: interrupted\n", isatty(STDERR_FILENO) != 0 ? "\n" : "");
+  return 128 + SIGINT;
+}
+
 int run_connected(const std::string& folder, int ranks, std::vector<std::string> program) {
   setenv(folder_variable, folder.c_str(), 1);
   std::vector<char*> words = pointers_to(program);
-  children = start_connected_ranks(ranks, [&words] { become(words.data()); });
-  pass_signals_on();
+  std::vector<pid_t> alive = start_connected_ranks(ranks, [&words] { become(words.data()); });
+  Escalation escalation;
+  int sent = SIGINT;  // by the handler, or the terminal
+  const auto react = [&] {
+    const int due = escalation.due();
+    if (due == 0 || due == sent) return;
+    for (const pid_t process : alive) {
+      if (process > 0) kill(process, due);
+    }
+    sent = due;
+  };
   std::vector<int> codes;
-  for (pid_t& child : children) codes.push_back(wait_for(child));
-  return judge(folder, codes);
+  for (pid_t& process : alive) {
+    codes.push_back(wait_for_child(process, react));
+    process = 0;
+  }
+  return judge_unless_interrupted(folder, codes);
+}
+
+// The launcher's exit code. Interrupts go to the ranks: a launcher that gets them kills its ranks at once,
+// and leaves files of its own at the second one.
+int run_launcher(const Launcher& launcher, std::vector<char*> words, const std::string& folder, int ranks) {
+  const bool interruptible = launcher.kind == LauncherKind::other;
+  const pid_t process = start_child([&] { become(words.data(), interruptible); });
+  Escalation escalation;
+  RanksHere here(folder, ranks);
+  int sent = 0;
+  return wait_for_child(process, [&] {
+    const int due = escalation.due();
+    if (due != SIGTERM) here.send(due);
+    if (due != SIGINT && due != sent) kill(process, due);
+    sent = due;
+  });
 }
 
 }  // namespace
@@ -232,6 +264,7 @@ void report_failure(const std::string& line) {
 int run_job(const Launcher& launcher, int ranks, const std::vector<std::string>& program) {
   if (launcher.kind == LauncherKind::none) throw std::runtime_error(launcher.problem);
   if (is_launched_rank()) throw UsageError("this process is itself a rank of a launcher: no job in a job");
+  pass_signals_on(launcher.kind == LauncherKind::own);  // from here on the folder goes, whatever happens
   const JobFolder folder;
   pass_terminal_on();
   if (launcher.kind == LauncherKind::own) return run_connected(folder.path(), ranks, program);
@@ -249,8 +282,8 @@ int run_job(const Launcher& launcher, int ranks, const std::vector<std::string>&
   if (const std::string path = name.find('/') == std::string::npos ? find_in_path(name) : ""; !path.empty())
     name = path;
   const LauncherNoise noise(folder.path(), launcher.kind);
-  const int code = spawn_and_wait(pointers_to(words).data(), false);
-  const int worst = judge(folder.path(), codes_in(folder.path(), ranks));
+  const int code = run_launcher(launcher, pointers_to(words), folder.path(), ranks);
+  const int worst = judge_unless_interrupted(folder.path(), codes_in(folder.path(), ranks));
   if (worst == 0 && code != 0) noise.print();
   return worst != 0 ? worst : code;
 }
@@ -258,10 +291,14 @@ int run_job(const Launcher& launcher, int ranks, const std::vector<std::string>&
 int run_rank_of_job(const std::string& folder, char** program) {
   if (*program == nullptr) return 2;
   const std::string base = fmt::format("{}/{}.", folder, launched_rank());
-  std::ofstream(base + "started") << "1\n";
+  pass_signals_on(true);
+  std::ofstream(base + "started") << fmt::format("{} {}\n", getpid(), this_machine());
   setenv(folder_variable, folder.c_str(), 1);
   LauncherNoise::forget(folder);
-  const int code = spawn_and_wait(program, true);
+  const int code = wait_for_child(start_child([&] {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    become(program);
+  }));
   std::ofstream(base + "code") << code << '\n';
   // The launcher hears that all is well: it would only say so again, in many lines.
   return fs::is_directory(folder) ? 0 : code;

@@ -205,7 +205,7 @@ std::unique_ptr<ProcessGroup> make_sockets_group(std::shared_ptr<SocketsLinks> l
 }
 
 std::unique_ptr<ProcessGroup> make_sockets_group(int ranks_per_node, std::chrono::milliseconds deadline) {
-  return make_sockets_group(sockets_of_launcher(), ranks_per_node, deadline);
+  return make_sockets_group(sockets_of_launcher(deadline), ranks_per_node, deadline);
 }
 
 }  // namespace partita::runtime

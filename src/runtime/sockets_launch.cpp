@@ -16,6 +16,7 @@
 #include "base/environment_variable.hpp"
 #include "runtime/home_process.hpp"
 #include "runtime/live_contexts.hpp"
+#include "runtime/sockets_channels.hpp"
 #include "runtime/sockets_group.hpp"
 
 namespace partita::runtime {
@@ -28,9 +29,16 @@ struct Taken {
   HomeProcess home;
   std::shared_ptr<SocketsLinks> links;
 };
+/// The channels of a launcher, until there are connections.
+struct Connecting {
+  HomeProcess home;
+  int rank;
+  SocketsChannels channels;
+};
 // Never destroyed: contexts may go in static destructors.
 std::atomic<Taken*> taken{nullptr};
 std::mutex taking;
+std::unique_ptr<Connecting> connecting;
 
 std::optional<int> natural_number(std::string_view text) {
   int number = 0;
@@ -61,6 +69,28 @@ std::vector<FileDescriptor> take(const HandedSockets& handed) {
   return sockets;
 }
 
+void require_home(const HomeProcess& home) {
+  if (home.is_here()) return;
+  throw UnsupportedError(
+      fmt::format("the connections of this rank are those of process {}, of which this one is a fork: it has "
+                  "no part in them",
+                  home.number()));
+}
+
+std::shared_ptr<SocketsLinks> connected(std::chrono::milliseconds deadline) {
+  if (connecting == nullptr) {
+    const HandedSockets handed = parse_sockets(environment_variable(sockets_variable));
+    std::vector<FileDescriptor> sockets = take(handed);
+    if (!handed.are_channels) return std::make_shared<SocketsLinks>(handed.rank, std::move(sockets));
+    connecting = std::make_unique<Connecting>(
+        Connecting{{}, handed.rank, SocketsChannels(handed.rank, std::move(sockets))});
+  }
+  require_home(connecting->home);
+  std::vector<FileDescriptor> connections = connecting->channels.connect(deadline);
+  const std::unique_ptr<Connecting> done = std::move(connecting);
+  return std::make_shared<SocketsLinks>(done->rank, std::move(connections));
+}
+
 void end_sockets_at_exit() {
   const Taken& ours = *taken.load();
   if (!ours.home.is_here()) return;
@@ -83,6 +113,9 @@ HandedSockets parse_sockets(std::string_view text) {
     check(good, "{} is \"{:.40}\"; it must be what `partita run --threads` sets", sockets_variable, text);
   };
   HandedSockets handed;
+  constexpr std::string_view of_channels = "channels ";
+  handed.are_channels = text.starts_with(of_channels);
+  if (handed.are_channels) text.remove_prefix(of_channels.size());
   const std::size_t colon = text.find(':');
   refuse(colon != std::string_view::npos);
   const std::optional<int> rank = natural_number(text.substr(0, colon));
@@ -103,18 +136,12 @@ HandedSockets parse_sockets(std::string_view text) {
   return handed;
 }
 
-std::shared_ptr<SocketsLinks> sockets_of_launcher() {
-  if (const Taken* const before = taken.load(); before != nullptr && !before->home.is_here()) {
-    throw UnsupportedError(fmt::format(
-        "the connections of this rank are those of process {}, of which this one is a fork: it has "
-        "no part in them",
-        before->home.number()));
-  }
+std::shared_ptr<SocketsLinks> sockets_of_launcher(std::chrono::milliseconds deadline) {
+  if (const Taken* const before = taken.load(); before != nullptr) require_home(before->home);
   const std::lock_guard lock(taking);
   if (taken.load() == nullptr) {
-    const HandedSockets handed = parse_sockets(environment_variable(sockets_variable));
     auto ours = std::make_unique<Taken>();
-    ours->links = std::make_shared<SocketsLinks>(handed.rank, take(handed));
+    ours->links = connected(deadline);
     taken = ours.release();
     ::unsetenv(sockets_variable);
     std::atexit(end_sockets_at_exit);

@@ -38,6 +38,14 @@ expect_failure 2 'no connection: a program between the launcher and this one has
   $run 2 -- python3 -c 'import subprocess, sys; sys.exit(subprocess.call(sys.argv[1:]))' "$partita" convert a.npy d.npy
 PARTITA_SOCKETS=nonsense expect_failure 2 'PARTITA_SOCKETS is "nonsense"; it must be what' "$partita" convert a.npy d.npy
 
+# Several programs in a rank, one after the other: each meets the same one of the other ranks, however late those are.
+$run 3 -- sh -c '"$0" convert a.npy c.h5 >first.$PARTITA_RANK && sleep 0.$PARTITA_RANK && "$0" convert c.h5 d.npy && true' "$partita" >second
+grep -q 'on 3 ranks' first.0 && grep -q 'on 3 ranks' second || fail "two programs in a rank: $(cat first.0 second)"
+cmp a.npy d.npy || fail "another file came back of two programs in a rank"
+
+expect_interrupted 1 'ready.*ready' $run 2 -- sh -c 'echo ready; exec sleep 600'
+expect_interrupted 2 'ready.*ready' $run 2 -- sh -c 'trap "" INT; echo ready; while :; do sleep 0.05; done'
+
 # Signals reach the ranks, and the ranks end when the launcher does, however that ends.
 wait_until() { # COMMAND: at most a minute
   for _ in $(seq 300); do

@@ -46,6 +46,14 @@ END
   [ "$code" = 5 ] && grep -q noise err || fail "what a launcher says that fails is told ($code): $(cat err)"
 fi
 
+# Ctrl-C: programs get SIGINT, and those that do not end SIGTERM; typed twice, at once.
+expect_interrupted 1 'ready.*ready' "$partita" run -q -n 2 -- sh -c 'trap "echo >\"$PARTITA_TEST_FOLDER/int.$$\"; exit 3" INT; echo ready; while :; do sleep 0.05; done'
+[ "$(ls int.* | wc -l)" = 2 ] || fail "SIGINT does not reach both ranks"
+expect_interrupted 2 'ready.*ready' "$partita" run -q -n 2 -- sh -c 'trap "" INT; trap "echo >\"$PARTITA_TEST_FOLDER/term.$$\"; exit 3" TERM; echo ready; while :; do sleep 0.05; done'
+[ "$(ls term.* | wc -l)" = 2 ] || fail "SIGTERM does not reach both ranks"
+make_npy large.npy '<f8' 300,200,100 False 1
+expect_interrupted 2 'read' "$partita" fft large.npy -n 2 -o spectrum.npy
+
 expect_failure 137 'rank 1 was ended by signal 9' "$partita" run -q -n 2 -- sh -c "[ $rank = 0 ] || kill -9 \$\$"
 expect_failure 127 'no-such-program' "$partita" run -q -n 2 -- no-such-program
 expect_failure 2 'what shall run' "$partita" run -n 2

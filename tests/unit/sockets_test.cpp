@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "runtime/sockets_channels.hpp"
 #include "runtime/sockets_group.hpp"
 #include "runtime/sockets_launch.hpp"
 #include "runtime/sockets_links.hpp"
@@ -287,11 +288,59 @@ TEST(Sockets, WhatNoPartitaSendsIsAnError) {
   EXPECT_THROW(links.progress(), Error);
 }
 
+std::vector<FileDescriptor> with_one(FileDescriptor other, std::size_t place) {
+  std::vector<FileDescriptor> all(2);
+  all[place] = std::move(other);
+  return all;
+}
+
+FileDescriptor copy_of(const FileDescriptor& descriptor) {
+  return FileDescriptor(::fcntl(descriptor.get(), F_DUPFD_CLOEXEC, 0));
+}
+
+TEST(Sockets, EachProgramOfARankHasConnectionsOfItsOwn) {
+  const Pair channel = socket_pair();
+  // Rank 0 has ended two programs before rank 1 comes: the first waited in vain, the second is still there.
+  { const runtime::SocketsChannels first(0, with_one(copy_of(channel.one), 1)); }
+  runtime::SocketsChannels low(0, with_one(copy_of(channel.one), 1));
+  runtime::SocketsChannels next(0, with_one(copy_of(channel.one), 1));
+  runtime::SocketsChannels high(1, with_one(copy_of(channel.other), 0));
+  const FileDescriptor there = std::move(low.connect(deadline)[1]),
+                       here = std::move(high.connect(deadline)[0]);
+  ASSERT_EQ(::send(there.get(), "a", 1, 0), 1);
+  char byte = 0;
+  ASSERT_EQ(::recv(here.get(), &byte, 1, 0), 1);
+  EXPECT_EQ(byte, 'a');
+  // What the next program of rank 0 has sent is still in the channel, for that of rank 1.
+  runtime::SocketsChannels high_next(1, with_one(copy_of(channel.other), 0));
+  const FileDescriptor from_next = std::move(next.connect(deadline)[1]);
+  const FileDescriptor to_next = std::move(high_next.connect(deadline)[0]);
+  ASSERT_EQ(::send(to_next.get(), "b", 1, 0), 1);
+  ASSERT_EQ(::recv(from_next.get(), &byte, 1, 0), 1);
+  EXPECT_EQ(byte, 'b');
+}
+
+TEST(Sockets, AProgramWhoseRankDoesNotStartOneIsNotConnected) {
+  Pair channel = socket_pair();
+  runtime::SocketsChannels high(1, with_one(copy_of(channel.other), 0));
+  EXPECT_THROW(high.connect(std::chrono::milliseconds(30)), TimeoutError);
+  const runtime::SocketsChannels low(0, with_one(copy_of(channel.one), 1));
+  EXPECT_TRUE(static_cast<bool>(high.connect(deadline)[0]));  // it is asked again
+  runtime::SocketsChannels alone(1, with_one(copy_of(channel.other), 0));
+  channel.one.reset();
+  EXPECT_THROW(alone.connect(deadline), LostPeerError);
+  channel.other.reset();
+}
+
 TEST(Sockets, TheLaunchersVariableIsRead) {
   const runtime::HandedSockets handed = runtime::parse_sockets("1:5,-,7");
   EXPECT_EQ(handed.rank, 1);
   EXPECT_EQ(handed.descriptors, (std::vector<int>{5, -1, 7}));
+  EXPECT_FALSE(handed.are_channels);
   EXPECT_EQ(runtime::parse_sockets("0:-").descriptors, std::vector<int>{-1});
+  const runtime::HandedSockets channels = runtime::parse_sockets("channels 1:5,-,7");
+  EXPECT_TRUE(channels.are_channels);
+  EXPECT_EQ(channels.descriptors, handed.descriptors);
   for (const char* text :
        {"", ":", "1", "a:-", "0:", "0:5", "1:5", "1:-,5", "0:-,x", "0:-,5,", "0:-,-1", "-1:5"})
     EXPECT_THROW(runtime::parse_sockets(text), ArgumentError) << text;
