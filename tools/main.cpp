@@ -29,6 +29,12 @@ std::string called_subcommand(const CLI::App& app) {
   return chosen.empty() ? "partita" : "partita " + chosen.front()->get_name();
 }
 
+// `run`: what follows its own options is the command line of a program, with options that are not ours.
+bool takes_a_program(const CLI::App& app) {
+  const auto chosen = app.get_subcommands();
+  return !chosen.empty() && chosen.front()->get_prefix_command();
+}
+
 int fail(int code, const std::string& text) {
   report_failure("partita: " + first_line(text));
   return code;
@@ -39,21 +45,25 @@ int run_guarded(CLI::App& app, std::vector<std::string> arguments) {
   const auto refuse = [&](const std::string& what) {
     return fail(usage, fmt::format("{} (see {} --help)", first_line(what), called_subcommand(app)));
   };
+  // What is not known comes before what is wrong or missing: one is often the other, written wrongly, and
+  // the value of an unknown option is read as an argument of its own.
+  const auto unknown = [&] { return unknown_word(app, arguments_before_dashes()); };
   try {
     std::reverse(arguments.begin(), arguments.end());
     app.parse(std::move(arguments));
     return 0;
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // help and version
-    // What is not known comes before what is missing: one is often the other, written wrongly.
-    const std::string unknown = unknown_word(app, arguments_before_dashes());
-    return refuse(unknown.empty() ? error.what() : unknown);
+    const std::string word = unknown();
+    return refuse(word.empty() ? error.what() : word);
   } catch (const ExitCode& end) {
     return end.code;
   } catch (const UsageError& error) {
-    return refuse(error.what());
+    const std::string word = takes_a_program(app) ? "" : unknown();
+    return refuse(word.empty() ? error.what() : word);
   } catch (const ArgumentError& error) {
-    return fail(usage, error.what());
+    const std::string word = takes_a_program(app) ? "" : unknown();
+    return word.empty() ? fail(usage, error.what()) : refuse(word);
   } catch (const std::exception& error) {
     return fail(failure, error.what());
   }

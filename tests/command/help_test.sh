@@ -26,6 +26,8 @@ code=0
 expect_failure 2 'no command "layoot"; did you mean layout?' "$partita" layoot
 expect_failure 2 'no command "zzzzzz" (' "$partita" zzzzzz
 expect_failure 2 'no option --shap; did you mean --shape?' "$partita" layout slab:0 --shap 4
+expect_failure 2 'no option --shap; did you mean --shape?' "$partita" layout --shap 4 slab:0
+expect_failure 2 'no option --shap; did you mean --shape?' "$partita" plan --shap 64x64
 expect_failure 2 'no option --hlep; did you mean --help?' "$partita" --hlep
 expect_failure 2 'redistribute, matmul, fft; did you mean fft?' "$partita" plan --operation ftt slab:0 --shape 4
 expect_failure 2 'needs two distributions' "$partita" plan slab:0 --shape 4
