@@ -17,6 +17,7 @@
 #include "runtime/sockets_group.hpp"
 #include "runtime/threads_group.hpp"
 #include "runtime/threads_per_rank.hpp"
+#include "runtime/uncaught_errors.hpp"
 
 namespace partita {
 
@@ -97,6 +98,7 @@ void settle_threads(ContextState& state) {
 }  // namespace
 
 Context initialize(const ContextOptions& options) {
+  runtime::report_uncaught_errors_once();
   const std::shared_ptr<ContextState> state = ContextState::make();
   state->options = options_to_begin_with(options);
   state->group = make_group(state->options);

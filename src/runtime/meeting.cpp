@@ -16,6 +16,7 @@
 #include "runtime/rank_list.hpp"
 #include "runtime/rank_zero.hpp"
 #include "runtime/runtime.hpp"
+#include "runtime/uncaught_errors.hpp"
 #include "runtime/wait.hpp"
 
 namespace partita::runtime {
@@ -197,7 +198,9 @@ void Meeting::fail(const std::string& why) {
 }
 
 void Meeting::note_told(std::string_view text) {
-  if (of_all()) state_.told = {std::string(text), state_.agreements};
+  if (!of_all()) return;
+  state_.told = {std::string(text), state_.agreements};
+  note_error_of_all(state_.rank(), text);
 }
 
 Summary Meeting::join(Summary summary) {
