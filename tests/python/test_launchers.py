@@ -1,6 +1,7 @@
 """Ranks by what a launcher leaves in the environment: torchrun's, whose variables are set here by hand."""
 
 import concurrent.futures
+import contextlib
 import importlib.util
 import os
 import socket
@@ -14,6 +15,7 @@ import numpy as np
 import pytest
 
 import partita as pt
+from partita import _links as on_host
 from partita import _links_between_hosts as between_hosts
 
 BODY = """
@@ -22,11 +24,22 @@ context = pt.initialize(device="cpu", deadline=20)
 """
 
 
+def free_port():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return str(free.getsockname()[1])
+
+
+def base_environment():
+    """Without a launcher's."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(("OMPI_", "PMI", "PARTITA_"))}
+
+
 def started(ranks, text, only=None, body=BODY, **more):
     """What each rank prints, or of `only` some, and its exit code."""
-    job = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29500", "TORCHELASTIC_RUN_ID": uuid.uuid4().hex, "WORLD_SIZE": str(ranks)}
+    job = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": free_port(), "TORCHELASTIC_RUN_ID": uuid.uuid4().hex, "WORLD_SIZE": str(ranks)}
     job.update({"LOCAL_WORLD_SIZE": str(ranks), **more})
-    base = {name: value for name, value in os.environ.items() if not name.startswith(("OMPI_", "PMI", "PARTITA_"))}
+    base = base_environment()
     programs = [
         subprocess.Popen(
             [sys.executable, "-c", body + text],
@@ -53,12 +66,6 @@ context.close()
         assert code == 0 and printed.split() == [str(rank), str(ranks), str(total), str(float(ranks)), "False"], printed
 
 
-def free_port():
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return str(free.getsockname()[1])
-
-
 class Store:
     """As much of PyTorch's as ranks need to find each other."""
 
@@ -77,35 +84,98 @@ class Store:
             return self.values[key]
 
 
-def test_links_between_hosts(monkeypatch):
-    """Each pair of ranks is connected; who does not know the secret is let go."""
-    store, ranks = Store(), 3
-    monkeypatch.setattr(between_hosts, "_store", lambda *_: store)
-    monkeypatch.setattr(between_hosts, "_patience", 0.2)
-    monkeypatch.setenv("MASTER_ADDR", "127.0.0.1")
-    monkeypatch.setenv("MASTER_PORT", "1")
+class LastingStore(Store):
+    """It ends when rank 0 has its connections, as that of rank 0's process does."""
 
-    def stranger(said):
-        port, _, host = store.get("rank 0").decode().partition(" ")
-        with socket.create_connection((host, int(port)), 10) as link:
-            link.sendall(said)
-            assert link.recv(100) is not None
-            assert link.recv(100) == b""
+    ended = False
 
-    def rank(number):
-        links = between_hosts.links_between_hosts(number, ranks, time.monotonic() + 10)
-        for peer, link in enumerate(links):
-            if link is not None:
-                link.sendall(bytes([number, peer]))
-        return [None if link is None else tuple(link.recv(2, socket.MSG_WAITALL)) for link in links]
+    def get(self, key):
+        if self.ended:
+            raise RuntimeError("the store has ended")
+        time.sleep(0.05)  # the other ranks are slower than rank 0
+        return super().get(key)
 
+
+def bytes_by_links(number, links):
+    """What each rank has sent: its number, and that of the receiver."""
+    for peer, link in enumerate(links):
+        if link is not None:
+            link.sendall(bytes([number, peer]))
+    return [None if link is None else tuple(link.recv(2, socket.MSG_WAITALL)) for link in links]
+
+
+def all_linked(ranks, rank, strangers):
+    """Connects all ranks, in threads, after strangers have come to rank 0."""
     with concurrent.futures.ThreadPoolExecutor(ranks) as pool:
         first = pool.submit(rank, 0)
-        for said in (b"", 36 * b"x"):
-            stranger(said)
+        strangers()
         assert not first.done()
         found = [one.result(20) for one in [first, *(pool.submit(rank, number) for number in range(1, ranks))]]
     assert found == [[(peer, number) if peer != number else None for peer in range(ranks)] for number in range(ranks)]
+
+
+def test_links_between_hosts(monkeypatch):
+    """Each pair of ranks is connected; who does not know the secret is let go."""
+    store, ranks = LastingStore(), 4
+    monkeypatch.setattr(between_hosts, "job_store", lambda *_: store)
+    monkeypatch.setattr(on_host, "_patience", 0.2)
+    monkeypatch.setenv("MASTER_ADDR", "127.0.0.1")
+    monkeypatch.setenv("MASTER_PORT", "1")
+
+    def strangers():
+        for said in (b"", 36 * b"x"):
+            port, _, host = store.get("rank 0").decode().partition(" ")
+            with socket.create_connection((host, int(port)), 10) as link:
+                link.sendall(said)
+                assert link.recv(100) is not None
+                assert link.recv(100) == b""
+
+    def rank(number):
+        links = between_hosts.links_between_hosts(number, ranks, time.monotonic() + 10)
+        store.ended = store.ended or number == 0
+        return bytes_by_links(number, links)
+
+    all_linked(ranks, rank, strangers)
+
+
+def test_links_of_a_host(monkeypatch):
+    """Processes of other users, and those that do not know the secret, do not end the job."""
+    monkeypatch.setattr(on_host, "_patience", 0.2)
+    monkeypatch.setattr(on_host, "_secret", lambda *_: b"of the store")
+    monkeypatch.setenv("TORCHELASTIC_RUN_ID", uuid.uuid4().hex)
+    others = [False, True, True]  # the first that comes is of another user
+    monkeypatch.setattr(on_host, "_is_of_same_user", lambda _: others.pop(0) if others else True)
+
+    def strangers():
+        for said in (b"", b"x", 36 * b"x"):
+            with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as link:
+                while link.connect_ex(on_host._name(0, b"of the store")):
+                    time.sleep(0.01)
+                link.settimeout(10)
+                with contextlib.suppress(OSError):  # it may have been sent away before it says anything
+                    link.sendall(said)
+                    while link.recv(100):
+                        pass
+
+    all_linked(3, lambda number: bytes_by_links(number, on_host.links_of_host(number, 3, time.monotonic() + 10)), strangers)
+
+
+def test_jobs_of_one_host_have_names_of_their_own(monkeypatch):
+    names = {on_host._name(0, b""), on_host._name(1, b""), on_host._name(0, b"secret")}
+    for variable in ("MASTER_PORT", "TORCHELASTIC_RUN_ID", "SLURM_JOB_ID", "SLURM_STEP_ID", "PBS_JOBID"):
+        monkeypatch.setenv(variable, "another")
+        names.add(on_host._name(0, b""))
+    assert len(names) == 8
+
+
+def test_the_address_of_a_host_whose_name_is_one_of_the_loopback_device(monkeypatch):
+    """As /etc/hosts has it: other hosts would reach themselves."""
+    monkeypatch.setenv("MASTER_PORT", "29500")
+    monkeypatch.setattr(socket, "getaddrinfo", lambda name, port, **_: [(socket.AF_INET, 0, 0, "", ("127.0.1.1", port))])
+    monkeypatch.setattr(between_hosts, "_source_of", lambda family, target: "127.0.0.1" if target.startswith("127.") else "10.1.2.3")
+    for name, address in (("head", "10.1.2.3"), ("127.0.0.1", "127.0.0.1"), ("localhost", "127.0.0.1")):
+        monkeypatch.setenv("MASTER_ADDR", name)
+        assert between_hosts._own_address() == (socket.AF_INET, address)
 
 
 WITHOUT_TORCH = importlib.util.find_spec("torch") is None
@@ -198,6 +268,31 @@ def alone(text, **variables):
     )
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
+
+
+def test_no_program_looks_for_connections_that_are_taken():
+    """Those of `partita run --threads`, whether its environment is the process's or os.environ."""
+    text = """
+import subprocess
+with pt.initialize(device="cpu") as context:
+    child = [sys.executable, "-c", "import partita as pt; print(pt.initialize(device='cpu').size)"]
+    for given in (None, dict(os.environ)):
+        print(subprocess.run(child, env=given, capture_output=True, text=True).stdout.strip())
+    print(os.environ.get("PARTITA_SOCKETS"))
+"""
+    here, there = socket.socketpair()
+    with here, there:
+        programs = [
+            subprocess.Popen(
+                [sys.executable, "-c", "import os, sys, partita as pt\n" + text],
+                env={**base_environment(), "PARTITA_SOCKETS": value},
+                pass_fds=[end.fileno()],
+                stdout=subprocess.PIPE,
+                text=True,
+            )
+            for value, end in ((f"0:-,{here.fileno()}", here), (f"1:{there.fileno()},-", there))
+        ]
+        assert [one.communicate(timeout=60)[0].split() for one in programs] == [["1", "1", "None"]] * 2
 
 
 SLURM = {"SLURM_JOB_ID": "7", "SLURM_PROCID": "1", "SLURM_NTASKS": "4", "SLURM_LOCALID": "1", "SLURM_NNODES": "1"}

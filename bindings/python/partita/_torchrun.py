@@ -6,6 +6,7 @@ torchrun says who they are in the environment. They connect to each other, and t
 
 from __future__ import annotations
 
+import ctypes
 import os
 import threading
 import time
@@ -17,6 +18,8 @@ _sockets = "PARTITA_SOCKETS"  # as the library reads it
 _wanted = ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
 _connecting = threading.Lock()
 _connected = False
+_libc = ctypes.CDLL(None)
+_libc.getenv.restype = ctypes.c_char_p
 
 
 def connect_ranks(deadline: float) -> None:
@@ -43,9 +46,10 @@ def connect_ranks(deadline: float) -> None:
 
 
 def forget_handed() -> None:
-    """The library has them: programs that this one starts shall not look for them."""
-    if _connected:
-        os.environ.pop(_sockets, None)
+    """Programs that this one starts shall not look for connections that the library has taken. It takes the variable out of the
+    process's environment, of which os.environ is a copy."""
+    if _sockets in os.environ and (_connected or _libc.getenv(_sockets.encode()) is None):
+        del os.environ[_sockets]
 
 
 def _number(name: str) -> int:
