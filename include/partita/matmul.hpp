@@ -242,6 +242,9 @@ class PARTITA_API Matmul {
   /// Binds the arrays that `execute` uses. Local; they must match the operands of the plan and outlive their
   /// use.
   void reset(const Array& a, const Array& b, const Array* c, Array& d, const EpilogueArrays& arrays = {});
+  /// Releases the arrays that are bound; `reset` binds others. Local. Without it they stay allocated until
+  /// the next `reset`, or until this object is destroyed.
+  void unbind();
   /// Of the arrays that are bound; ArgumentError where there are none.
   void execute();
   void execute(std::complex<double> alpha, std::complex<double> beta);

@@ -104,6 +104,11 @@ void Matmul::reset(const Array& a, const Array& b, const Array* c, Array& d, con
   state_->checked = request.alike_on_all_ranks();
 }
 
+void Matmul::unbind() {
+  state_->request = {};
+  state_->product.arrays = state_->scaling.arrays = {};
+}
+
 void Matmul::execute() {
   state_->execute(state_->setting.options.alpha, state_->setting.options.beta, {});
 }

@@ -131,7 +131,7 @@ class Matmul(PlannedOperation):
         core_given(b), core_of(c)
         if out is None:
             out = self._new_result(a, b, c, options)
-        self.out: Array = out
+        self._bound_out: Optional[Array] = out
         more = {name: None if one is None else one.operand for name, one in {**given, "c": c}.items()}
         operands = _core.MatmulOperands(a.operand, b.operand, out.operand, **more)
         self._core = _core.Matmul(context, operands, self._options, c is not None and c._core is out._core)
@@ -153,15 +153,31 @@ class Matmul(PlannedOperation):
         self, a: Array, b: Array, c: Optional[Array] = None, *, out: Optional[Array] = None, **arrays: Optional[Array]
     ) -> None:
         """Bind other arrays, of the operands that were planned; `arrays`: bias, ... Local."""
-        self.out = self.out if out is None else out
-        d = writable("out", self.out)
+        out = self._bound_out if out is None else out
+        if out is None:
+            raise ArgumentError("Matmul.reset: out is needed: nothing is bound")
+        self._bound_out = out
+        d = writable("out", out)
         assert d is not None
         unknown = [name for name in arrays if name not in _of_epilogue]
         if unknown:
             raise TypeError(f"there is no array {unknown[0]}; known: {', '.join(_of_epilogue)}")
         bound = _arrays({name: one for name, one in arrays.items() if one is not None})
         self._core.reset(core_given(a), core_given(b), core_of(c), d, bound)
-        self._bound = (a, b, c, *arrays.values()), bound  # they are read until the next reset
+        self._bound: Tuple[Optional[Array], ...] = (a, b, c, *arrays.values())
+        self._bound_more: Optional[_core.EpilogueArrays] = bound  # they are read until the next reset
+
+    def unbind(self) -> None:
+        """Release the arrays that are bound, `out` among them; `reset` with an `out` binds others. Local."""
+        self._core.unbind()
+        self._bound, self._bound_more, self._bound_out = (), None, None
+
+    @property
+    def out(self) -> Array:
+        """Where the result goes."""
+        if self._bound_out is None:
+            raise ArgumentError("Matmul: nothing is bound: reset binds arrays")
+        return self._bound_out
 
     @collective
     def execute(self, alpha: Optional[complex] = None, beta: Optional[complex] = None, *, stream: Any = None) -> Array:
@@ -169,7 +185,7 @@ class Matmul(PlannedOperation):
         self._core.execute(
             self._options.alpha if alpha is None else alpha,
             self._options.beta if beta is None else beta,
-            stream_of_arrays(stream, self.out, *self._bound[0]),
+            stream_of_arrays(stream, self.out, *self._bound),
         )
         return self.out
 

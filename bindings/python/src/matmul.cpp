@@ -116,6 +116,7 @@ void bind_matmul_object(nb::module_& module) {
           [](Matmul& self, const Array& a, const Array& b, const Array* c, Array& d,
              const EpilogueArrays& arrays) { self.reset(a, b, c, d, arrays); },
           nb::arg("a"), nb::arg("b"), nb::arg("c").none(), nb::arg("d"), nb::arg("arrays"))
+      .def("unbind", &Matmul::unbind)
       .def(
           "execute",
           [](Matmul& self, std::complex<double> alpha, std::complex<double> beta, StreamHandle stream) {

@@ -1,5 +1,6 @@
 // partita._core: the public headers, bound one by one.
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
 
 #include <partita/context.hpp>
 #include <partita/version.hpp>
