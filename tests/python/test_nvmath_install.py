@@ -8,16 +8,17 @@ import sys
 import pytest
 
 import partita.compat.nvmath as nvmath
+from partita import _core
 
 HERE = pathlib.Path(__file__).parent
 PROGRAM = HERE / "nvmath_program.py"
 
 
-def python(*arguments):
+def python(*arguments, **more):
     """Alone, whatever has started this process."""
     launched = ("OMPI_", "PMI", "PRTE", "PARTITA_SOCKETS")
     alone = {name: value for name, value in os.environ.items() if not name.startswith(launched)}
-    return subprocess.run([sys.executable, *map(str, arguments)], capture_output=True, text=True, env=alone)
+    return subprocess.run([sys.executable, *map(str, arguments)], capture_output=True, text=True, env={**alone, **more})
 
 
 @pytest.mark.parametrize("how", ["", "old", "left"])
@@ -47,6 +48,13 @@ from nvmath.distributed.linalg._internal.epilog_protocol import relu_aux_mm_shap
 from nvmath.distributed._internal.tensor_wrapper import maybe_register_package, wrap_operand
 from nvmath.distributed.process_group import MPIProcessGroup, ReductionOp
 from nvmath.distributed.reshape import Reshape, ReshapeOptions, reshape
+from nvmath.distributed.reshape.reshape import InvalidReshapeState
+from nvmath.distributed.distribution.distributions import Slab
+from nvmath.distributed.distribution.redistribute import InvalidRedistributeState
+from nvmath.distributed.fft.fft import InvalidFFTState
+from nvmath.distributed.linalg.advanced import helpers, matmulmod
+from nvmath.distributed.linalg.advanced.matmulmod import MMTraits
+from nvmath.distributed._internal.tensor_ifc_numpy import CudaDistributedTensor, NumpyDistributedTensor
 from nvmath.internal.tensor_wrapper import wrap_operand as wrap
 from nvmath.internal.typemaps import NAME_TO_DATA_TYPE, NAME_TO_DATA_WIDTH
 from nvmath.internal.utils import device_ctx, get_or_create_stream
@@ -59,6 +67,13 @@ assert NAME_TO_DATA_TYPE["float32"] == nvmath.CudaDataType.CUDA_R_32F and NAME_T
 assert system.get_num_devices() >= 1 and cublasMp.numroc(10, 2, 1, 0, 2) == 4 and cublasMp.MatmulEpilogue.BIAS == 4
 with device_ctx("cpu"):
     assert get_or_create_stream("cpu", None, "numpy") is None
+assert nvmath.distributed.linalg.advanced.matmulmod.Matmul is nvmath.distributed.linalg.advanced.Matmul
+assert nvmath.distributed.linalg.advanced.helpers.matmul is helpers.matmul
+try:
+    helpers.matmul.create_mxfp8_scale(None, 0)
+except NotImplementedError as refused:
+    assert "create_mxfp8_scale" in str(refused)
+assert not isinstance(wrap_operand(np.zeros(1)), CudaDistributedTensor) and isinstance(wrap_operand(np.zeros(1)), NumpyDistributedTensor)
 maybe_register_package("numpy")
 one = wrap_operand(np.zeros((2, 3), order="F"))
 assert (one.name, one.dtype, one.strides, one.device, one.device_id) == ("numpy", "float64", (1, 2), "cpu", "cpu")
@@ -71,6 +86,27 @@ ours.install("0.9")
 """
     done = python("-c", code)
     assert done.returncode == 0, done.stderr
+
+
+def test_cuda_core_without_a_driver(tmp_path):
+    """It is installed, and fails where it is asked for devices: on a machine without any it is replaced."""
+    if _core.device_count():
+        pytest.skip("there is a GPU")
+    core = tmp_path / "cuda" / "core"
+    core.mkdir(parents=True)
+    (core / "__init__.py").write_text("def __getattr__(name):\n    raise RuntimeError('CUDA_ERROR_NO_DEVICE')\n")
+    for before in ("", "import cuda.core\n"):
+        code = before + """
+import partita.compat.nvmath as ours
+ours.install()
+import cuda.core
+from cuda.core import Device, system
+from cuda.core.experimental import Device as Experimental
+assert cuda.core.system is system and system.get_num_devices() == 1 and Experimental is Device
+Device(0).set_current()
+"""
+        done = python("-c", code, PYTHONPATH=os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")]))
+        assert done.returncode == 0, done.stderr
 
 
 def test_everything_public_has_a_docstring():

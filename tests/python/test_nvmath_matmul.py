@@ -2,6 +2,7 @@
 
 import logging
 import math
+import sys
 
 import numpy as np
 import pytest
@@ -418,6 +419,22 @@ def test_states(ctx):
                 with pytest.raises(ValueError, match="8 bits"):
                     reset(quantization_scales={"a": 2})
             close(two.execute(), parts.of(parts.A @ parts.B))
+
+
+def test_nobody_keeps_operands_and_results(ctx):
+    group = ctx.split(0)
+    with runtime(group):
+        parts = Parts(group)
+        mine = parts.a.copy(order="F")
+        holders = sys.getrefcount(mine)
+        product = Matmul(mine, parts.b, distributions=parts.rules)
+        product.plan()
+        product.execute()
+        product.reset_operands(a=parts.a)
+        close(product.execute(), parts.of(parts.A @ parts.B))
+        assert sys.getrefcount(mine) == holders
+    left = group.close()  # while there is the product, no block of a result
+    assert product.valid_state and left.count("bytes at") == left.count("scratch of a plan"), left
 
 
 def test_other_inputs_of_an_epilog(ctx):

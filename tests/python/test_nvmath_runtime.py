@@ -142,3 +142,19 @@ def test_a_logger_hears_of_memory(ctx):
     with runtime(ctx):
         nvmath.free_symmetric_memory(nvmath.allocate_symmetric_memory((3, 4), np, logger=heard.logger))
     assert heard.levels() == {logging.INFO}
+
+
+def test_ranks_that_are_threads_end_beside_each_other():
+    """Each forgets its own memory while others allocate theirs."""
+
+    def body(ctx):
+        group = ctx.split(ctx.rank)  # a runtime of its own
+        for _ in range(30):
+            nvmath.initialize(0, group)
+            kept = [nvmath.allocate_symmetric_memory((3,), np) for _ in range(8)]
+            nvmath.finalize()
+            kept.clear()
+        group.close()
+
+    pt.run(4, body, device="cpu")
+    assert not nvmath._memory.resource_registry

@@ -38,7 +38,7 @@ def collective(function: Function, meant_by: Optional[Meaning] = None) -> Functi
 
     `meant_by`: what is raised in the place of an exception, or that itself.
     """
-    called = _entered(function, raise_on_all, meant_by)
+    called = entered(function, raise_on_all, meant_by)
     called.is_collective = True  # type: ignore[attr-defined]
     return called
 
@@ -48,13 +48,16 @@ def pairwise(function: Function, meant_by: Optional[Meaning] = None) -> Function
 
     Nobody else is told: who the partner is may be what is wrong, and it may need no message. Of a second thread as `collective`.
     """
-    return _entered(function, raise_own, meant_by)
+    return entered(function, raise_own, meant_by)
 
 
-def _entered(
-    function: Function, raise_for: Callable[[str, Exception, Tuple[Any, ...]], None], meant_by: Optional[Meaning]
+def entered(
+    function: Function, raise_for: Callable[[str, Exception, Tuple[Any, ...]], None], meant_by: Optional[Meaning] = None
 ) -> Function:
-    """`raise_for` raises in the place of an exception, or returns where that is to be raised as it is."""
+    """`function`, into whose context one thread at a time comes.
+
+    `raise_for` raises in the place of an exception, or returns where that is to be raised as it is.
+    """
 
     @functools.wraps(function)
     def called(*given: Any, **named: Any) -> Any:
@@ -107,6 +110,11 @@ def _name_of(function: Callable[..., Any]) -> str:
     return f"{owner[-1]}.{name}" if owner and owner[-1] not in ("Array", "Context", "PlannedOperation", "<locals>") else name
 
 
+def is_told(error: BaseException, context: _core.Context) -> bool:
+    """Whether all ranks of the context know of it."""
+    return getattr(error, "_partita_told", None) == hash(context)
+
+
 def mark_as_told(error: BaseException, context: _core.Context) -> None:
     """All ranks of the context know of it."""
     error._partita_told = hash(context)  # type: ignore[attr-defined]
@@ -115,7 +123,7 @@ def mark_as_told(error: BaseException, context: _core.Context) -> None:
 def raise_own(name: str, error: Exception, given: Tuple[Any, ...] = ()) -> None:
     """Raises Python's own exception for what is wrong with an argument as one of the family, which is one, too."""
     if type(error) in _own:
-        kind, text = _in_words(name, error)
+        kind, text = in_words(name, error)
         raise getattr(_errors, kind)(text if text.startswith(f"{name}(") else f"{name}: {text}") from error
 
 
@@ -124,11 +132,11 @@ def raise_on_all(name: str, error: Exception, given: Tuple[Any, ...]) -> None:
     if isinstance(error, _known_to_all):
         return
     context = _context_among(given)
-    if context is None or getattr(error, "_partita_told", None) == hash(context):
+    if context is None or is_told(error, context):
         return
     if context.size == 1:
         return raise_own(name, error)
-    kind, text = _in_words(name, error)
+    kind, text = in_words(name, error)
     try:
         _core.throw_on_all(context, name, kind, text)
     except Error as told:
@@ -149,7 +157,7 @@ def text_of(error: BaseException) -> str:
     return text.encode("utf-8", "backslashreplace").decode().replace("\0", "\\x00")
 
 
-def _in_words(name: str, error: Exception) -> Tuple[str, str]:
+def in_words(name: str, error: Exception) -> Tuple[str, str]:
     """The class of the family, and the text in one line."""
     lines = text_of(error).splitlines()
     # Of a call that fits no signature nanobind lists them all; the last line says what was given.
@@ -235,4 +243,7 @@ def with_options(kind: Callable[..., Options], what: str, given: Dict[str, Any])
         raise builtins.TypeError(f"{what}: an option of a wrong type among {told}") from None
 
 
-__all__ = ["collective", "mark_as_told", "note_begun", "only_begun", "pairwise", "raise_on_all", "raise_own", "text_of", "with_options"]
+__all__ = [
+    "collective", "entered", "in_words", "is_told", "mark_as_told", "note_begun", "only_begun", "pairwise", "raise_on_all", "raise_own",
+    "text_of", "with_options",
+]  # fmt: skip

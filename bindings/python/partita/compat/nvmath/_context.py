@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import sys
 import threading
 from dataclasses import dataclass, field
@@ -11,7 +12,8 @@ from typing import Any, Optional, Sequence
 from ... import _core
 from ..._context import Context, one_line
 from ..._context import initialize as start
-from ..._errors import UnsupportedError
+from ..._errors import Error, UnsupportedError
+from ._agreement import collective
 from .process_group import MPIProcessGroup, PartitaProcessGroup, ProcessGroup
 
 _backends = ("nvshmem", "nccl")
@@ -91,6 +93,7 @@ def _checked(device_id: Any, backends: Optional[Sequence[str]]) -> Sequence[str]
     return backends
 
 
+@collective
 def initialize(
     device_id: int,
     process_group: Any = None,
@@ -117,32 +120,59 @@ def initialize(
     RuntimeError
         There is a runtime already.
     """
-    allowed = _checked(device_id, backends)
     if process_group is not None and communicator is not None:
-        raise TypeError("initialize: process_group and communicator are two names of the same: give one")
+        raise TypeError("process_group and communicator are two names of the same: give one")
     if get_context() is not None:
         raise RuntimeError("the distributed runtime has already been initialized: finalize() ends it")
-    group = _group_of(communicator if process_group is None else process_group)
+    given = communicator if process_group is None else process_group
+    group = _group_of(given)
+    wrong: Optional[Exception] = None
+    try:
+        allowed = _checked(device_id, backends)
+    except (TypeError, ValueError) as error:  # raised by all ranks, once they are connected
+        device_id, allowed, wrong = 0, _backends, error
+    partita = _started(group, device_id, allowed)
+    owned = partita is not given and partita is not getattr(given, "_partita", None)
+    if group is None:
+        group = PartitaProcessGroup(partita)
+    try:
+        _settle_together(partita, group, wrong)
+    except Exception:
+        if owned:
+            with contextlib.suppress(Error):
+                partita.close()
+        raise
+    nccl = partita if "nccl" in allowed else None
+    _keep(DistributedContext(device_id, group, "nvshmem" in allowed, nccl, partita, owned))
+    atexit.register(_end)
+
+
+def _started(group: Optional[ProcessGroup], device_id: int, allowed: Sequence[str]) -> Context:
     device = f"cuda:{device_id}" if _core.device_count() else "cpu"
     options = {
         "device_heap": "automatic" if "nvshmem" in allowed else "driver",
         "device_collectives": "automatic" if "nccl" in allowed else "own",
     }
-    partita = start(device=device, **options) if group is None else group._context(device, **options)
-    if group is None:
-        group = PartitaProcessGroup(partita)
-    elif (partita.rank, partita.size) != (group.rank, group.nranks):
-        partita.close()
+    return start(device=device, **options) if group is None else group._context(device, **options)
+
+
+def _settle(partita: Context, group: ProcessGroup, wrong: Optional[Exception]) -> None:
+    """Raises what is wrong on some rank on all of them."""
+    if wrong is not None:
+        raise wrong
+    if (partita.rank, partita.size) != (group.rank, group.nranks):
         raise UnsupportedError(
-            f"initialize: rank {group.rank} of {group.nranks} in the process group is rank {partita.rank} of {partita.size} for "
+            f"rank {group.rank} of {group.nranks} in the process group is rank {partita.rank} of {partita.size} for "
             "Partita, which knows the ranks of MPI, of `partita run` and of its own contexts"
         )
-    given = process_group if isinstance(process_group, Context) else getattr(process_group, "_partita", None)
-    nccl = partita if "nccl" in allowed else None
-    _keep(DistributedContext(device_id, group, "nvshmem" in allowed, nccl, partita, given is not partita))
-    atexit.register(_end)
+    partita.barrier()
 
 
+_settle.__qualname__ = "initialize"  # as its errors call it
+_settle_together = collective(_settle)
+
+
+@collective
 def finalize() -> None:
     """End the runtime. Collective, blocking; nothing to do where there is none. Arrays stay readable."""
     context = get_context()

@@ -7,15 +7,20 @@ import sys
 from types import ModuleType
 from typing import Dict, List, Tuple
 
+from ... import _core
 from . import _version
 
 #: Beneath nvmath.distributed: its names, and our modules where they are called otherwise.
 _modules: Dict[str, str] = {
-    "distribution": "", "fft": "", "fft._configuration": "", "linalg": "", "linalg.advanced": "", "linalg.generic": "",
-    "linalg._internal": "", "linalg._internal.epilog_protocol": "", "linalg.advanced._configuration": "",
-    "linalg.advanced.matmulmod": "linalg.advanced._product", "process_group": "", "reshape": "", "_internal": "",
-    "_internal.nvshmem": "", "_internal.tensor_ifc": "", "_internal.tensor_ifc_cupy": "", "_internal.tensor_ifc_numpy": "",
-    "_internal.tensor_ifc_torch": "", "_internal.tensor_wrapper": "", "_utils": "_memory",
+    "distribution": "", "distribution._configuration": "distribution._redistribute", "distribution.distributions": "distribution",
+    "distribution.redistribute": "distribution._redistribute", "fft": "", "fft._configuration": "", "fft.fft": "fft",
+    "linalg": "", "linalg._internal": "", "linalg._internal.epilog_protocol": "", "linalg.advanced": "",
+    "linalg.advanced._configuration": "", "linalg.advanced.helpers": "", "linalg.advanced.helpers.matmul": "",
+    "linalg.advanced.matmulmod": "", "linalg.generic": "", "linalg.generic._configuration": "linalg.generic",
+    "linalg.generic.solvermod": "linalg.generic", "process_group": "", "reshape": "", "reshape._configuration": "reshape",
+    "reshape.reshape": "reshape", "_internal": "", "_internal.nvshmem": "", "_internal.tensor_ifc": "",
+    "_internal.tensor_ifc_cupy": "", "_internal.tensor_ifc_numpy": "", "_internal.tensor_ifc_torch": "",
+    "_internal.tensor_wrapper": "", "_utils": "_memory",
 }  # fmt: skip
 #: What stands for nvmath itself: its names, and our modules (none: an empty package).
 _stand_ins: List[Tuple[str, str]] = [
@@ -70,14 +75,16 @@ def _stand_in_for_cuda_core() -> None:
     if not _is_there("cuda"):
         _package("cuda")
     module = importlib.import_module(f"{__package__}._nvmath.cuda_core")
-    _place("cuda.core", module)
-    _place("cuda.core.experimental", module)
+    for name in ("cuda.core", "cuda.core.experimental"):
+        _place(name, module)
+    setattr(sys.modules["cuda"], "core", module)  # also where the real one has been imported
 
 
 def install(version: str = "1.0") -> None:
     """Let ``import nvmath.distributed`` mean this package, in this process, from now on. Local.
 
-    Where nvmath or cuda.core are not installed, what programs of nvmath.distributed take of them is put in their place.
+    Where nvmath is not installed, and where cuda.core is not or there is no GPU, what programs of nvmath.distributed take of them
+    is put in their place.
 
     Parameters
     ----------
@@ -100,7 +107,8 @@ def install(version: str = "1.0") -> None:
         raise RuntimeError("install: nvmath.distributed has been imported already; install before that")
     if not _is_there("nvmath"):
         _stand_in_for_nvmath(version)
-    if not _is_there("cuda.core"):
+    # The real one ends programs that ask it for devices where there is no driver.
+    if not _core.device_count() or not _is_there("cuda.core"):
         _stand_in_for_cuda_core()
     sys.modules["nvmath.distributed"] = ours
     setattr(sys.modules["nvmath"], "distributed", ours)

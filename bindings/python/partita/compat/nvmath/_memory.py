@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 from types import ModuleType
 from typing import Any, Dict, List, Sequence, Union
 
@@ -11,13 +12,14 @@ from ..._array import Array
 from ..._context import Context
 from ..._create import empty, from_local, shape_of
 from ..._dtypes import dtype_name
-from ._agreement import agree
+from ._agreement import collective, gather_objects
 from ._context import current
 from ._internal.tensor_ifc import shaped
 from ._internal.tensor_wrapper import _TENSOR_TYPES, wrap_operand
 
-#: What belongs to programs until they free it, by address.
+#: What belongs to programs until they free it, by address. Ranks that are threads share it.
 resource_registry: Dict[int, Array] = {}
+_registering = threading.Lock()
 
 
 def is_symmetric(tensor: Any) -> bool:
@@ -26,7 +28,8 @@ def is_symmetric(tensor: Any) -> bool:
 
 
 def _registered(array: Array, tensor: Any) -> Any:
-    resource_registry[wrap_operand(tensor).data_ptr] = array
+    with _registering:
+        resource_registry[wrap_operand(tensor).data_ptr] = array
     return tensor
 
 
@@ -35,13 +38,18 @@ def on_heap(context: Context, size: int, package: str, dtype: str) -> Array:
     return Array(empty(context, (max(size, 1),), _core.Replicated(), dtype)._core, package)
 
 
+def as_symmetric(array: Array) -> Any:
+    """The local part of flat memory of the heap, which is the program's to free from now on."""
+    return _registered(array, array.local)
+
+
 def allocate(
     shape: Sequence[int], package: str, dtype: str, axes: List[int], make_symmetric: bool, trusted: bool, on_host: bool
 ) -> Any:
     """`axes`: from fastest to slowest. `trusted`: sizes are not compared. Collective."""
     context = current().partita
     size = math.prod(shape)
-    sizes = [size] * context.size if trusted and not make_symmetric else agree(context, lambda: size)
+    sizes = [size] * context.size if trusted and not make_symmetric else gather_objects(context, size)
     if len(set(sizes)) != 1 and not make_symmetric:
         raise ValueError(f"symmetric memory is of one size on all ranks, and not {sizes} elements: see make_symmetric")
     if on_host != (context.device == "cpu"):
@@ -50,6 +58,7 @@ def allocate(
     return _registered(array, shaped(array.local, shape, axes))
 
 
+@collective
 def allocate_symmetric_memory(
     shape: Union[int, Sequence[int]],
     package: ModuleType,
@@ -86,7 +95,7 @@ def allocate_symmetric_memory(
     ValueError
         Another package, sizes that differ; on every rank.
     """
-    name = package.__name__
+    name = getattr(package, "__name__", "")
     if name not in _TENSOR_TYPES:
         raise ValueError(f"package: one of {', '.join(_TENSOR_TYPES)} is wanted, and not {package!r}")
     extents = shape_of(shape)
@@ -110,13 +119,18 @@ def allocate_symmetric_memory(
 
 def free(tensors: Sequence[Any]) -> None:
     """Collective: see below."""
-    for tensor in tensors:
-        if not is_symmetric(tensor):
-            raise TypeError(f"free_symmetric_memory: the tensor of shape {tensor.shape} is not on symmetric memory that belongs to the program")
-        del resource_registry[tensor.data_ptr]
-    current().partita.collect()
+    context, addresses = current().partita, [tensor.data_ptr for tensor in tensors]
+    for place, tensor in enumerate(tensors):
+        if not is_symmetric(tensor) or tensor.data_ptr in addresses[:place]:
+            raise TypeError(f"the tensor of shape {tensor.shape} is not on symmetric memory that belongs to the program")
+    context.barrier()  # a rank that cannot free its own has said so, and nothing is freed
+    with _registering:
+        freed = [resource_registry.pop(address) for address in addresses]
+    freed.clear()
+    context.collect()
 
 
+@collective
 def free_symmetric_memory(*tensors: Any) -> None:
     """Give memory of `allocate_symmetric_memory`, or of results of it, back. Collective, blocking; in the same order.
 
@@ -132,8 +146,10 @@ def free_symmetric_memory(*tensors: Any) -> None:
 
 def forget_all(context: Context) -> None:
     """What programs have not freed of a context that ends."""
-    for address in [address for address, array in resource_registry.items() if array.context == context]:
-        del resource_registry[address]
+    with _registering:
+        theirs = [address for address, array in resource_registry.items() if array.context == context]
+        dropped = [resource_registry.pop(address) for address in theirs]
+    dropped.clear()  # without the lock: what the memory is given back by is not ours
 
 
 def distributed(context: Context, tensor: Any, layout: _core.Layout) -> Array:

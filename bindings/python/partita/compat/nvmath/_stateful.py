@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import Any, ClassVar, Optional, Tuple, Type, TypeVar, Union
 
 from ..._streams import stream_of_memory
+from ._agreement import gather_objects, require_alike
 from ._context import current
 
 Self = TypeVar("Self", bound="Stateful")
@@ -35,18 +36,19 @@ def facts_of(tensor: Any) -> Tuple[Any, ...]:
     return tensor.name, tensor.dtype, tensor.device_id, tensor.shape
 
 
-def check_facts(call: str, of: str, tensor: Any, facts: Tuple[Any, ...]) -> None:
+def check_facts(of: str, tensor: Any, facts: Tuple[Any, ...]) -> None:
     """TypeError or ValueError where it has others; of fewer facts, the first ones are compared."""
     for fact, before, after in zip(("package", "data type", "device", "shape"), facts, facts_of(tensor)):
         if before != after:
             kind = TypeError if fact == "package" else ValueError
-            raise kind(f"{call}: {of.format(fact)} does not match: {after}, and it was {before}")
+            raise kind(f"{of.format(fact)} does not match: {after}, and it was {before}")
 
 
 class Stateful:
     """An operation that is specified, planned, executed any number of times, and freed."""
 
     _invalid: ClassVar[Type[Exception]]
+    _reset: ClassVar[str] = "reset_operand"
 
     def _begin(self, logger: Optional[logging.Logger]) -> None:
         context = current()
@@ -76,12 +78,20 @@ class Stateful:
         if not self.valid_state:
             raise self._invalid(f"the {type(self).__name__} object has been freed, and cannot be used any more")
 
-    def _check_ready(self) -> None:
+    def _check_operands(self, what: str) -> None:
+        """InvalidState of a freed object, RuntimeError where there are no operands."""
         self._check_valid()
+        if self._released:
+            raise RuntimeError(f"{what} cannot be performed {self._released}: {self._reset} gives others")
+
+    def _check_ready(self) -> None:
+        self._check_operands("Execution")
         if not self._planned:
             raise RuntimeError("Execution cannot be performed before plan() has been called")
-        if self._released:
-            raise RuntimeError(f"Execution cannot be performed {self._released}: reset_operand gives another one")
+
+    def _agree_on_operand(self, tensor: Any) -> None:
+        """ValueError where some ranks give an operand and others None."""
+        require_alike("whether there is an operand is", gather_objects(self._context, tensor is not None))
 
     def free(self) -> None:
         """Let go of operands and plans. Local: what ranks share goes when all have let go. Nothing to do a second time."""

@@ -10,7 +10,7 @@ from typing import Any, Callable, List, TypeVar, Union
 
 from ... import _collectives
 from ..._context import Context, initialize
-from ._agreement import gather_objects
+from ._agreement import collective, gather_objects
 
 __all__ = ["MPIProcessGroup", "PartitaProcessGroup", "ProcessGroup", "ReductionOp", "TorchProcessGroup"]
 
@@ -70,12 +70,15 @@ class PartitaProcessGroup(ProcessGroup):
     def nranks(self) -> int:
         return self._partita.size
 
+    @collective
     def broadcast_buffer(self, array: Buffer, *, root: int = 0) -> None:
         _collectives.broadcast(self._partita, array, root)
 
+    @collective
     def allreduce_buffer(self, array: Buffer, *, op: ReductionOp) -> None:
         _collectives.all_reduce(self._partita, array, array, reduction=ReductionOp(op).name.lower())
 
+    @collective
     def allreduce_object(self, obj: T, *, op: Callable[[T, T], T]) -> T:
         return functools.reduce(op, gather_objects(self._partita, obj))
 
@@ -135,7 +138,7 @@ class TorchProcessGroup(ProcessGroup):
             logger.warning("the group is of MPI: MPIProcessGroup does the same without torch")
         self._torch = torch
         self._device_id = device_id
-        self._group = torch_process_group
+        self._torch_process_group = torch_process_group
 
     @property
     def device_id(self) -> Union[int, str]:
@@ -144,11 +147,11 @@ class TorchProcessGroup(ProcessGroup):
 
     @property
     def rank(self) -> int:
-        return int(self._torch.distributed.get_rank(self._group))
+        return int(self._torch.distributed.get_rank(self._torch_process_group))
 
     @property
     def nranks(self) -> int:
-        return int(self._torch.distributed.get_world_size(self._group))
+        return int(self._torch.distributed.get_world_size(self._torch_process_group))
 
     def _exchange(self, array: Buffer, call: Callable[[Any], Any]) -> None:
         tensor = self._torch.from_numpy(array)
@@ -161,15 +164,15 @@ class TorchProcessGroup(ProcessGroup):
 
     def broadcast_buffer(self, array: Buffer, *, root: int = 0) -> None:
         distributed = self._torch.distributed
-        source = root if self._group is None else distributed.get_global_rank(self._group, root)
-        self._exchange(array, lambda tensor: distributed.broadcast(tensor, src=source, group=self._group))
+        source = root if self._torch_process_group is None else distributed.get_global_rank(self._torch_process_group, root)
+        self._exchange(array, lambda tensor: distributed.broadcast(tensor, src=source, group=self._torch_process_group))
 
     def allreduce_buffer(self, array: Buffer, *, op: ReductionOp) -> None:
         distributed = self._torch.distributed
         reduction = getattr(distributed.ReduceOp, ReductionOp(op).name)
-        self._exchange(array, lambda tensor: distributed.all_reduce(tensor, op=reduction, group=self._group))
+        self._exchange(array, lambda tensor: distributed.all_reduce(tensor, op=reduction, group=self._torch_process_group))
 
     def allreduce_object(self, obj: T, *, op: Callable[[T, T], T]) -> T:
         everyone: List[T] = [obj] * self.nranks
-        self._torch.distributed.all_gather_object(everyone, obj, group=self._group)
+        self._torch.distributed.all_gather_object(everyone, obj, group=self._torch_process_group)
         return functools.reduce(op, everyone)

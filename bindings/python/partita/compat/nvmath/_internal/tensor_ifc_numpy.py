@@ -17,3 +17,9 @@ class NumpyDistributedTensor(Tensor):
 
 
 NumpyTensor = NumpyDistributedTensor
+
+
+class CudaDistributedTensor(Tensor):
+    """Device memory of no package: no tensor is one here."""
+
+    name = "cuda"

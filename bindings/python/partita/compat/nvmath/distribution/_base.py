@@ -9,15 +9,18 @@ from typing import Any, ClassVar, List, Optional, Sequence, Tuple, Type
 from .... import _core
 from ...._create import joined_shape
 from ...._mesh import Rule
+from .._agreement import raised_on_all
 from .._context import current
 
 Shape = Tuple[int, ...]
 
 
+@raised_on_all
 class BindDistributionError(Exception):
     """A shape that does not suit the distribution, or a distribution that has its shape already."""
 
 
+@raised_on_all
 class ConvertDistributionError(Exception):
     """A distribution that is none of the wanted kind."""
 
@@ -119,6 +122,16 @@ def longer(extents: Sequence[int], ndim: int, filler: int) -> Shape:
     return tuple(extents) + (filler,) * (ndim - len(extents))
 
 
+def require_one_rule(what: str, everyone: Sequence[Distribution]) -> None:
+    """ValueError where ranks give distributions that are no rule of all: of several kinds, or different ones."""
+    kinds = {type(one).__name__ for one in everyone}
+    if len(kinds) != 1:
+        raise ValueError(f"{what}: the kinds of distribution are inconsistent across processes: {', '.join(sorted(kinds))}")
+    for one in everyone:
+        if one._same_everywhere and one != everyone[0]:
+            raise ValueError(f"{what}: the distribution is inconsistent across processes: {everyone[0]} and {one}")
+
+
 def layout_of(what: str, everyone: Sequence[Distribution], parts: List[Shape]) -> _core.Layout:
     """The layout that the local shapes of all ranks add up to. Local: all ranks know what all have given.
 
@@ -127,16 +140,12 @@ def layout_of(what: str, everyone: Sequence[Distribution], parts: List[Shape]) -
     ValueError, BindDistributionError
         Parts that do not go together.
     """
-    kinds = {type(one).__name__ for one in everyone}
-    if len(kinds) != 1:
-        raise ValueError(f"{what}: the kinds of distribution are inconsistent across processes: {', '.join(sorted(kinds))}")
+    require_one_rule(what, everyone)
     if len({len(part) for part in parts}) != 1:
         raise ValueError(f"{what}: the number of dimensions is inconsistent across processes: {[len(part) for part in parts]}")
     dimensions = len(parts[0])
     for one, part in zip(everyone, parts):
         one._suits(what, dimensions, part)
-        if one._same_everywhere and one != everyone[0]:
-            raise ValueError(f"{what}: the distribution is inconsistent across processes: {everyone[0]} and {one}")
     rule = everyone[0]._rule(everyone)
     whole = joined_shape(rule, parts)
     everyone[0]._covers(what, whole, parts)

@@ -9,11 +9,11 @@ from typing import Any, List, Optional, Tuple, Union
 from .... import _core
 from ...._array import Array
 from ...._redistribute import Redistribute as Moving
-from .._agreement import agree, require_alike
+from .._agreement import collective, gather_objects, raised_on_all, require_alike
 from .._internal.tensor_wrapper import wrap_operand
 from .._memory import distributed, new_array
 from .._stateful import Stateful, check_blocking, check_facts, facts_of, options_of
-from ._base import BindDistributionError, ConvertDistributionError, Distribution, Shape, layout_of
+from ._base import BindDistributionError, ConvertDistributionError, Distribution, Shape, layout_of, require_one_rule
 from ._box import Box
 
 _OptionsLike = Union["RedistributeOptions", dict[str, Any], None]
@@ -30,6 +30,7 @@ class RedistributeOptions:
         check_blocking(self.blocking)
 
 
+@raised_on_all
 class InvalidRedistributeState(Exception):
     """A freed object was used."""
 
@@ -81,6 +82,7 @@ class Redistribute(Stateful):
 
     _invalid = InvalidRedistributeState
 
+    @collective
     def __init__(
         self,
         operand: Any,
@@ -93,7 +95,7 @@ class Redistribute(Stateful):
     ) -> None:
         self.options = options_of(RedistributeOptions, options, "options")
         self._begin(self.options.logger)
-        specs = agree(self._context, lambda: self._spec(operand, input_distribution, output_distribution))
+        specs = gather_objects(self._context, self._spec(operand, input_distribution, output_distribution))
         self._layouts, self._result_order = self._settle(specs)
         self._operand = wrap_operand(operand)
         self._wait_for(stream, self._operand)
@@ -139,6 +141,7 @@ class Redistribute(Stateful):
         order = _order(specs)
         source = layout_of("input_distribution", [one.source for one in specs], [one.shape for one in specs])
         wanted = [one.destination for one in specs]
+        require_one_rule("output_distribution", wanted)
         if all(isinstance(one, Box) for one in wanted):
             boxes = [one.box_shape for one in wanted if isinstance(one, Box)]
             destination = layout_of("output_distribution", wanted, boxes)
@@ -147,8 +150,6 @@ class Redistribute(Stateful):
         else:
             for one in wanted:
                 one._suits("output_distribution", len(source.shape), specs[0].shape)
-                if one != wanted[0]:
-                    raise ValueError(f"the output distribution is inconsistent across processes: {wanted[0]} and {one}")
             destination = _core.Layout(wanted[0]._rule(wanted), source.shape, len(specs))
         return (source, destination), order
 
@@ -163,12 +164,15 @@ class Redistribute(Stateful):
             self.logger.info("Redistribute: %s", made.plan.reason)
         return self._moves[key]
 
+    @collective
     def plan(self, stream: Any = None) -> None:
         """Work out what moves. Collective, blocking."""
-        self._check_valid()
+        self._check_operands("Planning")
         self._wait_for(stream, self._operand)
+        self._context.barrier()
         self._planned = True
 
+    @collective
     def execute(self, stream: Any = None, release_workspace: bool = False, sync_symmetric_memory: bool = True) -> Any:
         """Move. Collective, blocking.
 
@@ -197,17 +201,23 @@ class Redistribute(Stateful):
         self.logger.info("Redistribute: done, of %s into %s", *self._layouts)
         return result.local
 
+    @collective
     def reset_operand(self, operand: Any = None, *, stream: Any = None) -> None:
         """Take another operand of the same package, dtype, device and shape; None lets go of it. Collective, blocking."""
         self._check_valid()
-        if operand is None:
+        tensor = None if operand is None else wrap_operand(operand)
+        if tensor is not None:
+            check_facts("the new operand's {}", tensor, self._facts)
+        self._agree_on_operand(tensor)
+        if tensor is None:
             self._let_go("if the input operand has been set to None")
-            return
-        agree(self._context, lambda: check_facts("reset_operand", "the new operand's {}", wrap_operand(operand), self._facts))
-        self._take(wrap_operand(operand), stream)
+        else:
+            self._take(tensor, stream)
 
+    @collective
     def reset_operand_unchecked(self, operand: Any, *, stream: Any = None) -> None:
         """The same by the word of the caller. Collective, blocking."""
+        self._check_valid()
         self._take(wrap_operand(operand), stream)
 
     def _take(self, tensor: Any, stream: Any) -> None:
@@ -229,6 +239,7 @@ class Redistribute(Stateful):
         self._moves = {}
 
 
+@collective
 def redistribute(
     operand: Any,
     /,

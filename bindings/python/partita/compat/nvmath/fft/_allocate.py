@@ -8,11 +8,12 @@ from types import ModuleType
 from typing import Any, Optional, Sequence
 
 from .... import _core
+from ...._create import shape_of
 from ...._dtypes import dtype_name
-from .._agreement import agree
+from .._agreement import collective, gather_objects
 from .._context import current
 from .._internal.tensor_wrapper import _TENSOR_TYPES, wrap_operand
-from .._memory import allocate, on_heap
+from .._memory import allocate, as_symmetric, on_heap
 from ..distribution import Slab
 from ..distribution._base import Shape
 from ._configuration import fft_type_of
@@ -59,6 +60,7 @@ def _room(source: _core.Layout, result: _core.Layout, given: Any, dtype: str, ki
     return room
 
 
+@collective
 def allocate_operand(
     shape: Sequence[int],
     package: ModuleType,
@@ -84,11 +86,12 @@ def allocate_operand(
     distribution, fft_type
         As of the transform.
     memory_space : 'cpu' or 'cuda', optional
-        Of torch: by default where the runtime computes.
+        Of torch: by default where the runtime computes. What is allocated there by default `free_symmetric_memory` frees, as
+        what is on a GPU; on the CPU it is freed with its last reference otherwise.
     logger : logging.Logger, optional
         Gets the size.
     """
-    name = package.__name__
+    name = getattr(package, "__name__", "")
     context = current().partita
     places = {"numpy": ("cpu",), "cupy": ("cuda",), "torch": ("cpu", "cuda")}
     if name not in places:
@@ -99,13 +102,8 @@ def allocate_operand(
         raise ValueError(f"memory_space: {' or '.join(places[name])} is wanted of {name}, and not {place!r}")
     default = package.get_default_dtype() if name == "torch" else "float64"
     dtype = dtype_name(default if input_dtype is None else input_dtype)
-    extents = tuple(int(extent) for extent in shape)
-
-    def spec() -> Spec:
-        kind = fft_type_of(dtype, fft_type)
-        return Spec(extents, dtype, name, place, given_of(distribution, len(extents)), kind, ())
-
-    specs = agree(context, spec)
+    extents, kind = shape_of(shape), fft_type_of(dtype, fft_type)
+    specs = gather_objects(context, Spec(extents, dtype, name, place, given_of(distribution, len(extents)), kind, ()))
     source, result = settle(specs, True, "odd" if isinstance(distribution, Slab) else _parity(specs))
     room = _room(source, result, specs[0].distribution, dtype, specs[0].fft_type)
     if logger is not None:
@@ -114,7 +112,9 @@ def allocate_operand(
     if place == "cuda":
         flat = allocate((capacity,), name, dtype, [0], True, True, False)
     elif context.device == "cpu":
-        flat = on_heap(context, capacity, name, dtype).local
+        array = on_heap(context, capacity, name, dtype)
+        # Programs free operands of GPUs, which without any are these.
+        flat = as_symmetric(array) if name == "torch" and memory_space is None else array.local
     else:
         flat = _TENSOR_TYPES[name]._flat(capacity, "cpu", dtype)
     tensor = wrap_operand(flat)

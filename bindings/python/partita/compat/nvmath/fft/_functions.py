@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Optional
 
+from .._agreement import collective
 from .._stateful import options_of
 from ._configuration import FFTDirection, FFTOptions
 from ._transform import FFT, OptionsLike
@@ -21,6 +22,7 @@ def _once(
         return transform.execute(direction=direction, stream=stream, sync_symmetric_memory=sync)
 
 
+@collective
 def fft(
     operand: Any, /, *, distribution: Any, sync_symmetric_memory: bool = True, options: OptionsLike = None, stream: Any = None
 ) -> Any:
@@ -28,6 +30,7 @@ def fft(
     return _once(operand, distribution, "C2C", FFTDirection.FORWARD, sync_symmetric_memory, options, stream)
 
 
+@collective
 def ifft(
     operand: Any, /, *, distribution: Any, sync_symmetric_memory: bool = True, options: OptionsLike = None, stream: Any = None
 ) -> Any:
@@ -35,6 +38,7 @@ def ifft(
     return _once(operand, distribution, "C2C", FFTDirection.INVERSE, sync_symmetric_memory, options, stream)
 
 
+@collective
 def rfft(
     operand: Any, /, *, distribution: Any, sync_symmetric_memory: bool = True, options: OptionsLike = None, stream: Any = None
 ) -> Any:
@@ -42,6 +46,7 @@ def rfft(
     return _once(operand, distribution, "R2C", None, sync_symmetric_memory, options, stream)
 
 
+@collective
 def irfft(
     operand: Any, /, *, distribution: Any, sync_symmetric_memory: bool = True, options: OptionsLike = None, stream: Any = None
 ) -> Any:

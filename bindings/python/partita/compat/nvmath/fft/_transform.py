@@ -7,7 +7,7 @@ from typing import Any, Dict, Optional, Union
 
 from ...._array import Array
 from ....fft import FFT as Transform
-from .._agreement import agree, gather_objects
+from .._agreement import collective, gather_objects, raised_on_all
 from .._internal.tensor_wrapper import wrap_operand
 from .._memory import distributed, new_array
 from .._stateful import Stateful, check_facts, facts_of, options_of
@@ -19,6 +19,7 @@ from ._layouts import Spec, given_of, settle
 OptionsLike = Union[FFTOptions, Dict[str, Any], None]
 
 
+@raised_on_all
 class InvalidFFTState(Exception):
     """A freed object was used."""
 
@@ -51,10 +52,11 @@ class FFT(Stateful):
 
     _invalid = InvalidFFTState
 
+    @collective
     def __init__(self, operand: Any, /, *, distribution: Any, options: OptionsLike = None, stream: Any = None) -> None:
         self.options = options_of(FFTOptions, options, "options")
         self._begin(self.options.logger)
-        specs = agree(self._context, lambda: self._spec(operand, distribution))
+        specs = gather_objects(self._context, self._spec(operand, distribution))
         self._layouts = settle(specs, self.options.redistribute, self.options.last_axis_parity)
         self._first = self._layouts
         self.fft_type = specs[0].fft_type
@@ -69,7 +71,7 @@ class FFT(Stateful):
     def _spec(self, operand: Any, distribution: Any) -> Spec:
         tensor = wrap_operand(operand)
         if tensor.dtype not in ("float32", "float64", "complex64", "complex128"):
-            raise ValueError(f"FFT: there is none of dtype {tensor.dtype}")
+            raise ValueError(f"there is no transform of dtype {tensor.dtype}")
         options = self.options
         return Spec(
             tensor.shape,
@@ -88,10 +90,12 @@ class FFT(Stateful):
         self._source: Optional[Array] = distributed(self._context, tensor, self._layouts[0])
         self._released = ""
 
+    @collective
     def plan(self, *, stream: Any = None) -> None:
         """Make ready. Collective, blocking; the first execution in a direction plans it."""
-        self._check_valid()
+        self._check_operands("Planning")
         self._wait_for(stream, self._operand)
+        self._context.barrier()
         self._planned = True
 
     # --- where the result goes
@@ -136,6 +140,7 @@ class FFT(Stateful):
             self.logger.info("FFT: %s", made.plan.reason)
         return self._transforms[key]
 
+    @collective
     def execute(
         self,
         *,
@@ -191,20 +196,21 @@ class FFT(Stateful):
         """The layouts for an operand that lies as the distribution says."""
         given = self.distribution if distribution is None else given_of(distribution, len(self.global_extents))
         if isinstance(given, tuple) != isinstance(self.distribution, tuple):
-            raise ValueError("reset_operand: the distribution is of another kind than the first one")
+            raise ValueError("the distribution is of another kind than the first one")
         same = given == self.distribution
         if not same and self.fft_type != "C2C":
-            raise ValueError(f"reset_operand: the distribution cannot change with a {self.fft_type} transform")
+            raise ValueError(f"the distribution cannot change with a {self.fft_type} transform")
         if not same and isinstance(given, Slab) and self.options.redistribute:
-            raise ValueError("reset_operand: the distribution cannot change with redistribute=True")
+            raise ValueError("the distribution cannot change with redistribute=True")
         first = self._given_first
         if isinstance(given, tuple) and isinstance(first, tuple) and given not in (first, first[::-1]):
-            raise ValueError("reset_operand: the boxes are those of the first operand, in either order")
+            raise ValueError("the boxes are those of the first operand, in either order")
         wanted = self._first if given == first else self._first[::-1]
         expected = wanted[0].local_shape(self._context.rank)
         if tensor.shape != expected:
-            raise ValueError(f"reset_operand: an operand of shape {expected} is expected, and not {tensor.shape}")
+            raise ValueError(f"an operand of shape {expected} is expected, and not {tensor.shape}")
 
+    @collective
     def reset_operand(self, operand: Any = None, *, distribution: Any = None, stream: Any = None) -> None:
         """Take another operand of the same package, dtype and device; None lets go of it. Collective, blocking.
 
@@ -214,31 +220,36 @@ class FFT(Stateful):
             As of the operand before, or, of a complex transform that leaves the result otherwise than the operand, as of the result.
         """
         self._check_valid()
-        if operand is None:
-            self._operand = self._source = None
-            self._released = "if the input operand has been set to None"
-            return
-
-        def check() -> None:
-            tensor = wrap_operand(operand)
-            check_facts("reset_operand", "the new operand's {}", tensor, self._facts)
+        tensor = None if operand is None else wrap_operand(operand)
+        if tensor is not None:
+            check_facts("the new operand's {}", tensor, self._facts)
             self._relaid(tensor, distribution)
+        self._agree_on_operand(tensor)
+        if tensor is None:
+            self._let_go("if the input operand has been set to None")
+        else:
+            self._take_as(tensor, distribution, stream)
 
-        agree(self._context, check)
-        self.reset_operand_unchecked(operand, distribution=distribution, stream=stream)
-
+    @collective
     def reset_operand_unchecked(self, operand: Any, *, distribution: Any = None, stream: Any = None) -> None:
         """The same by the word of the caller. Collective, blocking."""
+        self._check_valid()
+        self._take_as(wrap_operand(operand), distribution, stream)
+
+    def _take_as(self, tensor: Any, distribution: Any, stream: Any) -> None:
         if distribution is not None:
             self.distribution = given_of(distribution, len(self.global_extents))
         self._layouts = self._first if self.distribution == self._given_first else self._first[::-1]
-        self._take(wrap_operand(operand), stream)
+        self._take(tensor, stream)
 
     def release_operand(self) -> None:
         """Let go of the operand; `reset_operand` gives another one. Local."""
         self._check_valid()
+        self._let_go("after the operand has been released")
+
+    def _let_go(self, why: str) -> None:
         self._operand = self._source = None
-        self._released = "after the operand has been released"
+        self._released = why
 
     def _drop(self) -> None:
         self._operand = self._source = None

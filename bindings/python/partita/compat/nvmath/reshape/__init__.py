@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Union
 
+from .._agreement import collective
 from ..distribution import Box, Distribution, Redistribute
 from ..distribution import InvalidRedistributeState as InvalidReshapeState
 from ..distribution import RedistributeOptions as ReshapeOptions
@@ -22,12 +23,14 @@ def _box(given: BoxLike) -> Distribution:
 class Reshape(Redistribute):
     """`Redistribute`, by its older name."""
 
+    @collective
     def __init__(
         self, operand: Any, /, input_box: BoxLike, output_box: BoxLike, *, options: Any = None, stream: Any = None
     ) -> None:
         super().__init__(operand, _box(input_box), _box(output_box), options=options, stream=stream)
 
 
+@collective
 def reshape(
     operand: Any,
     /,

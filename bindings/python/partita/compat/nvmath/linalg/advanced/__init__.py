@@ -1,5 +1,6 @@
 """D = F(alpha op(A) op(B) + beta C) of distributed matrices."""
 
+from . import helpers, matmulmod
 from ._configuration import (
     MatmulEpilogPreferences,
     MatmulOptions,
@@ -16,5 +17,5 @@ from ._product import InvalidMatmulState, Matmul
 
 __all__ = [
     "InvalidMatmulState", "Matmul", "MatmulAlgoType", "MatmulComputeType", "MatmulEpilog", "MatmulEpilogPreferences", "MatmulOptions",
-    "MatmulPlanPreferences", "MatmulQuantizationScales", "matmul", "matrix_qualifiers_dtype", "numroc",
+    "MatmulPlanPreferences", "MatmulQuantizationScales", "helpers", "matmul", "matmulmod", "matrix_qualifiers_dtype", "numroc",
 ]  # fmt: skip

@@ -11,6 +11,12 @@ import numpy as np
 from ..._stateful import check_blocking, options_of
 from ..._version import chosen
 from ._enums import ComputeType, CudaDataType, MatmulAlgoType
+from ._enums import MatmulEpilogue as MatmulEpilog
+
+__all__ = [
+    "MatmulAlgoType", "MatmulEpilog", "MatmulEpilogPreferences", "MatmulOptions", "MatmulPlanPreferences", "MatmulQuantizationScales",
+    "matrix_qualifiers_dtype",
+]  # fmt: skip
 
 #: One element for each of A, B and C: whether it is transposed, and conjugated.
 matrix_qualifiers_dtype: "np.dtype[Any]" = np.dtype([("structure", object), ("is_transpose", "<i1"), ("is_conjugate", "<i1")])

@@ -11,7 +11,6 @@ from ....._array import Array
 from ....._collectives import all_gather
 from ....._context import Context
 from ....._errors import UnsupportedError
-from ..._agreement import agree
 from ..._internal.tensor_wrapper import wrap_operand
 from ..._memory import new_array
 from .._internal.epilog_protocol import gelu_aux_mm_shape, relu_aux_mm_shape
@@ -96,8 +95,11 @@ class Epilog:
 
     # --- what it reads
 
-    def _check(self, given: Dict[str, Any]) -> None:
+    def check(self, given: Dict[str, Any]) -> None:
+        """ValueError, TypeError or UnsupportedError: what is wrong with this rank's inputs. Local."""
         wanted = inputs_of(self.kind)
+        if not isinstance(given, dict):
+            raise TypeError(f"epilog_inputs: a dict by name is wanted, and not a {type(given).__name__}")
         if "aux_quantization_scale" in given:
             raise UnsupportedError("aux_quantization_scale: only of an auxiliary output of 8 bits, which there is none of")
         if set(given) != wanted:
@@ -118,11 +120,9 @@ class Epilog:
             if tensor.name != self._like.name:
                 raise TypeError(f"epilog_inputs: {name} is of {tensor.name}, and the operands are of {self._like.name}")
 
-    def take(self, given: Optional[Dict[str, Any]]) -> None:
-        """The inputs. ValueError, TypeError: the same on every rank."""
-        inputs = given or {}
-        agree(self._context, lambda: self._check(inputs))
-        for name, one in inputs.items():
+    def take(self, given: Dict[str, Any]) -> None:
+        """The inputs, which have been checked."""
+        for name, one in given.items():
             tensor = wrap_operand(one)
             if name == "bias":
                 assert self.bias is not None

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Optional, Sequence
 
+from ..._agreement import collective
 from ...distribution import Distribution
 from ._product import Matmul, OptionsLike
 
 
+@collective
 def matmul(
     a: Any,
     b: Any,

@@ -13,11 +13,11 @@ from ..._agreement import require_alike
 from ..._context import current
 from ..._internal.tensor_wrapper import wrap_operand
 from ...distribution import BlockNonCyclic, Box, Distribution, Slab
-from ...distribution._base import Shape, layout_of
+from ...distribution._base import Shape, layout_of, require_one_rule
 from ._configuration import MatmulOptions, matrix_qualifiers_dtype
 from ._enums import MatmulAlgoType
 from ._scales import check_scales, given_scales
-from ._types import types_of
+from ._types import Types, types_of
 
 _ops = {(0, 0): "none", (1, 0): "transpose", (1, 1): "conjugate-transpose", (0, 1): "conjugate"}
 
@@ -41,6 +41,7 @@ class Spec:
     devices: List[Any]
     distributions: List[Distribution]
     ops: Tuple[str, str]
+    factors: str
     rest: Tuple[Any, ...]
 
 
@@ -63,10 +64,18 @@ def _qualified(qualifiers: Any, operands: Sequence[Any]) -> Tuple[str, str]:
     return _op("A", qualifiers[0], operands[0]), _op("B", qualifiers[1], operands[1])
 
 
-def _refuse_what_there_is_not(options: MatmulOptions, dtypes: Sequence[str], scales: Any) -> None:
+def _types_of(options: MatmulOptions, dtypes: Sequence[str], scales: Any) -> Types:
+    """What is not offered is refused."""
     if options.sm_count_communication is not None:
         raise UnsupportedError("sm_count_communication: how many multiprocessors move data cannot be told to Partita")
-    check_scales(options, dtypes, types_of(options, dtypes).result or dtypes[0], scales)
+    types = types_of(options, dtypes)
+    check_scales(options, dtypes, types.result or dtypes[0], scales)
+    return types
+
+
+def factors_of(types: Types, alpha: Any, beta: Any) -> Tuple[complex, complex]:
+    """alpha, by default 1, and beta, by default 0."""
+    return types.factor("alpha", 1 if alpha is None else alpha), types.factor("beta", 0 if beta is None else beta)
 
 
 def spec_of(
@@ -74,13 +83,15 @@ def spec_of(
 ) -> Spec:
     """Of this rank. ValueError, TypeError or UnsupportedError: what is wrong with it alone."""
     tensors = [wrap_operand(one) for one in operands]
-    _refuse_what_there_is_not(options, [one.dtype for one in tensors], scales)
+    types = _types_of(options, [one.dtype for one in tensors], scales)
     if not isinstance(distributions, Sequence) or len(distributions) != 3 or not all(isinstance(one, Distribution) for one in distributions):
         raise ValueError("distributions: three are wanted, of A, B and of C and D")
     if any(len(one.shape) != 2 for one in tensors):
-        raise ValueError(f"Matmul: matrices are wanted, and not operands of shapes {[one.shape for one in tensors]}")
+        raise ValueError(f"matrices are wanted, and not operands of shapes {[one.shape for one in tensors]}")
     if len(tensors) == 3 and beta is None:
         raise ValueError("beta: it must be given where there is a C")
+    if len(tensors) == 2 and beta is not None:
+        raise ValueError("beta: there is no C that it would multiply")
     return Spec(
         [one.shape for one in tensors],
         [one.dtype for one in tensors],
@@ -88,8 +99,9 @@ def spec_of(
         ["cpu" if one.device == "cpu" else "cuda" for one in tensors],
         [one.copy() for one in distributions],
         _qualified(qualifiers, tensors),
+        str(factors_of(types, alpha, beta)),
         (
-            len(tensors), alpha, beta, options.inplace, options.compute_type, options.scale_type, options.result_type,
+            len(tensors), options.inplace, options.compute_type, options.scale_type, options.result_type,
             options.algo_type, options.result_amax, sorted(given_scales(scales)),
         ),  # fmt: skip
     )
@@ -103,18 +115,20 @@ def settle(specs: List[Spec]) -> Tuple[_core.Layout, _core.Layout, MMTraits]:
     ValueError, BindDistributionError
         Specifications that do not go together.
     """
-    require_alike("the number of operands, alpha, beta or options are", [one.rest for one in specs])
+    require_alike("the number of operands or options are", [one.rest for one in specs])
+    require_alike("alpha and beta are", [one.factors for one in specs])
     require_alike("the dtypes of the operands are", [one.dtypes for one in specs])
     require_alike("the packages of the operands are", [one.packages for one in specs])
     require_alike("the memory spaces of the operands are", [one.devices for one in specs])
     require_alike("the qualifiers are", [one.ops for one in specs])
     if len(set(specs[0].packages)) != 1 or len(set(specs[0].devices)) != 1:
-        raise ValueError(f"Matmul: operands of one package in one place are wanted, and not {specs[0].packages} on {specs[0].devices}")
+        raise ValueError(f"operands of one package in one place are wanted, and not {specs[0].packages} on {specs[0].devices}")
     a, b = (layout_of("AB"[i], [one.distributions[i] for one in specs], [one.shapes[i] for one in specs]) for i in (0, 1))
     m, k = a.shape if "transpose" not in specs[0].ops[0] else a.shape[::-1]
     k_of_b, n = b.shape if "transpose" not in specs[0].ops[1] else b.shape[::-1]
     if k != k_of_b:
-        raise ValueError(f"Matmul: K is {k} in A and {k_of_b} in B")
+        raise ValueError(f"K is {k} in A and {k_of_b} in B")
+    require_one_rule("D", [one.distributions[2] for one in specs])
     return a, b, MMTraits(m, n, k)
 
 

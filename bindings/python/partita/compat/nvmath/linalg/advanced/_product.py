@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Dict, List, Optional, Sequence, Union
 
 from ..... import _core
@@ -9,7 +10,7 @@ from ....._array import Array
 from ....._collectives import all_reduce
 from ....._errors import ArgumentError, UnsupportedError
 from ....._linear import Matmul as Product
-from ..._agreement import agree
+from ..._agreement import collective, gather_objects, raised_on_all, require_alike
 from ..._internal.tensor_wrapper import wrap_operand
 from ..._memory import distributed, new_array
 from ..._stateful import Stateful, check_facts, facts_of, options_of
@@ -17,15 +18,31 @@ from ...distribution import Distribution
 from ._configuration import MatmulOptions, MatmulPlanPreferences
 from ._enums import EPILOGUES, MatmulAlgoType, MatmulEpilogue
 from ._epilogs import Epilog, check_preferences, inputs_of
-from ._problem import algorithm, layout_of_c, layout_of_d, method_of, settle, spec_of
-from ._scales import Scales
+from ._problem import algorithm, factors_of, layout_of_c, layout_of_d, method_of, settle, spec_of
+from ._scales import Scales, given_scales
 from ._types import is_narrow, types_of
 
 OptionsLike = Union[MatmulOptions, Dict[str, Any], None]
 
 
+@raised_on_all
 class InvalidMatmulState(Exception):
     """A freed object was used."""
+
+
+@dataclass
+class _Other:
+    """What `reset_operands` has been given, by name."""
+
+    operands: Dict[str, Any]
+    factors: Dict[str, complex]
+    scales: Dict[str, Any]
+    epilog_inputs: Any
+
+    def names(self) -> List[str]:
+        """Of all that is given."""
+        inputs = [] if self.epilog_inputs is None else ["epilog_inputs"]
+        return [*self.operands, *self.factors, *(f"scale of {name}" for name in self.scales), *inputs]
 
 
 class Matmul(Stateful):
@@ -56,7 +73,9 @@ class Matmul(Stateful):
     """
 
     _invalid = InvalidMatmulState
+    _reset = "reset_operands"
 
+    @collective
     def __init__(
         self,
         a: Any,
@@ -74,16 +93,16 @@ class Matmul(Stateful):
     ) -> None:
         self.options = options_of(MatmulOptions, options, "options")
         self._begin(self.options.logger)
-        given = [one for one in (a, b, c) if one is not None]
+        given = [a, b] if c is None else [a, b, c]
         spec = (given, distributions, alpha, beta, qualifiers, quantization_scales, self.options)
-        self._specs = agree(self._context, lambda: spec_of(*spec))
+        self._specs = gather_objects(self._context, spec_of(*spec))
         first = self._specs[0]
         layout_a, layout_b, self.mm_traits = settle(self._specs)
         self._layouts: List[_core.Layout] = [layout_a, layout_b]
         self._types = types_of(self.options, first.dtypes)
         self._dtype = self._types.result or first.dtypes[0]
         self.inplace = self.options.inplace and len(given) == 3
-        self._factors = [self._types.factor("alpha", 1 if alpha is None else alpha), self._types.factor("beta", beta or 0)]
+        self._factors = list(factors_of(self._types, alpha, beta))
         self._operands: List[Any] = [wrap_operand(one) for one in given]
         self._wait_for(stream, self._operands[0])
         self._facts = [facts_of(one) for one in self._operands]
@@ -98,6 +117,7 @@ class Matmul(Stateful):
 
     # --- planning
 
+    @collective
     def plan(self, *, preferences: Any = None, epilog: Optional[int] = None, epilog_inputs: Any = None, stream: Any = None) -> None:
         """Say F, and make ready. Collective, blocking.
 
@@ -108,15 +128,12 @@ class Matmul(Stateful):
         epilog_inputs : dict, optional
             By name: 'bias' (the rows of D that this rank has), 'relu_aux' and 'gelu_aux' (as `execute` gives them).
         """
-        self._check_valid()
-        if self._released:
-            raise RuntimeError(f"plan() cannot be performed {self._released}: reset_operands gives others")
+        self._check_operands("Planning")
         self._wait_for(stream, self._operands[0])
         chosen = options_of(MatmulPlanPreferences, preferences, "preferences")
         kind = MatmulEpilogue.DEFAULT if epilog is None else MatmulEpilogue(epilog)
-        agree(self._context, lambda: check_preferences(chosen, kind, self._dtype))
-        if len(set(agree(self._context, lambda: kind))) != 1:
-            raise ValueError("epilog: it is inconsistent across processes")
+        check_preferences(chosen, kind, self._dtype)
+        require_alike("epilog is", [one.name for one in gather_objects(self._context, kind)])
         all_reduce = kind == MatmulEpilogue.ALLREDUCE
         layout_c = layout_of_c(self._specs, self.mm_traits, all_reduce)
         self._layout_d = layout_of_d(self._specs, self.mm_traits, all_reduce)
@@ -126,7 +143,10 @@ class Matmul(Stateful):
         self._products.clear()
         self._take_arrays()
         self._epilog = Epilog(self._context, kind, self._layout_d, self.mm_traits, self._dtype, self._like)
-        self._epilog.take(epilog_inputs)
+        inputs = {} if epilog_inputs is None else epilog_inputs
+        self._epilog.check(inputs)
+        self._context.barrier()  # a rank with wrong inputs has said so before any are taken
+        self._epilog.take(inputs)
         self._planned = True
 
     def _take_arrays(self) -> None:
@@ -182,6 +202,7 @@ class Matmul(Stateful):
         all_reduce(self._context, self._arrays[2].local, total.local)
         return total
 
+    @collective
     def execute(self, *, release_workspace: bool = False, stream: Any = None) -> Any:
         """Multiply. Collective, blocking.
 
@@ -207,8 +228,11 @@ class Matmul(Stateful):
         if self._scales is not None:
             self._scales.read()
         product = self._product(c, out)
-        product.execute(*self._factors)
-        self._wait_for(None, self._operands[0])
+        try:
+            product.execute(*self._factors)
+            self._wait_for(None, self._operands[0])
+        finally:
+            product.unbind()  # operands and results are the caller's
         if release_workspace:
             product.release()
         self.logger.info("Matmul: done, %s by %s", *self._layouts[:2])
@@ -218,27 +242,25 @@ class Matmul(Stateful):
 
     # --- other operands
 
-    def _check_reset(self, given: Dict[str, Any], beta: Any, scales: Any, epilog_inputs: Any) -> None:
-        self._refuse_what_means_nothing(beta, scales)
-        if self._scales is not None:
-            self._scales.check(scales)
-        if self._released and (len([name for name in "abc" if name in given]) < len(self._facts) or self._misses(epilog_inputs)):
-            raise ValueError("reset_operands: after release_operands all operands and epilog_inputs are needed")
-        for name, one in given.items():
-            if "abc".index(name) >= len(self._facts):
-                raise ValueError("reset_operands: there is no C in this product")
-            check_facts("reset_operands", "the {} of " + name, wrap_operand(one), self._facts["abc".index(name)])
-
-    def _refuse_what_means_nothing(self, beta: Any, scales: Any) -> None:
-        """ValueError: what this product has not. Without a look at other ranks."""
-        if beta is not None and len(self._facts) < 3:
-            raise ValueError("reset_operands: there is no C in this product, and so no beta")
+    def _other(self, a: Any, b: Any, c: Any, alpha: Any, beta: Any, scales: Any, epilog_inputs: Any) -> _Other:
+        """What is given; ValueError where it means nothing for this product, or operands are missing. Local."""
+        self._check_valid()
+        given = {name: wrap_operand(one) for name, one in zip("abc", (a, b, c)) if one is not None}
+        if len(self._facts) < 3 and (c is not None or beta is not None):
+            raise ValueError("there is no C in this product, and so no beta")
         if scales is not None and self._scales is None:
             raise ValueError("quantization_scales: only of operands of 8 bits")
+        if self._released and (len(given) < len(self._facts) or self._misses(epilog_inputs)):
+            raise ValueError("after release_operands all operands and epilog_inputs are needed")
+        factors = {
+            name: self._types.factor(name, one) for name, one in (("alpha", alpha), ("beta", beta)) if one is not None
+        }
+        return _Other(given, factors, given_scales(scales), epilog_inputs)
 
     def _misses(self, epilog_inputs: Any) -> bool:
         return self._epilog is not None and bool(inputs_of(self._epilog.kind)) and not epilog_inputs
 
+    @collective
     def reset_operands(
         self,
         *,
@@ -252,13 +274,21 @@ class Matmul(Stateful):
         stream: Any = None,
     ) -> None:
         """Take other operands of the same package, dtype, device and shape, other factors, or other inputs of the epilog. Collective."""
-        self._check_valid()
-        given = {name: one for name, one in zip("abc", (a, b, c)) if one is not None}
-        if not given and alpha is None and beta is None and epilog_inputs is None and quantization_scales is None:
-            raise ValueError("reset_operands: nothing is given")
-        agree(self._context, lambda: self._check_reset(given, beta, quantization_scales, epilog_inputs))
-        self._reset(given, alpha, beta, quantization_scales, epilog_inputs, stream)
+        other = self._other(a, b, c, alpha, beta, quantization_scales, epilog_inputs)
+        if not other.names():
+            raise ValueError("nothing is given")
+        for name, tensor in other.operands.items():
+            check_facts("the {} of " + name, tensor, self._facts["abc".index(name)])
+        if self._scales is not None:
+            self._scales.check(quantization_scales)
+        if self._epilog is not None and epilog_inputs is not None:
+            self._epilog.check(epilog_inputs)
+        everyone = gather_objects(self._context, (other.names(), str(other.factors)))
+        require_alike("what is given is", [names for names, _ in everyone])
+        require_alike("alpha and beta are", [factors for _, factors in everyone])
+        self._take_other(other, stream)
 
+    @collective
     def reset_operands_unchecked(
         self,
         *,
@@ -272,25 +302,21 @@ class Matmul(Stateful):
         stream: Any = None,
     ) -> None:
         """The same by the word of the caller. Collective."""
-        self._refuse_what_means_nothing(beta, quantization_scales)
-        given = {name: one for name, one in zip("abc", (a, b, c)) if one is not None}
-        self._reset(given, alpha, beta, quantization_scales, epilog_inputs, stream)
+        self._take_other(self._other(a, b, c, alpha, beta, quantization_scales, epilog_inputs), stream)
 
-    def _reset(self, given: Dict[str, Any], alpha: Any, beta: Any, scales: Any, epilog_inputs: Any, stream: Any) -> None:
-        if alpha is not None:
-            self._factors[0] = self._types.factor("alpha", alpha)
-        if beta is not None:
-            self._factors[1] = self._types.factor("beta", beta)
+    def _take_other(self, other: _Other, stream: Any) -> None:
+        for place, name in enumerate(("alpha", "beta")):
+            self._factors[place] = other.factors.get(name, self._factors[place])
         if self._scales is not None:
-            self._scales.take(scales)
-        for name, one in given.items():
-            self._operands["abc".index(name)] = wrap_operand(one)
+            self._scales.take(other.scales)
+        for name, tensor in other.operands.items():
+            self._operands["abc".index(name)] = tensor
         self._wait_for(stream, self._operands[0])
         self._released = ""
-        if self._planned and given:
+        if self._planned and other.operands:
             self._take_arrays()
-        if self._epilog is not None and epilog_inputs is not None:
-            self._epilog.take(epilog_inputs)
+        if self._epilog is not None and other.epilog_inputs is not None:
+            self._epilog.take(other.epilog_inputs)
 
     def release_operands(self) -> None:
         """Let go of operands; `reset_operands` gives others. Local."""

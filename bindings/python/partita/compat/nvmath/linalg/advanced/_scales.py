@@ -8,7 +8,7 @@ from ..... import _core
 from ....._array import Array
 from ....._context import Context
 from ....._errors import UnsupportedError
-from ..._agreement import agree, require_alike
+from ..._agreement import gather_objects, require_alike
 from ..._internal.tensor_wrapper import wrap_operand
 from ..._memory import new_array
 from ..._stateful import options_of
@@ -82,7 +82,7 @@ class Scales:
 
     def read(self) -> None:
         """Before an execution. ValueError where the ranks' numbers differ."""
-        everyone = agree(self._context, lambda: tuple((name, number_of(name, one)) for name, one in self._given.items()))
+        everyone = gather_objects(self._context, tuple((name, number_of(name, one)) for name, one in self._given.items()))
         require_alike("quantization_scales are", everyone)
         if everyone[0] != self._numbers:
             for name, number in everyone[0]:

@@ -87,7 +87,7 @@ def types_of(options: MatmulOptions, dtypes: Sequence[str]) -> Types:
     """
     a, b = dtypes[:2]
     if a != b and not (is_narrow(a) and is_narrow(b)):
-        raise ValueError(f"Matmul: A of {a} and B of {b} are not multiplied")
+        raise ValueError(f"A of {a} and B of {b} are not multiplied")
     scale, compute = options.scale_type, options.compute_type
     if scale is not None and scale not in _of_scale:
         raise ValueError(f"scale_type: {CudaDataType(scale).name} is none that alpha and beta may have")

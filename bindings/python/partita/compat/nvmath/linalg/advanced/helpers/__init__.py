@@ -1,0 +1,5 @@
+"""Helpers of products: `matmul`."""
+
+from . import matmul
+
+__all__ = ["matmul"]
