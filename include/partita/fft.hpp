@@ -227,9 +227,12 @@ class PARTITA_API FFT {
   /// name.
   std::string autotune(int runs = 3);
 
-  std::int64_t workspace_size() const;  ///< bytes of scratch on this rank
-  /// Scratch from the caller: on the symmetric heap, of the device where that transforms, at least the
-  /// largest workspace_size() of all ranks; must outlive its use. Collective.
+  /// Bytes of scratch on this rank, as a workspace of the caller's holds them.
+  std::int64_t workspace_size() const;
+  /// Scratch from the caller: an array of the plan's context on the symmetric heap, of the device where that
+  /// transforms, at least the largest workspace_size() of all ranks; must outlive its use. Buffers of
+  /// messages that are staged through the host stay the plan's own. Collective. ArgumentError, the same on
+  /// every rank: an array of another context or of ordinary memory, too small, in the wrong memory space.
   void set_workspace(const Array& workspace);
   /// Frees scratch now (collective); the next execute makes it anew.
   void release();

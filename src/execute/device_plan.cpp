@@ -102,7 +102,7 @@ DevicePlan::DevicePlan(ContextState& context, Plan& plan, std::vector<planning::
       message_memory_(context, plan_, message_use_),
       mail_(context, plan_),
       use_(context, plan_.operation),
-      works_(context, plan_, touched, use_, workspace),
+      works_(context, plan_, touched, use_, memory_.behind_scratch()),
       has_private_memory_(uses_private_memory(plan_)) {
   works_.join_ended(touched);
   for (const planning::PacketSteps& steps : packets) packets_.emplace_back(context, steps, plan_.operation);

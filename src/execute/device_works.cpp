@@ -36,10 +36,7 @@ DeviceWorks::DeviceWorks(ContextState& context, const Plan& plan, std::span<cons
     places_.buffers.push_back({"workspace", BufferKind::scratch, {}, 0, static_cast<Dtype>(dtype)});
   }
   places_.buffers.push_back({"counters", BufferKind::scratch, {}, 0, Dtype::i32});
-  if (given) {
-    const std::int64_t offset = *given + scratch_places(plan).bytes;
-    given_ = static_cast<char*>(context.heap_in(MemorySpace::device).at(context.rank(), offset));
-  }
+  if (given) given_ = static_cast<char*>(context.heap_in(MemorySpace::device).at(context.rank(), *given));
   put_to_peers_ = planning::put_to_peers(plan);
   ended_ = find_ended_multiplies(plan, touched);
   lower(strides_for_trial(plan), true);

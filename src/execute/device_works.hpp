@@ -16,10 +16,9 @@ namespace partita::execution {
 class DeviceWorks {
  public:
   /// Binds them for trial, so that what devices do not offer is refused before anything has begun, and takes
-  /// the workspace: behind the scratch of the plan in memory of the caller's on the heap, if that is given
-  /// from this offset on. `touched`: by step; works that use it go through one stream, in the order of the
-  /// plan. `use`: of the plan's memory, which whoever executes it notes. Local; throws UnsupportedError,
-  /// MemoryError.
+  /// the workspace: in memory of the caller's on the heap, if that is given from this offset on. `touched`:
+  /// by step; works that use it go through one stream, in the order of the plan. `use`: of the plan's memory,
+  /// which whoever executes it notes. Local; throws UnsupportedError, MemoryError.
   DeviceWorks(ContextState& context, const Plan& plan, std::span<const planning::Touched> touched,
               devices::LastUse& use, std::optional<std::int64_t> given);
   /// The streams have done with the workspace, or the context has failed. Never throws.

@@ -42,6 +42,11 @@ MemorySpace space_of(const Plan& plan) {
   return space;
 }
 
+std::int64_t scratch_bytes(const ContextState& context, const Plan& plan) {
+  const bool direct = GroupedPlan::suits(context, plan) || context.device_messages_direct;
+  return scratch_places(plan, space_of(plan), direct ? MemorySpace::device : MemorySpace::host).bytes;
+}
+
 std::unique_ptr<Executor> Executor::bind(ContextState& context, Plan plan,
                                          std::optional<std::int64_t> workspace,
                                          std::vector<planning::PacketSteps> packets) {

@@ -94,6 +94,10 @@ class Executor {
   std::shared_ptr<devices::RunAhead> ahead_;  // null on the host
 };
 
+/// Bytes of the plan's scratch that a workspace of the caller's holds on this rank, in front of what the
+/// works take (`local_workspace_bytes`): all but the buffers of messages that are staged through the host.
+std::int64_t scratch_bytes(const ContextState& context, const Plan& plan);
+
 /// The memory that a plan's operands lie in. Throws UnsupportedError where they lie in both kinds.
 MemorySpace space_of(const Plan& plan);
 

@@ -34,7 +34,7 @@ GroupedPlan::GroupedPlan(ContextState& context, Plan plan, std::optional<std::in
       closing_(plan_.steps.size(), -1),
       lanes_(plan_.steps.size(), -1),
       use_(context, plan_.operation),
-      works_(context, plan_, touched_, use_, workspace) {
+      works_(context, plan_, touched_, use_, memory_.behind_scratch()) {
   works_.join_ended(touched_);
   find_groups();
   senders_ = peers_of(plan_, StepKind::receive);

@@ -44,11 +44,12 @@ PlanMemory::PlanMemory(ContextState& context, const Plan& plan, MemorySpace spac
       operands_(plan.buffers.size(), nullptr),
       strides_(plan.buffers.size()),
       scratch_(plan.buffers.size()) {
-  const ScratchPlaces places = scratch_places(plan);
+  const ScratchPlaces places = scratch_places(plan, space, messages);
   const std::vector<bool> of_messages = message_buffers(plan);
+  if (workspace) behind_scratch_ = *workspace + places.bytes;
   for (std::size_t b = 0; b < plan.buffers.size(); ++b) {
-    if (places.offsets[b] < 0) continue;
-    if (workspace) {
+    if (plan.buffers[b].view_of >= 0) continue;
+    if (workspace && places.offsets[b] >= 0) {
       scratch_[b] = std::make_unique<Scratch>(context, *workspace + places.offsets[b], space);
     } else if (plan.buffers[b].kind == BufferKind::scratch) {
       scratch_[b] =

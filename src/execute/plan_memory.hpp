@@ -19,8 +19,8 @@ namespace partita::execution {
 class PlanMemory {
  public:
   /// `space`: of the plan's operands; `messages`: what they may leave from. `workspace` is the heap offset of
-  /// memory of the caller's that holds all scratch, as `scratch_places` says; nothing: the plan has its own.
-  /// Local.
+  /// memory of the caller's that holds the scratch that `scratch_places` places; the plan has all other
+  /// scratch itself, and all of it without a workspace. Local.
   PlanMemory(ContextState& context, const Plan& plan, MemorySpace space, MemorySpace messages,
              std::optional<std::int64_t> workspace = {});
   /// Allocates the shared scratch. Collective where the plan has any.
@@ -36,6 +36,9 @@ class PlanMemory {
   bool operands_meet() const;
 
   MemorySpace space() const { return space_; }  ///< of the plan's operands
+  /// The heap offset of what of the caller's workspace the scratch of the plan leaves; nothing: there is
+  /// none.
+  std::optional<std::int64_t> behind_scratch() const { return behind_scratch_; }
   /// By buffer: of the bound operands' local views, in elements.
   const std::vector<Strides>& strides() const { return strides_; }
 
@@ -51,6 +54,7 @@ class PlanMemory {
   const Plan& plan_;
   MemorySpace space_;
   memory::SymmetricHeap& heap_;
+  std::optional<std::int64_t> behind_scratch_;
   std::vector<const Array::State*> operands_;      // by buffer; null for scratch
   std::vector<Strides> strides_;                   // by buffer
   bool lowered_ = false;                           // for these strides

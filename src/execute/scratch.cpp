@@ -7,6 +7,7 @@
 #include "base/check.hpp"
 #include "base/pages.hpp"
 #include "base/round.hpp"
+#include "execute/message_use.hpp"
 #include "runtime/keeper.hpp"
 
 namespace partita::execution {
@@ -77,11 +78,13 @@ char* Scratch::on_rank(int rank) const {
   return private_;
 }
 
-ScratchPlaces scratch_places(const Plan& plan) {
+ScratchPlaces scratch_places(const Plan& plan, MemorySpace space, MemorySpace messages) {
   ScratchPlaces places{std::vector<std::int64_t>(plan.buffers.size(), -1), 0};
+  std::vector<bool> elsewhere(plan.buffers.size(), false);
+  if (space == MemorySpace::device && messages == MemorySpace::host) elsewhere = message_buffers(plan);
   for (const BufferKind kind : {BufferKind::shared, BufferKind::scratch}) {
     for (std::size_t b = 0; b < plan.buffers.size(); ++b) {
-      if (plan.buffers[b].kind != kind || plan.buffers[b].view_of >= 0) continue;
+      if (plan.buffers[b].kind != kind || plan.buffers[b].view_of >= 0 || elsewhere[b]) continue;
       places.offsets[b] = places.bytes;
       places.bytes += round_up(plan.buffers[b].bytes, page_bytes);
     }

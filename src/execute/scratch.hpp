@@ -38,11 +38,12 @@ class Scratch {
 };
 
 /// Where each buffer lies in one piece of memory that holds the scratch of a plan: shared scratch first, at
-/// the same offsets on all ranks. Whole pages.
+/// the same offsets on all ranks. Whole pages. Of a plan whose operands are in device memory (`space`) and
+/// whose messages leave from host memory (`messages`) the buffers of messages are not in it.
 struct ScratchPlaces {
   std::vector<std::int64_t> offsets;  ///< by buffer; of the others -1
   std::int64_t bytes = 0;
 };
-ScratchPlaces scratch_places(const Plan& plan);
+ScratchPlaces scratch_places(const Plan& plan, MemorySpace space, MemorySpace messages);
 
 }  // namespace partita::execution

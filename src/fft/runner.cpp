@@ -1,6 +1,7 @@
 #include "fft/runner.hpp"
 
 #include "array/array_state.hpp"
+#include "array/pairs.hpp"
 #include "array/stand_in.hpp"
 #include "array/transfer.hpp"
 #include "base/check.hpp"
@@ -168,13 +169,14 @@ void Runner::release() {
 }
 
 std::int64_t Runner::workspace_size() const {
-  return execution::scratch_places(plan_).bytes + local_workspace_bytes_;
+  return execution::scratch_bytes(context_, plan_) + local_workspace_bytes_;
 }
 
 void Runner::set_workspace(const Array& workspace) {
   runtime::collectively(context_, "fft workspace", [&]() -> std::vector<Fact> {
     check(workspace.valid() && workspace.state()->heap_offset >= 0,
           "fft: a workspace must be an array on the symmetric heap");
+    arrays::check_context("fft", context_, "the plan", workspace, "the workspace");
     check(lies_on_device(workspace) == on_device(),
           "fft: a workspace of a plan of {} memory lies in {} memory", name(space_of(*request_)),
           name(workspace.local().space));

@@ -8,6 +8,7 @@
 #include <limits>
 #include <partita/fft.hpp>
 
+#include "execute/message_use.hpp"
 #include "ranks/any_memory.hpp"
 #include "ranks/caught.hpp"
 #include "ranks/fake_device.hpp"
@@ -16,6 +17,7 @@
 #include "ranks/memory_checks.hpp"
 #include "ranks/needs_devices.hpp"
 #include "runtime/agree.hpp"
+#include "setting.hpp"
 
 namespace partita::testing {
 namespace {
@@ -311,6 +313,41 @@ DEVICE_FFT_TEST(WorkspaceOfTheCaller) {
   plan.release();
   plan.execute(input, output);
   EXPECT_LT(relative_error(output, expected), tolerance(Dtype::f64, shape));
+}
+
+// Messages that are staged leave from host memory, so they are not in the caller's workspace.
+TEST(DeviceFft, AWorkspaceHoldsNoStagedMessages) {
+  NEEDS_DEVICES();
+  const Setting messages("PARTITA_DEVICE_MESSAGES", "staged");
+  ContextOptions nodes;
+  nodes.device = test_device();
+  nodes.ranks_per_node = 1;
+  nodes.deadline = deadline();
+  on_ranks(
+      [](Context& context) {
+        if (context.size() == 1 || context.state()->device_messages_direct) return;
+        const Shape shape{48, 64};
+        const Array input = random_array(context, shape, Slab(0), Dtype::c128);
+        Array output = empty(context, shape, Slab(1), Dtype::c128);
+        FFT plan(context, input.operand(), output.operand());
+        const std::int64_t largest =
+            std::ranges::max(runtime::exchange_values(*context.state(), "workspace", plan.workspace_size()));
+        Array workspace =
+            empty(context, {context.size() * std::max<std::int64_t>(largest, 1)}, Slab(0), Dtype::u8);
+        plan.set_workspace(workspace);
+        const NumberArray expected = transformed(random_whole(context, shape, Dtype::c128, 9), {});
+        for (int round = 0; round < 2; ++round) {
+          plan.execute(input, output);
+          EXPECT_LT(relative_error(output, expected), tolerance(Dtype::c128, shape));
+        }
+        std::int64_t of_messages = 0;
+        const std::vector<bool> is_of_messages = execution::message_buffers(plan.plan());
+        for (std::size_t b = 0; b < is_of_messages.size(); ++b)
+          if (is_of_messages[b]) of_messages += plan.plan().buffers[b].bytes;
+        EXPECT_GT(of_messages, 0);
+        EXPECT_LT(largest, of_messages);
+      },
+      nodes);
 }
 
 DEVICE_FFT_TEST(WithoutALibraryItIsRefusedAndTheContextLivesOn) {

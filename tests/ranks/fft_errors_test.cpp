@@ -161,6 +161,13 @@ RANK_TEST(FftErrors, AliasingAndMissingArrays) {
   refuses("a batch of 2 inputs and 0 outputs", [&] { apart.execute_batch({a, b}, outputs); });
   Array ordinary = empty(context, {100000}, Slab(0), Dtype::u8, {Residency::ordinary, Order::row_major});
   refuses("must be an array on the symmetric heap", [&] { apart.set_workspace(ordinary); });
+  {
+    // A context of the same ranks in the opposite order, whose heap is another one.
+    const std::optional<Context> other = context.split(0, context.size() - context.rank());
+    const Array foreign =
+        empty(*other, Shape{context.size(), 65536 + apart.workspace_size()}, Slab(0), Dtype::u8);
+    refuses("belong to different contexts", [&] { apart.set_workspace(foreign); });
+  }
   if (apart.workspace_size() > 0) {
     const Array small = empty(context, Shape{context.size()}, Slab(0), Dtype::u8);
     refuses("are needed", [&] { apart.set_workspace(small); });
