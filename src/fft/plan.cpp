@@ -228,6 +228,8 @@ class Walk {
     } else if (problem_.on_device() || (has_fastest(operand(now.from), stage.axes) && !needs_scratch(now))) {
       const Region own = stage.before.region(steps_.rank());
       transform_owned(steps_, problem_, stage, is_last(stage), own, now.from, now.to);
+    } else if (needs_scratch(now)) {
+      transform_back_to_real(steps_, problem_, stage, is_last(stage), now.from, now.to);
     } else {
       transform_through_cache(steps_, problem_, stage, is_last(stage), now.from, now.to);
     }

@@ -1,6 +1,7 @@
 #include "fft/through_cache.hpp"
 
 #include <algorithm>
+#include <span>
 
 #include "fft/chunks.hpp"
 
@@ -216,6 +217,105 @@ class ThroughCache {
   std::vector<int> receivers_, pushers_;
 };
 
+// --- back to real numbers, along several axes
+
+/// Lines along several axes that become real, as two sorts of passes over the array: along the axes for which
+/// a plane would not stay in cache, into scratch, and plane by plane along the others, the halved one last.
+class BackToReal {
+ public:
+  BackToReal(Steps& steps, const Problem& problem, const Stage& stage, bool last, int from, int to)
+      : steps_(steps),
+        problem_(problem),
+        stage_(stage),
+        last_(last),
+        own_(stage.before.region(steps.rank())),
+        dtype_(steps.operand(from).dtype),
+        item_(size_of(dtype_)),
+        input_(from),
+        from_{from, steps.rank(), 0, {}},
+        to_{to, steps.rank(), 0, {}} {
+    share_out(steps.operand(from).axis_order);
+  }
+
+  void run() {
+    if (!outer_.empty()) transform_outer();
+    const int lines = inner_.size() > 1 ? steps_.scratch("lines", dtype_, 0) : -1;
+    for (const Region& plane : chunks(own_, inner_, order_, chunk_elements(), 1)) {
+      Place source = from_;
+      if (!outer_.empty()) source.offset = packed_runs(plane, own_, order_).front().position * item_;
+      const std::int64_t bytes = plane.size() * item_;
+      if (lines >= 0)
+        source = transform_plane(plane, source,
+                                 {steps_.scratch("lines", dtype_, bytes), steps_.rank(), 0, order_});
+      steps_.compute(Transform{{plane, source},
+                               {transformed(problem_, stage_, plane), to_},
+                               {problem_.halved_axis()},
+                               TransformKind::complex_to_real,
+                               problem_.real_length,
+                               last_,
+                               source.buffer != input_});
+    }
+  }
+
+ private:
+  static constexpr std::int64_t plane_bytes = std::int64_t{2} << 20;
+  static constexpr std::int64_t most_chunks = 20000;
+
+  /// The inner axes are the halved one and, from the fastest in memory on, as many as leave a plane in cache.
+  void share_out(const Extents& axis_order) {
+    const int halved = problem_.halved_axis();
+    std::int64_t bytes = item_ * extent(halved);
+    bool fits = true;
+    for (int i = axis_order.size() - 1; i >= 0; --i) {
+      const auto axis = static_cast<int>(axis_order[i]);
+      if (axis == halved || !contains(stage_.axes, axis)) continue;
+      bytes *= extent(axis);
+      fits = fits && bytes <= plane_bytes;
+      (fits ? inner_ : outer_).push_back(axis);
+    }
+    inner_.push_back(halved);
+    for (const bool is_inner : {false, true}) {  // so that a plane is in one piece
+      for (const std::int64_t axis : axis_order) {
+        if (contains(inner_, axis) == is_inner) order_.push_back(axis);
+      }
+    }
+  }
+
+  std::int64_t extent(int axis) const { return stage_.before.shape()[axis]; }
+  std::int64_t chunk_elements() const { return std::max(chunk_bytes / item_, own_.size() / most_chunks); }
+
+  void transform_outer() {
+    const Place whole{steps_.scratch("half spectra", dtype_, own_.size() * item_), steps_.rank(), 0, order_};
+    if (!own_.empty())
+      steps_.compute(Transform{{own_, from_}, {own_, whole}, axes_of(outer_), problem_.kind});
+    from_ = whole;
+  }
+
+  Place transform_plane(const Region& plane, const Place& source, const Place& lines) {
+    const std::span<const int> complex(inner_.begin(), inner_.end() - 1);
+    steps_.compute(Transform{{plane, source}, {plane, lines}, axes_of(complex), problem_.kind});
+    return lines;
+  }
+
+  static Extents axes_of(std::span<const int> axes) {
+    Extents result;
+    for (const int axis : axes) result.push_back(axis);
+    return result;
+  }
+
+  Steps& steps_;
+  const Problem& problem_;
+  const Stage& stage_;
+  bool last_;
+  Region own_;
+  Dtype dtype_;
+  std::int64_t item_;
+  int input_;
+  Place from_, to_;
+  std::vector<int> outer_, inner_;  // the halved axis last
+  Extents order_;                   // of packed elements
+};
+
 /// What a local transform does at once: on the host, planes that stay in the second-level cache between their
 /// axes.
 std::vector<Region> pieces_of(const Steps& steps, const Stage& stage, const Region& region, int from) {
@@ -242,6 +342,11 @@ Way way_of(Steps& steps, const Problem& problem, const Stage& stage, const Regio
 }
 
 }  // namespace
+
+void transform_back_to_real(Steps& steps, const Problem& problem, const Stage& stage, bool last, int from,
+                            int to) {
+  BackToReal(steps, problem, stage, last, from, to).run();
+}
 
 // Judged by rank 0, which owns most.
 bool fits_through_cache(const Operand& from, const Stage& stage) {

@@ -17,6 +17,11 @@ void transform_through_cache(Steps& steps, const Problem& problem, const Stage& 
 /// Whether that takes no more steps than a plan should have; the same on every rank.
 bool fits_through_cache(const Operand& from, const Stage& stage);
 
+/// This rank's own lines along several axes from one array, which keeps its values, to another one of real
+/// numbers. On the host.
+void transform_back_to_real(Steps& steps, const Problem& problem, const Stage& stage, bool last, int from,
+                            int to);
+
 /// The lines of `region` (of the stage's input, owned whole by this rank) from one array to another, or in
 /// place; then multiplied likewise. A complex to real transform of several axes destroys what is in `from`;
 /// on a device that is copied first where it is an operand.
