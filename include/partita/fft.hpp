@@ -177,6 +177,19 @@ PARTITA_API void dst_into(const Array& input, Array& output, int type, const Fft
 PARTITA_API void idst_into(const Array& input, Array& output, int type, const FftOptions& options,
                            Stream stream);
 
+/// The array with the extents of `shape`: cut off at the end of an axis that becomes shorter, and followed by
+/// zeros along one that becomes longer, as NumPy and SciPy do with the `n` and `s` of their transforms. The
+/// same dtype and the same rule of distribution; along an axis that the distribution cuts, elements move to
+/// their new owners. A new array on the symmetric heap, in the memory space of the array; the array itself if
+/// it has that shape. Collective; blocks until this rank's part is complete, or with a stream enqueues it
+/// there (device memory only). Errors, the same on every rank: ArgumentError (other than one length per axis,
+/// a length below 1, a partial array), DisagreementError, UnsupportedError (a stream for host memory),
+/// MemoryError.
+PARTITA_API Array crop_or_pad(const Array& array, const Shape& shape,
+                              SourcePlace where = SourcePlace::current());
+PARTITA_API Array crop_or_pad(const Array& array, const Shape& shape, Stream stream,
+                              SourcePlace where = SourcePlace::current());
+
 /// Plan once, execute many times: forward from the input's layout to the output's and inverse back. Creation
 /// and execution are collective and blocking (but for executions with a stream); a second execute allocates
 /// nothing and makes no collective call beyond the exchange. Not copyable; one object must not be used from
