@@ -66,7 +66,13 @@ struct FftOptions {
   std::vector<int> axes = {};
   bool inverse = false;
   Norm norm = Norm::backward;
-  std::int64_t last_length = 0;  ///< of c2r: n along the last axis; 0: 2 (extent - 1), the even one
+  /// Of cosine and sine transforms: the ends of lines are weighted such that the transform's matrix is
+  /// orthogonal up to a factor, as SciPy's `orthogonalize` (types I to III of cosine, II and III of sine
+  /// transforms change; see `Transform::orthogonal`). If unset: yes with Norm::ortho, no otherwise, which is
+  /// SciPy's default. ArgumentError if true for a Fourier transform.
+  std::optional<bool> orthogonalize = {};
+  /// Of c2r: n along the last axis; 0: 2 (extent - 1), the even one. ArgumentError if negative.
+  std::int64_t last_length = 0;
   Output output = Output::as_input;
   /// Of the result: enough by itself; an error with Output::cheapest, and where the caller's own result lies
   /// otherwise.

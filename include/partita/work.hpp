@@ -127,6 +127,11 @@ struct Transform {
   std::int64_t real_length = 0;  ///< n, of real_to_complex and complex_to_real
   bool scaled = false;
   bool overwrites = false;  ///< of complex_to_real: may destroy what is in `from`; of several axes always
+  /// Of cosine and sine transforms: the ends of lines are weighted such that the matrix is orthogonal up to a
+  /// factor. dct1 multiplies the first and last element by sqrt(2) before and by 1/sqrt(2) after, dct2 the
+  /// first by 1/sqrt(2) after, dct3 the first by sqrt(2) before, dst2 and dst3 the last likewise; the other
+  /// kinds are orthogonal without weights.
+  bool orthogonal = false;
 };
 
 /// Transforms a region along one axis and writes each element of the result where it belongs: an exchange

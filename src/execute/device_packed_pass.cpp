@@ -7,6 +7,7 @@
 #include "base/check.hpp"
 #include "base/round.hpp"
 #include "execute/device_line_pass.hpp"
+#include "plan/work.hpp"
 
 namespace partita::execution {
 namespace {
@@ -163,6 +164,11 @@ class PackedPass final : public DevicePass {
     return pass;
   }
 
+  static void set_ends(LinePass& pass, const planning::LineEnds& ends) {
+    pass.first_factor = ends.first;
+    pass.last_factor = ends.last;
+  }
+
   /// The loops between the array and the workspace, in which line `first` is the first one.
   void set_loops(LinePass& pass, bool to_workspace, const DeviceFft::Side& side) const {
     const std::size_t array = to_workspace ? 0 : 1, workspace = to_workspace ? 1 : 0;
@@ -180,6 +186,7 @@ class PackedPass final : public DevicePass {
 
   LinePass before(const Addresses& at, std::int64_t first, std::int64_t lines, double factor) const {
     LinePass pass = pass_of(recipe_.before, recipe_.packed, first, lines, factor);
+    if (nest_.orthogonal) set_ends(pass, planning::ends_before(nest_.kind));
     set_loops(pass, true, packed_side(recipe_.packed, lines));
     pass.from = at.from + place_.from;
     pass.to = at.workspace;
@@ -188,6 +195,7 @@ class PackedPass final : public DevicePass {
 
   LinePass after(const Addresses& at, std::int64_t first, std::int64_t lines, double factor) const {
     LinePass pass = pass_of(recipe_.after, recipe_.result, first, lines, factor);
+    if (nest_.orthogonal) set_ends(pass, planning::ends_after(nest_.kind));
     set_loops(pass, false, packed_side(recipe_.transformed, lines));
     pass.from = at.workspace + transformed_at_;
     pass.to = at.to + place_.to;

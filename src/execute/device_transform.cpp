@@ -52,6 +52,7 @@ class DeviceTransform final : public DeviceBoundWork {
         workspace_{binding.workspaces, binding.memory.plan.rank, 0, {}},
         scaled_(work.scaled),
         overwrites_(work.overwrites),
+        orthogonal_(work.orthogonal),
         device_(binding.transforms()),
         known_from_(known_side(binding.memory.plan, work.from.place)),
         known_to_(known_side(binding.memory.plan, work.to.place)),
@@ -96,6 +97,7 @@ class DeviceTransform final : public DeviceBoundWork {
     place_ = {placed.from, placed.to};
     on_ = On::both;
     TransformNest rest = without_single_elements(placed.nest);
+    rest.orthogonal = orthogonal_;
     std::ranges::stable_sort(rest.lines.begin(), rest.lines.end() - (is_real_kind(rest.kind) ? 1 : 0),
                              std::greater{}, [](const FftwLoop& line) { return std::abs(line.to_stride); });
     if (rest.kind == TransformKind::complex_to_real && rest.lines.size() > 1) come_back(rest, passes);
@@ -161,7 +163,7 @@ class DeviceTransform final : public DeviceBoundWork {
   }
 
   static TransformNest last_lines(const TransformNest& nest, std::size_t count) {
-    TransformNest result{nest.kind, nest.precision, {}, nest.batch};
+    TransformNest result{nest.kind, nest.precision, {}, nest.batch, nest.orthogonal};
     const auto first = nest.lines.end() - static_cast<std::ptrdiff_t>(count);
     result.batch.insert(result.batch.end(), nest.lines.begin(), first);
     result.lines.assign(first, nest.lines.end());
@@ -233,6 +235,7 @@ class DeviceTransform final : public DeviceBoundWork {
   Place from_, to_, workspace_;
   bool scaled_;
   bool overwrites_;
+  bool orthogonal_;
   devices::DeviceTransforms& device_;
   KnownSide known_from_, known_to_;
   std::int64_t complex_bytes_;

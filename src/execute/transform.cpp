@@ -3,15 +3,20 @@
 // Every nest of a work is one call. Calls of the same shape share a plan; so do the chunks of a long loop,
 // which are works of their own. A call is taken apart into passes that do not depend on how well FFTW
 // guesses, or on the quiet of the machine when it measures large arrays.
+//
+// Of orthogonal cosine and sine transforms the ends of lines are multiplied before and after all calls. What
+// is multiplied before must not be the input, so that is copied to the result first and transformed there.
 #include "kernels/host/transform.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <span>
 
 #include "base/check.hpp"
 #include "execute/bound_work.hpp"
 #include "execute/transform_nests.hpp"
 #include "execute/transform_passes.hpp"
+#include "kernels/host/copy.hpp"
 #include "kernels/host/fft_planning.hpp"
 #include "kernels/host/number_arithmetic.hpp"
 #include "kernels/host/rader_lines.hpp"
@@ -59,9 +64,25 @@ struct PlannedNest {
   std::shared_ptr<const kernels::Lines> lines;
 };
 
+/// Elements of the result that are multiplied: the first or last of all lines along an axis.
+struct Weighted {
+  std::int64_t to = 0;  ///< bytes from the start of the part
+  std::vector<kernels::ScaleLoop> loops;
+  double factor = 1;
+};
+
+/// Elements that are copied from one part to the other.
+struct Copied {
+  std::int64_t from = 0;
+  std::int64_t to = 0;
+  kernels::StridedCopy nest;
+};
+
 /// The calls of a work in their order, and what they refer to.
 struct Program {
   kernels::FftwPrecision precision = kernels::FftwPrecision::f64;
+  std::vector<Copied> copies;
+  std::vector<Weighted> before, after;
   std::vector<PlannedShape> shapes;
   std::vector<PlannedNest> nests;
   std::vector<Call> calls;
@@ -74,6 +95,10 @@ class BoundTransform final : public BoundWork {
         to_(work.to.place),
         scaled_(work.scaled),
         reals_(reals),
+        precision_(program.precision),
+        copies_(std::move(program.copies)),
+        before_(std::move(program.before)),
+        after_(std::move(program.after)),
         shapes_(std::move(program.shapes)),
         nests_(std::move(program.nests)),
         calls_(std::move(program.calls)),
@@ -97,10 +122,14 @@ class BoundTransform final : public BoundWork {
     char* const from = address(from_);
     char* const to = address(to_);
     const double factor = scaled_ ? parameters.scale : 1;
+    for (const Copied& copied : copies_)
+      kernels::copy(copied.nest, from + copied.from, to + copied.to, kernels::StoreHint::cache);
+    for (const Weighted& weighted : before_) scale(weighted.loops, to + weighted.to, weighted.factor);
     for (const Call& call : calls_) {
       char* const source = (call.on_result ? to : from) + call.from;
       run_call(call, source, to + call.to, call.last ? factor : 1);
     }
+    for (const Weighted& weighted : after_) scale(weighted.loops, to + weighted.to, weighted.factor);
   }
 
  private:
@@ -108,20 +137,23 @@ class BoundTransform final : public BoundWork {
     if (call.buffered) return nests_[call.number].lines->run(from, to, workspace_->data(), factor);
     PlannedShape& shape = shapes_[call.number];
     shape.plan_for(kernels::memory_of(library_, from, to)).run(from, to);
-    if (factor != 1) scale_result(shape, to, factor);
+    if (factor != 1) scale(shape.scale_loops, to, factor);
   }
 
-  void scale_result(const PlannedShape& shape, char* to, double factor) const {
-    if (shape.shape.precision == kernels::FftwPrecision::f64) {
-      kernels::scale(shape.scale_loops, reals_, factor, reinterpret_cast<double*>(to));
+  void scale(std::span<const kernels::ScaleLoop> loops, char* to, double factor) const {
+    if (precision_ == kernels::FftwPrecision::f64) {
+      kernels::scale(loops, reals_, factor, reinterpret_cast<double*>(to));
     } else {
-      kernels::scale(shape.scale_loops, reals_, static_cast<float>(factor), reinterpret_cast<float*>(to));
+      kernels::scale(loops, reals_, static_cast<float>(factor), reinterpret_cast<float*>(to));
     }
   }
 
   Place from_, to_;
   bool scaled_;
   int reals_;  // in an element of the result
+  kernels::FftwPrecision precision_;
+  std::vector<Copied> copies_;
+  std::vector<Weighted> before_, after_;
   std::vector<PlannedShape> shapes_;
   std::vector<PlannedNest> nests_;
   std::vector<Call> calls_;
@@ -150,8 +182,10 @@ class Calls {
     for (PlacedTransform& placed : transform_nests(work, binding)) {
       base_.kind = placed.nest.kind;
       base_.precision = program_.precision = placed.nest.precision;
+      Call call{placed.from, placed.to};
+      if (work.orthogonal) add_weights(placed, call);
       base_.lines = placed.nest.lines;
-      add_call({placed.from, placed.to}, std::move(placed.nest.batch));
+      add_call(call, std::move(placed.nest.batch));
     }
   }
 
@@ -160,6 +194,56 @@ class Calls {
   }
 
  private:
+  void add_weights(PlacedTransform& placed, Call& call) {
+    const planning::LineEnds before = planning::ends_before(work_.kind);
+    if (before != planning::LineEnds()) {
+      if (!is_in_place()) start_on_result(placed, call);
+      add_ends(placed, before, program_.before);
+    }
+    add_ends(placed, planning::ends_after(work_.kind), program_.after);
+  }
+
+  bool is_in_place() const {
+    const Place &from = work_.from.place, &to = work_.to.place;
+    return from.buffer == to.buffer && from.rank == to.rank && from.offset == to.offset;
+  }
+
+  /// The lines are copied to the result, and transformed there.
+  void start_on_result(PlacedTransform& placed, Call& call) {
+    const std::int64_t item = kernels::items_of(work_.kind, placed.nest.precision).to;
+    Copied copied{placed.from, placed.to, {item, 0, 0, {}}};
+    for (auto* const loops : {&placed.nest.batch, &placed.nest.lines}) {
+      for (kernels::FftwLoop& loop : *loops) {
+        copied.nest.loops.push_back({loop.count, loop.from_stride * item, loop.to_stride * item});
+        loop.from_stride = loop.to_stride;
+      }
+    }
+    copied.nest = kernels::simplify(std::move(copied.nest));
+    program_.copies.push_back(std::move(copied));
+    call.from = call.to;
+    call.on_result = true;
+  }
+
+  void add_ends(const PlacedTransform& placed, const planning::LineEnds& ends,
+                std::vector<Weighted>& weighted) const {
+    const std::int64_t item = kernels::items_of(work_.kind, placed.nest.precision).to;
+    const std::vector<kernels::FftwLoop>& lines = placed.nest.lines;
+    for (const kernels::FftwLoop& line : lines) {
+      Weighted first{placed.to, {}, ends.first};
+      for (const auto* const loops : {&placed.nest.batch, &lines}) {
+        for (const kernels::FftwLoop& loop : *loops)
+          if (&loop != &line && loop.count > 1) first.loops.push_back({loop.count, loop.to_stride});
+      }
+      std::ranges::sort(first.loops, std::greater{},
+                        [](const kernels::ScaleLoop& loop) { return std::abs(loop.stride); });
+      Weighted last = first;
+      last.to += (line.count - 1) * line.to_stride * item;
+      last.factor = ends.last;
+      if (first.factor != 1) weighted.push_back(std::move(first));
+      if (last.factor != 1) weighted.push_back(std::move(last));
+    }
+  }
+
   void add_call(const Call& call, std::vector<kernels::FftwLoop> loops) {
     // FFTW's threads want large pieces.
     if (base_.measure && base_.threads > 1) return add_whole(call, base_, std::move(loops));
@@ -170,7 +254,7 @@ class Calls {
       if (pass.on_result) part.from = call.to;
       part.from += pass.from_offset;
       part.to += pass.to_offset;
-      part.on_result = pass.on_result;
+      part.on_result = call.on_result || pass.on_result;
       part.last = pass.last;
       if (pass.way != LineWay::whole) {
         add_nest(part, pass.nest, pass.way);

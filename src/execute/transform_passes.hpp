@@ -15,6 +15,7 @@ struct TransformNest {
   kernels::FftwPrecision precision = kernels::FftwPrecision::f64;
   std::vector<kernels::FftwLoop> lines;
   std::vector<kernels::FftwLoop> batch;
+  bool orthogonal = false;  ///< of devices; on the host the ends of lines are no part of a pass
   friend bool operator==(const TransformNest&, const TransformNest&) = default;
 };
 

@@ -73,8 +73,16 @@ void check_dtype(Dtype dtype, FftKind kind) {
         name(dtype), advice(dtype, kind));
 }
 
+bool is_fourier(FftKind kind) {
+  return kind < FftKind::dct1;
+}
+
 /// What would be ignored without another option is refused.
 void check_options(const FftOptions& options) {
+  check(!options.orthogonalize.value_or(false) || !is_fourier(options.kind),
+        "orthogonalize is for cosine and sine transforms, but this one is {}", name_of(options.kind));
+  check(options.last_length >= 0, "last_length is {}, but a line has at least one element",
+        options.last_length);
   check(!options.distribution || options.output != Output::cheapest,
         "a distribution is given for the result ({}), but also output \"cheapest\"",
         options.distribution ? options.distribution->to_string() : "");
@@ -127,6 +135,10 @@ bool Problem::transforms(int axis) const {
   return contains(axes, axis);
 }
 
+bool Problem::orthogonal() const {
+  return !is_fourier(options.kind) && options.orthogonalize.value_or(options.norm == Norm::ortho);
+}
+
 Problem make_problem(const Operand& input, const Topology& topology, const FftOptions& options,
                      const Machine& machine) {
   const FftKind kind = options.inverse ? opposite(options.kind) : options.kind;
@@ -176,10 +188,11 @@ FftOptions opposite(const FftOptions& options, const Shape& input) {
 
 std::string to_string(const FftOptions& options) {
   return fmt::format(
-      "{} axes {} inverse {} norm {} length {} output {} {} order {} residency {} method {} grid {} exchange "
-      "{} scratch {} overwrite {} measure {}",
+      "{} axes {} inverse {} norm {} orthogonal {} length {} output {} {} order {} residency {} method {} "
+      "grid "
+      "{} exchange {} scratch {} overwrite {} measure {}",
       name_of(options.kind), fmt::join(options.axes, ","), options.inverse, name(options.norm),
-      options.last_length, name(options.output),
+      options.orthogonalize.value_or(options.norm == Norm::ortho), options.last_length, name(options.output),
       options.distribution ? options.distribution->to_string() : std::string(), name(options.order),
       name(options.residency), name(options.method), fmt::join(options.grid, "x"), name(options.exchange),
       options.scratch_bytes, options.overwrite_input, options.measure);

@@ -24,6 +24,7 @@ struct Problem {
   bool grouped = false;          ///< messages between nodes go in groups (Plan::grouped)
   bool reachable_output = true;  ///< peers may write into the result
 
+  bool orthogonal() const;  ///< cosine or sine transforms with weighted ends of lines
   int halved_axis() const { return halves || doubles ? axes.back() : -1; }
   bool transforms(int axis) const;
   bool on_device() const { return input.space == MemorySpace::device; }

@@ -40,7 +40,7 @@ std::vector<Work> transforms(const Problem& problem, const Stage& stage, bool la
   for (const int axis : stage.axes) axes.push_back(axis);
   const Region after = transformed(problem, stage, before);
   if (!changes_dtype(problem, stage)) {
-    return {Transform{{before, from}, {after, to}, axes, problem.kind, 0, last}};
+    return {Transform{{before, from}, {after, to}, axes, problem.kind, 0, last, false, problem.orthogonal()}};
   }
   const TransformKind kind = problem.halves ? TransformKind::real_to_complex : TransformKind::complex_to_real;
   std::vector<Work> works;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <optional>
 #include <set>
 #include <tuple>
@@ -72,8 +73,8 @@ struct Describe {
                        work.conjugate ? " conjugated" : "", work.axis, text(work.to));
   }
   std::string operator()(const Transform& work) const {
-    return fmt::format("transform axes {} of {} into {}", to_string(work.axes), text(work.from),
-                       text(work.to));
+    return fmt::format("transform axes {} of {} into {}{}", to_string(work.axes), text(work.from),
+                       text(work.to), work.orthogonal ? ", orthogonal" : "");
   }
   std::string operator()(const TransformInto& work) const {
     std::string parts;
@@ -102,6 +103,22 @@ double flops(const Work& work, bool is_complex) {
 }
 
 namespace planning {
+
+LineEnds ends_before(TransformKind kind) {
+  constexpr double root = std::numbers::sqrt2;
+  if (kind == TransformKind::dct1) return {root, root};
+  if (kind == TransformKind::dct3) return {root, 1};
+  if (kind == TransformKind::dst3) return {1, root};
+  return {};
+}
+
+LineEnds ends_after(TransformKind kind) {
+  constexpr double root = std::numbers::sqrt2 / 2;
+  if (kind == TransformKind::dct1) return {root, root};
+  if (kind == TransformKind::dct2) return {root, 1};
+  if (kind == TransformKind::dst2) return {1, root};
+  return {};
+}
 
 const Work& work_of(const Plan& plan, const Step& step) {
   const auto index = static_cast<std::size_t>(step.work);

@@ -56,6 +56,16 @@ void for_each_part(AnyWork& work, const Visit& visit) {
   std::visit(visit_parts, work);
 }
 
+/// What the first and the last element of a line are multiplied by; both where they are one element.
+struct LineEnds {
+  double first = 1;
+  double last = 1;
+  friend bool operator==(const LineEnds&, const LineEnds&) = default;
+};
+/// Of orthogonal cosine and sine transforms: before and after the transform as FFTW has it.
+LineEnds ends_before(TransformKind kind);
+LineEnds ends_after(TransformKind kind);
+
 /// The parts that the compute steps read in place in the memory of other ranks, each once however often it is
 /// read.
 std::vector<Part> parts_read_from_peers(const Plan& plan);

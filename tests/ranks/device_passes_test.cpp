@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "execute/device_line_pass.hpp"
+#include "plan/work.hpp"
 #include "ranks/fake_transforms.hpp"
 #include "unit/naive_transform.hpp"
 
@@ -9,11 +10,12 @@ namespace partita::testing {
 namespace {
 
 /// A plane of lines along either dimension, whose chunks leave a rest.
-void expect_packed(TransformKind kind, bool along_rows, std::int64_t lines_at_a_time) {
+void expect_packed(TransformKind kind, bool along_rows, std::int64_t lines_at_a_time, bool orthogonal) {
   FakeTransforms device([](Stream, const std::function<void()>& work) { work(); });
   constexpr std::int64_t n = 6, lines = 7;
   execution::TransformNest nest;
   nest.kind = kind;
+  nest.orthogonal = orthogonal;
   nest.lines = {{n, along_rows ? 1 : lines, along_rows ? 1 : lines}};
   nest.batch = {{lines, along_rows ? n : 1, along_rows ? n : 1}};
   std::vector<double> from(n * lines), to(n * lines);
@@ -28,7 +30,16 @@ void expect_packed(TransformKind kind, bool along_rows, std::int64_t lines_at_a_
   pass->enqueue({reinterpret_cast<char*>(from.data()), reinterpret_cast<char*>(to.data()),
                  reinterpret_cast<char*>(workspace.data())},
                 0.5, {});
-  const Numbers expected = transform_axis(kind, n, along_rows ? 1 : 0, whole);
+  const auto weigh = [&](Numbers& numbers, const planning::LineEnds& ends) {
+    for (std::int64_t line = 0; line < lines; ++line) {
+      const std::int64_t first = along_rows ? line * n : line, step = along_rows ? 1 : lines;
+      numbers.values[static_cast<std::size_t>(first)] *= ends.first;
+      numbers.values[static_cast<std::size_t>(first + (n - 1) * step)] *= ends.last;
+    }
+  };
+  if (orthogonal) weigh(whole, planning::ends_before(kind));
+  Numbers expected = transform_axis(kind, n, along_rows ? 1 : 0, whole);
+  if (orthogonal) weigh(expected, planning::ends_after(kind));
   for (std::size_t i = 0; i < to.size(); ++i)
     ASSERT_NEAR(to[i], 0.5 * static_cast<double>(expected.values[i].real()), 1e-12)
         << i << " of kind " << static_cast<int>(kind);
@@ -39,7 +50,8 @@ TEST(DevicePasses, LinesGoThroughTheWorkspaceSomeAtATime) {
        ++kind) {
     for (const bool along_rows : {true, false}) {
       for (const std::int64_t lines : {1, 3, 100})
-        expect_packed(static_cast<TransformKind>(kind), along_rows, lines);
+        for (const bool orthogonal : {false, true})
+          expect_packed(static_cast<TransformKind>(kind), along_rows, lines, orthogonal);
     }
   }
 }

@@ -47,6 +47,13 @@ RANK_TEST(FftErrors, WrongAxesAndExtents) {
   options.axes = {};
   options.last_length = 9;
   refuses("needs a half spectrum of 5, but the array has 4", [&] { (void)irfft(complex, options); });
+  options.last_length = -3;
+  refuses("last_length is -3", [&] { (void)irfft(complex, options); });
+  const Array real = make(context, Dtype::f64);
+  refuses("orthogonalize is for cosine and sine transforms",
+          [&] { (void)rfft(real, {.orthogonalize = true}); });
+  refuses("the new length of axis 1 is 0", [&] { (void)crop_or_pad(real, {6, 0, 4}); });
+  refuses("the array has 3 dimensions", [&] { (void)crop_or_pad(real, {6, 4}); });
   const Array short_line = make(context, Dtype::f32, {4, 1});
   refuses("there is nothing to transform", [&] { (void)dct(short_line, 1); });
   const Array nothing = make(context, Dtype::c64, {4, 0});

@@ -100,6 +100,17 @@ inline FftKind effective(const FftOptions& options) {
   }
 }
 
+/// SciPy's `orthogonalize`, by the text of its documentation: before a cosine transform of type I, III and a
+/// sine transform of type III the end of a line is multiplied by sqrt(2), after one of type I, II and a sine
+/// transform of type II divided by it.
+inline void weigh_ends(FftKind kind, bool after, std::vector<Number>& x) {
+  const long double factor = after ? 1 / std::sqrt(2.0L) : std::sqrt(2.0L);
+  const bool first = kind == FftKind::dct1 || kind == (after ? FftKind::dct2 : FftKind::dct3);
+  const bool last = kind == FftKind::dct1 || kind == (after ? FftKind::dst2 : FftKind::dst3);
+  if (first) x.front() *= factor;
+  if (last) x.back() *= factor;
+}
+
 inline std::vector<Number> line(const std::vector<Number>& x, const FftOptions& options, bool halved,
                                 std::int64_t real_length) {
   const FftKind kind = effective(options);
@@ -114,9 +125,12 @@ inline std::vector<Number> line(const std::vector<Number>& x, const FftOptions& 
     if (kind == FftKind::r2c && halved) result.resize(x.size() / 2 + 1);
     return result;
   }
-  std::vector<Number> result;
+  const bool orthogonal = options.orthogonalize.value_or(options.norm == Norm::ortho);
+  std::vector<Number> weighed = x, result;
+  if (orthogonal) weigh_ends(kind, false, weighed);
   for (std::size_t k = 0; k < x.size(); ++k)
-    result.push_back(cosine_or_sine(kind, x, static_cast<std::int64_t>(k)));
+    result.push_back(cosine_or_sine(kind, weighed, static_cast<std::int64_t>(k)));
+  if (orthogonal) weigh_ends(kind, true, result);
   return result;
 }
 

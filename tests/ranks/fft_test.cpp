@@ -54,6 +54,7 @@ FftOptions random_options(RandomLayouts& random, int dimensions) {
   options.axes = random.permutation(dimensions);
   if (random.maybe(0.4)) options.axes.resize(static_cast<std::size_t>(random.number(1, dimensions)));
   options.output = Output::given;
+  if (options.kind >= FftKind::dct1 && random.maybe()) options.orthogonalize = random.maybe();
   return options;
 }
 
@@ -126,6 +127,66 @@ RANK_TEST(Fft, RandomTransformsOfEverything) {
   const int cases = full_product() ? 1000 : 60;
   for (int i = 0; i < cases && !::testing::Test::HasFatalFailure(); ++i) {
     run_case(context, random_case(random, context.size()), static_cast<std::uint64_t>(i));
+  }
+}
+
+// Of an orthogonal transform the sum of squares stays, and the inverse is the transposed matrix.
+RANK_TEST(Fft, CosinesAndSinesOfNormOrthoAreOrthogonal) {
+  const Shape shape{6, 5};
+  for (int kind = static_cast<int>(FftKind::dct1); kind <= static_cast<int>(FftKind::dst4); ++kind) {
+    FftOptions options;
+    options.kind = static_cast<FftKind>(kind);
+    options.norm = Norm::ortho;
+    Array input = empty(context, shape, Slab(0), Dtype::f64);
+    Array output = empty(context, shape, Slab(1), Dtype::f64);
+    fill_random(input, 5);
+    FFT plan(context, input.operand(), output.operand(), options);
+    plan.execute(input, output);
+    const NumberArray whole = random_whole(context, shape, Dtype::f64, 5);
+    const NumberArray expected = transformed(whole, options);
+    EXPECT_NEAR(static_cast<double>(norm(expected)), static_cast<double>(norm(whole)), 1e-12) << kind;
+    EXPECT_LT(relative_error(output, expected), tolerance(Dtype::f64, shape)) << kind;
+    plan.inverse(output, input);
+    EXPECT_LT(relative_error(input, whole), tolerance(Dtype::f64, shape)) << kind;
+    options.orthogonalize = false;
+    Array plain = empty(context, shape, Slab(0), Dtype::f64);
+    FFT without(context, input.operand(), plain.operand(), options);
+    without.execute(input, plain);
+    EXPECT_LT(relative_error(plain, transformed(whole, options)), tolerance(Dtype::f64, shape)) << kind;
+  }
+}
+
+// Whatever the distribution cuts.
+RANK_TEST(Fft, AnArrayIsCutOffOrFollowedByZeros) {
+  const Shape shape{6, 5, 4};
+  const std::vector<Shape> all{{6, 5, 4}, {9, 5, 4}, {3, 5, 4}, {6, 8, 2}, {7, 3, 6}, {1, 1, 1}, {2, 11, 4}};
+  std::vector<Box::Bounds> boxes(static_cast<std::size_t>(context.size()), {{0, 0, 0}, {0, 0, 0}});
+  boxes.back().upper = {6, 5, 4};
+  const Distribution rules[] = {Slab(0),      Slab(1),    Slab(2),
+                                Replicated(), Box(boxes), BlockCyclic({context.size(), 1, 1}, {2, 2, 2})};
+  for (const Distribution& rule : rules) {
+    Array array = empty(context, shape, rule, Dtype::c128);
+    fill_random(array, 11);
+    const NumberArray whole = random_whole(context, shape, Dtype::c128, 11);
+    for (const Shape& to : all) {
+      const Array result = crop_or_pad(array, to);
+      EXPECT_EQ(result.shape(), to);
+      each_number(result, [&](std::size_t number, auto& element) {
+        std::int64_t rest = static_cast<std::int64_t>(number), from = 0;
+        Index at = Extents::filled(3, 0);
+        for (int d = 2; d >= 0; --d) {
+          at[d] = rest % to[d];
+          rest /= to[d];
+        }
+        bool inside = true;
+        for (int d = 0; d < 3; ++d) {
+          inside = inside && at[d] < shape[d];
+          from = from * shape[d] + at[d];
+        }
+        const Number wanted = inside ? whole.values[static_cast<std::size_t>(from)] : Number(0);
+        ASSERT_EQ(number_of(element), wanted) << to_string(to) << " of " << rule.to_string();
+      });
+    }
   }
 }
 

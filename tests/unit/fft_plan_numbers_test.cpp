@@ -66,6 +66,7 @@ TEST(FftPlan, TransformsWhateverTheDistributionsAre) {
     FftOptions options;
     options.kind = static_cast<FftKind>(random.maybe() ? 0 : random.number(1, 10));
     options.inverse = options.kind == FftKind::c2c && random.maybe();
+    if (options.kind >= FftKind::dct1) options.orthogonalize = devices.maybe();
     options.axes = random.permutation(dimensions);
     options.axes.resize(static_cast<std::size_t>(random.number(1, dimensions)));
     if (random.maybe(0.2)) options.scratch_bytes = random.number(64, 4096);

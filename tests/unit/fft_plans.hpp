@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "fft/plan.hpp"
+#include "plan/work.hpp"
 #include "unit/indices.hpp"
 #include "unit/naive_transform.hpp"
 
@@ -39,6 +40,17 @@ inline Number number_at(const Index& at, bool is_complex) {
   return {static_cast<long double>(mixed % 13 - 6), is_complex ? static_cast<long double>(mixed % 7 - 3) : 0};
 }
 
+/// Of an orthogonal transform: the ends of all lines along an axis.
+inline void weigh_ends_of(Numbers& numbers, int axis, const planning::LineEnds& ends) {
+  std::size_t inner = 1;
+  for (int d = axis + 1; d < numbers.shape.size(); ++d) inner *= static_cast<std::size_t>(numbers.shape[d]);
+  const auto n = static_cast<std::size_t>(numbers.shape[axis]);
+  for (std::size_t i = 0; i < numbers.values.size(); ++i) {
+    if (i / inner % n == 0) numbers.values[i] *= ends.first;
+    if (i / inner % n == n - 1) numbers.values[i] *= ends.last;
+  }
+}
+
 /// By definition, axis by axis. The halved one is the first from real numbers and the last to them.
 inline Numbers by_definition(const FftOptions& options, std::vector<int> axes, const Operand& input,
                              const Shape& result) {
@@ -63,7 +75,10 @@ inline Numbers by_definition(const FftOptions& options, std::vector<int> axes, c
     const TransformKind one = r2c   ? TransformKind::real_to_complex
                               : c2r ? TransformKind::complex_to_real
                                     : kind;
+    const bool orthogonal = options.orthogonalize.value_or(false);
+    if (orthogonal) weigh_ends_of(numbers, axis, planning::ends_before(one));
     numbers = transform_axis(one, n, axis, numbers);
+    if (orthogonal) weigh_ends_of(numbers, axis, planning::ends_after(one));
   }
   return numbers;
 }

@@ -61,6 +61,9 @@ struct LinePass {
   std::int64_t first = 0, lines = 1;
   bool along = true;  ///< neighbouring threads take neighbours of a line, not neighbouring lines
   double scale = 1;
+  /// Of cosine and sine transforms: factors of the first and the last element of a line, of the input of
+  /// `before_*` and of the result of `after_*`.
+  double first_factor = 1, last_factor = 1;
 };
 
 /// Element (.., j, .., k, ..) times exp(sign 2 pi i j k / length). Loops' strides and offsets: of the
@@ -143,9 +146,10 @@ class Line {
       case LineStep::before_4:
         return put(position, before_4(position));
       case LineStep::after_1:
-        return put(position, pass_.sine ? -number(position + 1).imaginary : number(position).real);
+        return put(position,
+                   end(position) * (pass_.sine ? -number(position + 1).imaginary : number(position).real));
       case LineStep::after_2:
-        return put(position, after_2(pass_.sine ? n_ - 1 - position : position));
+        return put(position, end(position) * after_2(pass_.sine ? n_ - 1 - position : position));
       case LineStep::after_3:
         return put(position, sign(position) * real(position % 2 == 0 ? position / 2 : n_ - 1 - position / 2));
       case LineStep::after_4:
@@ -169,9 +173,16 @@ class Line {
                                                                         value.imaginary * scale};
   }
 
+  /// What an element of the line is multiplied by.
+  PARTITA_EVERYWHERE Real end(std::int64_t position) const {
+    Real factor = position == 0 ? static_cast<Real>(pass_.first_factor) : Real(1);
+    if (position == n_ - 1) factor *= static_cast<Real>(pass_.last_factor);
+    return factor;
+  }
+  PARTITA_EVERYWHERE Real given(std::int64_t position) const { return end(position) * real(position); }
   /// Of types III and IV: where sines are those of the line from its end to its beginning.
   PARTITA_EVERYWHERE Real turned(std::int64_t position) const {
-    return real(pass_.sine ? n_ - 1 - position : position);
+    return given(pass_.sine ? n_ - 1 - position : position);
   }
   PARTITA_EVERYWHERE Real sign(std::int64_t position) const {
     return pass_.sine && position % 2 != 0 ? Real(-1) : Real(1);
@@ -182,7 +193,7 @@ class Line {
     return {value.real, own_conjugate ? Real(0) : value.imaginary};
   }
   PARTITA_EVERYWHERE Real before_1(std::int64_t p) const {
-    if (!pass_.sine) return real(p < n_ ? p : 2 * (n_ - 1) - p);
+    if (!pass_.sine) return given(p < n_ ? p : 2 * (n_ - 1) - p);
     if (p % (n_ + 1) == 0) return Real(0);
     return p <= n_ ? real(p - 1) : -real(2 * n_ + 1 - p);
   }

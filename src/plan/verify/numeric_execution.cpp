@@ -81,6 +81,18 @@ Numbers transformed(TransformKind kind, std::int64_t n, int axis, Shape& shape, 
   return result;
 }
 
+/// Of each line of a row-major array along an axis.
+void multiply_ends(const planning::LineEnds& ends, int axis, const Shape& shape, Numbers& numbers) {
+  std::size_t inner = 1;
+  for (int d = axis + 1; d < shape.size(); ++d) inner *= static_cast<std::size_t>(shape[d]);
+  const auto length = static_cast<std::size_t>(shape[axis]);
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    const std::size_t position = i / inner % length;
+    if (position == 0) numbers[i] *= ends.first;
+    if (position + 1 == length) numbers[i] *= ends.last;
+  }
+}
+
 /// What an activation makes of x.
 double activated(Activation activation, double x, double auxiliary) {
   const double root = std::sqrt(2 / pi), cubic = 0.044715, y = auxiliary;
@@ -289,7 +301,10 @@ void NumericExecution::compute(const Transform& work) {
   for (const int axis : axes) {
     const bool halved = (halves || doubles) && axis == last;
     const std::int64_t n = halved ? work.real_length : shape[axis];
-    if (!numbers.empty()) numbers = transformed(halved ? work.kind : others, n, axis, shape, numbers);
+    if (numbers.empty()) continue;
+    if (work.orthogonal) multiply_ends(planning::ends_before(work.kind), axis, shape, numbers);
+    numbers = transformed(halved ? work.kind : others, n, axis, shape, numbers);
+    if (work.orthogonal) multiply_ends(planning::ends_after(work.kind), axis, shape, numbers);
   }
   if (work.scaled)
     std::ranges::transform(numbers, numbers.begin(), [&](Number x) { return x * parameters_.scale; });
