@@ -173,7 +173,7 @@ def test_copies(ctx):
 def test_what_no_option_is_called(ctx):
     a = pt.zeros(ctx, (4, 4), "slab:0", "complex128")
     for call, what in (
-        (lambda: pt.fft.fft(a, n=8), "fft: there is no option n; known: .*method"),
+        (lambda: pt.fft.fft(a, length=8), "fft: there is no option length; known: .*method"),
         (lambda: pt.matmul(a, a, speed=1), "matmul: there is no option speed; known: .*epilogue"),
         (lambda: pt.redistribute(a, a.copy(), speed=1), "redistribute: there is no option speed"),
         (lambda: pt.fft.fft(a, method=3), "fft: an option of a wrong type among .*method=3"),

@@ -96,6 +96,7 @@ def test_transforms(ctx, axes):
                     pj.fft(x, source, pt.Slab(1), axes=axes, inverse=True, norm="ortho"),
                     spectrum,
                     pj.irfft(spectrum, half, source, axes=axes, last_length=n),
+                    pj.fft(r, source, axes=axes),
                 )
 
             found = program(here(ctx, array, source), here(ctx, real, source))
@@ -104,6 +105,7 @@ def test_transforms(ctx, axes):
             same(found[1], here(ctx, inverse, pt.Layout(pt.Slab(1), array.shape, ctx.size)))
             same(found[2], here(ctx, np.fft.rfftn(real, axes=axes), half))
             same(found[3], here(ctx, real, source))
+            same(found[4], here(ctx, np.fft.fftn(real, axes=axes), source))
 
 
 @pytest.mark.parametrize("kind, norm", [("c2c", "ortho"), ("r2c", "backward"), ("c2r", "forward")])
@@ -206,7 +208,8 @@ def test_bad_arguments(ctx):
         for call in (
             lambda: pj.redistribute(np.ones((9, 9)), slab, pt.Slab(1)),
             lambda: pj.redistribute(x, pt.Layout(pt.Slab(0), (6, 4), ctx.size + 1), pt.Slab(1)),
-            lambda: pj.fft(x, slab),
+            lambda: pj.rfft(x + 0j, slab),
+            lambda: pj.irfft(x + 0j, slab, last_length=0),
             lambda: pj.rfft(x, slab, slab),
             lambda: pj.matmul(x, x.astype(np.float32), slab, slab, transpose_a=True),
             lambda: pj.matmul(x, x, slab, slab, transpose_a=True, activation="tanh"),

@@ -19,8 +19,8 @@ def test_products(ctx):
         close(b.T @ a.T, (x @ y).T)
         close(pt.matmul(b, a, op_a="transpose", op_b="transpose", epilogue="relu"), np.maximum((x @ y).T, 0))
         c = spread(ctx, whole((6, 5)), rule)
-        close(pt.matmul(a, b, c, alpha=2, beta=-1), 2 * x @ y - whole((6, 5)))
-        assert pt.matmul(a, b, c, beta=1, out=c) is c
+        close(pt.matmul(a, b, c=c, alpha=2, beta=-1), 2 * x @ y - whole((6, 5)))
+        assert pt.matmul(a, b, c=c, beta=1, out=c) is c
         close(c, x @ y + whole((6, 5)))
     v = spread(ctx, whole((9,)), pt.Replicated())
     close(a @ v, x @ whole((9,)))
@@ -77,6 +77,64 @@ def test_transforms(ctx):
     close(target, np.fft.fftn(field))
 
 
+def test_transforms_of_other_lengths(ctx):
+    """Cut off or followed by zeros, along axes that are cut between ranks and others, as NumPy does."""
+    real = np.sin(whole((6, 8)))
+    field = real + 1j * np.cos(3 * real)
+    for rule in rules(ctx.size):
+        z, r = spread(ctx, field, rule), spread(ctx, real, rule)
+        for n in (3, 8, 11):
+            for axis in (0, -1):
+                for name in ("fft", "ifft", "irfft"):
+                    close(getattr(pt.fft, name)(z, n, axis), getattr(np.fft, name)(field, n, axis))
+                close(pt.fft.rfft(r, n, axis, "ortho"), np.fft.rfft(real, n, axis, "ortho"))
+        for s in ((4, 8), (9, -1), (7, 5)):
+            for name in ("fft2", "ifftn", "irfft2", "irfftn"):
+                close(getattr(pt.fft, name)(z, s, (0, 1)), getattr(np.fft, name)(field, s, (0, 1)))
+            close(pt.fft.rfftn(r, s, (1, 0)), np.fft.rfftn(real, s, (1, 0)))
+        close(pt.fft.fftn(z, (5,)), np.fft.fftn(field, (5,), (-1,)))
+    out = pt.zeros(ctx, (6, 11), pt.Slab(0), "complex128")
+    assert pt.fft.fft(z, 11, -1, None, out) is out
+    close(out, np.fft.fft(field, 11))
+
+
+def test_transforms_of_other_dtypes(ctx):
+    """As NumPy converts them."""
+    for dtype in ("float64", "float32", "float16", "int32", "bool"):
+        given = (whole((6, 8)) % 7 > 2).astype(dtype) if dtype == "bool" else (whole((6, 8)) % 7).astype(dtype)
+        a = spread(ctx, given, pt.Slab(0))
+        for name in ("fftn", "ifft", "rfftn", "irfft"):
+            # Of half precision NumPy's irfft rounds the result to it again.
+            wanted = getattr(np.fft, name)(given.astype("float32") if dtype == "float16" else given)
+            found = getattr(pt.fft, name)(a)
+            assert found.dtype == wanted.dtype, (name, dtype)
+            tolerance = 1e-12 if wanted.real.dtype == np.float64 else 1e-5
+            assert np.allclose(found.gather(), wanted, tolerance, tolerance * 100), (name, dtype)
+        assert np.array_equal(a.gather(), given)
+
+
+def test_cosines_and_sines_are_those_of_scipy(ctx):
+    scipy_fft = pytest.importorskip("scipy.fft")
+    real = np.sin(whole((6, 7)))
+    a = spread(ctx, real, pt.Slab(0))
+    for name in ("dct", "idct", "dst", "idst"):
+        ours, theirs = getattr(pt.fft, name), getattr(scipy_fft, name)
+        for type in (1, 2, 3, 4):
+            for norm in (None, "ortho", "forward"):
+                close(ours(a, type, norm=norm), theirs(real, type, norm=norm))
+                for orthogonalize in (False, True):
+                    given = {"norm": norm, "orthogonalize": orthogonalize}
+                    close(ours(a, type, 9, 0, **given), theirs(real, type, 9, 0, **given))
+            ours_n, theirs_n = getattr(pt.fft, f"{name}n"), getattr(scipy_fft, f"{name}n")
+            close(ours_n(a, type, norm="ortho"), theirs_n(real, type, norm="ortho"))
+            close(ours_n(a, type, (4, 9), orthogonalize=True), theirs_n(real, type, (4, 9), orthogonalize=True))
+    plan = pt.fft.FFT(a, "dct3", norm="ortho", out=pt.zeros(ctx, (6, 7), pt.Slab(1)))
+    close(plan.execute(), scipy_fft.dctn(real, 3, norm="ortho"))
+    a[...] = 0
+    plan.inverse()
+    close(a, real)
+
+
 def test_a_planned_transform(ctx):
     field = np.exp(1j * whole((6, 8)))
     a = spread(ctx, field, pt.Slab(0))
@@ -91,14 +149,56 @@ def test_a_planned_transform(ctx):
 def test_transforms_that_cannot_be(ctx):
     real = pt.zeros(ctx, (6, 8), pt.Slab(0))
     for call in [
-        lambda: pt.fft.fftn(real),
+        lambda: pt.fft.FFT(real),
+        lambda: pt.fft.rfftn(real.astype("complex128")),
         lambda: pt.fft.rfft(real, axis=2),
         lambda: pt.fft.dct(real, type=5),
-        lambda: pt.fft.irfftn(real.astype("complex128"), (7, 8)),
+        lambda: pt.fft.dct(real.astype("complex128")),
         lambda: pt.fft.rfft(real, norm="unit"),
+        lambda: pt.fft.rfft(real, orthogonalize=True),
     ]:
         with pytest.raises(pt.ArgumentError):
             call()
+
+
+def test_lengths_that_cannot_be(ctx):
+    """No length is taken for one that was not given."""
+    real = pt.zeros(ctx, (6, 8), pt.Slab(0))
+    half = pt.zeros(ctx, (6, 5), pt.Slab(0), "complex128")
+    for n in (0, -1, -2):
+        for name in ("fft", "ifft", "rfft", "irfft", "dct", "dst", "idct", "idst"):
+            with pytest.raises(pt.ArgumentError, match=f"{n}, but a line has at least one element"):
+                given = (2, n) if "ct" in name or "st" in name else (n,)
+                getattr(pt.fft, name)(real, *given)
+    for call, what in (
+        (lambda: pt.fft.irfft2(half, (4, 0)), "the length along axis 1 is 0"),
+        (lambda: pt.fft.fftn(half, (0, 1)), "the length along axis 0 is 0"),
+        (lambda: pt.fft.fftn(half, (4, -2)), "the length along axis 1 is -2"),
+        (lambda: pt.fft.fftn(half, (4, 4, 4)), "s has 3 lengths, but the array has 2 dimensions"),
+        (lambda: pt.fft.fftn(half, (4, 4), (0,)), "s has 2 lengths, but there are 1 axes"),
+        (lambda: pt.fft.irfftn(half, last_length=-7), "last_length is -7"),
+        (lambda: pt.fft.irfftn(half, last_length=0), "last_length is 0"),
+        (lambda: pt.fft.FFT(half, "c2r", last_length=-3), "last_length is -3"),
+    ):
+        with pytest.raises(pt.ArgumentError, match=what):
+            call()
+    for n in (2.5, "4"):
+        with pytest.raises(TypeError):
+            pt.fft.fft(half, n)
+    if ctx.size > 1:
+        with pytest.raises(pt.ArgumentError, match="rank 1"):
+            pt.fft.fft(real, 0 if ctx.rank == 1 else 8)
+
+
+def test_norms(ctx):
+    x = np.sin(whole((6, 7)))
+    a = spread(ctx, x, pt.Slab(0))
+    assert np.isclose(pt.norm(a), np.linalg.norm(x)) and np.isclose(pt.norm(a, "fro"), np.linalg.norm(x, "fro"))
+    close(pt.norm(a, None, 0), np.linalg.norm(x, None, 0))
+    close(pt.norm(a, 2, 1, True), np.linalg.norm(x, 2, 1, True))
+    for order in (0, 1, 2, np.inf):
+        with pytest.raises(pt.ArgumentError, match="there is no norm of order"):
+            pt.norm(a, order)
 
 
 def test_spectral_helpers(ctx):
@@ -161,7 +261,7 @@ def test_what_is_no_distributed_array(ctx):
     for call in [
         lambda: pt.matmul(a, plain),
         lambda: pt.matmul(plain, a),
-        lambda: pt.matmul(a, a, plain),
+        lambda: pt.matmul(a, a, c=plain),
         lambda: pt.matmul(a, a, out=plain),
         lambda: pt.matmul(a, a, bias=plain, epilogue="bias"),
         lambda: pt.matmul(a, None),

@@ -174,6 +174,9 @@ def test_transforms(ctx, norm):
     close(half, part(np.fft.rfftn(samples, norm=norm), spectrum, ctx.rank), atol=1e-10)
     back = ptt.irfft(ctx, half, spectrum, pt.Slab(0), norm=norm, last_length=7)
     close(back, x)
+    close(ptt.fft(ctx, x, slabs, norm=norm), part(np.fft.fftn(samples, norm=norm), slabs, ctx.rank), atol=1e-10)
+    with pytest.raises(pt.ArgumentError, match="last_length is 0"):
+        ptt.irfft(ctx, half, spectrum, last_length=0)
     check_adjoint(ctx, lambda x: ptt.rfft(ctx, x, slabs, pt.Slab(1), norm=norm), x)
     for length in (6, 7):
         check_adjoint(
@@ -406,7 +409,7 @@ def test_what_one_rank_passes_that_is_wrong(ctx):
         ("reduce_scatter", ptt.reduce_scatter, (x,), [((x[1:],), {}), ((x,), {"counts": "ab"})]),
         ("all_to_all", ptt.all_to_all, (x,), [((x,), {"send_counts": [1] * ctx.size})]),
         ("redistribute", ptt.redistribute, (mine, rows, pt.Slab(1)), [((mine, rows, "slob:1"), {}), ((mine[:, 1:], rows, pt.Slab(1)), {}), ((mine, 3, pt.Slab(1)), {})]),
-        ("fft", ptt.fft, (mine.cfloat(), rows), [((mine, rows), {}), ((mine.cfloat(), rows), {"axes": (7,)})]),
+        ("fft", ptt.fft, (mine.cfloat(), rows), [((mine, 4), {}), ((mine.cfloat(), rows), {"axes": (7,)})]),
         ("matmul", lambda *given, **named: ptt.matmul(*given, transpose_b=True, **named), product, [((mine, mine.double(), *product[2:]), {}), (product[:3], {})]),
         ("ColumnParallelLinear", layer, (x,), [((x.double(),), {}), ((x[:, 1:],), {}), ((x, "many"), {})]),
         ("RowParallelLinear", ptt.RowParallelLinear, (6, 4), [((6, 4), {"activation": "selu"}), ((6,), {}), (("six", 4), {})]),

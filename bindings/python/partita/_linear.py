@@ -6,7 +6,7 @@ from typing import Any, Optional, Tuple
 
 from . import _core
 from ._calls import collective, with_options
-from ._array import Array, core_given, core_of, default_multiply, no_epilogue_arrays
+from ._array import Array, axes_of, core_given, core_of, default_multiply, no_epilogue_arrays
 from ._core import Matmul as CoreMatmul
 from ._dtypes import dtype_name
 from ._errors import ArgumentError
@@ -60,7 +60,7 @@ def _arrays(given: dict[str, Optional[Array]]) -> _core.EpilogueArrays:
 
 @collective
 def matmul(
-    a: Array, b: Array, c: Optional[Array] = None, *, out: Optional[Array] = None, stream: Any = None, **options: Any
+    a: Array, b: Array, *, c: Optional[Array] = None, out: Optional[Array] = None, stream: Any = None, **options: Any
 ) -> Array:
     """F(alpha op(a) op(b) + beta c), of arrays in any distributions. Collective, blocking; plans are kept.
 
@@ -203,7 +203,16 @@ def vdot(a: Array, b: Array, *, stream: Any = None) -> Any:
 
 
 @collective
-def norm(a: Array, axis: Any = None, *, keepdims: bool = False, stream: Any = None) -> Any:
-    """sqrt(sum |a|^2), over all axes or some. Collective, blocking; see `Array.sum`."""
-    core_given(a)
-    return a._reduce("norm", axis, keepdims, None, None, None, stream)
+def norm(x: Array, ord: Any = None, axis: Any = None, keepdims: bool = False, *, stream: Any = None) -> Any:
+    """sqrt(sum |x|^2), over all axes or some, with the arguments of numpy.linalg.norm. Collective, blocking; see `Array.sum`.
+
+    ``ord`` names this norm: None, 2 over one axis, 'fro' over two. ArgumentError for the norms that there are none of.
+    """
+    core_given(x)
+    axes = x.ndim if axis is None else len(axes_of(axis, x.ndim))
+    if not (ord is None or (ord == 2 and axes == 1) or (ord == "fro" and axes == 2)):
+        raise ArgumentError(
+            f"norm: there is no norm of order {ord!r} over {axes} axes; there is that of sums of squares: ord=None, 2 over one axis, "
+            "'fro' over two. An axis is given as axis="
+        )
+    return x._reduce("norm", axis, keepdims, None, None, None, stream)

@@ -60,14 +60,16 @@ def layout_of(destination: Destination, shape: Sequence[int], ranks: int) -> _co
 
 
 def of_transform(
-    source: _core.Layout, destination: Optional[Destination], axes: Sequence[int], kind: str, last_length: int = 0
+    source: _core.Layout, destination: Optional[Destination], axes: Sequence[int], kind: str, last_length: Optional[int] = None
 ) -> _core.Layout:
     """The layout of a transform's result. `kind`: 'c2c', 'r2c' or 'c2r', to `last_length` samples, by default the even number."""
     shape = list(source.shape)
     if kind == "r2c":
         shape[axes[-1]] = shape[axes[-1]] // 2 + 1
     elif kind == "c2r":
-        shape[axes[-1]] = last_length or 2 * (shape[axes[-1]] - 1)
+        if last_length is not None and last_length < 1:
+            raise ArgumentError(f"fft: last_length is {last_length}, but a line has at least one element")
+        shape[axes[-1]] = 2 * (shape[axes[-1]] - 1) if last_length is None else last_length
     found = layout_of(source.distribution if destination is None else destination, shape, source.ranks)
     if found.shape != tuple(shape):
         raise ArgumentError(f"fft: the result is of shape {tuple(shape)}, and the layout is {found}")

@@ -1,16 +1,23 @@
-"""Fourier, cosine and sine transforms, by the names of numpy.fft and scipy.fft.
+"""Fourier, cosine and sine transforms, with the names and the arguments of numpy.fft and scipy.fft.
 
-All are collective and blocking, take arrays in any distribution, and keep plans. ``out`` is an array of the result's shape
-and dtype, in any distribution. More options of all: output ('as-input', or 'cheapest': the distribution in which the
-transform ends, which saves an exchange), distribution, order and heap of a new result, method ('automatic', 'local', 'slab',
-'pencil', 'four-step'), grid, exchange ('automatic', 'copies', 'stores'), scratch_bytes, overwrite_input (complex to
-real may destroy what is transformed), measure, wisdom_file.
+All are collective and blocking, take arrays in any distribution, and keep plans. Arguments have the order, the names and the
+defaults of NumPy (`fft` to `irfftn`) and SciPy (`dct` to `idstn`); `norm` is 'backward', 'ortho' or 'forward'.
+
+``n`` and ``s`` are lengths along the transformed axes: an axis that is longer is cut off at its end, one that is shorter is
+followed by zeros, in a copy, also along axes that the distribution cuts. Complex transforms take real numbers, and all take
+integers and half precision, which are converted in a copy as NumPy does (to single precision from half, else to double).
+
+``out`` is an array of the result's shape and dtype, in any distribution. More options of all: output ('as-input', or
+'cheapest': the distribution in which the transform ends, which saves an exchange), distribution, order and heap of a new
+result, method ('automatic', 'local', 'slab', 'pencil', 'four-step'), grid, exchange ('automatic', 'copies', 'stores'),
+scratch_bytes, overwrite_input (complex to real may destroy what is transformed), measure, wisdom_file.
 """
 
 from __future__ import annotations
 
 import functools
-from typing import Any, Optional, Sequence, Tuple
+import operator
+from typing import Any, List, Optional, Sequence, Tuple
 
 from . import _core
 from ._calls import collective, with_options
@@ -24,6 +31,8 @@ from ._streams import stream_of_array, stream_of_arrays
 
 #: Along what is transformed; None: all.
 Axes = Optional[Sequence[int]]
+#: The lengths along the axes; None: those of the array.
+Lengths = Optional[Sequence[int]]
 
 __all__ = [
     "FFT", "dct", "dctn", "dst", "dstn", "fft", "fft2", "fftn", "idct", "idctn", "idst", "idstn", "ifft", "ifft2", "ifftn",
@@ -50,9 +59,62 @@ def _check_overwritten(a: Array, options: dict[str, Any]) -> None:
         writable("a", a)
 
 
+# --- what is transformed: lengths and dtype as NumPy has them
+
+
+def _axes_and_lengths(s: Lengths, axes: Axes, shape: Sequence[int]) -> Tuple[List[int], Optional[List[int]]]:
+    """The axes, counted from 0, and the lengths along them. Without axes those of `s` are the last ones."""
+    if s is None:
+        return axes_or_all(axes, len(shape)), None
+    lengths = [operator.index(one) for one in s]
+    if axes is None and len(lengths) > len(shape):
+        raise ArgumentError(f"s has {len(lengths)} lengths, but the array has {len(shape)} dimensions")
+    along = axes_or_all(range(-len(lengths), 0) if axes is None else axes, len(shape))
+    if len(lengths) != len(along):
+        raise ArgumentError(f"s has {len(lengths)} lengths, but there are {len(along)} axes")
+    return along, [shape[axis] if length == -1 else length for axis, length in zip(along, lengths)]
+
+
+def _given_length(n: Optional[int]) -> Lengths:
+    """The same of one axis; -1 is no length of one."""
+    if n is None:
+        return None
+    if operator.index(n) < 1:
+        raise ArgumentError(f"n is {n}, but a line has at least one element")
+    return (n,)
+
+
+def _shape_before(shape: Sequence[int], kind: str, along: Sequence[int], lengths: Sequence[int]) -> Tuple[int, ...]:
+    """What is transformed into lines of these lengths: of half spectra the last axis has n // 2 + 1."""
+    result = list(shape)
+    for axis, length in zip(along, lengths):
+        if length < 1:
+            raise ArgumentError(f"the length along axis {axis} is {length}, but a line has at least one element")
+        result[axis] = length // 2 + 1 if kind == "c2r" and axis == along[-1] else length
+    return tuple(result)
+
+
+@functools.lru_cache(maxsize=None)
+def _dtype_before(dtype: str, kind: str) -> str:
+    """What the library transforms: numbers of the kind, in single precision from floating ones of at most 32 bits."""
+    if dtype in ("complex64", "complex128"):
+        return dtype
+    single = dtype == "float32" or dtype == "float16" or dtype.startswith(("bfloat", "float8"))
+    if kind in ("c2c", "c2r"):
+        return "complex64" if single else "complex128"
+    return "float32" if single else "float64"
+
+
+def _prepared(core: _core.Array, shape: Tuple[int, ...], dtype: str, stream: Optional[int]) -> _core.Array:
+    if shape != core.shape:
+        core = _core.crop_or_pad(core, shape, stream)
+    return core if dtype == core.dtype else _core.astype(core, dtype, "C", True, None, stream)
+
+
 def _transform(
     a: Array,
     kind: str,
+    s: Lengths,
     axes: Axes,
     norm: Optional[str],
     out: Optional[Array],
@@ -60,31 +122,41 @@ def _transform(
     options: dict[str, Any],
 ) -> Array:
     core = core_given(a)
-    along = axes_or_all(axes, a.ndim)
+    along, lengths = _axes_and_lengths(s, axes, a.shape)
+    shape = a.shape if lengths is None else _shape_before(a.shape, kind, along, lengths)
+    if lengths is not None and kind == "c2r":
+        options = {**options, "last_length": lengths[-1]}
     how = _options(kind, along, norm, options)
     _check_overwritten(a, options)
-    if out is None:
-        return Array(_core.transform(core, how, stream_of_array(stream, core, a._package)), a._package)
-    handle = stream_of_arrays(stream, a, out)
     target = writable("out", out)
-    assert target is not None
+    handle = stream_of_array(stream, core, a._package) if out is None else stream_of_arrays(stream, a, out)
+    core = _prepared(core, shape, _dtype_before(core.dtype, kind), handle)
+    if out is None or target is None:
+        return Array(_core.transform(core, how, handle), a._package)
     _core.transform_into(core, target, how, handle)
     return out
 
 
+# --- Fourier transforms
+
+
 @collective
 def fftn(
-    a: Array, axes: Axes = None, norm: Optional[str] = None, *, out: Optional[Array] = None, stream: Any = None, **options: Any
+    a: Array, s: Lengths = None, axes: Axes = None, norm: Optional[str] = None, out: Optional[Array] = None, *,
+    stream: Any = None, **options: Any,
 ) -> Array:  # fmt: skip
     """The Fourier transform over several axes, all by default. Collective, blocking.
 
     Parameters
     ----------
     a : Array
-        Complex.
+        Complex or real.
+    s : sequence of int, optional
+        Lengths along the axes, by default those of `a`, which -1 stands for, too. Shorter ones cut off, longer ones add zeros.
     axes : sequence of int, optional
+        By default all, or with `s` the last ones.
     norm : {'backward', 'ortho', 'forward'}
-        Whose the 1/N is.
+        Which transform has the factor 1/N: the inverse one, both its root, or the forward one.
     out, **options
         See the module.
     stream
@@ -95,169 +167,208 @@ def fftn(
     ArgumentError, DisagreementError, UnsupportedError, MemoryError
         The same on every rank.
     """
-    return _transform(a, "c2c", axes, norm, out, stream, options)
+    return _transform(a, "c2c", s, axes, norm, out, stream, options)
 
 
 @collective
 def ifftn(
-    a: Array, axes: Axes = None, norm: Optional[str] = None, *, out: Optional[Array] = None, stream: Any = None, **options: Any
+    a: Array, s: Lengths = None, axes: Axes = None, norm: Optional[str] = None, out: Optional[Array] = None, *,
+    stream: Any = None, **options: Any,
 ) -> Array:  # fmt: skip
     """The inverse of `fftn`. Collective, blocking."""
-    return _transform(a, "c2c", axes, norm, out, stream, {**options, "inverse": True})
+    return _transform(a, "c2c", s, axes, norm, out, stream, {**options, "inverse": True})
 
 
 @collective
 def rfftn(
-    a: Array, axes: Axes = None, norm: Optional[str] = None, *, out: Optional[Array] = None, stream: Any = None, **options: Any
+    a: Array, s: Lengths = None, axes: Axes = None, norm: Optional[str] = None, out: Optional[Array] = None, *,
+    stream: Any = None, **options: Any,
 ) -> Array:  # fmt: skip
     """The transform of real data: half the spectrum along the last of the axes. Collective, blocking; as `fftn`."""
-    return _transform(a, "r2c", axes, norm, out, stream, options)
+    return _transform(a, "r2c", s, axes, norm, out, stream, options)
 
 
 @collective
 def irfftn(
-    a: Array,
-    s: Optional[Sequence[int]] = None,
-    axes: Axes = None,
-    norm: Optional[str] = None,
-    *,
-    out: Optional[Array] = None,
-    stream: Any = None,
-    **options: Any,
-) -> Array:
-    """The inverse of `rfftn`. Collective, blocking.
+    a: Array, s: Lengths = None, axes: Axes = None, norm: Optional[str] = None, out: Optional[Array] = None, *,
+    stream: Any = None, **options: Any,
+) -> Array:  # fmt: skip
+    """The inverse of `rfftn`. Collective, blocking; as `fftn`.
 
-    `s` are the lengths of the result along the axes; only the last may differ from what `a` has, where it is
-    2 (n - 1) by default. What is real in the half spectrum of a real line, its first element and of an even
-    line its last one, counts as real, whatever its imaginary part.
+    `s` are the lengths of the result along the axes; that of the last one is 2 (m - 1) by default, m the elements that
+    `a` has there. What is real in the half spectrum of a real line, its first element and of an even line its last one,
+    counts as real, whatever its imaginary part.
     """
-    core_given(a)
-    along = axes_or_all(axes, a.ndim)
-    if s is not None:
-        kept = [a.shape[axis] for axis in along]
-        if len(s) != len(along) or list(s[:-1]) != kept[:-1]:
-            raise ArgumentError(f"irfftn: the lengths {list(s)} are not {kept[:-1]} and that of the last axis")
-        options = {**options, "last_length": int(s[-1])}
-    return _transform(a, "c2r", along, norm, out, stream, options)
+    return _transform(a, "c2r", s, axes, norm, out, stream, options)
 
 
 @collective
-def fft(a: Array, axis: int = -1, norm: Optional[str] = None, **options: Any) -> Array:
-    """`fftn` over one axis. Collective, blocking."""
-    return fftn(a, (axis,), norm, **options)
+def fft(
+    a: Array, n: Optional[int] = None, axis: int = -1, norm: Optional[str] = None, out: Optional[Array] = None, **options: Any
+) -> Array:  # fmt: skip
+    """`fftn` over one axis, of n elements. Collective, blocking."""
+    return fftn(a, _given_length(n), (axis,), norm, out, **options)
 
 
 @collective
-def ifft(a: Array, axis: int = -1, norm: Optional[str] = None, **options: Any) -> Array:
-    """`ifftn` over one axis. Collective, blocking."""
-    return ifftn(a, (axis,), norm, **options)
+def ifft(
+    a: Array, n: Optional[int] = None, axis: int = -1, norm: Optional[str] = None, out: Optional[Array] = None, **options: Any
+) -> Array:  # fmt: skip
+    """`ifftn` over one axis, of n elements. Collective, blocking."""
+    return ifftn(a, _given_length(n), (axis,), norm, out, **options)
 
 
 @collective
-def rfft(a: Array, axis: int = -1, norm: Optional[str] = None, **options: Any) -> Array:
-    """`rfftn` over one axis. Collective, blocking."""
-    return rfftn(a, (axis,), norm, **options)
+def rfft(
+    a: Array, n: Optional[int] = None, axis: int = -1, norm: Optional[str] = None, out: Optional[Array] = None, **options: Any
+) -> Array:  # fmt: skip
+    """`rfftn` over one axis, of n elements. Collective, blocking."""
+    return rfftn(a, _given_length(n), (axis,), norm, out, **options)
 
 
 @collective
-def irfft(a: Array, n: Optional[int] = None, axis: int = -1, norm: Optional[str] = None, **options: Any) -> Array:
-    """`irfftn` over one axis, to n samples. Collective, blocking."""
-    return irfftn(a, None if n is None else (n,), (axis,), norm, **options)
-
-
-_two = (-2, -1)
+def irfft(
+    a: Array, n: Optional[int] = None, axis: int = -1, norm: Optional[str] = None, out: Optional[Array] = None, **options: Any
+) -> Array:  # fmt: skip
+    """`irfftn` over one axis, to n elements. Collective, blocking."""
+    return irfftn(a, _given_length(n), (axis,), norm, out, **options)
 
 
 @collective
-def fft2(a: Array, axes: Tuple[int, int] = _two, norm: Optional[str] = None, **options: Any) -> Array:
+def fft2(
+    a: Array, s: Lengths = None, axes: Sequence[int] = (-2, -1), norm: Optional[str] = None, out: Optional[Array] = None,
+    **options: Any,
+) -> Array:  # fmt: skip
     """`fftn` over two axes. Collective, blocking."""
-    return fftn(a, axes, norm, **options)
+    return fftn(a, s, axes, norm, out, **options)
 
 
 @collective
-def ifft2(a: Array, axes: Tuple[int, int] = _two, norm: Optional[str] = None, **options: Any) -> Array:
+def ifft2(
+    a: Array, s: Lengths = None, axes: Sequence[int] = (-2, -1), norm: Optional[str] = None, out: Optional[Array] = None,
+    **options: Any,
+) -> Array:  # fmt: skip
     """`ifftn` over two axes. Collective, blocking."""
-    return ifftn(a, axes, norm, **options)
+    return ifftn(a, s, axes, norm, out, **options)
 
 
 @collective
-def rfft2(a: Array, axes: Tuple[int, int] = _two, norm: Optional[str] = None, **options: Any) -> Array:
+def rfft2(
+    a: Array, s: Lengths = None, axes: Sequence[int] = (-2, -1), norm: Optional[str] = None, out: Optional[Array] = None,
+    **options: Any,
+) -> Array:  # fmt: skip
     """`rfftn` over two axes. Collective, blocking."""
-    return rfftn(a, axes, norm, **options)
+    return rfftn(a, s, axes, norm, out, **options)
 
 
 @collective
 def irfft2(
-    a: Array, s: Optional[Tuple[int, int]] = None, axes: Tuple[int, int] = _two, norm: Optional[str] = None, **options: Any
-) -> Array:
+    a: Array, s: Lengths = None, axes: Sequence[int] = (-2, -1), norm: Optional[str] = None, out: Optional[Array] = None,
+    **options: Any,
+) -> Array:  # fmt: skip
     """`irfftn` over two axes. Collective, blocking."""
-    return irfftn(a, s, axes, norm, **options)
+    return irfftn(a, s, axes, norm, out, **options)
 
 
-def _real_kind(name: str, type: int) -> str:
+# --- cosine and sine transforms
+
+
+def _of_type(
+    name: str,
+    x: Array,
+    type: int,
+    s: Lengths,
+    axes: Axes,
+    norm: Optional[str],
+    orthogonalize: Optional[bool],
+    out: Optional[Array],
+    stream: Any,
+    options: dict[str, Any],
+) -> Array:
     if type not in (1, 2, 3, 4):
         raise ArgumentError(f"{name}: there is no type {type}; known: 1 to 4, as of FFTW and SciPy")
-    return f"{name}{type}"
+    if orthogonalize is not None:
+        options = {**options, "orthogonalize": orthogonalize}
+    return _transform(x, f"{name}{type}", s, axes, norm, out, stream, options)
 
 
 @collective
 def dctn(
-    a: Array, type: int = 2, axes: Axes = None, norm: Optional[str] = None, *,
-    out: Optional[Array] = None, stream: Any = None, **options: Any,
+    x: Array, type: int = 2, s: Lengths = None, axes: Axes = None, norm: Optional[str] = None, *,
+    orthogonalize: Optional[bool] = None, out: Optional[Array] = None, stream: Any = None, **options: Any,
 ) -> Array:  # fmt: skip
-    """The cosine transform of real data, of types 1 to 4. Collective, blocking; as `fftn`."""
-    return _transform(a, _real_kind("dct", type), axes, norm, out, stream, options)
+    """The cosine transform of real data, of types 1 to 4, as SciPy's. Collective, blocking; as `fftn`.
+
+    Parameters
+    ----------
+    orthogonalize : bool, optional
+        Whether the ends of lines are weighted such that the matrix of the transform is orthogonal up to a factor: type 1
+        multiplies the first and last element by sqrt(2) before and 1/sqrt(2) after, type 2 the first by 1/sqrt(2) after,
+        type 3 the first by sqrt(2) before (sine transforms of types 2 and 3 the last). By default with ``norm="ortho"``
+        alone, so that the matrix is orthogonal then.
+    x, type, s, axes, norm, out, stream, **options
+        See `fftn` and the module.
+    """
+    return _of_type("dct", x, type, s, axes, norm, orthogonalize, out, stream, options)
 
 
 @collective
 def idctn(
-    a: Array, type: int = 2, axes: Axes = None, norm: Optional[str] = None, *,
-    out: Optional[Array] = None, stream: Any = None, **options: Any,
+    x: Array, type: int = 2, s: Lengths = None, axes: Axes = None, norm: Optional[str] = None, *,
+    orthogonalize: Optional[bool] = None, out: Optional[Array] = None, stream: Any = None, **options: Any,
 ) -> Array:  # fmt: skip
     """The inverse of `dctn`. Collective, blocking."""
-    return _transform(a, _real_kind("dct", type), axes, norm, out, stream, {**options, "inverse": True})
+    return _of_type("dct", x, type, s, axes, norm, orthogonalize, out, stream, {**options, "inverse": True})
 
 
 @collective
 def dstn(
-    a: Array, type: int = 2, axes: Axes = None, norm: Optional[str] = None, *,
-    out: Optional[Array] = None, stream: Any = None, **options: Any,
+    x: Array, type: int = 2, s: Lengths = None, axes: Axes = None, norm: Optional[str] = None, *,
+    orthogonalize: Optional[bool] = None, out: Optional[Array] = None, stream: Any = None, **options: Any,
 ) -> Array:  # fmt: skip
-    """The sine transform of real data, of types 1 to 4. Collective, blocking; as `fftn`."""
-    return _transform(a, _real_kind("dst", type), axes, norm, out, stream, options)
+    """The sine transform of real data, of types 1 to 4, as SciPy's. Collective, blocking; as `dctn`."""
+    return _of_type("dst", x, type, s, axes, norm, orthogonalize, out, stream, options)
 
 
 @collective
 def idstn(
-    a: Array, type: int = 2, axes: Axes = None, norm: Optional[str] = None, *,
-    out: Optional[Array] = None, stream: Any = None, **options: Any,
+    x: Array, type: int = 2, s: Lengths = None, axes: Axes = None, norm: Optional[str] = None, *,
+    orthogonalize: Optional[bool] = None, out: Optional[Array] = None, stream: Any = None, **options: Any,
 ) -> Array:  # fmt: skip
     """The inverse of `dstn`. Collective, blocking."""
-    return _transform(a, _real_kind("dst", type), axes, norm, out, stream, {**options, "inverse": True})
+    return _of_type("dst", x, type, s, axes, norm, orthogonalize, out, stream, {**options, "inverse": True})
 
 
 @collective
-def dct(a: Array, type: int = 2, axis: int = -1, norm: Optional[str] = None, **options: Any) -> Array:
-    """`dctn` over one axis. Collective, blocking."""
-    return dctn(a, type, (axis,), norm, **options)
+def dct(
+    x: Array, type: int = 2, n: Optional[int] = None, axis: int = -1, norm: Optional[str] = None, **options: Any
+) -> Array:  # fmt: skip
+    """`dctn` over one axis, of n elements. Collective, blocking."""
+    return dctn(x, type, _given_length(n), (axis,), norm, **options)
 
 
 @collective
-def idct(a: Array, type: int = 2, axis: int = -1, norm: Optional[str] = None, **options: Any) -> Array:
-    """`idctn` over one axis. Collective, blocking."""
-    return idctn(a, type, (axis,), norm, **options)
+def idct(
+    x: Array, type: int = 2, n: Optional[int] = None, axis: int = -1, norm: Optional[str] = None, **options: Any
+) -> Array:  # fmt: skip
+    """`idctn` over one axis, of n elements. Collective, blocking."""
+    return idctn(x, type, _given_length(n), (axis,), norm, **options)
 
 
 @collective
-def dst(a: Array, type: int = 2, axis: int = -1, norm: Optional[str] = None, **options: Any) -> Array:
-    """`dstn` over one axis. Collective, blocking."""
-    return dstn(a, type, (axis,), norm, **options)
+def dst(
+    x: Array, type: int = 2, n: Optional[int] = None, axis: int = -1, norm: Optional[str] = None, **options: Any
+) -> Array:  # fmt: skip
+    """`dstn` over one axis, of n elements. Collective, blocking."""
+    return dstn(x, type, _given_length(n), (axis,), norm, **options)
 
 
 @collective
-def idst(a: Array, type: int = 2, axis: int = -1, norm: Optional[str] = None, **options: Any) -> Array:
-    """`idstn` over one axis. Collective, blocking."""
-    return idstn(a, type, (axis,), norm, **options)
+def idst(
+    x: Array, type: int = 2, n: Optional[int] = None, axis: int = -1, norm: Optional[str] = None, **options: Any
+) -> Array:  # fmt: skip
+    """`idstn` over one axis, of n elements. Collective, blocking."""
+    return idstn(x, type, _given_length(n), (axis,), norm, **options)
 
 
 class FFT(PlannedOperation):

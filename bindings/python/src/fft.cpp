@@ -28,12 +28,21 @@ constexpr std::pair<std::string_view, FftExchange> exchanges_of_fft[] = {
 constexpr std::pair<std::string_view, Output> outputs[] = {
     {"as-input", Output::as_input}, {"cheapest", Output::cheapest}, {"given", Output::given}};
 
+/// None is the even one; 0, which stands for that in C++, is no length.
+std::int64_t length_of(std::optional<std::int64_t> last_length) {
+  if (last_length && *last_length <= 0)
+    throw ArgumentError("last_length is " + std::to_string(*last_length) +
+                        ", but a line has at least one element");
+  return last_length.value_or(0);
+}
+
 void bind_fft_options(nb::module_& module) {
   nb::class_<FftOptions>(module, "FftOptions")
       .def(
           "__init__",
           [](FftOptions* self, const std::string& kind, const std::vector<int>& axes, bool inverse,
-             const std::string& norm, std::int64_t last_length, const std::string& output,
+             const std::string& norm, std::optional<bool> orthogonalize,
+             std::optional<std::int64_t> last_length, const std::string& output,
              const std::optional<Distribution>& distribution, const std::string& order, bool heap,
              const std::string& method, const std::vector<int>& grid, const std::string& exchange,
              std::int64_t scratch_bytes, bool overwrite_input, bool measure, const std::string& wisdom_file) {
@@ -42,7 +51,8 @@ void bind_fft_options(nb::module_& module) {
             options.axes = axes;
             options.inverse = inverse;
             options.norm = named("norm", norm, norms);
-            options.last_length = last_length;
+            options.orthogonalize = orthogonalize;
+            options.last_length = length_of(last_length);
             options.output = named("output", output, outputs);
             options.distribution = distribution;
             options.order = named("order", order, orders);
@@ -57,9 +67,10 @@ void bind_fft_options(nb::module_& module) {
             new (self) FftOptions(std::move(options));
           },
           nb::kw_only(), nb::arg("kind") = "c2c", nb::arg("axes") = std::vector<int>{},
-          nb::arg("inverse") = false, nb::arg("norm") = "backward", nb::arg("last_length") = 0,
-          nb::arg("output") = "as-input", nb::arg("distribution") = nb::none(), nb::arg("order") = "C",
-          nb::arg("heap") = true, nb::arg("method") = "automatic", nb::arg("grid") = std::vector<int>{},
+          nb::arg("inverse") = false, nb::arg("norm") = "backward", nb::arg("orthogonalize") = nb::none(),
+          nb::arg("last_length") = nb::none(), nb::arg("output") = "as-input",
+          nb::arg("distribution") = nb::none(), nb::arg("order") = "C", nb::arg("heap") = true,
+          nb::arg("method") = "automatic", nb::arg("grid") = std::vector<int>{},
           nb::arg("exchange") = "automatic", nb::arg("scratch_bytes") = 0, nb::arg("overwrite_input") = false,
           nb::arg("measure") = false, nb::arg("wisdom_file") = "");
 }
@@ -117,6 +128,15 @@ void bind_fft(nb::module_& module) {
                : transformed_into(input, output, options);
       },
       nb::arg("input"), nb::arg("output"), nb::arg("options"), nb::arg("stream") = nb::none(), Unlocked());
+  module.def(
+      "crop_or_pad",
+      [](const Array& array, const Shape& shape, StreamHandle stream) {
+        const SourcePlace where = caller();
+        const nb::gil_scoped_release unlocked;
+        return stream ? crop_or_pad(array, shape, stream_of(stream), where)
+                      : crop_or_pad(array, shape, where);
+      },
+      nb::arg("array"), nb::arg("shape"), nb::arg("stream") = nb::none());
   module.def(
       "plan_fft",
       [](const Operand& input, const Operand& output, const Topology& topology, const FftOptions& options,

@@ -118,7 +118,7 @@ linear(_transform, _transform_back)
 batched_in_turn(_transform)
 
 
-def fft_result(source: _core.Layout, destination: Optional[Destination] = None, axes: Optional[Sequence[int]] = None, kind: str = "c2c", last_length: int = 0) -> _core.Layout:
+def fft_result(source: _core.Layout, destination: Optional[Destination] = None, axes: Optional[Sequence[int]] = None, kind: str = "c2c", last_length: Optional[int] = None) -> _core.Layout:
     """The layout of a transform's result. `kind`: 'c2c', 'r2c' or 'c2r', to `last_length` samples, by default the even number."""
     along = tuple(axes_or_all(axes, len(source.shape)))
     return of_transform(source, destination, along, kind, last_length)
@@ -126,12 +126,14 @@ def fft_result(source: _core.Layout, destination: Optional[Destination] = None, 
 
 def _transformed(
     x: Any, source: _core.Layout, destination: Optional[Destination], axes: Optional[Sequence[int]], norm: Optional[str],
-    group: Optional[Group], kind: str, inverse: bool = False, last_length: int = 0,
+    group: Optional[Group], kind: str, inverse: bool = False, last_length: Optional[int] = None,
 ) -> jax.Array:  # fmt: skip
     among = chosen(group)
     x = _part("fft", x, source, among)
-    if (kind == "r2c") == jnp.iscomplexobj(x):
-        raise ArgumentError(f"fft: the transform of {'real' if kind == 'r2c' else 'complex'} numbers, and not of {x.dtype}")
+    if kind == "r2c" and jnp.iscomplexobj(x):
+        raise ArgumentError(f"rfft: expected real numbers, got {x.dtype}; fft transforms complex ones")
+    if kind != "r2c" and not jnp.iscomplexobj(x):
+        x = x.astype(jnp.result_type(x.dtype, jnp.complex64))
     along = tuple(axes_or_all(axes, len(source.shape)))
     to = of_transform(source, destination, along, kind, last_length)
     found: jax.Array = _transform.bind(
@@ -145,9 +147,9 @@ def fft(
     x: Any, source: _core.Layout, destination: Optional[Destination] = None, *, axes: Optional[Sequence[int]] = None,
     norm: Optional[str] = None, inverse: bool = False, group: Optional[Group] = None,
 ) -> jax.Array:  # fmt: skip
-    """This rank's part of the Fourier transform over several axes, all by default, of complex numbers.
+    """This rank's part of the Fourier transform over several axes, all by default, of complex or real numbers.
 
-    `destination`: how the result lies, by default as the operand. `norm`: whose the 1/N is, in NumPy's words.
+    `destination`: how the result is distributed, by default as the operand. `norm`: 'backward', 'ortho' or 'forward', as of NumPy.
     """
     return _transformed(x, source, destination, axes, norm, group, "c2c", inverse)
 
@@ -164,7 +166,7 @@ def rfft(
 @collective
 def irfft(
     x: Any, source: _core.Layout, destination: Optional[Destination] = None, *, axes: Optional[Sequence[int]] = None,
-    norm: Optional[str] = None, last_length: int = 0, group: Optional[Group] = None,
+    norm: Optional[str] = None, last_length: Optional[int] = None, group: Optional[Group] = None,
 ) -> jax.Array:  # fmt: skip
     """The inverse of `rfft`, to `last_length` samples along the last of the axes, by default the even number."""
     return _transformed(x, source, destination, axes, norm, group, "c2r", True, last_length)

@@ -113,7 +113,7 @@ def _call_fft(
     among, x = context_of(context), plain(x)
     result = fresh(_part(x, destination, context, _precision(x, kind)))
     to = layout_at(destination)
-    last = to.shape[axes[-1]] if kind == "c2r" else 0
+    last = to.shape[axes[-1]] if kind == "c2r" else None
     options = _core.FftOptions(
         kind=kind, axes=list(axes), inverse=inverse and kind == "c2c", norm=norm, last_length=last, output="given",
         distribution=to.distribution, heap=False,
@@ -157,11 +157,13 @@ _fft = operator(
 
 def _transformed(
     context: Context, x: Tensor, source: _core.Layout, destination: Optional[Destination], axes: Optional[Sequence[int]],
-    norm: Optional[str], kind: str, inverse: bool = False, last_length: int = 0,
+    norm: Optional[str], kind: str, inverse: bool = False, last_length: Optional[int] = None,
 ) -> Tensor:  # fmt: skip
     check_part("fft", x.shape, source, context.rank, context.size)
-    if (kind == "r2c") == x.is_complex():
-        raise ArgumentError(f"fft: the transform of {'real' if kind == 'r2c' else 'complex'} numbers, and not of {x.dtype}")
+    if kind == "r2c" and x.is_complex():
+        raise ArgumentError(f"rfft: expected real numbers, got {x.dtype}; fft transforms complex ones")
+    if kind != "r2c" and not x.is_complex():
+        x = x.to(torch.complex128 if x.dtype == torch.float64 or not x.is_floating_point() else torch.complex64)
     along = axes_or_all(axes, x.ndim)
     to = of_transform(source, destination, along, kind, last_length)
     numbers = number_of(context), number_of_layout(source), number_of_layout(to)
@@ -173,9 +175,9 @@ def fft(
     context: Context, x: Tensor, source: _core.Layout, destination: Optional[Destination] = None, *,
     axes: Optional[Sequence[int]] = None, norm: Optional[str] = None, inverse: bool = False,
 ) -> Tensor:  # fmt: skip
-    """This rank's part of the Fourier transform over several axes, all by default, of complex numbers.
+    """This rank's part of the Fourier transform over several axes, all by default, of complex or real numbers.
 
-    `destination`: how the result lies, by default as the operand. `norm`: whose the 1/N is, in NumPy's words.
+    `destination`: how the result is distributed, by default as the operand. `norm`: 'backward', 'ortho' or 'forward', as of NumPy.
     """
     return _transformed(context, x, source, destination, axes, norm, "c2c", inverse)
 
@@ -192,7 +194,7 @@ def rfft(
 @collective
 def irfft(
     context: Context, x: Tensor, source: _core.Layout, destination: Optional[Destination] = None, *,
-    axes: Optional[Sequence[int]] = None, norm: Optional[str] = None, last_length: int = 0,
+    axes: Optional[Sequence[int]] = None, norm: Optional[str] = None, last_length: Optional[int] = None,
 ) -> Tensor:  # fmt: skip
     """The inverse of `rfft`, to `last_length` samples along the last of the axes, by default the even number."""
     return _transformed(context, x, source, destination, axes, norm, "c2r", True, last_length)

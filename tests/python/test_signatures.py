@@ -1,0 +1,63 @@
+"""Names that are borrowed from NumPy and SciPy have their arguments: order, names and defaults. No ranks."""
+
+import inspect
+
+import numpy as np
+import pytest
+
+import partita as pt
+
+POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+
+def parameters(function):
+    return list(inspect.signature(function).parameters.values())
+
+
+def check(ours, theirs, names=True):
+    """What is given by position means the same, as far as ours goes; keywords of the same name have the same default.
+
+    `names`: they are called the same, too (NumPy's ufuncs and methods in C have other names, or none that matter)."""
+    by_position = [one for one in parameters(ours) if one.kind in POSITIONAL]
+    by_position_there = [one for one in parameters(theirs) if one.kind in POSITIONAL]
+    assert len(by_position) <= len(by_position_there), f"{ours.__name__} takes more arguments by position"
+    for mine, other in zip(by_position, by_position_there):
+        assert not names or mine.name == other.name, f"{ours.__name__}: {mine.name} is where {other.name} would be"
+        assert repr(mine.default) == repr(other.default), f"{ours.__name__}: the default of {mine.name}"
+    there = {one.name: one for one in parameters(theirs)}
+    for mine in parameters(ours):
+        if names and mine.kind is inspect.Parameter.KEYWORD_ONLY and mine.name in there:
+            assert repr(mine.default) == repr(there[mine.name].default), f"{ours.__name__}: the default of {mine.name}"
+
+
+@pytest.mark.parametrize("name", [f"{i}{r}fft{d}" for i in ("", "i") for r in ("", "r") for d in ("", "2", "n")])
+def test_transforms_of_numpy(name):
+    check(getattr(pt.fft, name), getattr(np.fft, name))
+    assert len([one for one in parameters(getattr(pt.fft, name)) if one.kind in POSITIONAL]) == 5  # all of them
+
+
+@pytest.mark.parametrize("name", [f"{i}{kind}{d}" for i in ("", "i") for kind in ("dct", "dst") for d in ("", "n")])
+def test_transforms_of_scipy(name):
+    check(getattr(pt.fft, name), getattr(pytest.importorskip("scipy.fft"), name))
+
+
+@pytest.mark.parametrize("name", ["all", "any", "max", "mean", "min", "prod", "sum"])
+def test_reductions(name):
+    check(getattr(pt.Array, name), getattr(np, name), names=False)
+
+
+def test_linear_algebra():
+    check(pt.norm, np.linalg.norm)
+
+    def numpys(a, b):  # np.dot and np.vdot, which are compiled, and np.matmul, whose third is the result
+        pass
+
+    for name in ("dot", "vdot", "matmul"):
+        check(getattr(pt, name), numpys)
+
+
+def test_every_transform_is_compared():
+    functions = {name for name in pt.fft.__all__ if name != "FFT"}
+    assert functions == {f"{i}{r}fft{d}" for i in ("", "i") for r in ("", "r") for d in ("", "2", "n")} | {
+        f"{i}{kind}{d}" for i in ("", "i") for kind in ("dct", "dst") for d in ("", "n")
+    }
