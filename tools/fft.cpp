@@ -1,11 +1,12 @@
-// partita fft: Fourier, cosine and sine transforms of .npy files, read, transformed and written by all ranks.
+// partita fft: Fourier, cosine and sine transforms of .npy and HDF5 files, read, transformed and written by
+// all ranks.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <partita/fft.hpp>
-#include <partita/io.hpp>
 
+#include "tools/array_file.hpp"
 #include "tools/command_line.hpp"
 #include "tools/job.hpp"
 #include "tools/progress.hpp"
@@ -14,8 +15,9 @@
 namespace partita::tools::fft_command {
 
 struct Options {
-  std::string input, output;
+  std::string input, output, dataset = "data";
   std::optional<FftKind> kind;
+  std::optional<bool> orthogonalize;
   Shape grid;
   FftOptions how;
   bool explain = false;
@@ -25,17 +27,22 @@ struct Options {
 
 // What can be wrong is found before any rank starts.
 struct Job {
+  ArrayFile input, output;
   FileHeader header;
   Distribution as_read;
   FftOptions how;
 };
 
 Job prepare(const Options& options) {
-  const FileHeader header = inspect_npy(options.input);
+  const ArrayFile input = array_file(options.input, options.dataset);
+  const ArrayFile output = array_file(options.output, options.dataset);
+  check_order(output, options.how.order, "leave --order out");
+  const FileHeader header = inspect(input);
   if (header.shape.empty()) throw UsageError(fmt::format("{}: a scalar has no transform", options.input));
-  Job job{header, file_distribution(header), options.how};
+  Job job{input, output, header, file_distribution(header), options.how};
   FftOptions& how = job.how;
   how.kind = options.kind.value_or(usual_kind(header.dtype));
+  how.orthogonalize = options.orthogonalize;
   for (const std::int64_t extent : options.grid) how.grid.push_back(static_cast<int>(extent));
   // Without a wish the cheapest: the file looks the same wherever its parts come from.
   how.output = how.distribution ? Output::given : Output::cheapest;
@@ -78,14 +85,14 @@ void transform_on(Context& context, const Options& options, const Job& job) {
   const bool speaks = context.rank() == 0;
   Progress progress({"read", "plan", "transform", "write"}, speaks);
   const ArrayOptions as_it_lies{Residency::heap, job.header.order};
-  const Array input = read_npy(context, options.input, job.as_read, as_it_lies);
+  const Array input = read(context, job.input, job.as_read, as_it_lies);
   progress.next();
   FFT plan(context, input.operand(), job.how);
   Array result = empty(context, plan.output().layout, plan.output().dtype, {Residency::heap, job.how.order});
   progress.next();
   plan.execute(input, result);
   progress.next();
-  write_npy(options.output, result, job.how.order);
+  write(job.output, result, job.how.order);
   context.barrier();
   progress.done();
   if (!speaks) return;
@@ -103,15 +110,18 @@ void transform(const Options& options) {
 
 void describe(Subcommand& command, Options& options) {
   FftOptions& how = options.how;
-  command.word("IN", options.input, ".npy of f32, f64, c64 or c128").required();
-  command.word("-o,--output", options.output, "the result, .npy; it lands whole or not at all", "OUT.npy")
+  command.word("IN", options.input, ".npy, .h5 or .h5:DATASET, of f32, f64, c64 or c128").required();
+  command.word("-o,--output", options.output, "the result, likewise; it lands whole or not at all", "OUT")
       .required();
+  command.word("--dataset", options.dataset, "the dataset in an HDF5 file that names none (data)", "NAME");
   command.choice("--kind", options.kind, fft_kinds,
                  "of the transform (r2c of real numbers, c2c of complex ones)", "c2c|r2c|c2r|dct2|...");
   command.axes(how.axes, "which to transform; r2c halves the last named (all)");
   command.flag("--inverse", how.inverse, "the inverse of the kind");
   command.choice("--norm", how.norm, norms, "who has the 1/N: the inverse, each its root, or the forward one",
                  "backward|ortho|forward");
+  command.choice("--orthogonalize", options.orthogonalize, yes_or_no,
+                 "of dct and dst: weigh the ends of lines as SciPy does (with --norm ortho)", "yes|no");
   command.number("--last-length", how.last_length, 0, "of c2r: points along the last axis (the even one)");
   command.distribution("-d,--distribution", how.distribution, "of the result (what costs least)", "slab:1");
   command.choice("--method", how.method, fft_methods, "the decomposition (the cheapest by the cost model)");
@@ -131,7 +141,7 @@ void describe(Subcommand& command, Options& options) {
                "partita fft brain.npy -o spectrum.npy --device cuda -n 4"));
 }
 
-const Register registered("fft", "Fourier, cosine and sine transforms of .npy files, on all ranks", describe,
-                          transform);
+const Register registered("fft", "Fourier, cosine and sine transforms of .npy and HDF5 files, on all ranks",
+                          describe, transform);
 
 }  // namespace partita::tools::fft_command

@@ -1,9 +1,11 @@
-// partita matmul: D = F(alpha op(A) op(B) + beta C) of .npy files, read, multiplied and written by all ranks.
+// partita matmul: D = F(alpha op(A) op(B) + beta C) of .npy and HDF5 files, read, multiplied and written by
+// all ranks.
 #include <fmt/format.h>
 
 #include <charconv>
-#include <partita/io.hpp>
+#include <partita/matmul.hpp>
 
+#include "tools/array_file.hpp"
 #include "tools/command_line.hpp"
 #include "tools/job.hpp"
 #include "tools/progress.hpp"
@@ -13,7 +15,7 @@
 namespace partita::tools::matmul_command {
 
 struct Options {
-  std::string a, b, output, c, bias, auxiliary, gradient;
+  std::string a, b, output, c, bias, auxiliary, gradient, dataset = "data";
   std::optional<std::complex<double>> beta;
   std::optional<Distribution> distribution_a, distribution_b;
   MatmulOptions how;
@@ -95,8 +97,21 @@ Shapes shapes_of(const Options& options, const Shape& a, const Shape& b) {
   return shapes;
 }
 
+ArrayFile file_of(const Options& options, const std::string& word) {
+  return array_file(word, options.dataset);
+}
+
+void check_files(const Options& options) {
+  for (const std::string* const word : {&options.a, &options.b, &options.output, &options.c, &options.bias,
+                                        &options.auxiliary, &options.gradient}) {
+    if (!word->empty()) (void)file_of(options, *word);
+  }
+  check_order(file_of(options, options.output), options.how.order, "leave --order out");
+}
+
 // What does not need the files is found out before any rank starts.
 void check(const Options& options) {
+  check_files(options);
   if (options.beta && options.c.empty()) throw UsageError("--beta is for C: name it with --c");
   const EpilogueNeeds needs(options.how.epilogue);
   const auto demand = [&](bool needed, const std::string& given, const char* option) {
@@ -110,10 +125,11 @@ void check(const Options& options) {
 }
 
 // An array as its file lies: in slabs along its slowest dimension, in its own order, if nothing is asked for.
-Array read(const Context& context, const std::string& path, const std::optional<Distribution>& distribution) {
-  const FileHeader header = inspect_npy(path);
-  return read_npy(context, path, distribution.value_or(file_distribution(header)),
-                  {Residency::heap, header.order});
+Array read_operand(const Context& context, const ArrayFile& file,
+                   const std::optional<Distribution>& distribution) {
+  const FileHeader header = inspect(file);
+  return read(context, file, distribution.value_or(file_distribution(header)),
+              {Residency::heap, header.order});
 }
 
 /// All arrays of a multiply, bound to its plan.
@@ -133,13 +149,15 @@ struct Job {
 
 Job read_all(const Context& context, const Options& options) {
   const std::optional<Distribution>& as_d = options.how.distribution;
+  const auto read_of = [&](const std::string& word, const std::optional<Distribution>& distribution) {
+    return read_operand(context, file_of(options, word), distribution);
+  };
   Job job;
-  job.a = read(context, options.a, options.distribution_a);
-  job.b = read(context, options.b, options.distribution_b);
-  if (!options.c.empty()) job.c = read(context, options.c, as_d);
-  if (!options.bias.empty()) job.bias = read(context, options.bias, Replicated());
-  if (EpilogueNeeds(options.how.epilogue).auxiliary_in)
-    job.auxiliary = read(context, options.auxiliary, as_d);
+  job.a = read_of(options.a, options.distribution_a);
+  job.b = read_of(options.b, options.distribution_b);
+  if (!options.c.empty()) job.c = read_of(options.c, as_d);
+  if (!options.bias.empty()) job.bias = read_of(options.bias, Replicated());
+  if (EpilogueNeeds(options.how.epilogue).auxiliary_in) job.auxiliary = read_of(options.auxiliary, as_d);
   return job;
 }
 
@@ -165,11 +183,10 @@ void plan(const Context& context, Job& job, const MatmulOptions& how, const Shap
 }
 
 void write_all(const Options& options, const Job& job, const EpilogueNeeds& needs) {
-  write_npy(
-      options.output, job.d,
-      job.d.local().strides == dense_strides(job.d.local_shape()) ? Order::row_major : Order::column_major);
-  if (needs.auxiliary_out) write_npy(options.auxiliary, *job.auxiliary);
-  if (needs.gradient) write_npy(options.gradient, *job.gradient);
+  write(file_of(options, options.output), job.d,
+        job.d.local().strides == dense_strides(job.d.local_shape()) ? Order::row_major : Order::column_major);
+  if (needs.auxiliary_out) write(file_of(options, options.auxiliary), *job.auxiliary);
+  if (needs.gradient) write(file_of(options, options.gradient), *job.gradient);
 }
 
 void report(const Options& options, const Job& job, const Context& context, const Shapes& shapes,
@@ -214,9 +231,13 @@ void multiply(const Options& options) {
 }
 
 void describe_arrays(Subcommand& command, Options& options) {
-  command.word("A", options.a, "left operand, .npy: a vector, or a matrix with batches before it").required();
+  command
+      .word("A", options.a,
+            "left operand, .npy, .h5 or .h5:DATASET: a vector, or a matrix with batches before it")
+      .required();
   command.word("B", options.b, "right operand").required();
-  command.word("-o,--output", options.output, "D, .npy; it lands whole or not at all", "D.npy").required();
+  command.word("-o,--output", options.output, "D, likewise; it lands whole or not at all", "D").required();
+  command.word("--dataset", options.dataset, "the dataset in HDF5 files that name none (data)", "NAME");
   command.op(options.how, "of A and of B: n, t, c (conjugate transpose), j (nn)");
   command.parsed("--alpha", options.how.alpha, parse_number, "factor of the product (1)", "X[,IMAGINARY]");
   command.word("--c", options.c, "what beta times is added", "C.npy");
@@ -254,6 +275,7 @@ void describe(Subcommand& command, Options& options) {
       "partita matmul a.npy b.npy -o d.npy --device cuda -n 4"));
 }
 
-const Register registered("matmul", "multiply matrices in .npy files, on all ranks", describe, multiply);
+const Register registered("matmul", "multiply matrices in .npy and HDF5 files, on all ranks", describe,
+                          multiply);
 
 }  // namespace partita::tools::matmul_command

@@ -20,6 +20,7 @@ std::size_t place_of(const std::string& word, const std::vector<std::string>& wo
 const Words<Operation> operations("operation", {"redistribute", "matmul", "fft"});
 const Words<Order> orders("order", {"c", "f"});
 const Words<bool> devices("device", {"cpu", "cuda"});
+const Words<bool> yes_or_no("answer", {"no", "yes"});
 const Words<RedistributeMethod> redistribute_methods("method of a redistribution",
                                                      {"automatic", "direct", "pushed", "pulled", "staged",
                                                       "messages", "grouped"});

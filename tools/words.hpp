@@ -39,7 +39,8 @@ enum class Operation : std::uint8_t { redistribute, matmul, fft };
 
 extern const Words<Operation> operations;
 extern const Words<Order> orders;
-extern const Words<bool> devices;  ///< whether it is a GPU
+extern const Words<bool> devices;    ///< whether it is a GPU
+extern const Words<bool> yes_or_no;  ///< whether it is so
 extern const Words<RedistributeMethod> redistribute_methods;
 extern const Words<MatmulMethod> matmul_methods;
 extern const Words<ComputeType> compute_types;

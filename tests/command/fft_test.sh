@@ -110,6 +110,29 @@ check result.npy single.npy dct2 0,1
 transform result.npy -o back.npy --kind dct2 --inverse -n 3 --wisdom wisdom
 same back.npy single.npy
 
+# HDF5, with the dataset in the word or in an option of its own.
+transform real.npy -o spectrum.h5 -n 2
+[ "$(head -c 4 spectrum.h5 | tail -c 3)" = HDF ] || fail "spectrum.h5 is not HDF5: $(head -c 8 spectrum.h5)"
+transform spectrum.h5 -o back.npy --kind c2r --last-length 7 -n 3
+same back.npy real.npy
+transform spectrum.h5 -o files.h5:group/back --kind c2r --last-length 7 -n 2
+transform files.h5 -o again.hdf5 --dataset group/back -n 1
+"$partita" convert -n 1 again.hdf5:group/back again.npy >out
+check again.npy real.npy r2c 0,1,2
+
+# Orthogonal cosines by default of norm ortho, and as FFTW has them.
+make line.npy '<f8' 2 False 9
+python3 - <<'END'
+import struct
+data = open("line.npy", "rb").read()
+open("line.npy", "wb").write(data[:-16] + struct.pack("<2d", 3, 5))
+END
+ends() { tail -c 16 "$1" | python3 -c 'import struct, sys; print("%.4f %.4f" % struct.unpack("<2d", sys.stdin.buffer.read()))'; }
+transform line.npy -o result.npy --kind dct2 --norm ortho -n 2
+[ "$(ends result.npy)" = "5.6569 -1.4142" ] || fail "orthogonal: $(ends result.npy)"
+transform line.npy -o result.npy --kind dct2 --norm ortho --orthogonalize no -n 1
+[ "$(ends result.npy)" = "8.0000 -1.4142" ] || fail "not orthogonal: $(ends result.npy)"
+
 rm result.npy
 make whole.npy '<f8' 8 False 4
 expect_failure 1 'missing.npy' "$partita" fft missing.npy -o result.npy -n 2
@@ -120,4 +143,8 @@ expect_failure 2 'axis 1' "$partita" fft real.npy -o result.npy --axes 1,1 -n 2
 expect_failure 2 'half spectrum' "$partita" fft spectrum.npy -o result.npy --kind c2r --last-length 9 -n 2
 expect_failure 2 'fast' "$partita" fft real.npy -o result.npy --kind fast
 expect_failure 2 'slop' "$partita" fft real.npy -o result.npy -d slop -n 2
+expect_failure 2 'suffix' "$partita" fft real.npy -o result.tiff -n 2
+expect_failure 2 'C order' "$partita" fft real.npy -o result.h5 --order f -n 2
+expect_failure 1 'nothing' "$partita" fft spectrum.h5:nothing -o result.npy -n 2
+expect_failure 2 'orthogonalize' "$partita" fft real.npy -o result.npy --orthogonalize yes -n 2
 [ ! -e result.npy ] || fail "a failed transform leaves a file"

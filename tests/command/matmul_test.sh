@@ -16,6 +16,19 @@ check d.npy 'product(load("a.npy"), load("b.npy"))'
 grep -q 'a.npy x b.npy -> d.npy: 13x17 f64 with k = 11, by .* on 3 ranks' out || fail "$(cat out)"
 [ ! -s err ] || fail "stderr of a good run: $(cat err)"
 
+# HDF5, several datasets in a file, and one read by `convert`.
+"$partita" convert -n 1 a.npy operands.h5:left >out && "$partita" convert -n 2 b.npy operands.h5:group/right >out
+multiply operands.h5:left operands.h5:group/right -o d.h5 -n 3
+[ "$(head -c 4 d.h5 | tail -c 3)" = HDF ] || fail "d.h5 is not HDF5: $(head -c 8 d.h5)"
+"$partita" convert -n 2 d.h5 d.npy >out
+check d.npy 'product(load("a.npy"), load("b.npy"))'
+multiply operands.h5 b.npy --dataset left -o operands.h5:d -n 2
+"$partita" convert -n 1 operands.h5 d.npy --dataset d >out
+check d.npy 'product(load("a.npy"), load("b.npy"))'
+expect_failure 2 'C order' "$partita" matmul a.npy b.npy -o d.h5 --order f -n 2
+expect_failure 2 'suffix' "$partita" matmul a.npy b.npy -o d.tiff -n 2
+expect_failure 1 'nothing' "$partita" matmul operands.h5:nothing b.npy -o d.npy -n 2
+
 # Distributions, a plan that is shown, and Fortran order.
 multiply a.npy b.npy -o d.npy -n 4 --distribution block-cyclic:2x2:3x2 --distribution-a slab:1 \
   --distribution-b block-noncyclic:1x4 --order f --explain
