@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+import types
 import uuid
 
 import numpy as np
@@ -158,6 +159,30 @@ def test_links_of_a_host(monkeypatch):
                         pass
 
     all_linked(3, lambda number: bytes_by_links(number, on_host.links_of_host(number, 3, time.monotonic() + 10)), strangers)
+
+
+def test_programs_of_a_rank_have_each_their_part_of_a_store(monkeypatch):
+    """It outlives them: what the first one has written there is not for the second one of another rank."""
+
+    class Counting(Store):
+        def add(self, key, by):
+            self.values[key] = self.values.get(key, 0) + by
+            return self.values[key]
+
+    store = Counting()
+    distributed = types.SimpleNamespace(
+        rendezvous=lambda *_, **__: iter([(store, 0, 2)]), PrefixStore=lambda prefix, of: (prefix, of)
+    )
+    monkeypatch.setitem(sys.modules, "torch", types.SimpleNamespace(distributed=distributed))
+    monkeypatch.setitem(sys.modules, "torch.distributed", distributed)
+    found = []
+    for _ in range(2):
+        monkeypatch.setattr(between_hosts, "_number", None)  # another program
+        for rank in (0, 0, 1):  # the first one asks twice
+            if rank:
+                monkeypatch.setattr(between_hosts, "_number", None)
+            found.append(between_hosts.job_store(rank, 2, time.monotonic() + 10)[0])
+    assert found == [found[0]] * 3 + [found[3]] * 3 and found[0] != found[3]
 
 
 def test_jobs_of_one_host_have_names_of_their_own(monkeypatch):

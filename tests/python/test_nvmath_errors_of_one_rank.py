@@ -1,8 +1,10 @@
 """partita.compat.nvmath: what is wrong on one rank alone is the same exception on every rank, at once."""
 
 import contextlib
+import gc
 import time
 import types
+import weakref
 
 import numpy as np
 import pytest
@@ -344,6 +346,22 @@ def test_memory_that_one_rank_has_freed(ctx):
             call = lambda: nvmath.free_symmetric_memory(*given)  # noqa: B023, E731
             raised_alike(ctx, ctx, call, Wrong(TypeError, "rank 0: free_symmetric_memory"), wrong)
         nvmath.free_symmetric_memory(mine)  # nothing was freed before
+
+
+def test_nobody_keeps_what_was_refused(ctx):
+    """Neither the exception nor what it was raised of holds the operands, once it has been handled."""
+    gc.collect()
+    with runtime(ctx):
+        mine = np.ones((2, 2 * ctx.size))
+        seen = weakref.ref(mine)
+        with pytest.raises(ValueError, match="dimensions"):
+            redistribute(mine, Slab.Z, Slab.X)
+        gc.disable()
+        del mine
+        try:
+            assert seen() is None
+        finally:
+            gc.enable()
 
 
 def test_beginnings(ctx):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from nvmath_ranks import Heard, Stream, box, part, runtime
 
+import partita.compat.nvmath as nvmath
 from partita.compat.nvmath import _memory
 from partita.compat.nvmath import fft as nv
 from partita.compat.nvmath._internal.tensor_wrapper import wrap_operand
@@ -109,6 +110,19 @@ def test_where_results_lie(ctx):
         larger = np.ones((8, 12), "float32")
         nv.rfft(larger[: len(real)], distribution=Slab.X)
         assert (larger == 1).all()
+
+
+def test_operands_of_torch_are_freed(ctx):
+    """As programs for GPUs do with theirs; on the CPU that is asked for there is nothing to free."""
+    torch = pytest.importorskip("torch")
+    with runtime(ctx):
+        for dtype in (torch.float32, torch.complex64):
+            mine = nv.allocate_operand(Slab.X.shape(ctx.rank, (8, 6)), torch, input_dtype=dtype, distribution=Slab.X)
+            nvmath.free_symmetric_memory(mine)
+        here = nv.allocate_operand(Slab.X.shape(ctx.rank, (8, 6)), torch, distribution=Slab.X, memory_space="cpu")
+        if ctx.device == "cpu":
+            with pytest.raises(TypeError, match="symmetric"):
+                nvmath.free_symmetric_memory(here)
 
 
 def test_round_trip_in_one_place(ctx):

@@ -49,8 +49,11 @@ def _raise_on_all(name: str, error: Exception, given: Tuple[Any, ...]) -> None:
     known = error if is_told(error, context) or isinstance(error, TypeError) else _told(context, name, error)
     meant = _of_its_class(known)
     mark_as_told(meant, context)
-    if meant is not error:
-        raise meant from (error if known is not error else error.__cause__)
+    try:
+        if meant is not error:
+            raise meant from (error if known is not error else error.__cause__)
+    finally:
+        del error, known, meant  # or they held each other, by their tracebacks, and with them the arguments until they are collected
 
 
 def _context_of(given: Tuple[Any, ...]) -> Optional[_core.Context]:
