@@ -54,11 +54,11 @@ class PARTITA_API Extents {
 
   int size() const { return size_; }         ///< the number of dimensions
   bool empty() const { return size_ == 0; }  ///< no dimensions: a scalar
-  /// `i` is a dimension that there is; else ArgumentError where the program is compiled without NDEBUG.
+  /// Throws ArgumentError where there is no dimension `i`, in every build.
   std::int64_t operator[](int i) const { return values_[place(i)]; }
   std::int64_t& operator[](int i) { return values_[place(i)]; }
-  std::int64_t at(int i) const { return values_[checked_place(i)]; }  ///< ArgumentError beyond the dimensions
-  std::int64_t& at(int i) { return values_[checked_place(i)]; }       ///< likewise
+  std::int64_t at(int i) const { return values_[place(i)]; }  ///< the same as operator[]
+  std::int64_t& at(int i) { return values_[place(i)]; }       ///< the same as operator[]
   /// For loops over the integers.
   const std::int64_t* begin() const { return values_.data(); }
   const std::int64_t* end() const { return values_.data() + size_; }
@@ -76,18 +76,11 @@ class PARTITA_API Extents {
   }
 
  private:
-  std::size_t checked_place(int i) const {
+  std::size_t place(int i) const {
     if (i < 0 || i >= size_) [[unlikely]] {
       detail::refuse_dimension(i, size_);
     }
     return static_cast<std::size_t>(i);
-  }
-  std::size_t place(int i) const {
-#ifdef NDEBUG
-    return static_cast<std::size_t>(i);
-#else
-    return checked_place(i);
-#endif
   }
 
   std::array<std::int64_t, max_dimensions> values_{};

@@ -36,6 +36,8 @@ TEST(Extents, AtIsChecked) {
   EXPECT_THROW((void)extents.at(2), ArgumentError);
   EXPECT_THROW((void)extents.at(-1), ArgumentError);
   EXPECT_THROW((void)Extents().at(0), ArgumentError);
+  EXPECT_THROW((void)extents[2], ArgumentError);  // in every build
+  EXPECT_THROW(extents[-1] = 3, ArgumentError);
 }
 
 }  // namespace
