@@ -23,7 +23,8 @@ namespace partita {
 /// Work that the context has put into a stream may still be writing: call `Context::synchronize` first, or
 /// name the stream of the reader, which from here on waits for that work (on the device; the host does not).
 /// That is the `stream` of `__dlpack__`: 1 and 2 are CUDA's own handles, None is `Stream{nullptr}`, -1 is to
-/// name none. Local. ArgumentError: no array. UnsupportedError: the context's own stream is being captured.
+/// name none. Local. ArgumentError: no array, or one on read-only memory. UnsupportedError: the context's own
+/// stream is being captured.
 PARTITA_API DLManagedTensor* to_dlpack(const Array& array);
 PARTITA_API DLManagedTensor* to_dlpack(const Array& array, Stream reader);
 
@@ -37,9 +38,10 @@ PARTITA_API DLManagedTensor* to_dlpack(const Context& context, SymmetricMemory m
 /// Each is the rank's part; what it is of, and how it is spread, only the caller knows. On kDLCPU or
 /// kDLCUDAHost, or on kDLCUDA or kDLCUDAManaged with the index of the context's device. `tensor` belongs to
 /// the call, which ends it where it throws; else the array does. The producer must have been given
-/// `Context::stream` as the `stream` of its `__dlpack__`. Memory that a tensor calls read-only is the
-/// caller's not to write to. Collective, blocking. Errors as of `wrap`; also ArgumentError, the same on every
-/// rank: no tensor, elements that are no dtype's, too many dimensions.
+/// `Context::stream` as the `stream` of its `__dlpack__`. Memory that a versioned tensor calls read-only may
+/// only be read: calls that write to the array throw ArgumentError. Collective, blocking. Errors as of
+/// `wrap`; also ArgumentError, the same on every rank: no tensor, elements that are no dtype's, too many
+/// dimensions.
 PARTITA_API Array from_dlpack(const Context& context, DLManagedTensor* tensor,
                               const Distribution& distribution, const Shape& shape);
 PARTITA_API Array from_dlpack(const Context& context, DLManagedTensorVersioned* tensor,

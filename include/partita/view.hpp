@@ -24,6 +24,7 @@ struct View {
   Strides strides = {};                   ///< as many
   MemorySpace space = MemorySpace::host;  ///< which `data` is an address of
   int device = -1;                        ///< of device memory: its device's index; -1: the context's
+  bool read_only = false;  ///< of const memory: a call that would write to it throws ArgumentError
 
   /// A dense view.
   static View dense(void* data, Dtype dtype, const Shape& extents, Order order = Order::row_major) {
@@ -38,18 +39,20 @@ concept Elements = requires(T&& memory) {
   std::span(std::forward<T>(memory));
 };
 
-/// The view says nothing of const: what is const may only be read.
 template <class T>
 View view_of(T* data, const Shape& extents, Order order) {
   using Element = std::remove_const_t<T>;
-  return View::dense(const_cast<Element*>(data), dtype_of<Element>(), extents, order);
+  View view = View::dense(const_cast<Element*>(data), dtype_of<Element>(), extents, order);
+  view.read_only = std::is_const_v<T>;
+  return view;
 }
 
 PARTITA_API void require_volume(const Shape& extents, std::size_t elements);
 }  // namespace detail
 
 /// Memory of C++ as a View of one dimension, the dtype that of its elements: `view(numbers)`. Owns nothing.
-/// A view of const memory is for what is only read: sources of collectives and copies.
+/// A view of const memory is read-only: it may be the source of a collective or of a copy, and an array that
+/// wraps it may only be read.
 template <detail::Elements Memory>
 View view(Memory&& memory) {
   const std::span elements(std::forward<Memory>(memory));

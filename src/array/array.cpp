@@ -1,3 +1,4 @@
+#include <atomic>
 #include <partita/array.hpp>
 
 #include "array/array_state.hpp"
@@ -58,15 +59,29 @@ void refuse_shared(bool shared, std::string_view operation, int rank) {
         operation, rank);
 }
 
+void refuse_read_only(bool read_only, std::string_view operation, int rank) {
+  check(
+      !read_only,
+      "{}: what is written is const memory on rank {} (View::read_only): it may only be read; copy it first",
+      operation, rank);
+}
+
 }  // namespace
 
+std::uint64_t arrays::new_memory() {
+  static std::atomic<std::uint64_t> last{0};
+  return ++last;
+}
+
 void arrays::check_written(std::string_view operation, const Array& array) {
-  const int rank = require(array.state()).shared_rank;
-  refuse_shared(rank >= 0, operation, rank);
+  const Array::State& state = require(array.state());
+  refuse_shared(state.shared_rank >= 0, operation, state.shared_rank);
+  refuse_read_only(state.read_only_rank >= 0, operation, state.read_only_rank);
 }
 
 void arrays::check_written(std::string_view operation, const View& view, int rank) {
   refuse_shared(elements_meet(view), operation, rank);
+  refuse_read_only(view.read_only, operation, rank);
 }
 
 Order arrays::order_of(const Operand& operand) {

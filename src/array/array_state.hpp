@@ -1,6 +1,7 @@
 // What an Array is made of.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <partita/array.hpp>
@@ -8,6 +9,11 @@
 #include "context/context_state.hpp"
 
 namespace partita {
+
+namespace arrays {
+/// Another number at each call: of memory that a new array has. Any thread.
+std::uint64_t new_memory();
+}  // namespace arrays
 
 struct Array::State {
   std::shared_ptr<ContextState> context;  // declared first: the heap outlives the block
@@ -18,6 +24,8 @@ struct Array::State {
       -1;                    // of `local` in this rank's segment, the same on all ranks; -1: not on the heap
   int misaligned_rank = -1;  // the first whose part begins at no multiple of an element's size; -1: none
   int shared_rank = -1;      // the first in whose part elements share memory, so that nobody writes; -1: none
+  int read_only_rank = -1;   // the first whose part is const memory; -1: none
+  std::uint64_t memory = arrays::new_memory();  // windows and transposed arrays have that of the whole array
 };
 
 namespace arrays {
@@ -60,9 +68,9 @@ Array wrap_together(const Context& context, std::string_view operation, const st
                     const std::function<Layout()>& layout, std::shared_ptr<void> owner);
 
 /// Throws ArgumentError, the same on every rank, where some rank's part of an array that is to be written has
-/// elements that share memory.
+/// elements that share memory, or is const memory.
 void check_written(std::string_view operation, const Array& array);
-/// Throws ArgumentError where this rank's view, which is to be written, has such elements.
+/// Throws ArgumentError where that is so of this rank's view, which is to be written.
 void check_written(std::string_view operation, const View& view, int rank);
 
 /// Throws ArgumentError for a partial array.

@@ -161,6 +161,9 @@ Array host_like(const Array& array) {
   copied->operand.residency = Residency::ordinary;
   copied->heap_offset = -1;
   copied->shared_rank = -1;
+  copied->read_only_rank = -1;
+  copied->memory = new_memory();
+  copied->local.read_only = false;
   copied->local.data = memory->data();
   copied->local.space = MemorySpace::host;
   if (given.operand.dense) {

@@ -20,6 +20,7 @@ struct LocalPart {
   bool columns = false;  // dense column-major
   bool aligned = true;   // to whole elements
   bool shared = false;   // elements share memory with each other
+  bool read_only = false;
 };
 
 bool begins_aligned(const View& local) {
@@ -38,6 +39,7 @@ LocalPart part_of(const ContextState& context, const View& local) {
   if (for_blas && part.heap_offset % devices::narrow_alignment != 0) part.heap_offset = -1;
   part.aligned = part.empty || begins_aligned(local);
   part.shared = arrays::elements_meet(local);
+  part.read_only = local.read_only && !part.empty;
   return part;
 }
 
@@ -49,6 +51,7 @@ struct Joint {
   std::int64_t heap_offset = -1;
   int misaligned_rank = -1;
   int shared_rank = -1;
+  int read_only_rank = -1;
 };
 
 /// The first rank whose part says so; -1: none.
@@ -69,6 +72,7 @@ Joint join(const std::vector<LocalPart>& parts) {
   joint.heap = joint.heap && joint.heap_offset >= 0;
   joint.misaligned_rank = first_rank(parts, &LocalPart::aligned, false);
   joint.shared_rank = first_rank(parts, &LocalPart::shared, true);
+  joint.read_only_rank = first_rank(parts, &LocalPart::read_only, true);
   return joint;
 }
 
@@ -153,9 +157,9 @@ Array arrays::wrap_agreed(const std::shared_ptr<ContextState>& context, const Vi
   operand.space = local.space;
   operand.dense = joint.rows || joint.columns;
   const std::int64_t offset = joint.heap ? joint.heap_offset : -1;
-  return Array(
-      std::make_shared<Array::State>(Array::State{context, operand, placed(*context, local), std::move(owner),
-                                                  offset, joint.misaligned_rank, joint.shared_rank}));
+  return Array(std::make_shared<Array::State>(Array::State{context, operand, placed(*context, local),
+                                                           std::move(owner), offset, joint.misaligned_rank,
+                                                           joint.shared_rank, joint.read_only_rank}));
 }
 
 Array wrap(const Context& context, const View& local, const Distribution& distribution, const Shape& shape,
@@ -193,9 +197,9 @@ Array wrap(const Context& context, const View& local, const Operand& operand, st
   check(local.space == MemorySpace::host || volume(local.extents) == 0 || begins_aligned(local),
         "the local part of rank {} begins at an address that is no multiple of {}", state->rank(),
         size_of(local.dtype));
-  return Array(
-      std::make_shared<Array::State>(Array::State{state, operand, placed(*state, local), std::move(owner), -1,
-                                                  -1, arrays::elements_meet(local) ? state->rank() : -1}));
+  return Array(std::make_shared<Array::State>(
+      Array::State{state, operand, placed(*state, local), std::move(owner), -1, -1,
+                   arrays::elements_meet(local) ? state->rank() : -1, local.read_only ? state->rank() : -1}));
 }
 
 }  // namespace partita

@@ -46,13 +46,15 @@ void broadcast(const Context& context, const View& view, int root, Stream stream
   if (run_again(context, signature, stream)) return;
   const int ranks = context.size();
   const bool is_root = context.rank() == root;
+  View received = view;  // at the root nothing is written
+  received.read_only = view.read_only && !is_root;
   run(context,
       {.operation = "broadcast",
        .facts = {{"shape", to_string(view.extents)},
                  {"dtype", std::string(name(view.dtype))},
                  {"root", std::to_string(root)}},
        .dtype = view.dtype,
-       .views = {is_root ? view : View{}, is_root && ranks > 1 ? View{} : view},
+       .views = {is_root ? view : View{}, is_root && ranks > 1 ? View{} : received},
        .bytes = arrays::bytes_of(view),
        .layouts =
            [&] {

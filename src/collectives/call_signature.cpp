@@ -25,7 +25,8 @@ void CallSignature::add(std::span<const std::int64_t> numbers) {
 
 void CallSignature::add(const View& view) {
   add(static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(view.data)));
-  add(static_cast<std::int64_t>(view.dtype) << 8 | static_cast<std::int64_t>(view.space));
+  add(static_cast<std::int64_t>(view.dtype) << 8 | static_cast<std::int64_t>(view.space) << 1 |
+      static_cast<std::int64_t>(view.read_only ? 1 : 0));
   add(std::span(view.extents.begin(), view.extents.end()));
   add(std::span(view.strides.begin(), view.strides.end()));
 }

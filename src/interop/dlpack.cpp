@@ -99,6 +99,14 @@ View view_of_tensor(const DLTensor& tensor, const ContextState& context) {
   return view;
 }
 
+bool may_only_be_read(const DLManagedTensor& /*tensor*/) {
+  return false;  // it cannot say so
+}
+bool may_only_be_read(const DLManagedTensorVersioned& tensor) {
+  constexpr std::uint64_t read_only = 1;  // DLPACK_FLAG_BITMASK_READ_ONLY, where DLPack declares it
+  return (tensor.flags & read_only) != 0;
+}
+
 void check_version(const DLManagedTensor&) {}
 void check_version(const DLManagedTensorVersioned& tensor) {
   check(tensor.version.major == 1, "from_dlpack: a tensor of DLPack {}.{}; 1 is known", tensor.version.major,
@@ -113,7 +121,9 @@ Array array_of(const Context& context, Tensor* tensor, const Distribution& distr
   const auto view = [&] {
     check(tensor != nullptr, "from_dlpack: there is no tensor");
     check_version(*tensor);
-    return view_of_tensor(tensor->dl_tensor, *context.state());
+    View part = view_of_tensor(tensor->dl_tensor, *context.state());
+    part.read_only = may_only_be_read(*tensor);
+    return part;
   };
   return arrays::wrap_together(
       context, "from_dlpack", view, [&] { return Layout(distribution, shape, context.size()); },
@@ -141,6 +151,8 @@ DLManagedTensor* to_dlpack(const Array& array, Stream reader) {
 
 DLManagedTensor* to_dlpack(const Array& array) {
   check(array.valid(), "to_dlpack: there is no array");
+  check(array.state()->read_only_rank < 0,
+        "to_dlpack: the array may only be read, which a tensor of this kind cannot say; clone it first");
   return make_tensor(array.local(), device_of(*array.context_state()), array.state());
 }
 
@@ -149,7 +161,9 @@ DLManagedTensor* to_dlpack(const Context& context, SymmetricMemory memory, Dtype
   check(context.state() != nullptr, "to_dlpack: the context was moved away");
   const auto owner = std::make_shared<SymmetricMemory>(std::move(memory));
   check(owner->data() != nullptr, "to_dlpack: there is no block of symmetric memory");
-  return make_tensor(owner->view(dtype, extents), device_of(*context.state()), owner);
+  const View view = owner->view(dtype, extents);
+  arrays::require_own_device("to_dlpack", *context.state(), view);
+  return make_tensor(view, device_of(*context.state()), owner);
 }
 
 }  // namespace partita

@@ -33,6 +33,16 @@ TEST(View, OfMemoryKnowsDtypeAndExtents) {
   expect_view(view(numbers, {2, 3}, Order::column_major), numbers.data(), Dtype::f64, {2, 3}, {1, 2});
 }
 
+TEST(View, OfConstMemoryIsReadOnly) {
+  std::vector<double> numbers(6);
+  const std::vector<double> fixed(6);
+  const double one = 1;
+  double another = 1;
+  EXPECT_FALSE(view(numbers).read_only || view(numbers, {2, 3}).read_only || view(another).read_only);
+  EXPECT_TRUE(view(fixed).read_only && view(fixed, {2, 3}).read_only && view(one).read_only);
+  EXPECT_TRUE(view(std::span<const double>(numbers)).read_only && view(std::as_const(numbers)).read_only);
+}
+
 TEST(View, OfANumberHasNoDimensions) {
   double number = 2;
   const std::int64_t fixed = 3;
