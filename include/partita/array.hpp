@@ -16,9 +16,12 @@
 
 namespace partita {
 
-/// What every operation takes and gives. A handle: copies share the same memory, as in NumPy. Its destructor
-/// never communicates and never throws: a heap block is released later, when all ranks have dropped it. Not
-/// thread-safe; different arrays may be used by different threads.
+/// What every operation takes and gives. A handle: `Array b = a` is another name of the same memory, as in
+/// NumPy, and what is written through one is seen through the other. `clone(a)` copies the elements. The
+/// destructor never communicates and never throws: a heap block is released later, when all ranks have
+/// dropped it. Not thread-safe; different arrays may be used by different threads. An array belongs to the
+/// context in which it was made: a call that takes several arrays, or a plan and arrays, throws ArgumentError
+/// where they are of different contexts.
 class PARTITA_API Array {
  public:
   Array() = default;  ///< no array; only assignment and `valid()` are allowed
@@ -146,16 +149,29 @@ PARTITA_API void fill_normal(Array& array, std::uint64_t seed);
 PARTITA_API void fill_normal(Array& array, std::uint64_t seed, Stream stream);
 
 /// destination = source, element by element; equivalent layouts, same dtype, any local orders, host and
-/// device memory alike. Local. With a stream at least one side lies in device memory; where the other does
-/// not, the host waits. Throws ArgumentError where layouts or dtypes differ.
+/// device memory alike. The two may overlap, as windows of one array do: the result is as if the source had
+/// been read first, and takes as much memory again as this rank's part. Local. With a stream at least one
+/// side is in device memory; where the other is not, or where the two overlap, the host waits. Throws
+/// ArgumentError where layouts, dtypes or contexts differ; UnsupportedError where the two overlap and the
+/// stream is being captured.
 PARTITA_API void copy(const Array& source, Array& destination);
 PARTITA_API void copy(const Array& source, Array& destination, Stream stream);
 /// Between this rank's part and plain memory of the same extents and dtype, host or device, any strides: no
-/// array is made of it. The two must not overlap. Local; each rank may do it or not. Throws ArgumentError.
+/// array is made of it. The two may overlap, as above. Local; each rank may do it or not. Throws
+/// ArgumentError.
 PARTITA_API void copy(const View& source, Array& destination);
 PARTITA_API void copy(const Array& source, const View& destination);
 PARTITA_API void copy(const View& source, Array& destination, Stream stream);
 PARTITA_API void copy(const Array& source, const View& destination, Stream stream);
+
+/// A copy: a new array with the layout, dtype and elements of this one. `options`: how it is stored; `space`
+/// unset: where this array is. Of a partial array it has the contributions. With a stream, of an array in
+/// device memory, it comes in its order. Collective; blocking where no stream is given. Errors, the same on
+/// every rank: DisagreementError, MemoryError, UnsupportedError (a stream for an array in host memory).
+PARTITA_API Array clone(const Array& array, const ArrayOptions& options = {},
+                        SourcePlace where = SourcePlace::current());
+PARTITA_API Array clone(const Array& array, const ArrayOptions& options, Stream stream,
+                        SourcePlace where = SourcePlace::current());
 
 /// The whole array on rank `root` (an ordinary array whose other local parts are empty), and back. In
 /// ordinary memory only the root has any; on the heap every rank has as much. Nothing said of the space:

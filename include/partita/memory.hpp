@@ -65,11 +65,12 @@ PARTITA_API void symmetric_free(const Context& context, void* pointer);
 PARTITA_API void* symmetric_peer(const Context& context, const void* pointer, int rank);
 
 /// destination = source, element by element, between plain memory and plain memory of the same extents and
-/// dtype, each the host's or the device's, with any strides: what belongs to no array. The two must not
-/// overlap. Local; done when it returns. With a stream (`Stream{}`: the context's own) one side at least lies
-/// in device memory and it comes in the stream's order; where the other side does not, the host waits. Throws
-/// ArgumentError, and UnsupportedError for device memory in a context without a device, or a stream where
-/// there is only the host's memory.
+/// dtype, each the host's or the device's, with any strides: what belongs to no array. The two may overlap:
+/// the result is as if the source had been read first. Local; done when it returns. With a stream
+/// (`Stream{}`: the context's own) one side at least is in device memory and it comes in the stream's order;
+/// where the other side is not, or where the two overlap, the host waits. Throws ArgumentError, and
+/// UnsupportedError for device memory in a context without a device, for a stream where there is only the
+/// host's memory, and for views that overlap in a stream that is being captured.
 PARTITA_API void copy(const Context& context, const View& source, const View& destination);
 PARTITA_API void copy(const Context& context, const View& source, const View& destination, Stream stream);
 

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "array/array_state.hpp"
+#include "array/pairs.hpp"
 #include "array/transfer.hpp"
 #include "base/check.hpp"
 
@@ -19,7 +20,7 @@ inline void check_values(std::string_view operation, const Array& array) {
 
 /// Both on one context and of one dtype.
 inline void check_alike(std::string_view operation, const Array& a, const Array& b) {
-  check(a.context_state() == b.context_state(), "{}: the arrays belong to different contexts", operation);
+  arrays::check_same_context(operation, b, "one array", a, "another one");
   check(a.dtype() == b.dtype(), "{}: the dtypes differ: {} and {}; convert one of them with astype",
         operation, name(a.dtype()), name(b.dtype()));
   check<UnsupportedError>(a.local().space == b.local().space,

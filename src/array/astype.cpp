@@ -30,21 +30,19 @@ bool cuts_off(Dtype from, Dtype to) {
 
 }  // namespace
 
-Array astype(const Array& array, Dtype dtype, const ArrayOptions& options, SourcePlace where) {
-  Array result = astype(array, dtype, options, Stream{}, where);
-  if (result.local().space == MemorySpace::device) devices::finish_device(*result.context_state(), "astype");
-  return result;
-}
+namespace {
 
-Array astype(const Array& array, Dtype dtype, const ArrayOptions& options, Stream stream, SourcePlace where) {
+/// `operation`: what the caller has called.
+Array converted(std::string_view operation, const Array& array, Dtype dtype, const ArrayOptions& options,
+                Stream stream, SourcePlace where) {
   const std::shared_ptr<ContextState>& context = array.context_state();
-  context->require_usable("astype");
+  context->require_usable(operation);
   const bool loses = is_complex(array.dtype()) && !is_complex(dtype) && dtype != Dtype::boolean;
   const MemorySpace space = options.space.value_or(array.local().space);
   const bool on_device = array.local().space == MemorySpace::device && space == MemorySpace::device;
-  runtime::collectively(*context, "astype", [&]() -> std::vector<Fact> {
-    arrays::require_stream_of_device("astype", on_device || space != array.local().space, stream);
-    if (!on_device) devices::follow(*context, "astype", stream);
+  runtime::collectively(*context, operation, [&]() -> std::vector<Fact> {
+    arrays::require_stream_of_device(operation, on_device || space != array.local().space, stream);
+    if (!on_device) devices::follow(*context, operation, stream);
     check(!loses,
           "astype: {} numbers do not become {}: write the part that is meant, or the absolute value, into a "
           "real array (for_each_local, fill)",
@@ -58,8 +56,8 @@ Array astype(const Array& array, Dtype dtype, const ArrayOptions& options, Strea
   });
   ArrayOptions made = options;
   made.space = space;
-  Array result =
-      arrays::allocate(context, array.layout(), dtype, made, fmt::format("astype {}", name(dtype)), where);
+  Array result = arrays::allocate(context, array.layout(), dtype, made,
+                                  fmt::format("{} {}", operation, name(dtype)), where);
   if (on_device && dtype == array.dtype()) {
     copy(array, result, stream);
   } else if (on_device) {
@@ -70,6 +68,29 @@ Array astype(const Array& array, Dtype dtype, const ArrayOptions& options, Strea
     convert_across(array, result);
   }
   return result;
+}
+
+Array finished(std::string_view operation, Array result) {
+  if (result.local().space == MemorySpace::device) devices::finish_device(*result.context_state(), operation);
+  return result;
+}
+
+}  // namespace
+
+Array astype(const Array& array, Dtype dtype, const ArrayOptions& options, SourcePlace where) {
+  return finished("astype", converted("astype", array, dtype, options, {}, where));
+}
+
+Array astype(const Array& array, Dtype dtype, const ArrayOptions& options, Stream stream, SourcePlace where) {
+  return converted("astype", array, dtype, options, stream, where);
+}
+
+Array clone(const Array& array, const ArrayOptions& options, SourcePlace where) {
+  return finished("clone", converted("clone", array, array.dtype(), options, {}, where));
+}
+
+Array clone(const Array& array, const ArrayOptions& options, Stream stream, SourcePlace where) {
+  return converted("clone", array, array.dtype(), options, stream, where);
 }
 
 }  // namespace partita

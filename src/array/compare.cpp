@@ -5,6 +5,7 @@
 
 #include "array/array_state.hpp"
 #include "array/elements.hpp"
+#include "array/pairs.hpp"
 #include "array/pieces.hpp"
 #include "array/transfer.hpp"
 #include "base/check.hpp"
@@ -82,7 +83,7 @@ Finding join(const std::vector<Finding>& findings) {
 }
 
 void check_comparable(const Array& a, const Array& b) {
-  check(a.context_state() == b.context_state(), "compare: the two arrays belong to different contexts");
+  arrays::check_same_context("compare", a, "one array", b, "the other one");
   check(a.shape() == b.shape(), "compare: the shapes differ: {} and {}", to_string(a.shape()),
         to_string(b.shape()));
   check(a.dtype() == b.dtype(), "compare: the dtypes differ: {} and {}", name(a.dtype()), name(b.dtype()));

@@ -1,9 +1,15 @@
 // Copies between arrays, parts of arrays and plain memory.
+#include <cstddef>
+#include <memory>
+#include <new>
 #include <partita/memory.hpp>
 
 #include "array/array_state.hpp"
+#include "array/pairs.hpp"
 #include "array/transfer.hpp"
 #include "base/check.hpp"
+#include "device/device_memory.hpp"
+#include "device/device_synchronization.hpp"
 
 namespace partita {
 namespace {
@@ -35,6 +41,7 @@ void check_views(const ContextState& context, const View& source, const View& de
 }
 
 void check_copy(const Array& source, const Array& destination) {
+  arrays::check_same_context("copy", source, "the source", destination, "the destination");
   check(source.dtype() == destination.dtype(), "copy: the source is {}, the destination {}",
         name(source.dtype()), name(destination.dtype()));
   check(source.layout() == destination.layout() || source.layout().equivalent(destination.layout()),
@@ -43,37 +50,79 @@ void check_copy(const Array& source, const Array& destination) {
   arrays::check_written("copy", destination);
 }
 
+bool are_one_place(const View& a, const View& b) {
+  return a.data == b.data && arrays::lies_as(a, b.strides);
+}
+
+/// Memory for one copy, which goes with it.
+class Between {
+ public:
+  Between(ContextState& context, const View& like) {
+    void* memory = nullptr;
+    if (like.space == MemorySpace::device) {
+      on_device_ = devices::DeviceMemory(*context.device, arrays::bytes_of(like));
+      memory = on_device_.data();
+    } else {
+      const auto bytes = static_cast<std::size_t>(arrays::bytes_of(like));
+      on_host_.reset(new (std::nothrow) std::byte[bytes]);
+      check<MemoryError>(on_host_ != nullptr, "copy: no memory for {} bytes that overlap what they become",
+                         bytes);
+      memory = on_host_.get();
+    }
+    view_ = arrays::dense_at(memory, like, like.space);
+  }
+  const View& view() const { return view_; }
+
+ private:
+  std::unique_ptr<std::byte[]> on_host_;
+  devices::DeviceMemory on_device_;
+  View view_;
+};
+
+/// Of one place in memory to another one. Where they overlap, all is read before anything is written.
+void copy_here(ContextState& context, const View& from, const View& to) {
+  if (from.space != to.space || !arrays::overlap(from, to)) return arrays::copy_view(context, from, to);
+  if (are_one_place(from, to)) return;
+  // What peers hold up is waited for before there is memory that would have to outlast it.
+  if (from.space == MemorySpace::device) devices::finish_device(context, "copy");
+  const Between between(context, from);
+  arrays::copy_view(context, from, between.view());
+  arrays::copy_view(context, between.view(), to);
+}
+
 void copy_in_order(ContextState& context, const View& from, const View& to, Stream stream) {
   const bool on_host = from.space == MemorySpace::host && to.space == MemorySpace::host;
   arrays::require_stream_of_device("copy", !on_host, stream);
-  if (on_host) return arrays::copy_view(context, from, to);
+  if (on_host) return copy_here(context, from, to);
   context.require_usable_here("copy");
-  arrays::copy_view(context, from, to, stream);
+  if (from.space != to.space || !arrays::overlap(from, to))
+    return arrays::copy_view(context, from, to, stream);
+  devices::follow(context, "copy", stream);
+  copy_here(context, from, to);
 }
 
 }  // namespace
 
 void copy(const Array& source, Array& destination) {
   check_copy(source, destination);
-  arrays::copy_view(*destination.context_state(), source.local(), destination.local());
+  copy_here(*destination.context_state(), source.local(), destination.local());
 }
 
 void copy(const Array& source, Array& destination, Stream stream) {
   check_copy(source, destination);
-  const Array& there = destination.local().space == MemorySpace::device ? destination : source;
-  copy_in_order(*there.context_state(), source.local(), destination.local(), stream);
+  copy_in_order(*destination.context_state(), source.local(), destination.local(), stream);
 }
 
 void copy(const View& source, Array& destination) {
   check_like_part(source, destination);
   arrays::check_written("copy", destination);
-  arrays::copy_view(*destination.context_state(), source, destination.local());
+  copy_here(*destination.context_state(), source, destination.local());
 }
 
 void copy(const Array& source, const View& destination) {
   check_like_part(destination, source);
   arrays::check_written("copy", destination, source.context_state()->rank());
-  arrays::copy_view(*source.context_state(), source.local(), destination);
+  copy_here(*source.context_state(), source.local(), destination);
 }
 
 void copy(const View& source, Array& destination, Stream stream) {
@@ -90,7 +139,7 @@ void copy(const Array& source, const View& destination, Stream stream) {
 
 void copy(const Context& context, const View& source, const View& destination) {
   check_views(*context.state(), source, destination);
-  arrays::copy_view(*context.state(), source, destination);
+  copy_here(*context.state(), source, destination);
 }
 
 void copy(const Context& context, const View& source, const View& destination, Stream stream) {

@@ -36,6 +36,13 @@ Outline outline_of(const Array& array) {
           layout.origin(), layout.whole_shape(), layout.distribution().to_string()};
 }
 
+/// The list says which rank of the larger context each rank of the smaller one is.
+void check_numbering(std::string_view operation, std::span<const int> ranks, int inner, int outer) {
+  check(ranks[static_cast<std::size_t>(inner)] == outer,
+        "{}: by the list {}, rank {} of the smaller context is rank {} of the larger one, but it is rank {}",
+        operation, ranks_text(ranks), inner, ranks[static_cast<std::size_t>(inner)], outer);
+}
+
 }  // namespace
 
 Array embed(const Context& context, const Array& array, std::span<const int> ranks) {
@@ -53,6 +60,7 @@ Array embed(const Context& context, const Array& array, std::span<const int> ran
     check(!member || array.layout().ranks() == static_cast<int>(ranks.size()),
           "embed: the array lives on {} ranks, but the list is {}", member ? array.layout().ranks() : 0,
           ranks_text(ranks));
+    if (member) check_numbering("embed", ranks, array.context_state()->rank(), state->rank());
     return {{"ranks", ranks_text(ranks)}};
   });
   const auto all = runtime::exchange_values(*state, "embed", array.valid() ? outline_of(array) : Outline());
@@ -75,6 +83,7 @@ Array restrict_to(const Context& subgroup, const Array& array, std::span<const i
   runtime::collectively(*state, "restrict_to", [&]() -> std::vector<Fact> {
     check(static_cast<int>(ranks.size()) == state->size(),
           "restrict_to: {} ranks are named, the subgroup has {}", ranks.size(), state->size());
+    check_numbering("restrict_to", ranks, state->rank(), array.context_state()->rank());
     layout = array.layout().restricted(ranks);
     return {{"layout", layout->to_string()}, {"ranks", ranks_text(ranks)}};
   });

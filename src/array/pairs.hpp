@@ -6,6 +6,7 @@
 
 #include "array/array_state.hpp"
 #include "array/overlap.hpp"
+#include "runtime/agree.hpp"
 
 namespace partita::arrays {
 
@@ -27,5 +28,20 @@ bool known_on_all_ranks(const Array& a, const Array& b);
 
 /// Whether two arrays of one context share memory: on any rank, if `known_on_all_ranks`; else on this one.
 bool overlap(const Array& a, const Array& b);
+
+/// Runs `check`, of an array that is read and one that is written. What it throws on one rank all throw. Only
+/// windows of one array are compared at every call, since they may overlap on some of the ranks; of others
+/// the ranks communicate only where it throws. Collective.
+template <class Check>
+void check_pair(ContextState& context, std::string_view operation, const Array& read, const Array& written,
+                Check&& check) {
+  const bool windows = read.valid() && written.valid() && read.state() != written.state() &&
+                       read.state()->memory == written.state()->memory && !known_on_all_ranks(read, written);
+  if (windows) {
+    runtime::collectively(context, operation, check);
+  } else {
+    runtime::check_or_tell_all(context, operation, check);
+  }
+}
 
 }  // namespace partita::arrays

@@ -5,6 +5,7 @@
 #include <partita/collectives.hpp>
 
 #include "array/array_state.hpp"
+#include "array/pairs.hpp"
 #include "array/transfer.hpp"
 #include "base/check.hpp"
 #include "base/memory_space.hpp"
@@ -230,6 +231,8 @@ struct Halo::State {
   /// This rank's part of an array that the plans suit. Of another one some ranks' parts may fit, too: all
   /// ranks refuse it.
   const View& part_of(const Array& array) const {
+    runtime::check_or_tell_all(
+        *context, "halo", [&] { arrays::check_context("halo", *context, "the plan", array, "the array"); });
     const bool suits = array.layout() == operand.layout || array.layout().equivalent(operand.layout);
     if (!suits) {
       runtime::check_or_tell_all(*context, "halo", [&] {

@@ -96,6 +96,7 @@ void send_receive(const Context& context, const View& sent, int to, const View& 
   collective::check_message("send_receive", context, sent, to, stream);
   collective::check_message("send_receive", context, received, from, stream);
   arrays::check_written("send_receive", received, context.rank());
+  collective::check_apart("send_receive", sent, received);
   const auto pending = collective::post(*context.state(), sent, to, tag, stream);
   try {
     collective::take(*context.state(), received, from, tag, stream);

@@ -71,7 +71,11 @@ void PlanMemory::bind(std::span<const Array::State* const> operands, const std::
   for (const Buffer& buffer : plan_.buffers) {
     if (buffer.kind != BufferKind::operand) continue;
     check(next < operands.size(), "{}: an operand is missing: {}", plan_.operation, buffer.name);
-    match(buffer, *operands[next++]);
+    const Array::State& array = *operands[next++];
+    // Calls check it on all ranks, before this: an offset in the heap means nothing in another context.
+    check(array.context == nullptr || array.context.get() == &context_,
+          "{}: the {} belongs to another context than the plan", plan_.operation, buffer.name);
+    match(buffer, array);
   }
   next = 0;
   for (std::size_t b = 0; b < plan_.buffers.size(); ++b) {

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "array/array_state.hpp"
+#include "array/pairs.hpp"
 #include "base/check.hpp"
 #include "fft/problem.hpp"
 #include "fft/runner.hpp"
@@ -92,11 +93,6 @@ Array transformed(const Array& input, const Call& call, const FftOptions& given,
   return result;
 }
 
-/// What this rank knows of the places of the two, all ranks know.
-bool alike_on_all_ranks(const Array& input, const Array& output) {
-  return input.state()->heap_offset >= 0 && output.state()->heap_offset >= 0;
-}
-
 /// n of the real side is that of the output, where nothing is said.
 FftOptions to_length_of(const Array& output, FftOptions options) {
   const bool halved_back = options.kind == FftKind::c2r;
@@ -113,8 +109,8 @@ void transform_into(const Array& input, Array& output, const Call& call, const F
   check_waits_in_stream(call, output);
   const bool in_place = input.state() == output.state();
   const auto check_arrays = [&] { fourier::check_aliasing(input, output, in_place); };
-  if (alike_on_all_ranks(input, output)) {
-    check_arrays();
+  if (arrays::known_on_all_ranks(input, output)) {
+    runtime::check_or_tell_all(context, "fft", check_arrays);
   } else {
     runtime::collectively(context, "fft", check_arrays);
   }

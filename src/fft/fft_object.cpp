@@ -2,6 +2,7 @@
 #include <partita/fft.hpp>
 
 #include "array/array_state.hpp"
+#include "array/pairs.hpp"
 #include "base/check.hpp"
 #include "execute/autotune.hpp"
 #include "fft/problem.hpp"
@@ -25,11 +26,31 @@ struct FFT::State {
   const Request& request() const { return forward->request(); }
   /// What is refused of one rank's arrays, memory of its own, is refused on all.
   void check_together(const Array& from, const Array& to) const {
-    runtime::check_or_tell_all(*context, "fft", [&] { check_aliasing(from, to, request().in_place); });
+    arrays::check_pair(*context, "fft", from, to, [&] { check_arrays(from, to); });
   }
+  void check_arrays(const Array& from, const Array& to) const {
+    check(from.valid() && to.valid(), "fft: an array is missing");
+    arrays::check_context("fft", *context, "the plan", from, "the input");
+    check_aliasing(from, to, request().in_place);
+  }
+  /// An output of a batch that overlaps another input would be written before that is read.
+  void check_batch(const std::vector<Array>& inputs, const std::vector<Array>& outputs) const;
   /// Of the opposite transform, planned where there is none yet.
   Runner& backward();
 };
+
+void FFT::State::check_batch(const std::vector<Array>& inputs, const std::vector<Array>& outputs) const {
+  check(inputs.size() == outputs.size(), "fft: a batch of {} inputs and {} outputs", inputs.size(),
+        outputs.size());
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    for (std::size_t j = 0; j < outputs.size(); ++j) {
+      if (i == j) continue;
+      arrays::check_same_context("fft", inputs[i], "an input", outputs[j], "an output");
+      check(!arrays::overlap(inputs[i], outputs[j]),
+            "fft: input {} of the batch and output {} overlap in memory", i, j);
+    }
+  }
+}
 
 Runner& FFT::State::backward() {
   if (inverse) return *inverse;
@@ -67,7 +88,7 @@ const Operand& FFT::output() const {
 }
 
 void FFT::reset(const Array& input, Array& output) {
-  check_aliasing(input, output, state_->request().in_place);
+  state_->check_arrays(input, output);
   state_->input = input;
   state_->output = output;
 }
@@ -88,8 +109,7 @@ void FFT::inverse(const Array& output, Array& input, double scale) {
 }
 
 void FFT::execute_batch(const std::vector<Array>& inputs, std::vector<Array>& outputs, double scale) {
-  check(inputs.size() == outputs.size(), "fft: a batch of {} inputs and {} outputs", inputs.size(),
-        outputs.size());
+  runtime::collectively(*state_->context, "fft", [&] { state_->check_batch(inputs, outputs); });
   for (std::size_t i = 0; i < inputs.size(); ++i) execute(inputs[i], outputs[i], scale);
 }
 
@@ -110,8 +130,7 @@ void FFT::inverse(const Array& output, Array& input, double scale, Stream stream
 
 void FFT::execute_batch(const std::vector<Array>& inputs, std::vector<Array>& outputs, double scale,
                         Stream stream) {
-  check(inputs.size() == outputs.size(), "fft: a batch of {} inputs and {} outputs", inputs.size(),
-        outputs.size());
+  runtime::collectively(*state_->context, "fft", [&] { state_->check_batch(inputs, outputs); });
   for (std::size_t i = 0; i < inputs.size(); ++i) execute(inputs[i], outputs[i], scale, stream);
 }
 

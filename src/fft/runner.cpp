@@ -28,6 +28,13 @@ bool lies_on_device(const Array& array) {
   return array.local().space == MemorySpace::device;
 }
 
+/// Each element of one is that of the other with the same index.
+bool are_one_memory(const Array& a, const Array& b) {
+  const View &x = a.local(), &y = b.local();
+  return a.state() == b.state() || (x.data == y.data && a.local_size() > 0 && x.extents == y.extents &&
+                                    x.dtype == y.dtype && arrays::lies_as(x, y.strides));
+}
+
 /// The same on every rank.
 void check_aligned(const Array& array, const char* name) {
   const int rank = array.state()->misaligned_rank;
@@ -192,12 +199,13 @@ void Runner::set_workspace(const Array& workspace) {
 
 void check_aliasing(const Array& input, const Array& output, bool in_place) {
   check(input.valid() && output.valid(), "fft: an array is missing");
-  check(input.context_state() == output.context_state(), "fft: the two arrays belong to different contexts");
-  const bool same = input.state() == output.state() ||
-                    (input.local().data == output.local().data && input.local_size() > 0);
+  arrays::check_same_context("fft", input, "the input", output, "the output");
+  const bool same = are_one_memory(input, output);
   check(!same || in_place, "fft: input and output are the same array, but the plan is not in place");
   check(same || !in_place || output.local_size() == 0,
         "fft: the plan is in place, but input and output are different arrays");
+  check(same || !arrays::overlap(input, output),
+        "fft: input and output overlap in memory; transform into a new array, or in place");
   arrays::check_written("fft", output);
 }
 

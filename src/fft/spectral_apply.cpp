@@ -5,7 +5,7 @@
 #include <partita/spectral.hpp>
 
 #include "array/array_state.hpp"
-#include "array/overlap.hpp"
+#include "array/pairs.hpp"
 #include "base/check.hpp"
 #include "fft/spectral.hpp"
 #include "fft/spectral_pair.hpp"
@@ -28,21 +28,31 @@ Array inverted(const Array& spectrum, const Pair& pair, std::string_view operati
   return field;
 }
 
-/// Throws, the same on every rank, for results that cannot take what the field's transforms give.
+/// Throws for a result that cannot take what the field's transforms give.
 void check_result(const Array& field, const Array& result, std::string_view operation) {
-  runtime::collectively(*field.context_state(), operation, [&] {
-    check(result.valid(), "{}: the result is missing", operation);
-    check(result.context_state() == field.context_state(),
-          "{}: field and result belong to different contexts", operation);
-    check(result.shape() == field.shape() && result.dtype() == field.dtype(),
-          "{}: the field is {} of shape {}, but the result is {} of shape {}", operation, name(field.dtype()),
-          to_string(field.shape()), name(result.dtype()), to_string(result.shape()));
-    check(!result.layout().partial(), "{}: the result ({}) is partial: it gets whole values", operation,
-          result.layout().to_string());
-    check(result.state() == field.state() || !arrays::overlap(field.local(), result.local()),
-          "{}: field and result share memory, but are not the same array", operation);
-    arrays::check_written(operation, result);
-  });
+  check(result.valid(), "{}: the result is missing", operation);
+  arrays::check_same_context(operation, field, "the field", result, "the result");
+  check(result.shape() == field.shape() && result.dtype() == field.dtype(),
+        "{}: the field is {} of shape {}, but the result is {} of shape {}", operation, name(field.dtype()),
+        to_string(field.shape()), name(result.dtype()), to_string(result.shape()));
+  check(!result.layout().partial(), "{}: the result ({}) is partial: it gets whole values", operation,
+        result.layout().to_string());
+  check(result.state() == field.state() || !arrays::overlap(field, result),
+        "{}: field and result overlap in memory, but are not the same array", operation);
+  arrays::check_written(operation, result);
+}
+
+/// The same on every rank. Collective.
+void check_result_together(const Array& field, const Array& result, std::string_view operation) {
+  runtime::collectively(*field.context_state(), operation, [&] { check_result(field, result, operation); });
+}
+
+void check_results_apart(std::span<const Array> results) {
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      check(!arrays::overlap(results[j], results[i]), "gradient: results {} and {} overlap in memory", j, i);
+    }
+  }
 }
 
 template <class Number>
@@ -114,7 +124,9 @@ void for_each_derivative(const Array& field, const SpectralOptions& options, con
 /// The product of the spectra of both.
 Array convolved(const Array& a, const Array& b, const Pair& pair, const Caller& caller) {
   runtime::collectively(*a.context_state(), "convolve", [&] {
-    check(b.valid() && a.shape() == b.shape() && a.dtype() == b.dtype(),
+    check(b.valid(), "convolve: the second array is missing");
+    arrays::check_same_context("convolve", a, "one array", b, "the other one");
+    check(a.shape() == b.shape() && a.dtype() == b.dtype(),
           "convolve: both must have the same shape and dtype");
   });
   Array spectrum = forward(a, pair, caller);
@@ -142,7 +154,7 @@ Array spectral_apply(const Array& field, const Multiplier& multiplier, const Spe
 void spectral_apply_into(const Array& field, Array& result, const Multiplier& multiplier,
                          const SpectralOptions& options) {
   const Pair pair = options_of(field, options, "spectral_apply");
-  check_result(field, result, "spectral_apply");
+  check_result_together(field, result, "spectral_apply");
   inverse_into(multiplied(field, multiplier, options, pair, {}), result, pair, {});
   finish(field, "spectral_apply", {});
 }
@@ -155,7 +167,7 @@ Array spectral::solve_poisson(const Array& right_side, const SpectralOptions& op
 void spectral::solve_poisson_into(const Array& right_side, Array& result, const SpectralOptions& options,
                                   const Caller& caller) {
   const Pair pair = options_of(right_side, options, "solve_poisson");
-  check_result(right_side, result, "solve_poisson");
+  check_result_together(right_side, result, "solve_poisson");
   inverse_into(poisson_spectrum(right_side, options, pair, caller), result, pair, caller);
   finish(right_side, "solve_poisson", caller);
 }
@@ -177,8 +189,9 @@ void spectral::gradient_into(const Array& field, std::span<Array> results, const
   runtime::collectively(*field.context_state(), "gradient", [&] {
     check(results.size() == pair.forward.axes.size(),
           "gradient: {} results for the derivatives along {} axes", results.size(), pair.forward.axes.size());
+    for (const Array& result : results) check_result(field, result, "gradient");
+    check_results_apart(results);
   });
-  for (const Array& result : results) check_result(field, result, "gradient");
   for_each_derivative(field, options, pair, caller, [&](std::size_t i, const Array& spectrum) {
     inverse_into(spectrum, results[i], pair, caller);
   });
@@ -194,7 +207,7 @@ Array spectral::convolve(const Array& a, const Array& b, const SpectralOptions& 
 void spectral::convolve_into(const Array& a, const Array& b, Array& result, const SpectralOptions& options,
                              const Caller& caller) {
   const Pair pair = options_of(a, options, "convolve");
-  check_result(a, result, "convolve");
+  check_result_together(a, result, "convolve");
   inverse_into(convolved(a, b, pair, caller), result, pair, caller);
   finish(a, "convolve", caller);
 }

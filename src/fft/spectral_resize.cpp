@@ -6,7 +6,7 @@
 #include <partita/spectral.hpp>
 
 #include "array/array_state.hpp"
-#include "array/overlap.hpp"
+#include "array/pairs.hpp"
 #include "base/check.hpp"
 #include "device/device_synchronization.hpp"
 #include "fft/layouts.hpp"
@@ -181,13 +181,12 @@ void check_plain_result(const Layout& layout) {
 
 void check_given(const Array& spectrum, const Array& result, const Shape& shape,
                  const ResizeOptions& options) {
-  check(result.valid() && result.context_state() == spectrum.context_state(),
-        "resize_spectrum: the result is missing or belongs to another context");
+  check(result.valid(), "resize_spectrum: the result is missing");
+  arrays::check_same_context("resize_spectrum", spectrum, "the spectrum", result, "the result");
   check(result.shape() == shape && result.dtype() == spectrum.dtype(),
         "resize_spectrum: the modes are {} of shape {}, but the result is {} of shape {}",
         name(spectrum.dtype()), to_string(shape), name(result.dtype()), to_string(result.shape()));
-  check(result.state() != spectrum.state() && !arrays::overlap(spectrum.local(), result.local()),
-        "resize_spectrum: spectrum and result share memory");
+  check(!arrays::overlap(spectrum, result), "resize_spectrum: spectrum and result overlap in memory");
   arrays::check_written("resize_spectrum", result);
   check(!options.distribution ||
             fourier::same(result.layout(), Layout(*options.distribution, shape, result.layout().ranks())),

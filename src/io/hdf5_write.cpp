@@ -5,6 +5,7 @@
 #include <set>
 
 #include "array/array_state.hpp"
+#include "array/pairs.hpp"
 #include "base/check.hpp"
 #include "base/round.hpp"
 #include "io/array_file.hpp"
@@ -209,7 +210,7 @@ std::vector<Fact> facts_of(const std::vector<Hdf5Dataset>& datasets) {
 
 void check_dataset(const Hdf5Dataset& dataset, const ContextState& context) {
   check(dataset.array.valid(), "write_hdf5: \"{}\" holds no array", dataset.name);
-  check(dataset.array.context_state().get() == &context, "write_hdf5: the arrays are of several contexts");
+  arrays::check_context("write_hdf5", context, "the first array", dataset.array, "another one");
   arrays::check_has_values("write_hdf5", dataset.array);
   check_name("write_hdf5", "the dataset", dataset.name);
   check_attributes("write_hdf5", dataset.options.attributes);

@@ -4,6 +4,7 @@
 #include <partita/matmul.hpp>
 
 #include "array/array_state.hpp"
+#include "array/pairs.hpp"
 #include "base/check.hpp"
 #include "execute/autotune.hpp"
 #include "matmul/runner.hpp"
@@ -92,7 +93,7 @@ void Matmul::reset(const Array& a, const Array& b, const Array* c, Array& d, con
   const Request request(a, b, c, &d, arrays);
   const Setting& setting = state_->setting;
   check(a.valid() && d.valid(), "matmul: A or D holds no array");
-  check(a.context_state() == state_->context, "matmul: the plan was made in another context than A");
+  arrays::check_context("matmul", *state_->context, "the plan", a, "A");
   check(request.c.valid() == setting.operands.c.has_value(), "matmul: the plan was made {} C",
         setting.operands.c ? "with a" : "without");
   check(request.in_place() == setting.in_place, "matmul: the plan was made for D {} C",

@@ -1,10 +1,11 @@
 #include "matmul/request.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include "array/array_state.hpp"
-#include "array/overlap.hpp"
+#include "array/pairs.hpp"
 #include "base/check.hpp"
 #include "matmul/problem.hpp"
 #include "matmul/vectors.hpp"
@@ -16,23 +17,6 @@ struct Named {
   const char* name;
   const Array* array;
 };
-
-bool on_heap(const Array& array) {
-  const Operand& operand = array.state()->operand;
-  return operand.residency == Residency::heap && operand.dense;
-}
-
-/// Arrays that are dense on the heap by their offsets in it, for the largest part of all ranks.
-bool overlap(const Array& x, const Array& y) {
-  if (x.state() == y.state()) return true;
-  if (x.local().space != y.local().space) return false;
-  if (!on_heap(x) || !on_heap(y)) return arrays::overlap(x.local(), y.local());
-  const auto begin = [](const Array& array) { return array.state()->heap_offset; };
-  const auto end = [&](const Array& array) {
-    return begin(array) + array.layout().largest_local_size() * size_of(array.dtype());
-  };
-  return std::max(begin(x), begin(y)) < std::min(end(x), end(y));
-}
 
 std::vector<Named> arrays_of(const Request& request) {
   std::vector<Named> result{{"A", &request.a},
@@ -62,7 +46,7 @@ void check_apart(const Request& request, const MatmulOptions& options) {
     for (const Named& other : all) {
       if (other.array == one.array) continue;
       const bool in_place = one.array == &request.d && other.array == &request.c && request.in_place();
-      check(in_place || !overlap(*one.array, *other.array),
+      check(in_place || !arrays::overlap(*one.array, *other.array),
             "matmul: {} is written, so it must not overlap {} in memory", one.name, other.name);
     }
   }
@@ -88,17 +72,14 @@ Request::Request(const Array& given_a, const Array& given_b, const Array* given_
 }
 
 bool Request::alike_on_all_ranks() const {
-  for (const Named& named : arrays_of(*this)) {
-    if (!on_heap(*named.array)) return false;
-  }
-  return true;
+  return std::ranges::all_of(arrays_of(*this),
+                             [](const Named& named) { return arrays::is_dense_on_heap(*named.array); });
 }
 
 void check_arrays(const Request& request, const MatmulOptions& options) {
   check(request.a.valid() && request.b.valid(), "matmul: A or B holds no array");
   for (const Named& named : arrays_of(request)) {
-    check(named.array->context_state() == request.a.context_state(),
-          "matmul: A and {} belong to different contexts", named.name);
+    arrays::check_same_context("matmul", request.a, "A", *named.array, named.name);
   }
   if (request.c.valid() && request.d.valid()) {
     check(request.c.shape() == request.d.shape() && request.c.dtype() == request.d.dtype(),

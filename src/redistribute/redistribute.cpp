@@ -5,7 +5,7 @@
 #include <partita/redistribute.hpp>
 
 #include "array/array_state.hpp"
-#include "array/overlap.hpp"
+#include "array/pairs.hpp"
 #include "array/stand_in.hpp"
 #include "array/transfer.hpp"
 #include "base/check.hpp"
@@ -189,24 +189,18 @@ Array redistribute_to_new(const Array& source, const std::string& target,
 }
 
 void check_apart(const Array& source, const Array& destination) {
-  check(source.context_state() == destination.context_state(),
-        "redistribute: the two arrays belong to different contexts");
+  arrays::check_same_context("redistribute", source, "the source", destination, "the destination");
   check(source.state() != destination.state(), "redistribute: source and destination are the same array");
-  check(!arrays::overlap(source.local(), destination.local()),
+  check(!arrays::overlap(source, destination),
         "redistribute: source and destination overlap in memory; redistribute into a new array first");
   arrays::check_written("redistribute", destination);
-}
-
-/// What some ranks' parts do, all are to know.
-void check_apart_together(ContextState& context, const Array& source, const Array& destination) {
-  runtime::check_or_tell_all(context, "redistribute", [&] { check_apart(source, destination); });
 }
 
 std::shared_ptr<Runner> plan_into(const Array& source, const Array& destination,
                                   const RedistributeOptions& options) {
   ContextState& context = *source.context_state();
   context.require_usable("redistribute");
-  check_apart_together(context, source, destination);
+  arrays::check_pair(context, "redistribute", source, destination, [&] { check_apart(source, destination); });
   Operand target = destination.operand();
   return cached_plan(
       context, source.operand(), target.to_string(), [&] { return target; }, options);
@@ -247,6 +241,17 @@ struct Redistribute::State {
   Planner planner;
   Array source;
   Array destination;
+
+  void check_own(const Array& array) const {
+    arrays::check_context("redistribute", *context, "the plan", array, "the source");
+  }
+  /// The destination is in the source's context.
+  void check_together(const Array& from, const Array& to) const {
+    arrays::check_pair(*context, "redistribute", from, to, [&] {
+      check_own(from);
+      check_apart(from, to);
+    });
+  }
 };
 
 Redistribute::Redistribute(const Context& context, const Operand& source, const Operand& destination,
@@ -272,6 +277,7 @@ Redistribute::Redistribute(Redistribute&&) noexcept = default;
 Redistribute& Redistribute::operator=(Redistribute&&) noexcept = default;
 
 void Redistribute::reset(const Array& source, Array& destination) {
+  state_->check_own(source);
   check_apart(source, destination);
   state_->source = source;
   state_->destination = destination;
@@ -283,12 +289,12 @@ void Redistribute::execute() {
 }
 
 void Redistribute::execute(const Array& source, Array& destination) {
-  check_apart_together(*state_->context, source, destination);
+  state_->check_together(source, destination);
   state_->runner->run(source, destination);
 }
 
 void Redistribute::execute(const Array& source, Array& destination, Stream stream) {
-  check_apart_together(*state_->context, source, destination);
+  state_->check_together(source, destination);
   contexts::keep_for_graph(*state_->context, stream, state_->runner);
   state_->runner->enqueue(source, destination, stream);
 }

@@ -140,6 +140,73 @@ def test_several_contexts_and_any_order_of_garbage():
     assert b.local.sum() == 0
 
 
+def calls_of_two(one, other, folder):
+    """All that takes several arrays, or a plan and arrays, with some of another context."""
+    a, b, c, d = one["a"], other["a"], one["c"], other["c"]
+    redistribution, halo, transform = pt.Redistribute(a, one["columns"]), pt.Halo(a, [1, 0]), pt.fft.FFT(c)
+    product = pt.Matmul(a, a)
+    cells = np.zeros(halo.extended_shape)
+    return {
+        "b[...] = a": lambda: b.__setitem__(..., a),
+        "a + b": lambda: a + b,
+        "add, out": lambda: np.add(a, a, out=b),
+        "add, where": lambda: np.add(a, a, out=a, where=b > 0),
+        "+=": lambda: a.__iadd__(b),
+        "dot": lambda: pt.dot(a, b),
+        "vdot": lambda: pt.vdot(a, b),
+        "@": lambda: a @ b,
+        "matmul": lambda: pt.matmul(a, b),
+        "matmul, c": lambda: pt.matmul(a, a, b, beta=1),
+        "matmul, out": lambda: pt.matmul(a, a, out=b),
+        "matmul, bias": lambda: pt.matmul(a, a, epilogue="bias", bias=other["row"]),
+        "Matmul": lambda: pt.Matmul(a, b).execute(),
+        "Matmul, out": lambda: pt.Matmul(a, a, out=b).execute(),
+        "Matmul.reset": lambda: product.reset(b, b),
+        "redistribute": lambda: pt.redistribute(a, other["columns"]),
+        "Redistribute": lambda: pt.Redistribute(a, other["columns"]).execute(),
+        "Redistribute.execute": lambda: redistribution.execute(b, other["columns"]),
+        "fftn": lambda: pt.fft.fftn(c, out=d),
+        "dctn": lambda: pt.fft.dctn(a, out=b),
+        "FFT": lambda: pt.fft.FFT(c, out=d).execute(),
+        "FFT.execute": lambda: transform.execute(d, other["d"]),
+        "FFT.execute, input": lambda: transform.execute(d),
+        "FFT.inverse": lambda: transform.inverse(None, d),
+        "Halo.execute": lambda: halo.execute(b),
+        "Halo.accumulate": lambda: halo.accumulate(cells, b),
+        "Halo.start": lambda: halo.start(b, cells),
+        "convolve": lambda: pt.spectral.convolve(a, b),
+        "write_hdf5": lambda: pt.io.write_hdf5(str(folder / "two.h5"), {"a": a, "b": b}),
+    }
+
+
+@pytest.mark.parametrize("step", [1, -1])
+def test_arrays_of_two_contexts(ctx, folder, step):
+    """One error on all ranks, at once, where they number the ranks alike and where they do not."""
+    if os.environ.get("PARTITA_TEST_DEVICE"):
+        return  # ufuncs and ghost cells are of memory of the host here
+    with ctx.split(0, step * ctx.rank) as second:
+        arrays = [
+            {
+                "a": pt.full(one, (7, 7), "slab:0", 1.0),
+                "columns": pt.full(one, (7, 7), "slab:1", 1.0),
+                "row": pt.full(one, (7,), "replicated", 1.0),
+                "c": pt.full(one, (7, 7), "slab:0", 1j),
+                "d": pt.full(one, (7, 7), "slab:0", 1j),
+            }
+            for one in (ctx, second)
+        ]
+        for name, call in calls_of_two(*arrays, folder).items():
+            with pytest.raises(pt.ArgumentError, match="different contexts") as caught:
+                call()
+            text = np.frombuffer(str(caught.value).encode().ljust(1000), np.uint8).copy()
+            first = text.copy()
+            pt.broadcast(ctx, first)
+            assert np.array_equal(first, text), (name, str(caught.value))
+        for one in arrays:
+            assert one["a"].sum() == 49
+        second.barrier()
+
+
 def test_ctrl_c_ends_a_wait():
     text = """
 def body(context):

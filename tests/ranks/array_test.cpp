@@ -109,6 +109,22 @@ RANK_TEST(Array, CopyBetweenOrders) {
   EXPECT_THROW(copy(rows, other), ArgumentError);
 }
 
+RANK_TEST(Array, AnotherNameSharesTheMemoryAndACloneDoesNot) {
+  Array a = empty(context, {8, 9}, Slab(0), Dtype::i32);
+  write_known(a);
+  Array b = a;
+  const Array copied = clone(a), window = clone(a.window({2, 0}, {5, 9}));
+  EXPECT_EQ(copied.operand().to_string(), a.operand().to_string());
+  EXPECT_EQ(window.layout(), a.layout().window({2, 0}, {5, 9}));
+  const Array columns = clone(a, {.residency = Residency::ordinary, .order = Order::column_major});
+  EXPECT_EQ(columns.operand().residency, Residency::ordinary);
+  write_constant(b, -1);
+  EXPECT_EQ(at<std::int32_t>(a, {3, 4}), -1);
+  EXPECT_EQ(count_wrong(copied, a.layout()), 0);
+  EXPECT_EQ(count_wrong(columns, a.layout()), 0);
+  EXPECT_EQ(at<std::int32_t>(window, {1, 4}), known_value(3 * 9 + 4, 0));
+}
+
 RANK_TEST(Array, GatherAndScatter) {
   Array array = empty(context, {5, 4}, BlockCyclic({context.size(), 1}, {2, 3}), Dtype::f32);
   write_known(array);

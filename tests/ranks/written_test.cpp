@@ -1,4 +1,5 @@
-// Arrays and views whose elements share memory: they are read, and refused wherever they would be written.
+// Arrays and views whose elements share memory, or of const memory: they are read, and refused wherever they
+// would be written.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -105,13 +106,33 @@ RANK_TEST(Written, ArraysWhoseElementsLieApartAre) {
   }
 }
 
-RANK_TEST(Written, ViewsWhoseElementsShareMemoryAreNot) {
+RANK_TEST(Written, ArraysOnConstMemoryAreNot) {
+  const std::string rank = "const memory on rank " + std::to_string(context.size() - 1);
+  const auto memory = numbers();
+  View part = view(*memory, {side, side});
+  if (context.rank() == context.size() - 1) part = view(std::as_const(*memory), {side, side});
+  Array fixed = wrap(context, part, Slab(0), shape_for(context), memory);
+  for (const auto& [name, write] : writers(context)) {
+    const std::string text = caught<ArgumentError>([&, &write = write] { write(fixed); });
+    EXPECT_TRUE(contains(text, rank)) << name << ": " << text;
+  }
+  EXPECT_EQ(*memory, *numbers());
+  Array row = fixed.window({0, 0}, {1, side}).permuted({1, 0});
+  EXPECT_THROW(fill(row, 1.0), ArgumentError);
+  EXPECT_THROW(to_dlpack(fixed), ArgumentError);
+  EXPECT_TRUE(compare(redistribute(fixed, Slab(1)), fixed).equal);
+  Array copied = clone(fixed);
+  EXPECT_NO_THROW(fill(copied, 1.0));
+}
+
+/// `mark`: makes a view one that may not be written.
+void expect_views_unwritten(Context& context, const std::function<void(View&)>& mark, const char* why) {
   const int last = context.size() - 1;
   std::vector<float> memory(4), other(4);
   std::vector<float> large(static_cast<std::size_t>(4 * context.size())), other_large = large;
   const View part = view(other), whole = view(other_large);
   View shared = view(memory), all = view(large);
-  if (context.rank() == last) shared.strides = all.strides = {0};
+  if (context.rank() == last) mark(shared), mark(all);
   const std::map<std::string, std::function<void()>> calls{
       {"all_reduce", [&] { all_reduce(context, part, shared); }},
       {"all_gather", [&] { all_gather(context, part, all); }},
@@ -123,7 +144,7 @@ RANK_TEST(Written, ViewsWhoseElementsShareMemoryAreNot) {
   };
   for (const auto& [name, call] : calls) {
     const std::string text = caught<ArgumentError>([&, &call = call] { call(); });
-    EXPECT_TRUE(contains(text, "share memory")) << name << ": " << text;
+    EXPECT_TRUE(contains(text, why)) << name << ": " << text;
   }
   if (last > 0) {
     EXPECT_THROW(broadcast(context, shared, 0), ArgumentError);
@@ -132,6 +153,35 @@ RANK_TEST(Written, ViewsWhoseElementsShareMemoryAreNot) {
   if (last > 0) {
     EXPECT_NO_THROW(reduce(context, part, shared, {}, 0));  // no destination there
   }
+  if (last > 0) {
+    EXPECT_NO_THROW(broadcast(context, shared, last));
+  }
+}
+
+RANK_TEST(Written, ViewsWhoseElementsShareMemoryAreNot) {
+  expect_views_unwritten(
+      context, [](View& view) { view.strides = {0}; }, "share memory");
+}
+
+/// In a context of its own, which keeps no plan of the same calls: what one rank does wrong then, all are
+/// told.
+TEST(Written, ViewsOfConstMemoryAreNotWhereverTheyAre) {
+  const auto mark = [](View& view) { view.read_only = true; };
+  on_ranks([&](Context& context) { expect_views_unwritten(context, mark, "const memory"); },
+           ContextOptions());
+}
+
+RANK_TEST(Written, ViewsOfConstMemoryAreNot) {
+  const std::vector<float> fixed(4);
+  std::vector<float> other(4);
+  EXPECT_NO_THROW(all_reduce(context, view(other), view(other)));
+  EXPECT_THROW(all_reduce(context, view(other), view(std::as_const(other))),
+               ArgumentError);  // no call as before
+  Array array = zeros(context, {4}, Replicated(), Dtype::f32);
+  EXPECT_NO_THROW(copy(view(fixed), array));
+  EXPECT_THROW(copy(array, view(fixed)), ArgumentError);
+  EXPECT_THROW(copy(context, view(other), view(fixed)), ArgumentError);
+  EXPECT_THROW(receive(context, view(fixed), context.rank()), ArgumentError);
 }
 
 RANK_TEST(Written, GhostCellsThatShareMemoryAreNot) {

@@ -244,7 +244,7 @@ class Array(NDArrayOperatorsMixin):
         return self._seen_as(self._core.window(lower, shape))
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        """``a[1:8] = x``, a number or an array of the window's layout and dtype. Local."""
+        """``a[1:8] = x``, a number or an array of the window's layout and dtype, which may overlap the window. Local."""
         target = self[key]
         if self._read_only:
             raise ArgumentError("the array may only be read, as what it was made of")

@@ -97,7 +97,7 @@ def _like(name: str, arrays: List[Array]) -> _core.Layout:
     if all(_same(first, one) for one in arrays[1:]):
         return first.layout
     if any(one._core.context != first._core.context for one in arrays):
-        raise ArgumentError(f"{name}: the arrays are of different contexts")
+        raise ArgumentError(f"{name}: the arrays belong to different contexts; make all in one context")
     try:
         shape = np.broadcast_shapes(*(one.shape for one in arrays))
     except ValueError as error:
