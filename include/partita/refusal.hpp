@@ -24,4 +24,10 @@ namespace partita {
 /// Collective with the next call of the others, blocking.
 [[noreturn]] PARTITA_API void throw_on_all(const Context& context, std::string_view operation);
 
+/// For the end of what a rank does by itself between collective calls, where it may throw (a function of the
+/// program's, say): returns when all ranks have called it. Where one has called `throw_on_all` instead, it
+/// throws that. Ranks that listen so are in the same call as the one that throws, and not one call further.
+/// `operation`: the same on all ranks. Collective, blocking.
+PARTITA_API void listen_to_all(const Context& context, std::string_view operation);
+
 }  // namespace partita

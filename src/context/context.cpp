@@ -115,6 +115,11 @@ void throw_on_all(const Context& context, std::string_view operation) {
   runtime::refuse_on_all(*context.state(), operation);
 }
 
+void listen_to_all(const Context& context, std::string_view operation) {
+  present(context.state()).require_usable(operation);
+  runtime::barrier(*context.state(), operation);
+}
+
 void rank_zero(const Context& context, const std::function<void()>& body) {
   ContextState& state = present(context.state());
   state.require_usable("rank_zero");

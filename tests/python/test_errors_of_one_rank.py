@@ -20,7 +20,7 @@ def calls(ctx, folder):
     halo, multiply = pt.Halo(a, (1, 0)), pt.Matmul(a, b)
     extended = halo.execute(a)
     over = pt.spmd(lambda part: part, pt.Mesh({"x": ctx.size}), in_specs=pt.P("x", None), out_specs=pt.P("x", None))
-    file = folder / "a.npy"
+    file, hdf5 = folder / "a.npy", folder / "a.h5"
     pt.io.write_npy(file, a)
     frozen = x.copy()
     frozen.flags.writeable = False
@@ -60,6 +60,8 @@ def calls(ctx, folder):
         ("solve_poisson", pt.spectral.solve_poisson, (a,), {}, [((a,), {"axes": (4,)}), ((a,), {"lengths": "ab"})]),
         ("read_npy", pt.io.read_npy, (ctx, file, "slab:0"), {}, [((ctx, 3, "slab:0"), {})]),
         ("write_npy", pt.io.write_npy, (file, a), {}, [((file, a), {"order": "X"}), ((file, x, a), {})]),
+        ("write_hdf5", pt.io.write_hdf5, (hdf5, {"a": a}), {},
+         [((hdf5, {"b": x, "a": a}), {}), ((hdf5, {"b": pt.io.Dataset(x), "a": pt.io.Dataset(a)}), {})]),
         ("spmd", over, (a,), {}, [((a, a), {})]),
         ("split", ctx.split, (0,), {}, [(("red",), {}), ((0, "key"), {}), ((), {})]),
         ("subgroup", ctx.subgroup, (range(ctx.size),), {}, [(("ab",), {}), ((None,), {}), ((range(ctx.size + 1),), {}), (([0.5],), {}), (([],), {}), (([0],), {})]),
@@ -79,7 +81,7 @@ def test_every_call(ctx, folder, known):
         for wrong in range(len(wrongs)):
             group = ctx.split(0)
             name, call, right, named, wrongs = calls(group, folder)[number]
-            if name in ("read_npy", "write_npy"):
+            if name in ("read_npy", "write_npy", "write_hdf5"):
                 if known:
                     continue
             elif known:
@@ -171,7 +173,7 @@ def test_a_partner_does_not_wait_for_ever(ctx):
         pytest.skip("nobody to wait for")
     begin = time.monotonic()
     group = ctx.split(0)
-    with pytest.raises(pt.DisagreementError, match="different operations: receive on rank 0; barrier on rank 1"):
+    with pytest.raises(pt.DisagreementError, match="different operations: receive on rank 0; barrier on rank"):
         if ctx.rank == 0:
             pt.receive(group, np.zeros(3), 1)
         if ctx.rank == 1:
@@ -225,6 +227,29 @@ def test_what_a_function_of_the_program_raises(ctx):
     main.barrier()
 
 
+def test_what_a_function_raises_is_raised_in_its_own_call(ctx):
+    """On all ranks, which are in step afterwards."""
+
+    def odd(*given):
+        if ctx.rank == ctx.size - 1:
+            raise ValueError("not in the table")
+        return given[0]
+
+    mesh = pt.Mesh({"x": ctx.size})
+    a = spread(ctx, whole((4, 4)), pt.Slab(0))
+    for call in (
+        lambda: pt.from_function(ctx, (4,), "slab:0", odd),
+        lambda: pt.from_function(ctx, (4,), "slab:0", lambda i: [1, 2, 3, 4, 5] if ctx.rank == 0 else i),
+        lambda: pt.spmd(odd, mesh, in_specs=pt.P("x", None), out_specs=None)(a),
+        lambda: pt.spectral.multiply(a, lambda wave: odd(1.0)),
+    ):
+        with pytest.raises(pt.Error, match="not in the table|could not broadcast") as caught:
+            call()
+        assert ctx.size == 1 or str(caught.value).startswith("rank "), str(caught.value)
+        assert pt.full(ctx, (3,), "slab:0", 1).sum() == 3
+        assert not ctx.failed
+
+
 def test_any_text_is_told(ctx):
     """Of an exception that has none, or one that is no UTF-8, or with zero bytes in it."""
     main = ctx
@@ -269,6 +294,10 @@ def test_without_a_context_among_the_arguments():
     def body(ctx):
         with pytest.raises(TypeError, match="^rank 0: fftn: a distributed array" if ctx.rank else "distributed array"):
             pt.fft.fftn(3 if ctx.rank == 0 else pt.zeros(ctx, 4, "slab:0", "complex128"))
+        array = pt.zeros(ctx, 4, "slab:0")
+        stored = np.zeros(4) if ctx.rank == 0 else array
+        with pytest.raises(TypeError, match="^rank 0: write_hdf5: a distributed array" if ctx.rank else "distributed array"):
+            pt.io.write_hdf5("none.h5", {"a": pt.io.Dataset(stored)})
         other = ctx.split(0)  # which of the two is meant, nobody knows
         if ctx.rank == 0:
             with pytest.raises(TypeError, match="^a distributed array"):

@@ -189,15 +189,24 @@ def _refuse_second_thread(name: str, thread: int, given: Tuple[Any, ...]) -> Non
 
 
 def _context_in(given: Tuple[Any, ...]) -> Optional[_core.Context]:
-    """Of the first argument that has one, or whose values have one."""
+    """Of the first argument that has one, or among whose values one has one."""
     for one in given:
-        if isinstance(one, dict):
-            one = next(iter(one.values()), None)
-        for name in ("_core", "_context", "context"):
-            found = getattr(one, name, None)
-            found = found if isinstance(found, _core.Context) else getattr(found, "context", getattr(found, "_core", None))
-            if isinstance(found, _core.Context):
+        for value in one.values() if isinstance(one, dict) else one if isinstance(one, (list, tuple)) else (one,):
+            found = _context_of(value)
+            if found is not None:
                 return found
+    return None
+
+
+def _context_of(value: Any) -> Optional[_core.Context]:
+    for name in ("_core", "_context", "context"):
+        try:
+            found = getattr(value, name, None)
+        except Exception:  # of what is no array, in the place of one: that is what is wrong
+            continue
+        found = found if isinstance(found, _core.Context) else getattr(found, "context", getattr(found, "_core", None))
+        if isinstance(found, _core.Context):
+            return found
     return None
 
 

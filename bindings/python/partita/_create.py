@@ -180,13 +180,14 @@ def from_function(
     """Each rank's part is ``function(i, j, ...)`` of its global indices, as open grids. Collective, blocking.
 
     The indices are arrays that broadcast against each other, as of `numpy.ogrid`: ``lambda i, j: i + 10.0 * j``. What
-    lies in device memory in the end is made by NumPy first, too.
+    lies in device memory in the end is made by NumPy first, too. An exception of the function on one rank is raised on all.
     """
     array = empty(context, shape, distribution, dtype, space="host")
     found = _unmasked("from_function", function(*np.ix_(*(array.indices(axis) for axis in range(array.ndim)))))
     if found is None:  # which NumPy would take for nan
         raise TypeError("from_function: the function has returned None, and no numbers")
     array.local[...] = found
+    _core.listen_to_all(context._core, "from_function")  # what the function raises on one rank, all raise in this call
     return array if space == "host" or context.device == "cpu" else array.copy(space=space or "device")
 
 

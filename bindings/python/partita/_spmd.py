@@ -58,6 +58,7 @@ def spmd(
         listed = parts if several else (parts,)
         if len(listed) != len(results):
             raise ArgumentError(f"spmd: {len(listed)} results for {len(results)} specs")
+        _core.listen_to_all(contexts[0]._core, "spmd")  # what the function raises on one rank, all raise in this call
         made = tuple(
             one if spec is None else from_local(contexts[0], one, _core.Partitioned(over, spec))
             for one, spec in zip(listed, results)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, Callable, List, Optional, Sequence, Tuple
 
 from . import _core
-from ._calls import collective
+from ._calls import collective, raise_on_all
 from ._array import Array, axes_or_all, core_given
 from ._streams import stream_of_array, stream_of_arrays
 
@@ -59,11 +59,24 @@ def multiply(
 ) -> Array:
     """inverse(multiplier(k) * forward(field)): `multiplier` gets the wave vector of each mode. Collective, blocking.
 
-    Of a real field it must be Hermitian, multiplier(-k) = conj(multiplier(k)).
+    Of a real field it must be Hermitian, multiplier(-k) = conj(multiplier(k)). What it raises on one rank is raised on all.
     """
     given = core_given(field)
     handle = stream_of_array(stream, given, field._package)
-    core = _core.spectral_apply(given, multiplier, _axes(field, axes), list(lengths), handle)
+    raised: List[BaseException] = []
+
+    def called(wave: Tuple[float, ...]) -> complex:
+        try:
+            return 0 if raised else complex(multiplier(wave))
+        except BaseException as error:  # also KeyboardInterrupt: it is raised again below
+            raised.append(error)
+            return 0
+
+    core = _core.spectral_apply(given, called, _axes(field, axes), list(lengths), handle)
+    if raised:
+        raise_on_all("multiply", raised[0], (field,))  # type: ignore[arg-type]
+        raise raised[0]
+    _core.listen_to_all(given.context, "multiply")  # what the multiplier raises on one rank, all raise in this call
     return Array(core, field._package)
 
 

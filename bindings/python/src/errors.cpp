@@ -88,6 +88,7 @@ void bind_errors(nb::module_& module) {
   nb::register_exception_translator(translate);
   module.def("throw_on_all", &throw_from_python, nb::arg("context"), nb::arg("operation"), nb::arg("kind"),
              nb::arg("text"), Unlocked());
+  module.def("listen_to_all", &listen_to_all, nb::arg("context"), nb::arg("operation"), Unlocked());
 }
 
 }  // namespace partita::python
