@@ -10,6 +10,7 @@
 #include "collectives/layouts.hpp"
 #include "device/device_synchronization.hpp"
 #include "runtime/agree.hpp"
+#include "runtime/call_notes.hpp"
 
 namespace partita {
 namespace {
@@ -197,6 +198,7 @@ Array reduce(const Array& array, ArrayReduction reduction, const Axes& axes, con
   const MemorySpace space = array.local().space;
   Array result = arrays::allocate(context, plan->what().result, plan->what().folding.result,
                                   {options.residency, Order::row_major, space}, key, where);
+  const runtime::CallNotes::OfArrays of(*context->notes, {array.state()->number});
   plan->run(array, result, stream);
   if (space == MemorySpace::device) devices::finish_device(*context, operation);
   return result;

@@ -7,6 +7,7 @@
 #include "arithmetic/folding.hpp"
 #include "collectives/reducing.hpp"
 #include "device/device_synchronization.hpp"
+#include "runtime/call_notes.hpp"
 
 namespace partita {
 namespace {
@@ -35,15 +36,18 @@ void fold_on_device(const Folding& folding, const Array& array, const Array* oth
 Scalar joined_of_all_ranks(const Folding& folding, const Array& array, const Array* other,
                            std::string_view operation, Stream stream) {
   const std::shared_ptr<ContextState>& context = array.context_state();
+  const runtime::CallNotes::OfArrays of(
+      *context->notes, {array.state()->number, other == nullptr ? 0 : other->state()->number});
   Number number, result;
   write_identity(folding.reduction, folding.joined, number.bytes.data());
-  if (arithmetic::counts(array.layout(), context->rank())) {
+  runtime::check_or_tell_all(*context, operation, [&] {
+    if (!arithmetic::counts(array.layout(), context->rank())) return;
     if (array.local().space == MemorySpace::device) {
       fold_on_device(folding, array, other, number, operation, stream);
     } else {
       arithmetic::fold_part(folding, array, other, {number.bytes.data(), {}, {}, false}, {});
     }
-  }
+  });
   const View joined = number.view(folding.joined);
   collective::Call call =
       collective::all_reducing_call(operation, joined, joined, {folding.reduction, true}, context->size());

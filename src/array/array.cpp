@@ -1,6 +1,7 @@
 #include <atomic>
 #include <partita/array.hpp>
 
+#include "array/array_name.hpp"
 #include "array/array_state.hpp"
 #include "array/elements.hpp"
 #include "array/overlap.hpp"
@@ -82,6 +83,12 @@ void arrays::check_written(std::string_view operation, const Array& array) {
 void arrays::check_written(std::string_view operation, const View& view, int rank) {
   refuse_shared(elements_meet(view), operation, rank);
   refuse_read_only(view.read_only, operation, rank);
+}
+
+std::string arrays::name_of(const Array& array) {
+  const std::uint64_t number = require(array.state()).number;
+  std::string text = array.operand().to_string();
+  return number == 0 ? text : text + fmt::format(" (array {} of the context)", number);
 }
 
 Order arrays::order_of(const Operand& operand) {

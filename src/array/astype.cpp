@@ -1,5 +1,6 @@
 #include <partita/astype.hpp>
 
+#include "array/array_name.hpp"
 #include "array/array_state.hpp"
 #include "array/transfer.hpp"
 #include "base/check.hpp"
@@ -52,7 +53,7 @@ Array converted(std::string_view operation, const Array& array, Dtype dtype, con
         "astype: the array {} is partial, and its contributions cannot become {} one by one; redistribute it "
         "first",
         array.layout().to_string(), name(dtype));
-    return {{"array", array.operand().to_string()}, {"dtype", std::string(name(dtype))}};
+    return {{"array", arrays::name_of(array)}, {"dtype", std::string(name(dtype))}};
   });
   ArrayOptions made = options;
   made.space = space;
@@ -62,10 +63,14 @@ Array converted(std::string_view operation, const Array& array, Dtype dtype, con
     copy(array, result, stream);
   } else if (on_device) {
     arrays::convert_on_device(*context, array.local(), result.local(), stream);
-  } else if (dtype == array.dtype()) {
-    copy(array, result);
   } else {
-    convert_across(array, result);
+    const auto across = [&] { dtype == array.dtype() ? copy(array, result) : convert_across(array, result); };
+    // Between host and device it takes memory, which some rank may not have.
+    if (space == array.local().space) {
+      across();
+    } else {
+      runtime::collectively(*context, "astype", across);
+    }
   }
   return result;
 }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <partita/elements.hpp>
 
+#include "array/array_name.hpp"
 #include "array/array_state.hpp"
 #include "array/transfer.hpp"
 #include "base/check.hpp"
@@ -73,14 +74,15 @@ void detail::read_element(const Array& array, const Index& index, void* value, S
   runtime::collectively(context, "at", [&]() -> std::vector<Fact> {
     follow(array, "at", stream);
     check_index(array, index, "at");
-    return {{"array", array.operand().to_string()}, {"index", to_string(index)}};
+    return {{"array", arrays::name_of(array)}, {"index", to_string(index)}};
   });
   const int owner = array.layout().owner(index);
   std::string bytes;
-  if (owner == context.rank()) {
+  runtime::check_or_tell_all(context, "at", [&] {
+    if (owner != context.rank()) return;
     bytes.resize(static_cast<std::size_t>(size_of(array.dtype())));
     arrays::copy_view(context, *place_of(array, index), View::dense(bytes.data(), array.dtype(), {}));
-  }
+  });
   const std::vector<std::string> all = runtime::exchange(context, "at", bytes);
   const std::string& found = all[static_cast<std::size_t>(owner)];
   std::copy(found.begin(), found.end(), static_cast<char*>(value));

@@ -3,6 +3,7 @@
 #include <limits>
 #include <partita/redistribute.hpp>
 
+#include "array/array_name.hpp"
 #include "array/array_state.hpp"
 #include "array/elements.hpp"
 #include "array/pairs.hpp"
@@ -109,14 +110,16 @@ Comparison compare(const Array& a, const Array& b) {
   context.require_usable("compare");
   runtime::collectively(context, "compare", [&]() -> std::vector<Fact> {
     check_comparable(a, b);
-    return {{"arrays", fmt::format("{} and {}", a.operand().to_string(), b.operand().to_string())}};
+    return {{"arrays", fmt::format("{} and {}", arrays::name_of(a), arrays::name_of(b))}};
   });
   const bool together = a.layout() == b.layout() || a.layout().equivalent(b.layout());
   const Array moved = together ? b : redistribute(b, a.layout());
   Finding mine;
-  visit_dtype(a.dtype(), [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    if (arrays::is_first_holder(a.layout(), context.rank())) mine = compare_parts<T>(a, moved);
+  runtime::check_or_tell_all(context, "compare", [&] {
+    visit_dtype(a.dtype(), [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      if (arrays::is_first_holder(a.layout(), context.rank())) mine = compare_parts<T>(a, moved);
+    });
   });
   const Finding all = join(runtime::exchange_values(context, "compare", mine));
   Comparison result{all.differing == 0, all.differing, all.largest, {}};

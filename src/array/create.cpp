@@ -54,7 +54,9 @@ Array in_ordinary_memory(const std::shared_ptr<ContextState>& context, const Lay
                          Order order, MemorySpace space, std::shared_ptr<void> memory) {
   Operand operand = Operand::of(layout, dtype, order);
   operand.space = space;
-  return arrays::array_on(context, operand, std::move(memory), -1);
+  Array array = arrays::array_on(context, operand, std::move(memory), -1);
+  array.state()->number = context->agreements;
+  return array;
 }
 
 Array make(const Context& context, const std::function<Layout()>& layout, Dtype dtype,
@@ -105,7 +107,9 @@ Array arrays::allocate_on_heap(const std::shared_ptr<ContextState>& context, con
                                [context, space, id = block.id](void*) { context->heap_in(space).drop(id); });
   Operand operand = Operand::of(layout, dtype, order, Residency::heap);
   operand.space = space;
-  return array_on(context, operand, std::move(memory), block.offset);
+  Array array = array_on(context, operand, std::move(memory), block.offset);
+  array.state()->number = context->agreements;
+  return array;
 }
 
 Array arrays::allocate(const std::shared_ptr<ContextState>& context, const Layout& layout, Dtype dtype,

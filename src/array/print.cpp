@@ -5,6 +5,7 @@
 #include <ostream>
 #include <partita/print.hpp>
 
+#include "array/array_name.hpp"
 #include "array/array_state.hpp"
 #include "array/elements.hpp"
 #include "base/check.hpp"
@@ -137,12 +138,14 @@ std::string to_string(const Array& array, const PrintOptions& options) {
     check(options.threshold >= 0 && options.edge >= 1 && options.precision >= 1 && options.precision <= 17,
           "to_string: a threshold of {} (0 or more), an edge of {} (1 or more), a precision of {} (1 to 17)",
           options.threshold, options.edge, options.precision);
-    return {{"array", array.operand().to_string()},
+    return {{"array", arrays::name_of(array)},
             {"options", fmt::format("{} {} {}", options.threshold, options.edge, options.precision)}};
   });
   const std::vector<Shown> shown = shown_of(array.shape(), options);
   std::map<std::int64_t, std::string> texts;
-  const std::vector<Written> mine = written_here(array, shown, options.precision);
+  std::vector<Written> mine;
+  runtime::check_or_tell_all(context, "to_string",
+                             [&] { mine = written_here(array, shown, options.precision); });
   for (std::vector<Written>& of_rank : runtime::exchange_values(context, "to_string", mine)) {
     for (Written& one : of_rank) texts.emplace(one.number, std::move(one.text));
   }

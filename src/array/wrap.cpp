@@ -157,9 +157,11 @@ Array arrays::wrap_agreed(const std::shared_ptr<ContextState>& context, const Vi
   operand.space = local.space;
   operand.dense = joint.rows || joint.columns;
   const std::int64_t offset = joint.heap ? joint.heap_offset : -1;
-  return Array(std::make_shared<Array::State>(Array::State{context, operand, placed(*context, local),
+  auto state = std::make_shared<Array::State>(Array::State{context, operand, placed(*context, local),
                                                            std::move(owner), offset, joint.misaligned_rank,
-                                                           joint.shared_rank, joint.read_only_rank}));
+                                                           joint.shared_rank, joint.read_only_rank});
+  state->number = context->agreements;
+  return Array(std::move(state));
 }
 
 Array wrap(const Context& context, const View& local, const Distribution& distribution, const Shape& shape,

@@ -185,12 +185,10 @@ std::shared_ptr<Runner> runner_on_device(ContextState& context, const Call& call
       return runner;
     }
   }
-  if (!variants) {
-    context.plans.make_room();
-  } else if (variants->known.size() == Variants::most) {
-    variants->known.pop_front();  // before all agree, as make_room
-  }
+  if (!variants) context.plans.make_room();
   std::vector<Layout> layouts = agree(context, call);
+  // Only now: where some rank refuses the call, all keep what they have.
+  if (variants && variants->known.size() == Variants::most) variants->known.pop_front();
   if (!variants) {
     variants = std::make_shared<Variants>();
     variants->ask_for_place = call.writes_in_place && has_elements_everywhere(layouts.back());

@@ -4,6 +4,7 @@
 
 #include "base/check.hpp"
 #include "device/stream_work.hpp"
+#include "runtime/agree.hpp"
 #include "runtime/announcement.hpp"
 #include "runtime/greetings.hpp"
 
@@ -21,7 +22,9 @@ LibraryCall::LibraryCall(ContextState& context, const Call& call)
       hash_(hash_of(call, "library")),
       work_(call.by_library),
       dense_(context, operation_),
-      ahead_(devices::RunAhead::of(context)) {}
+      ahead_(devices::RunAhead::of(context)) {
+  context.notes->keep(hash_, call.operation, call.facts);
+}
 
 void LibraryCall::refuse_capture() const {
   throw UnsupportedError(fmt::format(
@@ -33,8 +36,10 @@ void LibraryCall::refuse_capture() const {
 void LibraryCall::run(std::span<const View> views, Stream stream) {
   context_.require_usable(operation_);
   if (context_.device->captures(devices::stream_or_own(context_, stream))) refuse_capture();
+  runtime::check_or_tell_all(context_, operation_, [&] { dense_.prepare(views); });
   devices::put_into_stream(context_, *ahead_, operation_, stream, [&](Stream used, bool) {
-    const runtime::Executed execution = runtime::announce(context_, hash_, operation_);
+    const runtime::Executed execution =
+        runtime::announce(context_, hash_, operation_, false, {.plan = hash_});
     if (context_.device_topology.node_count() > 1) {
       const int ranks = context_.size();
       const int before = (context_.rank() + ranks - 1) % ranks;

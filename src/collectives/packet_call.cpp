@@ -2,6 +2,7 @@
 
 #include "execute/packet_runner.hpp"
 #include "redistribute/packets.hpp"
+#include "runtime/call_notes.hpp"
 
 namespace partita::collective {
 namespace {
@@ -10,7 +11,9 @@ class PacketCall final : public Runner {
  public:
   PacketCall(ContextState& context, const Call& call, const planning::SmallExchange& exchange)
       : packets_(context, std::string(call.operation), exchange, execution::PacketRunner::Views::any),
-        hash_(hash_of(call, "packets")) {}
+        hash_(hash_of(call, "packets")) {
+    context.notes->keep(hash_, call.operation, call.facts);
+  }
 
   execution::PacketRunner& packets() { return packets_; }
   void run(std::span<const View> views, Stream stream) override { packets_.put(views, hash_, stream); }

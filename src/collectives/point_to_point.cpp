@@ -32,12 +32,15 @@ std::string content_text(const MessageHeader& header) {
 /// What a receive waits for, for errors.
 using Awaited = std::function<std::string()>;
 
+using Kind = runtime::WaitReason::Kind;
+
 /// Receives into memory that stays until the process ends if an exception comes first. `look`: at what makes
 /// the wait a hopeless one.
 void receive_bytes(ContextState& context, int from, const std::shared_ptr<void>& memory, void* to,
-                   std::int64_t bytes, const Awaited& what, const std::function<void()>& look = {}) {
+                   std::int64_t bytes, const Awaited& what, Kind kind,
+                   const std::function<void()>& look = {}) {
   const runtime::MessageId message = context.group->receive(from, runtime::Lane::point_to_point, to, bytes);
-  const runtime::WaitReason reason{"receive", what, from, {}};
+  const runtime::WaitReason reason{.operation = "receive", .what = what, .peer = from, .kind = kind};
   try {
     runtime::wait_until(context, reason, [&] {
       const bool is_here = arrived(context, message);
@@ -54,8 +57,8 @@ MessageHeader next_header(ContextState& context, int from, const Awaited& what) 
   const auto header = std::make_shared<MessageHeader>();
   runtime::AwayWatch watch(context, from);
   // What comes behind the header may take long, also of a rank that has gone on.
-  receive_bytes(context, from, header, header.get(), sizeof(MessageHeader), what, [&] {
-    if (const auto found = watch.look("receive")) context.give_up(*found);
+  receive_bytes(context, from, header, header.get(), sizeof(MessageHeader), what, Kind::message, [&] {
+    if (const auto found = watch.look("receive")) runtime::give_up_of(context, "receive", *found);
   });
   return *header;
 }
@@ -64,7 +67,7 @@ UnexpectedMessage rest_of_message(ContextState& context, int from, const Message
                                   const Awaited& what) {
   if (header.bytes == 0) return {header, {}};
   const auto content = std::make_shared<std::vector<std::byte>>(static_cast<std::size_t>(header.bytes));
-  receive_bytes(context, from, content, content->data(), header.bytes, what);
+  receive_bytes(context, from, content, content->data(), header.bytes, what, Kind::content);
   return {header, std::move(*content)};
 }
 
@@ -123,23 +126,25 @@ PendingSend::~PendingSend() {
   if (keep_) runtime::keep_until_exit(keep_);
 }
 
+// What the receiver takes from others meanwhile does not matter: it is in no collective call then.
 void PendingSend::finish() {
-  const runtime::WaitReason reason{"send",
-                                   [this] {
-                                     return fmt::format(
-                                         "the receipt of a message with tag {} of {} by rank {}; ranks that "
-                                         "send to each other call send_receive",
-                                         header_->tag, content_text(*header_), to_);
-                                   },
-                                   to_,
-                                   {}};
+  const auto what = [this] {
+    return fmt::format(
+        "the receipt of a message with tag {} of {} by rank {}; ranks that send to each other call "
+        "send_receive",
+        header_->tag, content_text(*header_), to_);
+  };
+  const runtime::WaitReason reason{
+      .operation = "send", .what = what, .peer = to_, .kind = runtime::WaitReason::Kind::message};
   SendOnBoard on_board(context_, to_);
+  runtime::AwayWatch watch(context_, to_);
   for (runtime::MessageId* message : {&first_, &second_}) {
     if (*message >= 0) {
       runtime::wait_until(context_, reason, [&] {
-        const bool is_over = arrived(context_, *message);
-        if (!is_over) on_board.asked();
-        return is_over;
+        if (arrived(context_, *message)) return true;
+        on_board.asked();
+        if (const auto found = watch.look("send")) runtime::give_up_of(context_, "send", *found);
+        return false;
       });
     }
     *message = -1;
@@ -200,7 +205,7 @@ void UnexpectedQueue::receive(ContextState& context, int from, const MessageHead
     const MessageHeader header = next_header(context, from, what);
     const bool asked_for = header.tag == wanted.tag;
     if (asked_for && header.bytes == wanted.bytes && header.dtype == wanted.dtype) {
-      if (header.bytes > 0) receive_bytes(context, from, keep, content, header.bytes, what);
+      if (header.bytes > 0) receive_bytes(context, from, keep, content, header.bytes, what, Kind::content);
       return;
     }
     UnexpectedMessage message = rest_of_message(context, from, header, what);

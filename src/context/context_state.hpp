@@ -60,6 +60,9 @@ struct ContextState final : devices::DeviceRuntime {
   /// Of the device whose memory that is; -1: the host's, or there is none.
   int device_index(MemorySpace space) const;
 
+  std::uint64_t hash_of_plans() const override { return plans.hash_of_keys(); }
+  void forget_plans() noexcept override { plans.forget(); }
+
   /// A state that a forked child leaves alone: what it says there would be said in its parent's name, and its
   /// threads are not there.
   static std::shared_ptr<ContextState> make();

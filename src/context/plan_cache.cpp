@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "base/hash.hpp"
+
 namespace partita::contexts {
 
 std::shared_ptr<void> PlanCache::find(const std::string& key) {
@@ -29,6 +31,17 @@ void PlanCache::clear() {
   entries_.clear();
   pins_.clear();
   kept_.clear();  // plans may use these
+}
+
+void PlanCache::forget() noexcept {
+  index_.clear();
+  entries_.clear();
+}
+
+std::uint64_t PlanCache::hash_of_keys() const {
+  std::uint64_t hash = entries_.size();
+  for (const Entry& entry : entries_) hash = mix(hash, hash_of(entry.key));
+  return hash;
 }
 
 std::shared_ptr<void> PlanCache::find_kept(const std::string& key) const {

@@ -1,6 +1,7 @@
 // Bound plans that a context keeps, so that one-line calls are as fast as plans.
 #pragma once
 
+#include <cstdint>
 #include <list>
 #include <memory>
 #include <string>
@@ -32,7 +33,11 @@ class PlanCache {
     return made;
   }
   void clear();
+  /// All plans go; what the context keeps for itself stays, and what somebody still uses.
+  void forget() noexcept;
   std::size_t size() const { return entries_.size(); }
+  /// One number for the keys and their order, the same on all ranks.
+  std::uint64_t hash_of_keys() const;
 
   /// What is not one call's but the context's own: stays until `clear`, and takes no plan's place.
   std::shared_ptr<void> find_kept(const std::string& key) const;

@@ -96,9 +96,13 @@ bool Watchdog::look() {
 
 /// Found twice: a call that waits notices in between, and throws it.
 bool Watchdog::found_disagreement() {
-  const std::optional<std::string> text = runtime::announced_difference(state_, operation());
-  if (text && disagrees_) state_.fail_beside(*text, runtime::ErrorKind::disagreement);
-  return text && std::exchange(disagrees_, true);
+  const std::string mine = operation();
+  const auto found = runtime::announced_difference(state_, mine);
+  if (found && disagrees_) {
+    const runtime::CaughtError words = runtime::agreed_words(state_, mine, found->error, found->question);
+    state_.fail_beside(words.text, words.kind);
+  }
+  return found && std::exchange(disagrees_, true);
 }
 
 bool Watchdog::is_overdue(std::uint64_t noted) {
@@ -119,7 +123,7 @@ void Watchdog::look_at_neighbours() {
     peers_ = std::make_unique<runtime::PeerWatch>(state_, reason_);
   }
   const auto found = peers_->look_for_the_lost(Clock::now());
-  if (found) state_.fail_beside(found->text, found->kind);
+  if (found) state_.fail_beside(found->error.text, found->error.kind);
 }
 
 /// Those of this node that still have the context, or owe the device something. Of processes elsewhere

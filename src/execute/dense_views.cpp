@@ -24,12 +24,21 @@ DenseViews::~DenseViews() {
     runtime::keep_until_exit(std::make_shared<std::vector<devices::DeviceMemory>>(std::move(memory_)));
 }
 
-std::span<const View> DenseViews::pack(std::span<const View> views, Stream stream) {
+void DenseViews::prepare(std::span<const View> views) {
   memory_.resize(views.size());
+  for (std::size_t i = 0; i < views.size(); ++i) {
+    if (!has_gaps(views[i]) || memory_[i].bytes() >= arrays::bytes_of(views[i])) continue;
+    use_.await();
+    memory_[i].reset();
+    memory_[i] = devices::DeviceMemory(*state_.device, arrays::bytes_of(views[i]));
+  }
+}
+
+std::span<const View> DenseViews::pack(std::span<const View> views, Stream stream) {
   dense_.assign(views.begin(), views.end());
   for (std::size_t i = 0; i < views.size(); ++i) {
     if (!has_gaps(views[i])) continue;
-    dense_[i] = packed(i, views[i]);
+    dense_[i] = arrays::dense_at(memory_[i].data(), views[i], MemorySpace::device);
     if (i + 1 < views.size()) copy(views[i], dense_[i], stream);
   }
   return dense_;
@@ -38,16 +47,6 @@ std::span<const View> DenseViews::pack(std::span<const View> views, Stream strea
 void DenseViews::unpack(std::span<const View> views, Stream stream, bool captured) {
   if (has_gaps(views.back())) copy(dense_.back(), views.back(), stream);
   if (std::ranges::any_of(views, has_gaps)) use_.note(stream, captured);
-}
-
-View DenseViews::packed(std::size_t number, const View& view) {
-  devices::DeviceMemory& memory = memory_[number];
-  if (memory.bytes() < arrays::bytes_of(view)) {
-    use_.await();
-    memory.reset();
-    memory = devices::DeviceMemory(*state_.device, arrays::bytes_of(view));
-  }
-  return arrays::dense_at(memory.data(), view, MemorySpace::device);
 }
 
 void DenseViews::copy(const View& from, const View& to, Stream stream) {

@@ -12,7 +12,7 @@
 namespace partita::execution {
 
 /// Views that are not dense are packed on the device before, and the last one is unpacked after. The memory
-/// for that is allocated when such a view comes first.
+/// for that is allocated by `prepare` when such a view comes first.
 class DenseViews {
  public:
   DenseViews(devices::DeviceRuntime& state, std::string operation);
@@ -21,12 +21,13 @@ class DenseViews {
   DenseViews(const DenseViews&) = delete;
   DenseViews& operator=(const DenseViews&) = delete;
 
-  /// The last view is written, the others are read. Valid until the next call.
+  /// Allocates what these views want. Throws MemoryError, which all ranks are to hear of.
+  void prepare(std::span<const View> views);
+  /// The last view is written, the others are read; they are prepared. Valid until the next call.
   std::span<const View> pack(std::span<const View> views, Stream stream);
   void unpack(std::span<const View> views, Stream stream, bool captured);
 
  private:
-  View packed(std::size_t number, const View& view);
   void copy(const View& from, const View& to, Stream stream);
 
   devices::DeviceRuntime& state_;

@@ -1,6 +1,7 @@
 #include "execute/executor.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 
 #include "array/transfer.hpp"
@@ -13,14 +14,19 @@
 #include "execute/grouped_plan.hpp"
 #include "execute/step_clock.hpp"
 #include "runtime/agree.hpp"
+#include "runtime/call_notes.hpp"
 
 namespace partita::execution {
 namespace {
 
 // Given by the caller at each execution, and not compared anywhere else.
+std::array<double, 5> factors_of(const Parameters& parameters) {
+  return {parameters.alpha.real(), parameters.alpha.imag(), parameters.beta.real(), parameters.beta.imag(),
+          parameters.scale};
+}
+
 std::uint64_t with_factors(std::uint64_t hash, const Parameters& parameters) {
-  for (const double factor : {parameters.alpha.real(), parameters.alpha.imag(), parameters.beta.real(),
-                              parameters.beta.imag(), parameters.scale}) {
+  for (const double factor : factors_of(parameters)) {
     hash = mix(hash, std::bit_cast<std::uint64_t>(factor + 0.0));  // -0 is 0
   }
   return hash;
@@ -82,6 +88,7 @@ Executor::Executor(ContextState& context, Plan plan, MemorySpace messages,
       plan_(std::move(plan)),
       memory_(context, plan_, space_of(plan_), messages, workspace),
       plan_hash_(plan_.hash()) {
+  context.notes->keep(plan_hash_, plan_.operation, plan_.identity);
   if (memory_.space() == MemorySpace::device) ahead_ = devices::RunAhead::of(context);
 }
 
@@ -95,7 +102,10 @@ void Executor::enqueue(std::span<const Array::State* const> operands, const Para
   context_.require_usable(plan_.operation);
   const bool on_host = memory_.space() == MemorySpace::host;
   arrays::require_stream_of_device(plan_.operation, !on_host, stream);
-  memory_.bind(operands, [this] { relower(); });
+  // What this rank has no memory for, or what does not suit it, all ranks are to hear of: they may be
+  // executing already.
+  runtime::check_or_tell_all(context_, plan_.operation,
+                             [&] { memory_.bind(operands, [this] { relower(); }); });
   if (on_host) {
     try {
       begin(parameters, {}, false);
@@ -120,7 +130,8 @@ void Executor::enqueue(std::span<const Array::State* const> operands, const Para
 
 void Executor::begin(const Parameters& parameters, Stream stream, bool captured) {
   const std::uint64_t hash = with_factors(memory_.execution_hash(plan_hash_), parameters);
-  const runtime::Executed announced = runtime::announce(context_, hash, plan_.operation, captured);
+  const runtime::ExecutionNote note{plan_hash_, memory_.array_numbers(), factors_of(parameters)};
+  const runtime::Executed announced = runtime::announce(context_, hash, plan_.operation, captured, note);
   StepClock* const clock = captured ? nullptr : context_.step_clock;
   if (clock != nullptr) clock->execution(plan_);
   run({announced, parameters, stream, captured, clock});

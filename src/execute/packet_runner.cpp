@@ -84,9 +84,12 @@ void PacketRunner::lower(const Strides& source, const Strides& destination) {
 
 void PacketRunner::put(std::span<const View> views, std::uint64_t hash, Stream wanted) {
   context_.require_usable(operation_);
-  lower(views.front().strides, views.back().strides);
+  runtime::check_or_tell_all(context_, operation_, [&] {
+    lower(views.front().strides, views.back().strides);
+    if (dense_) dense_->prepare(views);
+  });
   devices::put_into_stream(context_, *ahead_, operation_, wanted, [&](Stream stream, bool captured) {
-    runtime::announce(context_, hash, operation_, captured);
+    runtime::announce(context_, hash, operation_, captured, {.plan = hash});
     const std::span<const View> parts = dense_ ? dense_->pack(views, stream) : views;
     exchange(parts.front().data, parts.back().data, stream, captured);
     if (dense_) dense_->unpack(views, stream, captured);

@@ -108,10 +108,21 @@ char* PlanMemory::address(const Place& place) const {
   return static_cast<char*>(heap_.at(place.rank, array.heap_offset));
 }
 
+PlanMemory::Numbers PlanMemory::array_numbers() const {
+  Numbers numbers{};
+  std::size_t next = 0;
+  for (const Array::State* const array : operands_) {
+    if (array != nullptr && next < numbers.size()) numbers[next++] = array->number;
+  }
+  return numbers;
+}
+
 std::uint64_t PlanMemory::execution_hash(std::uint64_t plan_hash) const {
   std::uint64_t hash = plan_hash;
   for (std::size_t b = 0; b < operands_.size(); ++b) {
-    if (operands_[b] == nullptr || plan_.buffers[b].operand->residency != Residency::heap) continue;
+    if (operands_[b] == nullptr) continue;
+    hash = mix(hash, operands_[b]->number);
+    if (plan_.buffers[b].operand->residency != Residency::heap) continue;
     hash = mix(hash, static_cast<std::uint64_t>(operands_[b]->heap_offset));
   }
   return hash;

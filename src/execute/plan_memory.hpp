@@ -11,6 +11,7 @@
 #include "array/array_state.hpp"
 #include "context/context_state.hpp"
 #include "execute/scratch.hpp"
+#include "runtime/call_notes.hpp"
 
 namespace partita::execution {
 
@@ -45,8 +46,12 @@ class PlanMemory {
   /// Where the place's buffer starts on the place's rank; offsets within the buffer are not in it.
   char* address(const Place& place) const;
 
-  /// The plan's hash with what peers rely on: they reach operands on the heap by offset, so the offsets are
-  /// part of what must agree.
+  /// Of the bound operands, the first few (Array::State::number).
+  using Numbers = decltype(runtime::ExecutionNote::arrays);
+  Numbers array_numbers() const;
+
+  /// The plan's hash with what peers rely on: that all ranks have bound the same arrays, and reach operands
+  /// on the heap by the same offsets.
   std::uint64_t execution_hash(std::uint64_t plan_hash) const;
 
  private:

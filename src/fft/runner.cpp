@@ -152,9 +152,13 @@ void Runner::run(const Array& input, const Array& output, double scale) {
   const bool brings = device_input_.valid(), takes_back = device_output_.valid();
   if (brings) arrays::check_stands_for(request_->input, input, "fft", "the input");
   if (takes_back) arrays::check_stands_for(request_->output, output, "fft", "the output");
-  if (brings) arrays::copy_view(context_, input.local(), device_input_.local());
+  const auto copy = [&](const Array& from, const Array& to) {
+    runtime::check_or_tell_all(context_, "fft",
+                               [&] { arrays::copy_view(context_, from.local(), to.local()); });
+  };
+  if (brings) copy(input, device_input_);
   execute(brings ? device_input_ : input, takes_back ? device_output_ : output, scale);
-  if (takes_back) arrays::copy_view(context_, device_output_.local(), output.local());
+  if (takes_back) copy(device_output_, output);
 }
 
 void Runner::enqueue(const Array& input, const Array& output, double scale, Stream stream) {

@@ -94,7 +94,10 @@ namespace {
 Array multiplied(const Array& field, const Multiplier& multiplier, const SpectralOptions& options,
                  const Pair& pair, const Caller& caller) {
   Array spectrum = forward(field, pair, caller);
-  multiply_spectrum(spectrum, field.shape(), pair.halved_axis, multiplier, options);
+  // The multiplier is the caller's and may throw, on one rank too; so may what it takes of memory.
+  runtime::collectively(*field.context_state(), "spectral_apply", [&] {
+    multiply_spectrum(spectrum, field.shape(), pair.halved_axis, multiplier, options);
+  });
   return spectrum;
 }
 

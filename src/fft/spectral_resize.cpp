@@ -203,11 +203,14 @@ void move_modes(const Array& spectrum, Array& result, const Shape& from, const S
   const double factor = norm_of(from, to, options.norm);
   ContextState& context = *result.context_state();
   const Region region = result.layout().region(context.rank());
-  spectral::scale_local(context, result.local(), [&](const View& local) {
+  const auto scale = [&](const View& local) {
     spectral::with_number(local.dtype, [&]<class Number>(Number /*zero*/) {
       scale_planes<Number>(local, region, axes, factor);
     });
-  });
+  };
+  if (result.local().space == MemorySpace::host) return spectral::scale_local(context, result.local(), scale);
+  runtime::collectively(context, "resize_spectrum",
+                        [&] { spectral::scale_local(context, result.local(), scale); });
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "device/device_synchronization.hpp"
 #include "device/last_use.hpp"
 #include "fft/spectral.hpp"
+#include "runtime/agree.hpp"
 
 namespace partita::spectral {
 namespace {
@@ -110,9 +111,9 @@ std::vector<AxisModes> local_modes(const Array& spectrum, const Samples& samples
 void multiply_by(kernels::Symbol symbol, std::optional<int> axis, const Array& from, Array& to,
                  const Samples& samples, const SpectralOptions& options, Stream stream) {
   ContextState& context = *to.context_state();
-  if (to.local_size() == 0) return;
   const auto terms = [&] { return terms_of(symbol, axis, local_modes(from, samples, options)); };
   if (to.local().space == MemorySpace::host) {
+    if (to.local_size() == 0) return;
     const Terms here = terms();
     std::vector<const double*> first;
     for (const auto& one : here) first.push_back(one.empty() ? nullptr : one.data());
@@ -122,8 +123,13 @@ void multiply_by(kernels::Symbol symbol, std::optional<int> axis, const Array& f
       fmt::format("symbol {} {} | {} | {} {} | {} | {}", static_cast<int>(symbol), axis.value_or(-1),
                   from.layout().to_string(), to_string(samples.lengths), samples.halved_axis,
                   fmt::join(options.axes, ","), fmt::join(options.lengths, ","));
-  const auto there = context.plans.find_or_make<TermsThere>(
-      key, [&] { return std::make_shared<TermsThere>(context, terms()); });
+  // Ranks without a part keep it, too: what goes for it must be the same plan on all ranks.
+  const auto there = context.plans.find_or_make<TermsThere>(key, [&] {
+    std::shared_ptr<TermsThere> made;
+    runtime::collectively(context, "symbol", [&] { made = std::make_shared<TermsThere>(context, terms()); });
+    return made;
+  });
+  if (to.local_size() == 0) return;
   const Stream used = devices::begin_device_work(context, stream);
   context.device->multiply(pass_over(symbol, from.local(), to.local(), there->first), used);
   there->use.note(used, context.device->captures(used));

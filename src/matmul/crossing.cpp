@@ -7,6 +7,7 @@
 #include "array/transfer.hpp"
 #include "base/check.hpp"
 #include "matmul/problem.hpp"
+#include "runtime/agree.hpp"
 
 namespace partita::multiplication {
 namespace {
@@ -81,7 +82,8 @@ std::string joined(const std::vector<const char*>& words) {
 }
 
 void copy_part(ContextState& context, const Array& from, const Array& to) {
-  arrays::copy_view(context, from.local(), to.local());
+  runtime::check_or_tell_all(context, "matmul",
+                             [&] { arrays::copy_view(context, from.local(), to.local()); });
 }
 
 }  // namespace

@@ -117,10 +117,9 @@ class Runner {
   const Layout& destination() const { return destination_; }  ///< as the caller sees it
 
   void run(const Array& source, const Array& destination) {
-    if (device_source_.valid()) arrays::copy_view(context_, source.local(), device_source_.local());
+    if (device_source_.valid()) copy(source, device_source_);
     with_operands(source, destination, [&](auto operands) { bound_->execute(operands); });
-    if (device_destination_.valid())
-      arrays::copy_view(context_, device_destination_.local(), destination.local());
+    if (device_destination_.valid()) copy(device_destination_, destination);
   }
 
   void enqueue(const Array& source, const Array& destination, Stream stream) {
@@ -131,6 +130,12 @@ class Runner {
   }
 
  private:
+  /// What it takes of memory, some rank may not have.
+  void copy(const Array& from, const Array& to) {
+    runtime::check_or_tell_all(context_, "redistribute",
+                               [&] { arrays::copy_view(context_, from.local(), to.local()); });
+  }
+
   template <class Body>
   void with_operands(const Array& source, const Array& destination, Body&& body) {
     std::shared_ptr<Array::State> seen =

@@ -1,8 +1,12 @@
 #include "runtime/agree.hpp"
 
+#include <algorithm>
+#include <functional>
+#include <optional>
 #include <partita/error.hpp>
 
 #include "base/hash.hpp"
+#include "runtime/call_notes.hpp"
 #include "runtime/difference.hpp"
 #include "runtime/meeting.hpp"
 #include "runtime/runtime.hpp"
@@ -31,14 +35,19 @@ Report run(std::string_view operation, const std::function<std::vector<Fact>()>&
 }  // namespace
 
 Summary settle(Meeting& meeting, Summary mine, const std::function<Report()>& report) {
+  std::optional<CallNotes::InCheck> in_check;
+  if (meeting.of_all()) in_check.emplace(meeting.notes(), report);
   const Summary all = meeting.join(mine);
   if (all.agreed()) return all;
   Report mine_in_words = report();
   if (!all.executed_alike()) meeting.report_history(mine_in_words);
+  mine_in_words.plans = meeting.hash_of_plans();
   std::vector<Report> reports;
   for (const std::string& bytes : meeting.gather(serialize(mine_in_words), false)) {
     reports.push_back(deserialize<Report>(bytes));
   }
+  if (std::ranges::adjacent_find(reports, std::ranges::not_equal_to(), &Report::plans) != reports.end())
+    meeting.forget_plans();
   std::vector<int> ranks(reports.size());
   for (std::size_t i = 0; i < ranks.size(); ++i) ranks[i] = meeting.rank(static_cast<int>(i));
   try {
@@ -71,7 +80,7 @@ void collectively(Runtime& state, std::string_view operation,
 
 void throw_on_all(Runtime& state, std::string_view operation) {
   // Where the others do not come to listen but execute, it is why they wait for this rank.
-  const CaughtError why{ErrorKind::disagreement, describe_error(std::current_exception()).text};
+  const CaughtError why = describe_error(std::current_exception());
   Meeting meeting(state, operation, {}, &why);
   try {
     collectively(meeting, operation, 0, []() -> std::vector<Fact> { throw; });

@@ -52,7 +52,7 @@ template <class Check>
 void check_or_tell_all(Runtime& state, std::string_view operation, Check&& check) {
   try {
     check();
-  } catch (const Error&) {
+  } catch (...) {  // no memory, too
     throw_on_all(state, operation);
   }
 }

@@ -5,6 +5,7 @@
 
 #include "base/check.hpp"
 #include "base/hash.hpp"
+#include "runtime/live_contexts.hpp"
 #include "runtime/runtime.hpp"
 
 namespace partita::runtime {
@@ -27,37 +28,44 @@ std::string text_of(const Runtime& context, std::string_view operation, const ch
       second.first);
 }
 
-std::optional<std::string> difference(const Runtime& context, std::string_view operation, const char* what,
-                                      const ExecutionHistory& mine, const ExecutionHistory& theirs,
-                                      int node_rank) {
+std::optional<AnnouncedDifference> difference(const Runtime& context, std::string_view operation,
+                                              bool captured, int node_rank) {
+  const NodeBoard& board = *context.board;
+  const auto of = [&](int number) -> const ExecutionHistory& {
+    return captured ? board.captures(number) : board.executions(number);
+  };
+  const ExecutionHistory &mine = of(board.me()), &theirs = of(node_rank);
   const std::optional<std::uint64_t> number = first_difference(mine, theirs);
   if (!number) return std::nullopt;
-  return text_of(context, operation, what, *number, mine, theirs, node_rank);
+  const char* const what = captured ? "captured execution" : "execution";
+  return AnnouncedDifference{
+      {ErrorKind::disagreement, text_of(context, operation, what, *number, mine, theirs, node_rank)},
+      {captured ? Question::About::capture : Question::About::execution, *number}};
 }
 
-std::optional<std::string> difference_of_executions(const Runtime& context, std::string_view operation,
-                                                    int node_rank) {
-  const NodeBoard& board = *context.board;
-  return difference(context, operation, "execution", board.executions(board.me()),
-                    board.executions(node_rank), node_rank);
-}
-
-void fail_if(Runtime& context, const std::optional<std::string>& text) {
-  if (!text) return;
-  context.fail(*text, ErrorKind::disagreement);
-  throw DisagreementError(*text);
+void give_up_if(Runtime& context, std::string_view operation,
+                const std::optional<AnnouncedDifference>& found) {
+  if (found) give_up_together(context, operation, found->error, found->question);
 }
 
 }  // namespace
 
-Executed announce(Runtime& context, std::uint64_t hash, std::string_view operation, bool captured) {
+Executed announce(Runtime& context, std::uint64_t hash, std::string_view operation, bool captured,
+                  const ExecutionNote& note) {
   NodeBoard& board = *context.board;
-  if (captured) {
-    const std::uint64_t chain = board.begin_capture(hash, operation);
-    return {board.captures(board.me()).number(), chain};
+  context.thread.store(this_thread_mark(), std::memory_order_relaxed);
+  const std::uint64_t number =
+      1 + (captured ? board.captures(board.me()) : board.executions(board.me())).number();
+  const CallNotes::Arrays& arrays = context.notes->arrays();
+  if (arrays.front() == 0) {
+    context.notes->note(number, captured, note);
+  } else {
+    ExecutionNote of_arrays = note;
+    of_arrays.arrays = arrays;
+    for (const std::uint64_t array : arrays) hash = mix(hash, array);
+    context.notes->note(number, captured, of_arrays);
   }
-  const std::uint64_t chain = board.begin_execution(hash, operation);
-  return {board.executions(board.me()).number(), chain};
+  return {number, captured ? board.begin_capture(hash, operation) : board.begin_execution(hash, operation)};
 }
 
 std::uint64_t history_of(const Runtime& context) {
@@ -79,24 +87,37 @@ std::string history_text(const Runtime& context) {
                      context.board->captures(context.board->me()).number(), latest, history_of(context));
 }
 
+std::vector<ExecutedBefore> latest_executions(const Runtime& context) {
+  constexpr std::uint64_t most = 32;
+  const ExecutionHistory& history = context.board->executions(context.board->me());
+  const std::uint64_t number = history.number();
+  std::vector<ExecutedBefore> latest;
+  for (std::uint64_t i = number > most ? number - most : 1; i <= number; ++i) {
+    const auto chain = history.chain(i);
+    auto report = context.notes->execution(i, false);
+    if (chain && report)
+      latest.push_back({i, *chain, std::move(report->operation), std::move(report->facts)});
+  }
+  return latest;
+}
+
 void compare_announcements(Runtime& context, std::string_view operation) {
-  fail_if(context, announced_difference(context, operation));
+  give_up_if(context, operation, announced_difference(context, operation));
 }
 
 void compare_announcements(Runtime& context, std::string_view operation, int node_rank) {
   const NodeBoard& board = *context.board;
   if (board.executions(board.me()).agrees_at_once(board.executions(node_rank))) return;
-  fail_if(context, difference_of_executions(context, operation, node_rank));
+  give_up_if(context, operation, difference(context, operation, false, node_rank));
 }
 
-std::optional<std::string> announced_difference(const Runtime& context, std::string_view operation) {
+std::optional<AnnouncedDifference> announced_difference(const Runtime& context, std::string_view operation) {
   const NodeBoard& board = *context.board;
   for (int number = 0; number < board.node_ranks(); ++number) {
     if (number == board.me()) continue;
-    if (auto text = difference_of_executions(context, operation, number)) return text;
-    auto text = difference(context, operation, "captured execution", board.captures(board.me()),
-                           board.captures(number), number);
-    if (text) return text;
+    for (const bool captured : {false, true}) {
+      if (auto found = difference(context, operation, captured, number)) return found;
+    }
   }
   return std::nullopt;
 }

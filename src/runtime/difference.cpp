@@ -63,7 +63,36 @@ std::optional<CaughtError> first_thrown(std::span<const Report> reports, const s
   return CaughtError{first->error.kind, fmt::format("{}: {}", rank_list(alike), first->error.text)};
 }
 
+/// The first execution that all still know and in which they differ, in words; nothing: there is none.
+std::optional<std::string> executed_text(std::span<const Report> reports, const std::vector<int>& ranks) {
+  for (const ExecutedBefore& one : reports.front().executed) {
+    std::vector<Report> there;
+    bool differs = false;
+    for (const Report& report : reports) {
+      const auto same = std::ranges::find(report.executed, one.number, &ExecutedBefore::number);
+      if (same == report.executed.end()) break;
+      differs = differs || same->chain != one.chain;
+      there.emplace_back().operation = same->operation;
+      there.back().facts = same->facts;
+    }
+    if (!differs || there.size() != reports.size()) continue;
+    if (const auto text = difference_text(there, ranks))
+      return fmt::format("{} (execution {} of the context)", *text, one.number);
+  }
+  return std::nullopt;
+}
+
 }  // namespace
+
+std::optional<std::string> difference_text(std::span<const Report> reports, const std::vector<int>& ranks) {
+  const ValueOf operation = [](const Report& report) { return report.operation; };
+  if (!all_alike(reports, operation)) {
+    return fmt::format("the ranks called different operations: {}", values_text(reports, ranks, operation));
+  }
+  const std::string facts = facts_text(reports, ranks);
+  if (facts.empty()) return std::nullopt;
+  return fmt::format("{}: the ranks disagree on {}", reports.front().operation, facts);
+}
 
 void throw_difference(std::span<const Report> reports, const std::vector<int>& ranks) {
   const ValueOf operation = [](const Report& report) { return report.operation; };
@@ -77,10 +106,11 @@ void throw_difference(std::span<const Report> reports, const std::vector<int>& r
                                         thrown ? thrown->text : ""));
   }
   if (thrown) throw_error(thrown->kind, thrown->text);
-  const std::string facts = facts_text(reports, ranks);
-  invariant(!facts.empty(), "{}: the ranks' hashes differ and their values do not",
+  if (const auto text = executed_text(reports, ranks)) throw DisagreementError(*text);
+  const std::optional<std::string> text = difference_text(reports, ranks);
+  invariant(text.has_value(), "{}: the ranks' hashes differ and their values do not",
             reports.front().operation);
-  throw DisagreementError(fmt::format("{}: the ranks disagree on {}", reports.front().operation, facts));
+  throw DisagreementError(*text);
 }
 
 }  // namespace partita::runtime

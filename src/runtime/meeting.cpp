@@ -12,6 +12,7 @@
 #include "runtime/announcement.hpp"
 #include "runtime/control_messages.hpp"
 #include "runtime/difference.hpp"
+#include "runtime/live_contexts.hpp"
 #include "runtime/peer_watch.hpp"
 #include "runtime/rank_list.hpp"
 #include "runtime/rank_zero.hpp"
@@ -106,6 +107,7 @@ Meeting::Meeting(Runtime& state, std::string_view operation, Circle circle, cons
   }
   if (!of_all() && state_.board) state_.board->enter_circle(operation_);
   ++state_.agreement_depth;
+  state_.thread.store(this_thread_mark(), std::memory_order_relaxed);
 }
 
 Meeting::~Meeting() {
@@ -122,6 +124,18 @@ int Meeting::rank(int position) const {
 
 int Meeting::at(int distance) const {
   return rank((position_ + distance % size_ + size_) % size_);
+}
+
+CallNotes& Meeting::notes() const {
+  return *state_.notes;
+}
+
+std::uint64_t Meeting::hash_of_plans() const {
+  return of_all() ? state_.hash_of_plans() : 0;
+}
+
+void Meeting::forget_plans() {
+  state_.forget_plans();
 }
 
 std::uint64_t Meeting::number() const {
@@ -191,6 +205,7 @@ void Meeting::refuse(int peer, const std::string& theirs, const std::vector<int>
 void Meeting::report_history(Report& report) const {
   report.error.kind = ErrorKind::disagreement;  // the context fails; what was thrown says why
   report.facts = {{"the executions before it", history_text(state_)}};
+  report.executed = latest_executions(state_);
 }
 
 void Meeting::fail(const std::string& why) {

@@ -8,6 +8,7 @@
 
 namespace partita::runtime {
 
+class CallNotes;
 struct CaughtError;
 struct Runtime;
 struct Report;
@@ -49,6 +50,9 @@ class Meeting {
 
   int size() const { return size_; }
   int rank(int position) const;  ///< of the context
+  CallNotes& notes() const;
+  std::uint64_t hash_of_plans() const;  ///< of this rank; 0 where not all ranks meet
+  void forget_plans();                  ///< those of all members differ
   bool of_all() const { return circle_.members.empty(); }
 
   /// The summary of all members, where all ranks meet also of what they have executed before, in ceil(log2 P)

@@ -26,14 +26,28 @@ struct alignas(64) NodeBoard::Card {
   std::array<Word, 12> circle;
   Word refusals;  ///< `agreement` as it was in the latest check that it came to with `refusal` only
   Word refusal_kind;
-  std::array<Word, 60> refusal;     ///< fits into `last_words` behind a rank
-  std::array<Word, 64> last_words;  ///< of the failure, or how it left
+  std::array<Word, 60> refusal;                                 ///< fits into `last_words` behind a rank
+  std::array<Word, longest_failure / sizeof(Word)> last_words;  ///< of the failure, or how it left
+  Word waits;                                                   ///< two a long wait: odd while in one
+  Word wait_context;
+  Word wait_rank;
+  Word wait_for_message;
+  std::array<Word, LongWait::most_ranks / 64> awaited;
+  std::array<Word, 12> wait_operation;
+  Word answered;  ///< 1: `answer` is there
+  std::array<Word, longest_answer / sizeof(Word)> answer;
+};
+
+// What does not belong to one rank: of the first that finds the ranks in disagreement.
+struct alignas(64) NodeBoard::Table {
+  Word verdict;   ///< 1 + its number; 0: none
+  Word question;  ///< to all
 };
 
 std::int64_t NodeBoard::bytes(int node_ranks) {
   const std::int64_t ranks = node_ranks;
   return ranks * ranks * static_cast<std::int64_t>(sizeof(Cell)) +
-         ranks * static_cast<std::int64_t>(sizeof(Card));
+         ranks * static_cast<std::int64_t>(sizeof(Card)) + static_cast<std::int64_t>(sizeof(Table));
 }
 
 NodeBoard::NodeBoard(void* memory, int node_ranks, int my_node_rank)
@@ -48,6 +62,10 @@ NodeBoard::Cell& NodeBoard::cell(int from, int to) const {
 
 NodeBoard::Card& NodeBoard::card(int node_rank) const {
   return reinterpret_cast<Card*>(static_cast<Cell*>(memory_) + node_ranks_ * node_ranks_)[node_rank];
+}
+
+NodeBoard::Table& NodeBoard::table() const {
+  return *reinterpret_cast<Table*>(&card(node_ranks_));
 }
 
 void NodeBoard::signal(int to, int channel) {
@@ -199,6 +217,69 @@ NodeBoard::Send NodeBoard::sending(int node_rank) const {
 std::string NodeBoard::departure(int node_rank) const {
   Card& theirs = card(node_rank);
   return load(theirs.left) == 2 ? read_text(theirs.last_words) : "";
+}
+
+bool NodeBoard::LongWait::waits_for(int other) const {
+  return other >= 0 && other < most_ranks &&
+         (awaited[static_cast<std::size_t>(other / 64)] >> (other % 64) & 1U) != 0;
+}
+
+void NodeBoard::begin_long_wait(const LongWait& wait) {
+  end_long_wait();
+  Card& mine = card(me_);
+  store(mine.wait_context, wait.context);
+  store(mine.wait_rank, static_cast<Word>(wait.rank));
+  store(mine.wait_for_message, wait.for_message ? 1 : 0);
+  for (std::size_t i = 0; i < mine.awaited.size(); ++i) store(mine.awaited[i], wait.awaited[i]);
+  write_text(mine.wait_operation, wait.operation);
+  count_up(mine.waits);
+}
+
+void NodeBoard::end_long_wait() {
+  Card& mine = card(me_);
+  if (load(mine.waits, std::memory_order_relaxed) % 2 == 1) count_up(mine.waits);
+}
+
+NodeBoard::LongWait NodeBoard::long_wait(int node_rank) const {
+  Card& theirs = card(node_rank);
+  LongWait wait;
+  wait.number = load(theirs.waits);
+  if (wait.number % 2 == 0) return {};
+  wait.context = load(theirs.wait_context);
+  wait.rank = static_cast<int>(load(theirs.wait_rank));
+  wait.for_message = load(theirs.wait_for_message) != 0;
+  for (std::size_t i = 0; i < wait.awaited.size(); ++i) wait.awaited[i] = load(theirs.awaited[i]);
+  wait.operation = read_text(theirs.wait_operation);
+  return load(theirs.waits) == wait.number ? wait : LongWait{};
+}
+
+bool NodeBoard::claim_verdict() {
+  return claim(table().verdict, static_cast<Word>(me_ + 1));
+}
+
+std::optional<int> NodeBoard::verdict_of() const {
+  const Word word = load(table().verdict);
+  return word == 0 ? std::nullopt : std::optional(static_cast<int>(word) - 1);
+}
+
+void NodeBoard::ask(std::uint64_t question) {
+  store(table().question, question);
+}
+
+std::uint64_t NodeBoard::question() const {
+  return load(table().question);
+}
+
+void NodeBoard::answer(std::string_view text) {
+  Card& mine = card(me_);
+  if (load(mine.answered) != 0) return;
+  write_text(mine.answer, text);
+  store(mine.answered, 1);
+}
+
+std::optional<std::string> NodeBoard::answer_of(int node_rank) const {
+  Card& theirs = card(node_rank);
+  return load(theirs.answered) == 0 ? std::nullopt : std::optional(read_text(theirs.answer));
 }
 
 CaughtError NodeBoard::failure(int node_rank) const {

@@ -1,6 +1,7 @@
 // Counters and status cells that the ranks of one node share: signals without messages.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -76,12 +77,44 @@ class NodeBoard {
     std::uint64_t asked = 0;   ///< so often it was not over
   };
   Send sending(int node_rank) const;
+
+  /// A wait of this rank that takes long, in this context or another: who it waits for, by rank of that
+  /// context.
+  struct LongWait {
+    static constexpr int most_ranks = 512;  ///< further ones are not noted
+    std::uint64_t number = 0;               ///< another one for each; 0: there is none
+    std::uint64_t context = 0;              ///< its identity
+    int rank = -1;                          ///< this rank there
+    bool for_message = false;               ///< of point to point, which may have been sent before
+    std::array<std::uint64_t, most_ranks / 64> awaited{};
+    std::string operation;
+    bool waits_for(int other) const;
+  };
+  /// In the place of the one before, if that is not over.
+  void begin_long_wait(const LongWait& wait);
+  void end_long_wait();
+  LongWait long_wait(int node_rank) const;
+
+  /// One rank of the node finds the words for what all of them throw, and asks the others what they do.
+  /// False: another one has said so before. What one that ends in between leaves behind keeps nobody but for
+  /// a time.
+  bool claim_verdict();
+  std::optional<int> verdict_of() const;  ///< who has
+  void ask(std::uint64_t question);       ///< not 0
+  std::uint64_t question() const;         ///< 0: none
+  void answer(std::string_view text);     ///< cut to `longest_answer`
+  /// Nothing: no answer yet.
+  std::optional<std::string> answer_of(int node_rank) const;
+  static constexpr std::size_t longest_answer = 1536;  // bytes
+  static constexpr std::size_t longest_failure = 2048;
   CaughtError failure(int node_rank) const;    ///< once its status says `failed`
   std::string departure(int node_rank) const;  ///< how the rank has left; "": it has not, or in good order
 
  private:
   struct Cell;
   struct Card;
+  struct Table;
+  Table& table() const;
   Cell& cell(int from, int to) const;
   Card& card(int node_rank) const;
   Status read(int node_rank) const;

@@ -36,18 +36,16 @@ std::optional<CaughtError> refusal_of(const Runtime& state, int number) {
   return CaughtError{refusal->kind, fmt::format("{}: {}", rank_list({rank}), refusal->text)};
 }
 
-// This rank is in `mine`, and the peer in a check of all ranks.
-CaughtError difference_from(const Runtime& state, std::string_view mine, int number, int peer) {
-  const std::string theirs = state.board->operation(number);
-  if (theirs == mine)
-    return {
-        ErrorKind::disagreement,
-        fmt::format("{}: the ranks disagree on the arguments: rank {} makes a call that it has made before, "
-                    "and rank {} another one",
-                    mine, state.rank(), peer)};
-  return {ErrorKind::disagreement,
-          fmt::format("the ranks called different operations: {} on rank {}; {} on rank {}", mine,
-                      state.rank(), theirs, peer)};
+// This rank is in `mine`, and the peer in a call that this rank has not come to.
+Hopeless difference_from(const Runtime& state, std::string_view mine, const std::string& theirs, int peer) {
+  const std::string text =
+      theirs == mine ? fmt::format(
+                           "{}: the ranks disagree on the arguments: rank {} makes a call that it has made "
+                           "before, and rank {} another one",
+                           mine, state.rank(), peer)
+                     : fmt::format("the ranks called different operations: {} on rank {}; {} on rank {}",
+                                   mine, state.rank(), theirs, peer);
+  return {{ErrorKind::disagreement, text}, Question{}};
 }
 
 bool is_refusal(const Runtime& state, const CaughtError& error) {
@@ -111,28 +109,44 @@ std::string departure(const Runtime& state, int rank) {
   return "";
 }
 
+void give_up_of(Runtime& state, std::string_view mine, const Hopeless& why) {
+  if (why.ask) give_up_together(state, mine, why.error, *why.ask);
+  state.give_up(why.error);
+}
+
 AwayWatch::AwayWatch(const Runtime& state, int peer)
     : state_(state), peer_(peer), number_(number_on_board(state, peer)) {}
 
-std::optional<CaughtError> AwayWatch::look(std::string_view mine) {
-  if (!number_ || peer_ == state_.rank()) return std::nullopt;
+std::uint64_t AwayWatch::place_of_peer(std::string& operation) const {
   const NodeBoard& board = *state_.board;
-  const NodeBoard::Status here = board.status(board.me());
-  const NodeBoard::Status there = board.status(*number_);
-  const bool is_away = !here.in_agreement && there.in_agreement && there.agreements > here.agreements;
-  if (!is_away) {
-    check_ = 0;
-    return std::nullopt;
+  const NodeBoard::Status here = board.status(board.me()), there = board.status(*number_);
+  if (here.in_agreement) return 0;
+  if (there.in_agreement && there.agreements > here.agreements) {
+    operation = board.operation(*number_);
+    return 2 * there.agreements;
   }
-  const auto now = std::chrono::steady_clock::now();
-  if (check_ != there.agreements) since_ = now;
-  check_ = there.agreements;
-  if (now - since_ < grace_of_those_away) return std::nullopt;
-  if (auto refusal = refusal_of(state_, *number_)) return refusal;
-  return difference_from(state_, mine, *number_, peer_);
+  const NodeBoard::LongWait wait = board.long_wait(*number_);
+  const bool in_execution = wait.context == state_.identity && !wait.for_message &&
+                            wait.waits_for(state_.rank()) && there.executions > here.executions;
+  if (!in_execution) return 0;
+  operation = wait.operation;
+  return 2 * wait.number + 1;
 }
 
-PeerWatch::PeerWatch(Runtime& state, const WaitReason& reason) : state_(state), reason_(reason) {
+std::optional<Hopeless> AwayWatch::look(std::string_view mine) {
+  if (!number_ || peer_ == state_.rank()) return std::nullopt;
+  std::string operation;
+  const std::uint64_t place = place_of_peer(operation);
+  const auto now = std::chrono::steady_clock::now();
+  if (place_ != place) since_ = now;
+  place_ = place;
+  if (place == 0 || now - since_ < grace_of_those_away) return std::nullopt;
+  if (auto refusal = refusal_of(state_, *number_)) return Hopeless{std::move(*refusal)};
+  return difference_from(state_, mine, operation, peer_);
+}
+
+PeerWatch::PeerWatch(Runtime& state, const WaitReason& reason)
+    : state_(state), reason_(reason), elsewhere_(state, reason) {
   if (state_.board) neighbours_ = state_.neighbours();
 }
 
@@ -144,6 +158,9 @@ PeerWatch::Found PeerWatch::look(std::chrono::steady_clock::time_point now) {
   if (!found && state_.board)
     found = state_.agreement_depth == 0 ? look_for_mutual_waits(peers) : look_for_those_away(peers);
   if (!found && state_.board) found = look_for_ring_of_sends(now);
+  if (!found && state_.board) {
+    if (auto elsewhere = elsewhere_.look(peers, now)) found = Hopeless{std::move(*elsewhere)};
+  }
   return found ? found : look_for_lost_peers(peers, now);
 }
 
@@ -163,16 +180,16 @@ PeerWatch::Found PeerWatch::look_for_failed_ranks() {
     if (farewell.failed) failed.emplace(farewell.rank, farewell.why);
   }
   for (const auto& [rank, why] : failed) {
-    if (failed_.contains(rank)) return failure_of(state_, reason_.operation, rank, why);
+    if (failed_.contains(rank)) return Hopeless{failure_of(state_, reason_.operation, rank, why)};
   }
   failed_ = std::move(failed);
   return std::nullopt;
 }
 
 PeerWatch::Found PeerWatch::look_for_disagreement() const {
-  std::optional<std::string> text = announced_difference(state_, reason_.operation);
-  if (!text) return std::nullopt;
-  return CaughtError{ErrorKind::disagreement, std::move(*text)};
+  auto difference = announced_difference(state_, reason_.operation);
+  if (!difference) return std::nullopt;
+  return Hopeless{std::move(difference->error), difference->question};
 }
 
 PeerWatch::Found PeerWatch::look_for_mutual_waits(const std::vector<int>& peers) {
@@ -187,9 +204,9 @@ PeerWatch::Found PeerWatch::look_for_mutual_waits(const std::vector<int>& peers)
     const auto before = crossed_.find(peer);
     if (before != crossed_.end() && before->second == pair) {
       for (const int either : {number, board.me()}) {
-        if (auto refusal = refusal_of(state_, either)) return refusal;
+        if (auto refusal = refusal_of(state_, either)) return Hopeless{std::move(*refusal)};
       }
-      return difference_from(state_, reason_.operation, number, peer);
+      return difference_from(state_, reason_.operation, board.operation(number), peer);
     }
     pairs.emplace(peer, pair);
   }
@@ -236,10 +253,10 @@ PeerWatch::Found PeerWatch::look_for_ring_of_sends(std::chrono::steady_clock::ti
   std::vector<int> ranks;
   for (const Sender& sender : ring) ranks.push_back(neighbours_[static_cast<std::size_t>(sender.number)]);
   std::ranges::sort(ranks);
-  return CaughtError{ErrorKind::disagreement,
-                     fmt::format("send: {} send to each other in a ring and none of them receives: large "
-                                 "messages wait for their receivers; send_receive does both at once",
-                                 rank_list(ranks))};
+  return Hopeless{{ErrorKind::disagreement,
+                   fmt::format("send: {} send to each other in a ring and none of them receives: large "
+                               "messages wait for their receivers; send_receive does both at once",
+                               rank_list(ranks))}};
 }
 
 PeerWatch::Found PeerWatch::look_for_lost_peers(const std::vector<int>& peers,
@@ -254,10 +271,10 @@ PeerWatch::Found PeerWatch::look_for_lost_peers(const std::vector<int>& peers,
     }
     const auto since = gone_since_.emplace(peer, now).first->second;
     if (now - since < (lost.empty() ? grace_of_the_living : grace_of_the_dead)) continue;
-    return CaughtError{
-        ErrorKind::lost_peer,
-        fmt::format("{}: {} while rank {} waited for it", reason_.operation,
-                    left.empty() ? lost : fmt::format("rank {} {}", peer, left), state_.rank())};
+    return Hopeless{
+        {ErrorKind::lost_peer,
+         fmt::format("{}: {} while rank {} waited for it", reason_.operation,
+                     left.empty() ? lost : fmt::format("rank {} {}", peer, left), state_.rank())}};
   }
   return std::nullopt;
 }

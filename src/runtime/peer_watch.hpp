@@ -8,7 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "runtime/long_waits.hpp"
 #include "runtime/node_board.hpp"
+#include "runtime/verdict.hpp"
 #include "runtime/wait.hpp"
 
 namespace partita::runtime {
@@ -31,20 +33,33 @@ std::string departure(const Runtime& state, int rank);
 /// What keeps a rank of this node from the call that all ranks are to come to, as they all throw it.
 std::optional<CaughtError> refusal_on_node(const Runtime& state);
 
-/// Looks at the rank of which a message is waited for, outside of checks of all ranks: whether it is in such
-/// a check that this rank has not come to. It sends nothing before that is over, which needs this rank.
+/// Why a wait cannot end. `ask`: of a disagreement, about what the ranks of the node find common words.
+struct Hopeless {
+  CaughtError error;
+  std::optional<Question> ask = {};
+};
+
+/// Fails the context of it and throws.
+[[noreturn]] void give_up_of(Runtime& state, std::string_view mine, const Hopeless& why);
+
+/// Looks at the rank of which a message is waited for, or its receipt of one, outside of checks of all ranks:
+/// whether it is in such a check that this rank has not come to, or waits in an execution for this rank,
+/// which has not begun it. It sends and receives nothing before that is over, which needs this rank.
 class AwayWatch {
  public:
   AwayWatch(const Runtime& state, int peer);
   /// What the context must fail of, once this has been so for longer than what was sent before takes: a
   /// DisagreementError, or what kept the peer from its call. `mine`: this rank's call.
-  std::optional<CaughtError> look(std::string_view mine);
+  std::optional<Hopeless> look(std::string_view mine);
 
  private:
+  /// Where the peer is, as a number that is another one for each call; 0: nowhere that holds this rank up.
+  std::uint64_t place_of_peer(std::string& operation) const;
+
   const Runtime& state_;
   int peer_;
   std::optional<int> number_;
-  std::uint64_t check_ = 0;  ///< that it was in at the last look; 0: none
+  std::uint64_t place_ = 0;  ///< at the last look
   std::chrono::steady_clock::time_point since_;
 };
 
@@ -53,7 +68,7 @@ class AwayWatch {
 class PeerWatch {
  public:
   PeerWatch(Runtime& state, const WaitReason& reason);
-  using Found = std::optional<CaughtError>;
+  using Found = std::optional<Hopeless>;
   /// What makes the wait a hopeless one: a LostPeerError or DisagreementError that the context must fail of.
   Found look(std::chrono::steady_clock::time_point now);
   /// The same but for ranks that wait for each other: a thread may look so while this rank's own goes on.
@@ -83,6 +98,7 @@ class PeerWatch {
   std::map<int, CaughtError> failed_;  ///< as found at the last look
   std::map<int, Pair> crossed_;        ///< pairs that seemed to wait for each other at the last look
   std::map<int, AwayWatch> away_;      ///< of a meeting of some ranks
+  OtherContextWatch elsewhere_;
   std::map<int, std::chrono::steady_clock::time_point> gone_since_;
   std::vector<Sender> ring_;  ///< of sends, this rank's first, as it was seen first
   std::chrono::steady_clock::time_point ring_since_;

@@ -5,11 +5,14 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "runtime/call_notes.hpp"
 #include "runtime/keeper.hpp"
 #include "runtime/mpi_group.hpp"
 #include "runtime/rank_zero.hpp"
 
 namespace partita::runtime {
+
+Runtime::Runtime() : notes(std::make_shared<CallNotes>()) {}
 
 std::vector<int> Runtime::others() const {
   std::vector<int> ranks(static_cast<std::size_t>(size()));
@@ -84,7 +87,7 @@ void Runtime::note_failure(const std::string& why, ErrorKind kind, bool seen) no
     if (!home.is_here()) return;
     const std::lock_guard lock(failure_mutex_);
     if (failed()) return;
-    failure_ = {kind, why};
+    failure_ = {kind, why.substr(0, NodeBoard::longest_failure)};  // as much as the neighbours see
     unseen_disagreement_ = !seen && kind == ErrorKind::disagreement;
     failed_.store(true, std::memory_order_release);
   } catch (...) {

@@ -21,6 +21,8 @@
 
 namespace partita::runtime {
 
+class CallNotes;
+
 /// What lies above derives from it: memory and devices do not matter here.
 struct Runtime {
   const HomeProcess home;
@@ -38,6 +40,10 @@ struct Runtime {
   /// Of executions that go between nodes without the host; null: there has been none.
   std::unique_ptr<Greetings> greetings;
   bool closed = false;
+  /// What this rank executes and checks, in words.
+  std::shared_ptr<CallNotes> notes;
+  /// The thread that made or used the context last (`this_thread_mark`).
+  std::atomic<const void*> thread = nullptr;
 
   int rank() const { return group->rank(); }
   int size() const { return group->size(); }
@@ -85,6 +91,11 @@ struct Runtime {
   std::chrono::steady_clock::time_point on_wait_due{};
   bool in_on_wait = false;
 
+  /// One number for the plans that this rank keeps and their order.
+  virtual std::uint64_t hash_of_plans() const { return 0; }
+  /// The ranks keep different plans, after an error that not all have met at the same place.
+  virtual void forget_plans() noexcept {}
+
   /// Collective checks begun by all ranks together (those of subgroups do not count).
   std::uint64_t agreements = 0;
   /// Collective checks that are going on, one inside the other.
@@ -95,7 +106,7 @@ struct Runtime {
     std::uint64_t agreements = 0;
   } told;
 
-  Runtime() = default;
+  Runtime();
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
   /// Waits for nobody. A failed context's group stays until the process ends. In a forked child it must not

@@ -22,6 +22,12 @@ inline void store(Word& word, Word value, std::memory_order order = std::memory_
   std::atomic_ref(word).store(value, order);
 }
 
+/// Whether the word was 0 and now is `value`: of all who claim it, one does.
+inline bool claim(Word& word, Word value) {
+  Word none = 0;
+  return std::atomic_ref(word).compare_exchange_strong(none, value);
+}
+
 /// Texts travel word by word, so that a reader beside a writer is no data race; what does not fit is cut, and
 /// a zero byte ends what is shorter.
 inline void write_text(std::span<Word> words, std::string_view text,

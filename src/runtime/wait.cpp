@@ -7,9 +7,11 @@
 #include <thread>
 
 #include "base/check.hpp"
+#include "runtime/long_waits.hpp"
 #include "runtime/peer_watch.hpp"
 #include "runtime/rank_list.hpp"
 #include "runtime/runtime.hpp"
+#include "runtime/verdict.hpp"
 
 namespace partita::runtime {
 
@@ -49,6 +51,7 @@ WaitLoop::~WaitLoop() = default;
 void WaitLoop::progressed() {
   turns_ = 0;
   watch_.reset();
+  note_.reset();
 }
 
 void WaitLoop::pause() {
@@ -106,8 +109,13 @@ void WaitLoop::call_on_wait() {
 }
 
 void WaitLoop::look(Clock::time_point now) {
-  if (!watch_) watch_ = std::make_unique<PeerWatch>(state_, reason_);
-  if (const auto found = watch_->look(now)) state_.give_up(*found);
+  if (!watch_) {
+    watch_ = std::make_unique<PeerWatch>(state_, reason_);
+    note_ = std::make_unique<WaitNote>(state_, reason_);
+  }
+  note_->update();
+  answer_question(state_, reason_.operation);
+  if (const auto found = watch_->look(now)) give_up_of(state_, reason_.operation, *found);
   next_look_ = Clock::now() + between_looks;
 }
 
@@ -118,7 +126,10 @@ void WaitLoop::give_up() const {
       "{}: rank {} waited {} for {}{}; set PARTITA_DEADLINE or ContextOptions::deadline for a longer wait",
       reason_.operation, state_.rank(), seconds_text(state_.options.deadline),
       peers.empty() ? "the other ranks" : rank_list(peers), what);
-  state_.give_up({ErrorKind::timeout, text});
+  const CaughtError timeout{ErrorKind::timeout, text};
+  // Another rank may just be finding the words for what is wrong.
+  const bool is_asked = state_.board && state_.board->verdict_of();
+  state_.give_up(is_asked ? agreed_words(state_, reason_.operation, timeout, {}) : timeout);
 }
 
 }  // namespace partita::runtime

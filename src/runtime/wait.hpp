@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -14,6 +15,7 @@ namespace partita::runtime {
 
 struct Runtime;
 class PeerWatch;
+class WaitNote;
 
 /// What is waited for, for the error text. Cheap to make: the functions are called only when something is
 /// wrong.
@@ -24,6 +26,12 @@ struct WaitReason {
   std::function<std::vector<int>()> peers = {};  ///< the ranks still waited for
   /// So long the wait yields before it sleeps: who sleeps wakes up to a tenth of a millisecond late.
   std::chrono::milliseconds yields_for{1};
+  enum class Kind : std::uint8_t {
+    call,     ///< for a peer to come to this call
+    message,  ///< of point to point, which may have been sent before, or its receipt
+    content,  ///< of a message that is under way
+  };
+  Kind kind = Kind::call;
 };
 
 /// The ranks that `reason` names.
@@ -40,8 +48,9 @@ class WaitLoop {
 
   /// Spins, yields or sleeps a moment. Throws TimeoutError (deadline passed), LostPeerError (a peer waited
   /// for has ended or left the context, or its context failed), DisagreementError (peer and this rank wait
-  /// for each other in different calls, or in a ring of sends), or what the transport reports or `on_wait`
-  /// throws, after marking the context failed; where that has failed before, what it failed of first.
+  /// for each other in different calls or contexts, or in a ring of sends), or what the transport reports or
+  /// `on_wait` throws, after marking the context failed; where that has failed before, what it failed of
+  /// first.
   void pause();
   /// Something moved: the deadline starts anew.
   void progressed();
@@ -61,6 +70,7 @@ class WaitLoop {
   Clock::time_point start_{};  ///< of the time without progress; set when the spinning ends
   Clock::time_point next_look_{};
   std::unique_ptr<PeerWatch> watch_;
+  std::unique_ptr<WaitNote> note_;
 };
 
 template <class Ready>

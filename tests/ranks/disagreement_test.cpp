@@ -2,6 +2,7 @@
 #include <chrono>
 #include <memory>
 #include <numeric>
+#include <partita/array_reductions.hpp>
 #include <partita/fft.hpp>
 #include <partita/matmul.hpp>
 #include <partita/redistribute.hpp>
@@ -31,6 +32,7 @@ struct Mismatch {
   const char* name;
   bool on_devices;                         ///< devices do it, too
   std::function<Calls(Context&)> prepare;  ///< collective
+  const char* said = "";                   ///< by the error, of both
 };
 
 std::ostream& operator<<(std::ostream& out, const Mismatch& mismatch) {
@@ -134,6 +136,37 @@ Calls arrays(Context& context) {
           [=] { redistribute(square->result, square->columns); }};
 }
 
+Calls arrays_in_ordinary_memory(Context& context) {
+  const ArrayOptions ordinary{Residency::ordinary, Order::row_major, {}};
+  const auto make = [&](int axis) {
+    return std::make_shared<Array>(zeros(context, {24, 24}, Slab(axis), Dtype::f64, ordinary));
+  };
+  const auto one = make(0), other = make(0), to = make(1);
+  return {[=] { redistribute(*one, *to); }, [=] { redistribute(*other, *to); }};
+}
+
+// Their sums would be joined: a number that belongs to none.
+Calls arrays_of_reductions(Context& context) {
+  const auto square = std::make_shared<Square>(context);
+  return {[=] { reduce(square->rows, ArrayReduction::sum); },
+          [=] { reduce(square->result, ArrayReduction::sum); }};
+}
+
+Calls arrays_of_reductions_over_axes(Context& context) {
+  const auto square = std::make_shared<Square>(context);
+  const auto sums = std::make_shared<std::vector<Array>>();  // the places of the results stay different
+  const auto call = [=](const Array& array) {
+    return [=] { sums->push_back(reduce(array, ArrayReduction::sum, std::vector<int>{0})); };
+  };
+  return {call(square->rows), call(square->result)};
+}
+
+Calls arrays_of_inner_products(Context& context) {
+  const auto square = std::make_shared<Square>(context);
+  return {[=] { inner_product(square->rows, square->result, false); },
+          [=] { inner_product(square->result, square->rows, false); }};
+}
+
 Calls fft_directions(Context& context) {
   const auto square = std::make_shared<Square>(context, Dtype::c128);
   FftOptions options;
@@ -211,12 +244,15 @@ MatmulOptions with_compute(ComputeType compute) {
 }
 
 const Mismatch mismatches[] = {
-    {"Operation", true, [](Context& c) { return operations(c, little); }},
+    {"Operation", true, [](Context& c) { return operations(c, little); },
+     "the ranks called different operations: all_reduce on rank 0; broadcast on rank"},
     {"OperationOfMuch", true, [](Context& c) { return operations(c, much); }},
-    {"Reduction", true, [](Context& c) { return reductions(c, little); }},
+    {"Reduction", true, [](Context& c) { return reductions(c, little); },
+     "all_reduce: the ranks disagree on reduction: sum on rank 0; max on rank"},
     {"ReductionOfMuch", true, [](Context& c) { return reductions(c, much); }},
-    {"Dtype", true, dtypes},
-    {"Root", true, [](Context& c) { return roots_of_broadcast(c, little); }},
+    {"Dtype", true, dtypes, "broadcast: the ranks disagree on dtype: f32 on rank 0; i32 on rank"},
+    {"Root", true, [](Context& c) { return roots_of_broadcast(c, little); },
+     "broadcast: the ranks disagree on root: 0 on rank 0; 1 on rank"},
     {"RootOfMuch", true, [](Context& c) { return roots_of_broadcast(c, much); }},
     {"RootOfGather", true, roots_of_gather},
     {"ReductionOfScan", true, [](Context& c) { return scans(c, {Reduction::max}, Scan::inclusive); }},
@@ -225,7 +261,14 @@ const Mismatch mismatches[] = {
     {"Halo", true, halos},
     {"Direction", true, directions},
     {"Axes", true, axes},
-    {"Arrays", true, arrays},
+    {"Arrays", true, arrays, "redistribute: the ranks disagree on the operands: array "},
+    {"ArraysInOrdinaryMemory", true, arrays_in_ordinary_memory,
+     "redistribute: the ranks disagree on the operands: array "},
+    {"ArraysOfReductions", true, arrays_of_reductions, "sum: the ranks disagree on the operands: array "},
+    {"ArraysOfReductionsOverAxes", true, arrays_of_reductions_over_axes,
+     "the ranks disagree on the operands: array "},
+    {"ArraysOfInnerProducts", true, arrays_of_inner_products,
+     "dot: the ranks disagree on the operands: array "},
     {"DirectionOfTransform", false, fft_directions},
     {"KindOfTransform", false,
      [](Context& c) { return ffts(c, Dtype::f64, of_kind(FftKind::dct2), of_kind(FftKind::dct3)); }},
@@ -239,7 +282,8 @@ const Mismatch mismatches[] = {
      [](Context& c) {
        return products(c, with_compute(ComputeType::automatic), with_compute(ComputeType::f64));
      }},
-    {"Factor", true, [](Context& c) { return products(c, with_alpha(2), with_alpha(3)); }},
+    {"Factor", true, [](Context& c) { return products(c, with_alpha(2), with_alpha(3)); },
+     "matmul: the ranks disagree on factors: alpha 2+0i"},
     {"ShapeOfProduct", true, shapes_of_products},
 };
 
@@ -280,16 +324,18 @@ Calls executed_before(Context& context, const Mismatch& mismatch) {
   return calls;
 }
 
-/// In the call itself, or where the ranks meet next.
-void expect_told(Context& context, const Call& call) {
+/// In the call itself, or where the ranks meet next: within a node by the same words on all ranks.
+void expect_told(Context& context, const Call& call, const std::string& said = "") {
   const auto start = std::chrono::steady_clock::now();
   const std::string text = caught<DisagreementError>([&] {
     call();
     context.synchronize();
     context.barrier();
   });
-  EXPECT_TRUE(contains(text, "the ranks")) << text;
+  EXPECT_TRUE(contains(text, "the ranks") && contains(text, said)) << text;
   EXPECT_LT(std::chrono::steady_clock::now() - start, soon);
+  if (ranks().per_node == 0 && context.state()->topology().node_count() == 1)
+    expect_same_text_on_all(context.rank(), text);
   EXPECT_TRUE(context.failed());
   EXPECT_TRUE(contains(caught<FailedContextError>([&] { context.barrier(); }), "has failed"));
 }
@@ -313,7 +359,7 @@ TEST_P(Disagreement, IsToldByACachedCall) {
       [](Context& context) {
         const Calls calls = executed_before(context, GetParam());
         const Call& mine = context.rank() == 0 ? calls.one : calls.other;
-        if (!is_seen_before(GetParam())) return expect_told(context, mine);
+        if (!is_seen_before(GetParam())) return expect_told(context, mine, GetParam().said);
         EXPECT_TRUE(contains(caught<DisagreementError>(mine), "the ranks called different operations"));
         EXPECT_FALSE(context.failed());
         calls.one();
@@ -336,8 +382,8 @@ TEST(DisagreementOf, PlansThatAreMade) {
         for (const Mismatch& mismatch : mismatches) {
           if (!mismatch.on_devices && has_devices()) continue;
           const std::string name = mismatch.name;
-          if (name == "Arrays" || name.starts_with("Direction")) continue;  // plans that both have
-          if (name.ends_with("OfTransform")) continue;                      // objects, which are made alike
+          if (name.starts_with("Arrays") || name.starts_with("Direction")) continue;  // plans that both have
+          if (name.ends_with("OfTransform")) continue;  // objects, which are made alike
           const Calls calls = mismatch.prepare(context);
           const std::string text =
               caught<DisagreementError>([&] { context.rank() == 0 ? calls.one() : calls.other(); });
@@ -459,6 +505,46 @@ TEST(DisagreementOf, CapturedExecutions) {
         expect_told(context, [&] {
           runtime::announce(*context.state(), context.rank() == 0 ? 2 : 3, "all_reduce", true);
         });
+      },
+      patient());
+}
+
+// What one rank calls again, another one calls for the first time.
+TEST(DisagreementOf, ACallThatOneRankHasMadeBefore) {
+  if (ranks().count == 1 || ranks().per_node != 0) return;
+  on_ranks(
+      [](Context& context) {
+        const auto view = block(context, {little});
+        const auto call = [&](Reduction reduction) {
+          all_reduce(context, view->view(), view->view(), {reduction});
+        };
+        call(Reduction::sum);
+        context.synchronize();
+        expect_told(
+            context, [&] { call(context.rank() == 0 ? Reduction::sum : Reduction::max); },
+            "all_reduce: the ranks disagree on reduction: sum on rank 0; max on rank");
+      },
+      patient());
+}
+
+// One call too many, which the next one of the others would take for its own.
+TEST(DisagreementOf, OneReductionTooMany) {
+  if (ranks().count == 1 || ranks().per_node != 0) return;
+  if (may_race()) GTEST_SKIP() << "undefined results on devices race";
+  on_ranks(
+      [](Context& context) {
+        const Array a = zeros(context, {6, 4}, Slab(0), Dtype::f64);
+        const Array b = zeros(context, {6, 4}, Slab(0), Dtype::f64);
+        const auto sum = [](const Array& array) { return reduce(array, ArrayReduction::sum); };
+        sum(a);
+        sum(b);
+        expect_told(
+            context,
+            [&] {
+              if (context.rank() == 0) sum(a);
+              sum(b);
+            },
+            "sum: the ranks disagree on the operands: array ");
       },
       patient());
 }

@@ -1,10 +1,19 @@
 // One rank has no memory for its part of a plan: all ranks get the same error and go without the plan, and
 // the same call goes well when there is memory again.
+#include <chrono>
+#include <functional>
+#include <memory>
 #include <optional>
+#include <partita/array_reductions.hpp>
+#include <partita/astype.hpp>
 #include <partita/collectives.hpp>
+#include <partita/elements.hpp>
 #include <partita/fft.hpp>
 #include <partita/matmul.hpp>
+#include <partita/print.hpp>
 #include <partita/redistribute.hpp>
+#include <partita/spectral.hpp>
+#include <utility>
 
 #include "context/context_state.hpp"
 #include "ranks/array_model.hpp"
@@ -136,6 +145,173 @@ TEST(OutOfMemory, Transforms) {
     }
   });
 }
+
+// --- calls whose plans are there, but which take more memory this time: arrays of other strides, device
+// memory of what works on the host, ...
+
+using Call = std::function<void()>;
+
+struct Again {
+  const char* name;
+  bool on_devices;                                         ///< devices do it, too
+  std::function<std::pair<Call, Call>(Context&)> prepare;  ///< the call, and the same again
+};
+
+std::ostream& operator<<(std::ostream& out, const Again& again) {
+  return out << again.name;
+}
+
+/// Arrays on the same memory with every third and every second element.
+struct Strided {
+  static constexpr std::int64_t n = 62;
+  explicit Strided(Context& context)
+      : room(zeros(context, {n, 3 * n}, Slab(0), Dtype::c128)),
+        thirds(seen(context, 3)),
+        halves(seen(context, 2)),
+        columns(zeros(context, {n, n}, Slab(1), Dtype::c128)),
+        rows(zeros(context, {n, n}, Slab(0), Dtype::c128)) {}
+  Array seen(Context& context, std::int64_t apart) const {
+    View view = room.local();
+    view.extents[1] = n;
+    view.strides = {3 * n, apart};
+    return wrap(context, view, Slab(0), {n, n});
+  }
+  Array room, thirds, halves, columns, rows;
+};
+
+std::pair<Call, Call> redistribution_of_other_strides(Context& context) {
+  const auto arrays = std::make_shared<Strided>(context);
+  const auto plan = std::make_shared<Redistribute>(context, arrays->thirds.operand(),
+                                                   arrays->columns.operand(), RedistributeOptions{});
+  return {[=] { plan->execute(arrays->thirds, arrays->columns); },
+          [=] { plan->execute(arrays->halves, arrays->columns); }};
+}
+
+std::pair<Call, Call> transform_of_other_strides(Context& context) {
+  const auto arrays = std::make_shared<Strided>(context);
+  const auto plan =
+      std::make_shared<FFT>(context, arrays->thirds.operand(), arrays->columns.operand(), FftOptions{});
+  return {[=] { plan->execute(arrays->thirds, arrays->columns); },
+          [=] { plan->execute(arrays->halves, arrays->columns); }};
+}
+
+std::pair<Call, Call> product_of_other_strides(Context& context) {
+  const auto arrays = std::make_shared<Strided>(context);
+  const auto plan = std::make_shared<Matmul>(
+      context,
+      MatmulOperands{
+          arrays->thirds.operand(), arrays->columns.operand(), {}, arrays->rows.operand(), {}, {}, {}});
+  const auto call = [=](const Array& a) {
+    return [=] {
+      plan->reset(a, arrays->columns, nullptr, arrays->rows);
+      plan->execute();
+    };
+  };
+  return {call(arrays->thirds), call(arrays->halves)};
+}
+
+std::pair<Call, Call> collective_of_other_strides(Context& context) {
+  const auto room = std::make_shared<Array>(zeros(context, {3 * context.size(), 100}, Slab(0), Dtype::f64));
+  const auto call = [&context, room](std::int64_t apart) {
+    View view = room->local();
+    view.extents = {3, 30};
+    view.strides = {100, apart};
+    return [&context, room, view] { all_reduce(context, view, view); };
+  };
+  return {call(1), call(3)};
+}
+
+/// Calls on fields of f64.
+std::function<std::pair<Call, Call>(Context&)> twice(std::function<void(Context&, Array&, Array&)> call) {
+  return [call](Context& context) {
+    const auto field = std::make_shared<Array>(zeros(context, {6, 8}, Slab(0), Dtype::f64));
+    const auto result = std::make_shared<Array>(zeros(context, {6, 8}, Slab(0), Dtype::f64));
+    const Call made = [=, &context] { call(context, *field, *result); };
+    return std::pair(made, made);
+  };
+}
+
+std::function<std::pair<Call, Call>(Context&)> second(std::function<void(Context&, Array&, Array&)> call) {
+  return [call](Context& context) {
+    auto calls = twice(call)(context);
+    calls.first = [] {};
+    return calls;
+  };
+}
+
+void apply(Context&, Array& field, Array& result) {
+  spectral_apply_into(field, result, [](const WaveVector&) { return std::complex<double>(1, 0); });
+}
+
+void solve_after_gradient(Context& context, Array& field, Array& result) {
+  Array other = empty(context, field.layout(), field.dtype());
+  std::vector<Array> results{result, other};
+  gradient_into(field, results);
+}
+
+const Again again_cases[] = {
+    {"Redistribution", true, redistribution_of_other_strides},
+    {"Transform", false, transform_of_other_strides},
+    {"Product", true, product_of_other_strides},
+    {"Collective", true, collective_of_other_strides},
+    {"SpectralApply", true, twice(apply)},
+    {"FirstSymbol", true,
+     [](Context& context) {
+       auto calls = twice(solve_after_gradient)(context);
+       calls.second = twice([](Context&, Array& f, Array& r) { solve_poisson_into(f, r); })(context).first;
+       return calls;
+     }},
+    {"Reduction", true, second([](Context&, Array& f, Array&) { (void)reduce(f, ArrayReduction::sum); })},
+    {"InnerProduct", true, second([](Context&, Array& f, Array& r) { (void)inner_product(f, r, false); })},
+    {"Comparison", true, second([](Context&, Array& f, Array& r) { (void)compare(f, r); })},
+    {"Conversion", true, second([](Context&, Array& f, Array&) { (void)astype(f, Dtype::f32); })},
+    {"Text", true, second([](Context&, Array& f, Array&) { (void)to_string(f); })},
+    {"Element", true, second([](Context&, Array& f, Array&) {
+       (void)at<double>(f, {3, 0});
+     })},
+    {"Gathering", true, second([](Context&, Array& f, Array&) { (void)gather(f, 0); })},
+    {"Resizing", true, second([](Context& context, Array&, Array&) {
+       const Array modes = zeros(context, {6, 6}, Slab(0), Dtype::c128);
+       Array more = zeros(context, {9, 9}, Slab(0), Dtype::c128);
+       resize_spectrum_into(modes, more, {6, 6}, {9, 9});
+     })},
+};
+
+class OutOfMemoryLater : public ::testing::TestWithParam<Again> {};
+
+TEST_P(OutOfMemoryLater, IsToldToAllAtOnce) {
+  if (has_devices() && (!tests_fake_devices() || !GetParam().on_devices))
+    GTEST_SKIP() << "memory that cannot be refused here";
+  if (ranks().count == 1 || ranks().per_node != 0) GTEST_SKIP() << "needs several ranks of one node";
+  ContextOptions options;
+  options.deadline = 60s;
+  on_ranks(
+      [](Context& context) {
+        const auto [call, again] = GetParam().prepare(context);
+        call();
+        context.synchronize();
+        context.barrier();
+        const auto start = std::chrono::steady_clock::now();
+        std::string said = "it is done";
+        try {
+          std::optional<RefusedMemory> refused;
+          if (context.rank() == context.size() - 1) refused.emplace();
+          again();
+          context.synchronize();
+        } catch (const MemoryError& error) {
+          said = error.what();
+        } catch (const std::exception& error) {
+          ADD_FAILURE() << "another exception: " << error.what();
+          said = error.what();
+        }
+        EXPECT_LT(std::chrono::steady_clock::now() - start, 20s);
+        expect_same_text_on_all(context.rank(), said);
+      },
+      options);
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, OutOfMemoryLater, ::testing::ValuesIn(again_cases),
+                         [](const auto& test) { return std::string(test.param.name); });
 
 }  // namespace
 }  // namespace partita::testing

@@ -1,9 +1,14 @@
 #include "ranks/rank_run.hpp"
 
+#include <algorithm>
 #include <array>
+#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
+#include <map>
+#include <mutex>
 #include <thread>
 #include <type_traits>
 
@@ -15,8 +20,28 @@ namespace {
 
 struct OutcomeBytes {
   bool good = true;
-  std::array<char, 1000> what{};
+  std::array<char, 2100> what{};
+  std::array<char, 64> plans{};
 };
+
+template <std::size_t size>
+void write_cut(std::array<char, size>& to, const std::string& text) {
+  std::strncpy(to.data(), text.c_str(), size - 1);
+}
+
+/// What ranks that are threads say to each other.
+struct Said {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::map<int, std::string> texts;  // of those that have come
+  std::vector<std::string> all;      // of the last time that all had
+  int times = 0;
+};
+
+Said& said() {
+  static Said instance;
+  return instance;
+}
 static_assert(std::is_trivially_copyable_v<OutcomeBytes>);
 
 /// Nothing can be tested any more, and nothing collective may be called.
@@ -40,8 +65,9 @@ std::unique_ptr<runtime::ProcessGroup> make_group_of_processes(int ranks_per_nod
 }
 
 std::vector<Outcome> Referee::gather(const Outcome& mine) {
-  OutcomeBytes sent{mine.good, {}};
-  std::strncpy(sent.what.data(), mine.what.c_str(), sent.what.size() - 1);
+  OutcomeBytes sent{mine.good, {}, {}};
+  write_cut(sent.what, mine.what);
+  write_cut(sent.plans, mine.plans);
   std::vector<OutcomeBytes> received(static_cast<std::size_t>(size()));
   std::vector<runtime::MessageId> sends, receives;
   for (int peer = 0; peer < size(); ++peer) {
@@ -54,7 +80,7 @@ std::vector<Outcome> Referee::gather(const Outcome& mine) {
     const auto place = static_cast<std::size_t>(peer);
     wait(receives[place], peer);
     wait(sends[place], peer);
-    outcomes.push_back({received[place].good, received[place].what.data()});
+    outcomes.push_back({received[place].good, received[place].what.data(), received[place].plans.data()});
   }
   return outcomes;
 }
@@ -74,6 +100,36 @@ void Referee::wait(runtime::MessageId message, int peer) {
       end_run(rank(), "rank " + std::to_string(peer) + " does not come to the end of its test");
     }
   }
+}
+
+std::vector<std::string> texts_of_all(int rank, const std::string& mine) {
+  if (rank_run().referee) {
+    std::vector<std::string> texts;
+    for (const Outcome& outcome : rank_run().referee->gather({true, mine})) texts.push_back(outcome.what);
+    return texts;
+  }
+  std::unique_lock lock(said().mutex);
+  const int time = said().times;
+  said().texts[rank] = mine;
+  if (static_cast<int>(said().texts.size()) == ranks().count) {
+    said().all.clear();
+    for (auto& [number, text] : said().texts) said().all.push_back(std::move(text));
+    said().texts.clear();
+    ++said().times;
+    said().changed.notify_all();
+  }
+  EXPECT_TRUE(said().changed.wait_for(lock, 2 * deadline(), [&] { return said().times != time; }));
+  return said().all;
+}
+
+void expect_same_text_on_all(int rank, const std::string& mine) {
+  for (const std::string& other : texts_of_all(rank, mine)) EXPECT_EQ(other, mine);
+}
+
+void expect_same_plans(const std::vector<std::string>& plans) {
+  const bool all_have_them = std::ranges::find(plans, "") == plans.end();
+  if (all_have_them && std::ranges::adjacent_find(plans, std::ranges::not_equal_to()) != plans.end())
+    ADD_FAILURE() << "the ranks keep different plans: " << ::testing::PrintToString(plans);
 }
 
 }  // namespace partita::testing

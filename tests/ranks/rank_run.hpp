@@ -14,6 +14,7 @@ namespace partita::testing {
 struct Outcome {
   bool good = true;
   std::string what;
+  std::string plans = {};  ///< that its context keeps in the end; "": there is none any more
 };
 
 /// Tells all processes how each came through a test, over a group of its own, which a failed context does not
@@ -42,5 +43,8 @@ struct RankRun {
 
 /// The one of this process.
 RankRun& rank_run();
+
+/// A test failure where two ranks keep different plans, or in another order: they would not go alike.
+void expect_same_plans(const std::vector<std::string>& plans);
 
 }  // namespace partita::testing

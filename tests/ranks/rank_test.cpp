@@ -19,22 +19,27 @@ std::string rank_name(int rank) {
   return "on rank " + std::to_string(rank) + " of " + std::to_string(ranks().count);
 }
 
-/// Runs `test` in this process, tells the others how it went, and is told of them. Returns whether all went
-/// well.
-bool run_refereed(const std::function<void()>& test) {
+/// Runs `test`, which gives the plans that its context keeps in the end, in this process, tells the others
+/// how it went, and is told of them. Returns whether all went well.
+bool run_refereed(const std::function<std::string()>& test) {
   Referee& referee = *rank_run().referee;
+  std::string plans;
   std::exception_ptr error;
   {
     const ::testing::ScopedTrace trace(__FILE__, __LINE__, rank_name(referee.rank()));
     try {
-      test();
+      plans = test();
     } catch (...) {
       error = std::current_exception();
       ADD_FAILURE() << "the body threw: " << runtime::describe_error(error).text;
     }
   }
-  const std::vector<Outcome> outcomes = referee.gather(
-      {!::testing::Test::HasFailure(), error ? runtime::describe_error(error).text : "see its output"});
+  const std::vector<Outcome> outcomes =
+      referee.gather({!::testing::Test::HasFailure(),
+                      error ? runtime::describe_error(error).text : "see its output", plans});
+  std::vector<std::string> plans_of_all;
+  for (const Outcome& outcome : outcomes) plans_of_all.push_back(outcome.plans);
+  expect_same_plans(plans_of_all);
   bool all_good = true;
   for (std::size_t rank = 0; rank < outcomes.size(); ++rank) {
     all_good = all_good && outcomes[rank].good;
@@ -45,9 +50,13 @@ bool run_refereed(const std::function<void()>& test) {
 }
 
 /// The body's exception fails the context, so that the other ranks hear of it before the deadline.
-void run_body(Context& context, const std::function<void(Context&)>& body) {
+/// Gives the plans that the context keeps in the end.
+std::string run_body(Context& context, const std::function<void(Context&)>& body) {
   try {
     body(context);
+    if (context.failed() || context.state()->closed) return "";
+    const contexts::PlanCache& plans = context.state()->plans;
+    return std::to_string(plans.size()) + " with hash " + std::to_string(plans.hash_of_keys());
   } catch (...) {
     context.state()->fail(runtime::describe_error(std::current_exception()).text);
     throw;
@@ -62,13 +71,15 @@ ContextOptions test_options() {
 }
 
 void on_threads(const std::function<void(Context&)>& body, const ContextOptions& options) {
+  std::vector<std::string> plans(static_cast<std::size_t>(ranks().count));
   ThreadGroup::run(
       ranks().count,
-      [&body](Context& context) {
+      [&](Context& context) {
         const ::testing::ScopedTrace trace(__FILE__, __LINE__, rank_name(context.rank()));
-        body(context);
+        plans[static_cast<std::size_t>(context.rank())] = run_body(context, body);
       },
       options);
+  expect_same_plans(plans);
 }
 
 void on_thread_groups(const std::function<void(runtime::ProcessGroup&)>& body, int ranks_per_node) {
@@ -120,7 +131,7 @@ void on_ranks(const std::function<void(Context&)>& body) {
   std::optional<Context>& kept = rank_run().kept;
   const bool all_good = run_refereed([&] {
     if (!kept) kept.emplace(initialize(test_options()));
-    run_body(*kept, body);
+    return run_body(*kept, body);
   });
   // All ranks renew it together, also when a test made it fail on some of them only.
   const bool failed_here = kept && kept->failed();
@@ -136,14 +147,17 @@ void on_ranks(const std::function<void(Context&)>& body, ContextOptions options)
   if (ranks().kind == GroupKind::threads) return on_threads(body, options);
   run_refereed([&] {
     Context context = initialize(options);
-    run_body(context, body);
+    return run_body(context, body);
   });
 }
 
 void on_groups(const std::function<void(runtime::ProcessGroup&)>& body, int ranks_per_node) {
   if (ranks_per_node == 0) ranks_per_node = ranks().per_node;
   if (ranks().kind == GroupKind::threads) return on_thread_groups(body, ranks_per_node);
-  run_refereed([&] { body(*make_group_of_processes(ranks_per_node)); });
+  run_refereed([&] {
+    body(*make_group_of_processes(ranks_per_node));
+    return std::string();
+  });
 }
 
 }  // namespace partita::testing

@@ -7,7 +7,8 @@
 //   }
 //
 // or on_ranks(...) inside an ordinary TEST. Failures of any rank fail the run. What a body throws fails its
-// context, so that the other ranks do not wait for it; the next test gets a new context.
+// context, so that the other ranks do not wait for it; the next test gets a new context. At the end of a body
+// all ranks must keep the same plans.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,6 +18,7 @@
 #include <memory>
 #include <partita/context.hpp>
 #include <string>
+#include <vector>
 
 #include "runtime/process_group.hpp"
 
@@ -57,6 +59,11 @@ void on_ranks(const std::function<void(Context&)>& body);
 void on_ranks(const std::function<void(Context&)>& body, ContextOptions options);
 /// The same with a group of all ranks and no context.
 void on_groups(const std::function<void(runtime::ProcessGroup&)>& body, int ranks_per_node = 0);
+
+/// In the body, on all ranks: what each of them says, by rank, whatever has become of its context.
+std::vector<std::string> texts_of_all(int rank, const std::string& mine);
+/// The same where all are to say the same.
+void expect_same_text_on_all(int rank, const std::string& mine);
 
 }  // namespace partita::testing
 

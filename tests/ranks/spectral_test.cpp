@@ -6,6 +6,7 @@
 #include <partita/spectral.hpp>
 
 #include "array/array_state.hpp"
+#include "ranks/caught.hpp"
 #include "ranks/rank_test.hpp"
 #include "unit/naive_transform.hpp"
 
@@ -165,6 +166,27 @@ RANK_TEST(Spectral, AMultiplierSeesEveryModeOnce) {
     return std::complex<double>(1, 0);
   });
   expect_near<std::complex<double>>(same, field, 1e-15);
+}
+
+// The multiplier is the program's.
+RANK_TEST(Spectral, AMultiplierThatThrowsOnOneRankThrowsOnAll) {
+  const Array field = zeros(context, {6, 5}, Slab(0), Dtype::c128);
+  const std::string text = caught<ArgumentError>([&] {
+    (void)spectral_apply(field, [&](const WaveVector&) -> std::complex<double> {
+      if (context.rank() == 0) throw ArgumentError("no such wave");
+      return {1, 0};
+    });
+  });
+  EXPECT_TRUE(contains(text, "no such wave")) << text;
+  EXPECT_FALSE(context.failed());
+  context.barrier();
+}
+
+// Of which the last ranks have nothing: they keep the same plans all the same.
+RANK_TEST(Spectral, FieldsThatNotAllRanksHaveAPartOf) {
+  const Array field = zeros(context, {3, 4}, Slab(0), Dtype::f64);
+  (void)solve_poisson(field);
+  (void)gradient(field);
 }
 
 /// The field of a spectrum on m points, straight from the sum over signed frequencies along one axis.

@@ -191,5 +191,45 @@ TEST(NodeBoard, ShowsSendsAndMeetingsOfSome) {
   EXPECT_EQ(other.meeting(0), "");
 }
 
+TEST(NodeBoard, ShowsLongWaits) {
+  const Memory memory(2);
+  runtime::NodeBoard one(memory.get(), 2, 0), other(memory.get(), 2, 1);
+  EXPECT_EQ(other.long_wait(0).number, 0U);
+  runtime::NodeBoard::LongWait wait;
+  wait.context = 4711;
+  wait.rank = 5;
+  wait.awaited[1] = 2;
+  wait.operation = "barrier";
+  one.begin_long_wait(wait);
+  const auto first = other.long_wait(0);
+  EXPECT_EQ(first.context, 4711U);
+  EXPECT_EQ(first.rank, 5);
+  EXPECT_EQ(first.operation, "barrier");
+  EXPECT_TRUE(first.waits_for(65));
+  for (const int rank : {-1, 0, 64, 66, 100000}) EXPECT_FALSE(first.waits_for(rank)) << rank;
+  one.begin_long_wait(wait);
+  EXPECT_NE(other.long_wait(0).number, first.number);
+  one.end_long_wait();
+  one.end_long_wait();
+  EXPECT_EQ(other.long_wait(0).number, 0U);
+}
+
+TEST(NodeBoard, OneRankFindsTheVerdict) {
+  const Memory memory(2);
+  runtime::NodeBoard one(memory.get(), 2, 0), other(memory.get(), 2, 1);
+  EXPECT_EQ(one.verdict_of(), std::nullopt);
+  EXPECT_TRUE(other.claim_verdict());
+  EXPECT_FALSE(one.claim_verdict());
+  EXPECT_FALSE(other.claim_verdict());
+  EXPECT_EQ(one.verdict_of(), 1);
+  EXPECT_EQ(one.question(), 0U);
+  other.ask(17);
+  EXPECT_EQ(one.question(), 17U);
+  EXPECT_EQ(other.answer_of(0), std::nullopt);
+  one.answer("a sum");
+  one.answer("another one");
+  EXPECT_EQ(other.answer_of(0), "a sum");
+}
+
 }  // namespace
 }  // namespace partita

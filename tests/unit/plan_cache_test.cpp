@@ -77,5 +77,21 @@ TEST(PlanCache, WhatIsPinnedStaysAsLongAsItsUser) {
   EXPECT_EQ(plans.pinned(), 0U);
 }
 
+TEST(PlanCache, AHashTellsKeysAndTheirOrder) {
+  contexts::PlanCache one, other;
+  for (const char* const key : {"a", "b"}) add(one, key, plan(1));
+  for (const char* const key : {"b", "a"}) add(other, key, plan(2));
+  EXPECT_NE(one.hash_of_keys(), other.hash_of_keys());
+  (void)one.find("a");
+  EXPECT_EQ(one.hash_of_keys(), other.hash_of_keys());
+  one.keep("the context's", plan(3));
+  EXPECT_EQ(one.hash_of_keys(), other.hash_of_keys());
+  one.forget();
+  EXPECT_EQ(one.size(), 0U);
+  EXPECT_EQ(one.find("a"), nullptr);
+  EXPECT_NE(one.find_kept("the context's"), nullptr);
+  EXPECT_EQ(one.hash_of_keys(), contexts::PlanCache().hash_of_keys());
+}
+
 }  // namespace
 }  // namespace partita
