@@ -40,6 +40,11 @@ bool arrays::known_on_all_ranks(const Array& a, const Array& b) {
   return is_dense_on_heap(a) && is_dense_on_heap(b);
 }
 
+bool arrays::are_windows_of_one(const Array& a, const Array& b) {
+  return a.valid() && b.valid() && a.state() != b.state() && a.state()->memory == b.state()->memory &&
+         !known_on_all_ranks(a, b);
+}
+
 bool arrays::overlap(const Array& a, const Array& b) {
   if (a.state() == b.state()) return true;
   if (a.local().space != b.local().space) return false;

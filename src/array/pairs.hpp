@@ -29,15 +29,17 @@ bool known_on_all_ranks(const Array& a, const Array& b);
 /// Whether two arrays of one context share memory: on any rank, if `known_on_all_ranks`; else on this one.
 bool overlap(const Array& a, const Array& b);
 
+/// Windows of one array, of which a rank knows no more than where its own parts are: they may overlap on some
+/// ranks only. The same on every rank.
+bool are_windows_of_one(const Array& a, const Array& b);
+
 /// Runs `check`, of an array that is read and one that is written. What it throws on one rank all throw. Only
 /// windows of one array are compared at every call, since they may overlap on some of the ranks; of others
 /// the ranks communicate only where it throws. Collective.
 template <class Check>
 void check_pair(ContextState& context, std::string_view operation, const Array& read, const Array& written,
                 Check&& check) {
-  const bool windows = read.valid() && written.valid() && read.state() != written.state() &&
-                       read.state()->memory == written.state()->memory && !known_on_all_ranks(read, written);
-  if (windows) {
+  if (are_windows_of_one(read, written)) {
     runtime::collectively(context, operation, check);
   } else {
     runtime::check_or_tell_all(context, operation, check);
