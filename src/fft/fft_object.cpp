@@ -57,8 +57,8 @@ void FFT::State::check_batch(const std::vector<Array>& inputs, const std::vector
 void FFT::State::check_batch_together(const std::vector<Array>& inputs,
                                       const std::vector<Array>& outputs) const {
   bool windows = false;
-  for (const Array& input : inputs) {
-    for (const Array& output : outputs) windows = windows || arrays::are_windows_of_one(input, output);
+  for (const Array& from : inputs) {
+    for (const Array& to : outputs) windows = windows || arrays::are_windows_of_one(from, to);
   }
   const auto check_arrays = [&] { check_batch(inputs, outputs); };
   if (windows) {
