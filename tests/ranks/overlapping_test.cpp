@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <numeric>
 #include <partita/partita.hpp>
 #include <random>
 
@@ -14,9 +15,9 @@
 namespace partita::testing {
 namespace {
 
-constexpr std::int64_t wide = 8;
+constexpr std::int64_t whole_side = 8;
 
-/// Two windows of one array of wide x wide elements, or transposed ones.
+/// Two windows of one array of whole_side x whole_side elements, or transposed ones.
 struct WindowPair {
   Index from, to;
   Shape shape;
@@ -34,18 +35,18 @@ WindowPair random_pair(std::mt19937& random, int cut_axis) {
   const auto below = [&](std::int64_t end) {
     return static_cast<std::int64_t>(random() % static_cast<std::uint32_t>(end));
   };
-  WindowPair pair{{0, 0}, {0, 0}, {1 + below(wide), 1 + below(wide)}};
+  WindowPair pair{{0, 0}, {0, 0}, {1 + below(whole_side), 1 + below(whole_side)}};
   pair.transposed = cut_axis < 0 && below(3) == 0;
   if (pair.transposed) pair.shape[1] = pair.shape[0];
   for (int d = 0; d < 2; ++d) {
-    pair.from[d] = below(wide - pair.shape[d] + 1);
-    pair.to[d] = d == cut_axis ? pair.from[d] : below(wide - pair.shape[d] + 1);
+    pair.from[d] = below(whole_side - pair.shape[d] + 1);
+    pair.to[d] = d == cut_axis ? pair.from[d] : below(whole_side - pair.shape[d] + 1);
   }
   return pair;
 }
 
 std::vector<std::int64_t> numbered() {
-  std::vector<std::int64_t> numbers(wide * wide);
+  std::vector<std::int64_t> numbers(whole_side * whole_side);
   std::iota(numbers.begin(), numbers.end(), 0);
   return numbers;
 }
@@ -57,8 +58,8 @@ std::vector<std::int64_t> after_copy(const WindowPair& pair) {
     for (std::int64_t j = 0; j < pair.shape[1]; ++j) {
       const std::int64_t row = pair.from[0] + (pair.transposed ? j : i);
       const std::int64_t column = pair.from[1] + (pair.transposed ? i : j);
-      after[static_cast<std::size_t>((pair.to[0] + i) * wide + pair.to[1] + j)] =
-          before[static_cast<std::size_t>(row * wide + column)];
+      after[static_cast<std::size_t>((pair.to[0] + i) * whole_side + pair.to[1] + j)] =
+          before[static_cast<std::size_t>(row * whole_side + column)];
     }
   }
   return after;
@@ -71,8 +72,9 @@ std::vector<std::int64_t> elements_of(const Array& array) {
 }
 
 Wrapped numbered_in(const Context& context, const Distribution& rule, int memory) {
-  Wrapped result = make_array(context, Layout(rule, {wide, wide}, context.size()), Dtype::i64, memory);
-  fill(result.array, [](const Index& at) { return wide * at[0] + at[1]; });
+  Wrapped result =
+      make_array(context, Layout(rule, {whole_side, whole_side}, context.size()), Dtype::i64, memory);
+  fill(result.array, [](const Index& at) { return whole_side * at[0] + at[1]; });
   return result;
 }
 

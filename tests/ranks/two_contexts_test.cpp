@@ -29,13 +29,13 @@ struct Own {
   Array square, columns, row, complexes, output;
 };
 
-struct Case {
+struct CallOfTwo {
   const char* name;
   std::function<void()> call;
 };
 
 /// Everything that takes several arrays, once with one of the other context in each place.
-std::vector<Case> calls_of_arrays(Own& one, Own& other, const std::string& file) {
+std::vector<CallOfTwo> calls_of_arrays(Own& one, Own& other, const std::string& file) {
   const auto epilogue = [](Epilogue kind) {
     MatmulOptions options;
     options.epilogue = kind;
@@ -100,7 +100,7 @@ struct Plans {
   View cells() { return view(extended, halo.extended_shape()); }
 };
 
-std::vector<Case> calls_of_plans(Plans& plans, Own& one, Own& other) {
+std::vector<CallOfTwo> calls_of_plans(Plans& plans, Own& one, Own& other) {
   return {
       {"Redistribute, source", [&] { plans.redistribution.execute(other.square, one.columns); }},
       {"Redistribute, destination", [&] { plans.redistribution.execute(one.square, other.columns); }},
@@ -126,8 +126,8 @@ std::vector<Case> calls_of_plans(Plans& plans, Own& one, Own& other) {
   };
 }
 
-void expect_refused(const Context& context, const std::vector<Case>& cases) {
-  for (const Case& one : cases) {
+void expect_contexts_refused(const Context& context, const std::vector<CallOfTwo>& cases) {
+  for (const CallOfTwo& one : cases) {
     const std::string text = same_error<ArgumentError>(context, one.call);
     EXPECT_TRUE(contains(text, "different contexts")) << one.name << ": " << text;
   }
@@ -147,8 +147,8 @@ RANK_TEST(TwoContexts, ArraysAreNotUsedTogether) {
   const std::string file = directory / "two.h5";
   with_another_context(context, [&](const Context& second) {
     Own one(context), other(second);
-    expect_refused(context, calls_of_arrays(one, other, file));
-    expect_refused(context, calls_of_arrays(other, one, file));
+    expect_contexts_refused(context, calls_of_arrays(one, other, file));
+    expect_contexts_refused(context, calls_of_arrays(other, one, file));
     context.barrier();
     second.barrier();
   });
@@ -158,7 +158,7 @@ RANK_TEST(TwoContexts, PlansDoNotTakeArraysOfAnother) {
   with_another_context(context, [&](const Context& second) {
     Own one(context), other(second);
     Plans plans(context, one);
-    expect_refused(context, calls_of_plans(plans, one, other));
+    expect_contexts_refused(context, calls_of_plans(plans, one, other));
     fill(one.square, 3.0);
     plans.redistribution.execute(one.square, one.columns);  // all still work
     EXPECT_TRUE(compare(one.square, one.columns).equal);
