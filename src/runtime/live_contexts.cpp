@@ -45,9 +45,9 @@ void for_each_context_of_this_thread(const std::function<void(Runtime&)>& visit)
   }
 }
 
-void leave_contexts(std::string_view how) noexcept {
+void leave_contexts(std::string_view how, bool at_once) noexcept {
   const std::lock_guard lock(live().mutex);
-  for (Runtime* const context : live().contexts) context->leave(how);
+  for (Runtime* const context : live().contexts) context->leave(how, at_once);
 }
 
 }  // namespace partita::runtime

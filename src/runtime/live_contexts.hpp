@@ -19,7 +19,8 @@ const void* this_thread_mark() noexcept;
 void for_each_context_of_this_thread(const std::function<void(Runtime&)>& visit);
 
 /// Says for every live context that has neither failed nor been closed that this rank leaves it, and `how`.
-/// Does not block. Any thread.
-void leave_contexts(std::string_view how) noexcept;
+/// While messages are in flight a rank that goes on says nothing, since its peers may still get them; one
+/// that ends at once does. Does not block. Any thread.
+void leave_contexts(std::string_view how, bool at_once = false) noexcept;
 
 }  // namespace partita::runtime

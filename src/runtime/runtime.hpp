@@ -84,7 +84,7 @@ struct Runtime {
   /// Gives up the messages under way where the context has failed. By the thread that uses the context.
   void settle_failure() const noexcept;
   /// Says that this rank takes part no more, and `how` it left unless the context was closed.
-  void leave(std::string_view how) noexcept;
+  void leave(std::string_view how, bool at_once = false) noexcept;
   std::string failure() const;
 
   /// ContextOptions::on_wait: not before, and whether the rank is in it.

@@ -38,7 +38,7 @@ bool leave_with(const std::exception_ptr& thrown) noexcept {
     std::rethrow_exception(thrown);
   } catch (const std::exception& error) {
     const bool elsewhere = is_reported_elsewhere(error);
-    leave_contexts(std::string(elsewhere ? has_not_reported : has_reported) + error.what());
+    leave_contexts(std::string(elsewhere ? has_not_reported : has_reported) + error.what(), true);
     return elsewhere;
   } catch (...) {
     return false;
