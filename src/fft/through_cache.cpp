@@ -221,6 +221,7 @@ class ThroughCache {
 
 /// Lines along several axes that become real, as two sorts of passes over the array: along the axes for which
 /// a plane would not stay in cache, into scratch, and plane by plane along the others, the halved one last.
+/// Complex numbers are scaled, in the buffers of their lines.
 class BackToReal {
  public:
   BackToReal(Steps& steps, const Problem& problem, const Stage& stage, bool last, int from, int to)
@@ -252,7 +253,7 @@ class BackToReal {
                                {problem_.halved_axis()},
                                TransformKind::complex_to_real,
                                problem_.real_length,
-                               last_,
+                               last_ && source.buffer == input_,
                                source.buffer != input_});
     }
   }
@@ -287,13 +288,14 @@ class BackToReal {
   void transform_outer() {
     const Place whole{steps_.scratch("half spectra", dtype_, own_.size() * item_), steps_.rank(), 0, order_};
     if (!own_.empty())
-      steps_.compute(Transform{{own_, from_}, {own_, whole}, axes_of(outer_), problem_.kind});
+      steps_.compute(Transform{
+          {own_, from_}, {own_, whole}, axes_of(outer_), problem_.kind, 0, last_ && inner_.size() == 1});
     from_ = whole;
   }
 
   Place transform_plane(const Region& plane, const Place& source, const Place& lines) {
     const std::span<const int> complex(inner_.begin(), inner_.end() - 1);
-    steps_.compute(Transform{{plane, source}, {plane, lines}, axes_of(complex), problem_.kind});
+    steps_.compute(Transform{{plane, source}, {plane, lines}, axes_of(complex), problem_.kind, 0, last_});
     return lines;
   }
 

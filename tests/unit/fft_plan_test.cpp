@@ -187,5 +187,26 @@ TEST(FftPlan, TheLastTransformCarriesTheScale) {
   EXPECT_GT(scaled, 0);
 }
 
+// Nothing is copied, and scratch is for one half spectrum and a plane of it.
+TEST(FftPlan, AHalfSpectrumThatStaysIsTransformedOnTheWayIntoScratch) {
+  const Shape half{64, 70, 33}, whole{64, 70, 64};
+  const Operand input = on_heap(Layout(Slab(0), half, 1));
+  const Operand output = on_heap(Layout(Slab(0), whole, 1), Dtype::f64);
+  FftOptions options;
+  options.kind = FftKind::c2r;
+  options.last_length = 64;
+  const Plan plan = plan_fft(input, output, Topology::regular(1), 0, options);
+  EXPECT_EQ(std::ranges::count(plan.steps, StepKind::copy, &Step::kind), 0);
+  std::int64_t scratch = 0;
+  for (const Buffer& buffer : plan.buffers) {
+    if (buffer.kind != BufferKind::operand) scratch += buffer.bytes;
+  }
+  const std::int64_t plane = half[1] * half[2] * size_of(Dtype::c128);
+  EXPECT_LE(scratch, half[0] * plane + std::max<std::int64_t>(2 * plane, std::int64_t{512} << 10));
+  expect_transforms(on_heap(Layout(Slab(0), {6, 5, 4}, 1)),
+                    on_heap(Layout(Slab(0), {6, 5, 7}, 1), Dtype::f64), Topology::regular(1),
+                    {.kind = FftKind::c2r, .last_length = 7});
+}
+
 }  // namespace
 }  // namespace partita::testing

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/check.hpp"
+#include "base/round.hpp"
 #include "kernels/host/number_arithmetic.hpp"
 
 namespace partita::kernels {
@@ -31,7 +32,10 @@ BufferedLines::BufferedLines(TransformKind kind, FftwPrecision precision, const 
   in_place_ = from_item_ == to_item_ && line_.from_stride == line_.to_stride && blocks_.stays();
   const std::int64_t largest = std::max(from_item_, to_item_);
   width_ = std::clamp(block_bytes / (line.count * largest), fewest, run_bytes / largest);
-  width_ = std::min(width_, blocks_.along().count);
+  // About equal blocks: half spectra have one line more than there are in some blocks.
+  const std::int64_t neighbours = blocks_.along().count, blocks = ceil_divide(neighbours, width_);
+  width_ = ceil_divide(neighbours, blocks);
+  hint_ = hint_for(blocks_.lines() * to_count_ * to_item_);
   from_bytes_ = rounded(from_count_ * width_ * from_item_);
   to_bytes_ = rounded(to_count_ * width_ * to_item_);
   full_ = block_of(width_);
@@ -77,7 +81,7 @@ void BufferedLines::run_block(const Block& block, const char* from, char* to, ch
   copy(block.gather, from, workspace, StoreHint::cache);
   plan_->run(workspace, results);
   if (factor != 1) scale(results, factor);
-  copy(block.scatter, results, to, StoreHint::cache);
+  copy(block.scatter, results, to, from == to ? StoreHint::cache : hint_);
 }
 
 void BufferedLines::scale(char* results, double factor) const {

@@ -38,6 +38,7 @@ class BufferedLines final : public Lines {
   std::int64_t width_ = 1;                      // lines in a block
   std::int64_t from_bytes_ = 0, to_bytes_ = 0;  // of a block
   bool in_place_ = false;                       // every element stays where it was
+  StoreHint hint_ = StoreHint::cache;           // of results that lie elsewhere than the input
   Block full_, rest_;
   std::shared_ptr<const LocalTransform> plan_;
 };

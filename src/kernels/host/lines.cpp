@@ -43,4 +43,10 @@ bool LineBlocks::stays() const {
   return same_steps(along_) && std::ranges::all_of(outer_, same_steps);
 }
 
+std::int64_t LineBlocks::lines() const {
+  std::int64_t count = along_.count;
+  for (const FftwLoop& loop : outer_) count *= loop.count;
+  return count;
+}
+
 }  // namespace partita::kernels

@@ -33,6 +33,7 @@ class LineBlocks {
 
   const FftwLoop& along() const { return along_; }  ///< over neighbouring lines
   bool stays() const;                               ///< lines start where they started
+  std::int64_t lines() const;                       ///< of all blocks
 
   /// visit(from, to, lines): elements to the first of so many neighbouring lines, at most `width`.
   template <class Visit>
