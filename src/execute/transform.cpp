@@ -25,8 +25,10 @@
 namespace partita::execution {
 namespace {
 
-/// What is scaled is cut into calls of about this size, so that it is still in cache.
-constexpr std::int64_t scaled_bytes = std::int64_t{512} << 10;
+/// What is scaled is cut into calls of about this size, so that it is still in the first-level cache; with
+/// threads in that of the second.
+constexpr std::int64_t scaled_bytes = std::int64_t{64} << 10;
+constexpr std::int64_t scaled_bytes_of_threads = std::int64_t{512} << 10;
 /// Less is done before a second thread is awake.
 constexpr std::int64_t threaded_bytes = std::int64_t{128} << 10;
 
@@ -291,7 +293,9 @@ class Calls {
     const kernels::TransformItems items = kernels::items_of(shape.kind, shape.precision);
     const std::int64_t bytes = bytes_of(shape, loops);
     const bool scaled = work_.scaled && call.last, cut = base_.measure && base_.threads == 1;
-    const std::int64_t most = scaled ? scaled_bytes : measured_bytes;
+    const std::int64_t most = !scaled             ? measured_bytes
+                              : base_.threads > 1 ? scaled_bytes_of_threads
+                                                  : scaled_bytes;
     if ((!scaled && !cut) || loops.empty() || bytes <= most) {
       return add_shape(call, std::move(shape), std::move(loops));
     }
