@@ -12,7 +12,7 @@ namespace partita::runtime {
 namespace {
 
 // A small message that was sent before may take so long.
-constexpr auto grace = std::chrono::milliseconds(900);
+constexpr auto grace_of_messages = std::chrono::milliseconds(900);
 
 /// The wait is over when that rank comes to the same call, or to a call that it has not come to yet.
 bool is_for_a_call(const Runtime& state, const WaitReason& reason) {
@@ -100,7 +100,7 @@ std::optional<CaughtError> OtherContextWatch::look(const std::vector<int>& peers
     if (theirs.number == 0 || theirs.context == state_.identity) continue;
     Seen& seen = seen_[peer];
     if (seen.wait != theirs.number) seen = {theirs.number, now};
-    if (now - seen.since < grace) continue;
+    if (now - seen.since < grace_of_messages) continue;
     Runtime* const other = context_of(theirs);
     if (other == nullptr) continue;
     const CaughtError why{ErrorKind::disagreement, order_text(state_, *other)};

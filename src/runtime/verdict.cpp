@@ -27,21 +27,21 @@ constexpr std::chrono::milliseconds words_come_within = 2s;
 constexpr char next_fact = '\x1e', next_part = '\x1f';
 constexpr std::size_t longest_value = 300;
 
-std::string cut(std::string text, std::size_t longest) {
+std::string cut_to(std::string text, std::size_t longest) {
   return text.size() <= longest ? text : text.substr(0, longest - 3) + "...";
 }
 
-std::string text_of(const std::optional<Report>& report) {
+std::string report_text(const std::optional<Report>& report) {
   if (!report) return " ";
-  std::string text = cut(report->operation, 100);
+  std::string text = cut_to(report->operation, 100);
   for (const Fact& fact : report->facts) {
-    const std::string more = next_fact + fact.name + next_part + cut(fact.value, longest_value);
+    const std::string more = next_fact + fact.name + next_part + cut_to(fact.value, longest_value);
     if (text.size() + more.size() <= NodeBoard::longest_answer) text += more;
   }
   return text;
 }
 
-std::optional<Report> report_of(const std::string& text) {
+std::optional<Report> report_from(const std::string& text) {
   if (text == " ") return std::nullopt;
   Report report;
   std::size_t at = std::min(text.find(next_fact), text.size());
@@ -72,8 +72,8 @@ bool is_own_thread(const Runtime& context) {
   return context.thread.load(std::memory_order_relaxed) == this_thread_mark();
 }
 
-/// The first execution of this rank that another one of the node has not begun, for which it waits in the end;
-/// 0: all have begun what it has.
+/// The first execution of this rank that another one of the node has not begun, for which it waits in the
+/// end; 0: all have begun what it has.
 std::uint64_t first_execution_ahead(const NodeBoard& board) {
   const std::uint64_t mine = board.executions(board.me()).number();
   std::uint64_t fewest = mine;
@@ -140,7 +140,7 @@ class Inquiry {
 
  private:
   CaughtError ask() {
-    board_.answer(text_of(said_to(context_, mine_, question_)));
+    board_.answer(report_text(said_to(context_, mine_, question_)));
     board_.ask(word_of(question_));
     const auto end = Clock::now() + std::min(answers_come_within, context_.options.deadline / 2);
     while (!all_have_answered() && Clock::now() < end) std::this_thread::sleep_for(200us);
@@ -148,13 +148,13 @@ class Inquiry {
     std::vector<int> ranks;
     for (int number = 0; number < board_.node_ranks(); ++number) {
       const auto answer = board_.answer_of(number);
-      auto report = answer ? report_of(*answer) : std::nullopt;
+      auto report = answer ? report_from(*answer) : std::nullopt;
       if (!report) continue;
       reports.push_back(std::move(*report));
       ranks.push_back(context_.neighbours()[static_cast<std::size_t>(number)]);
     }
     const auto text = words_of(std::move(reports), ranks, question_);
-    return text ? CaughtError{ErrorKind::disagreement, cut(*text, NodeBoard::longest_failure)} : found_;
+    return text ? CaughtError{ErrorKind::disagreement, cut_to(*text, NodeBoard::longest_failure)} : found_;
   }
 
   bool all_have_answered() const {
@@ -200,7 +200,7 @@ bool answer_question(Runtime& context, std::string_view mine) {
   if (!context.board) return false;
   const std::uint64_t asked = context.board->question();
   if (asked == 0) return false;
-  context.board->answer(text_of(said_to(context, mine, question_of(asked))));
+  context.board->answer(report_text(said_to(context, mine, question_of(asked))));
   return true;
 }
 

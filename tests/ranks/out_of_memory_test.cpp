@@ -222,7 +222,8 @@ std::pair<Call, Call> collective_of_other_strides(Context& context) {
 }
 
 /// Calls on fields of f64.
-std::function<std::pair<Call, Call>(Context&)> twice(std::function<void(Context&, Array&, Array&)> call) {
+std::function<std::pair<Call, Call>(Context&)> called_twice(
+    std::function<void(Context&, Array&, Array&)> call) {
   return [call](Context& context) {
     const auto field = std::make_shared<Array>(zeros(context, {6, 8}, Slab(0), Dtype::f64));
     const auto result = std::make_shared<Array>(zeros(context, {6, 8}, Slab(0), Dtype::f64));
@@ -231,15 +232,15 @@ std::function<std::pair<Call, Call>(Context&)> twice(std::function<void(Context&
   };
 }
 
-std::function<std::pair<Call, Call>(Context&)> second(std::function<void(Context&, Array&, Array&)> call) {
+std::function<std::pair<Call, Call>(Context&)> once_more(std::function<void(Context&, Array&, Array&)> call) {
   return [call](Context& context) {
-    auto calls = twice(call)(context);
+    auto calls = called_twice(call)(context);
     calls.first = [] {};
     return calls;
   };
 }
 
-void apply(Context&, Array& field, Array& result) {
+void apply_ones(Context&, Array& field, Array& result) {
   spectral_apply_into(field, result, [](const WaveVector&) { return std::complex<double>(1, 0); });
 }
 
@@ -254,23 +255,24 @@ const Again again_cases[] = {
     {"Transform", false, transform_of_other_strides},
     {"Product", true, product_of_other_strides},
     {"Collective", true, collective_of_other_strides},
-    {"SpectralApply", true, twice(apply)},
+    {"SpectralApply", true, called_twice(apply_ones)},
     {"FirstSymbol", true,
      [](Context& context) {
-       auto calls = twice(solve_after_gradient)(context);
-       calls.second = twice([](Context&, Array& f, Array& r) { solve_poisson_into(f, r); })(context).first;
+       auto calls = called_twice(solve_after_gradient)(context);
+       calls.second =
+           called_twice([](Context&, Array& f, Array& r) { solve_poisson_into(f, r); })(context).first;
        return calls;
      }},
-    {"Reduction", true, second([](Context&, Array& f, Array&) { (void)reduce(f, ArrayReduction::sum); })},
-    {"InnerProduct", true, second([](Context&, Array& f, Array& r) { (void)inner_product(f, r, false); })},
-    {"Comparison", true, second([](Context&, Array& f, Array& r) { (void)compare(f, r); })},
-    {"Conversion", true, second([](Context&, Array& f, Array&) { (void)astype(f, Dtype::f32); })},
-    {"Text", true, second([](Context&, Array& f, Array&) { (void)to_string(f); })},
-    {"Element", true, second([](Context&, Array& f, Array&) {
+    {"Reduction", true, once_more([](Context&, Array& f, Array&) { (void)reduce(f, ArrayReduction::sum); })},
+    {"InnerProduct", true, once_more([](Context&, Array& f, Array& r) { (void)inner_product(f, r, false); })},
+    {"Comparison", true, once_more([](Context&, Array& f, Array& r) { (void)compare(f, r); })},
+    {"Conversion", true, once_more([](Context&, Array& f, Array&) { (void)astype(f, Dtype::f32); })},
+    {"Text", true, once_more([](Context&, Array& f, Array&) { (void)to_string(f); })},
+    {"Element", true, once_more([](Context&, Array& f, Array&) {
        (void)at<double>(f, {3, 0});
      })},
-    {"Gathering", true, second([](Context&, Array& f, Array&) { (void)gather(f, 0); })},
-    {"Resizing", true, second([](Context& context, Array&, Array&) {
+    {"Gathering", true, once_more([](Context&, Array& f, Array&) { (void)gather(f, 0); })},
+    {"Resizing", true, once_more([](Context& context, Array&, Array&) {
        const Array modes = zeros(context, {6, 6}, Slab(0), Dtype::c128);
        Array more = zeros(context, {9, 9}, Slab(0), Dtype::c128);
        resize_spectrum_into(modes, more, {6, 6}, {9, 9});

@@ -23,7 +23,9 @@ ContextOptions short_deadline() {
 /// Whether the text says what is wrong. On another node a rank may only see that its peer, which saw it
 /// first, has given up.
 bool says_what_is_wrong(const std::string& text) {
-  return contains(text, "different plans") || (ranks().per_node > 0 && contains(text, "given up"));
+  const bool names_both = contains(text, "the ranks disagree on ") || contains(text, "different operations");
+  return names_both || contains(text, "different plans") ||
+         (ranks().per_node > 0 && contains(text, "given up"));
 }
 
 /// Every rank must be told, be it that it saw it or that it heard it from who did; the context is failed.

@@ -7,7 +7,7 @@
 namespace partita {
 namespace {
 
-std::string value_of(const runtime::Report& report, const std::string& name) {
+std::string fact_of(const runtime::Report& report, const std::string& name) {
   for (const Fact& fact : report.facts) {
     if (fact.name == name) return fact.value;
   }
@@ -22,9 +22,9 @@ TEST(CallNotes, SayWhatAnExecutionWas) {
   const auto said = notes.execution(3, false);
   ASSERT_TRUE(said.has_value());
   EXPECT_EQ(said->operation, "all_reduce");
-  EXPECT_EQ(value_of(*said, "reduction"), "sum");
-  EXPECT_EQ(value_of(*said, "the operands"), "array 7 and array 9 of the context");
-  EXPECT_EQ(value_of(*said, "factors"), "alpha 2+0i, beta 1+0i, scale 0");
+  EXPECT_EQ(fact_of(*said, "reduction"), "sum");
+  EXPECT_EQ(fact_of(*said, "the operands"), "array 7 and array 9 of the context");
+  EXPECT_EQ(fact_of(*said, "factors"), "alpha 2+0i, beta 1+0i, scale 0");
   EXPECT_FALSE(notes.execution(3, true).has_value());
   EXPECT_FALSE(notes.execution(4, false).has_value());
   EXPECT_FALSE(notes.execution(0, false).has_value());
