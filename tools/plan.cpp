@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tools/command_line.hpp"
+#include "tools/planning.hpp"
 #include "tools/question.hpp"
 
 namespace partita::tools::plan_command {
@@ -88,8 +89,11 @@ void plan(const PlanOptions& options) {
   question.require_both_distributions();
   const Setting setting = setting_of(options);
   if (question.operation == Operation::matmul) return plan_multiply(options, setting);
-  const Planner planner = planner_of(question, setting);
+  Progress progress(phases_of_planning(setting.topology.ranks()), true);
+  const Planner planner = planned_once(planner_of(question, setting), progress);
   const Prediction prediction = simulate(planner, setting.topology.ranks(), setting.machine);
+  (void)planner(options.rank);
+  progress.done();
   if (options.json) return print_json(options, setting, planner, prediction);
   print_text(options, setting, planner, prediction);
   if (!options.verify) return;

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tools/command_line.hpp"
+#include "tools/planning.hpp"
 #include "tools/question.hpp"
 
 namespace partita::tools {
@@ -26,6 +27,20 @@ struct Answer {
     return memory > 0 ? fmt::format("{:g} x operands", memory) : "unlimited";
   }
 };
+
+double largest_part(const Operand& operand) {
+  return static_cast<double>(operand.layout.largest_local_size());
+}
+
+double multiplications(const Plan& plan) {
+  double all = 0;
+  for (const Step& step : plan.steps) {
+    if (step.kind != StepKind::compute) continue;
+    const Work& work = plan.works[static_cast<std::size_t>(step.work)];
+    if (std::holds_alternative<partita::Multiply>(work)) all += flops(work, false) / 2;
+  }
+  return all;
+}
 
 class Multiply {
  public:
@@ -71,16 +86,21 @@ class Multiply {
     Answer answer;
     answer.memory = times;
     answer.d = d.to_string();
-    answer.bound = matmul_volume_bound(m(), n(), k(), ranks(), scratch);
-    const Planner planner = [&](int rank) {
+    MatmulShares shares{0, largest_part(operands.a), largest_part(operands.b), largest_part(operands.d)};
+    const std::string_view memory = times > 0 ? "of limited memory" : "of unlimited memory";
+    Progress progress(phases_of_planning(ranks(), fmt::format("ranks planned, {}", memory)), true);
+    const auto plan_rank = [&](int rank) {
       Plan plan = plan_matmul(operands, setting_.topology, rank, how, setting_.machine);
       const MatmulVolume volume = matmul_volume(plan);
       answer.received = std::max(answer.received, volume.received);
       answer.scratch = std::max(answer.scratch, volume.scratch);
+      shares.multiplications = std::max(shares.multiplications, multiplications(plan));
       return plan;
     };
+    const Planner planner = planned_once(plan_rank, progress);
     answer.prediction = simulate(planner, ranks(), setting_.machine);
     answer.plan = planner(options_.rank);
+    answer.bound = matmul_volume_bound(m(), n(), k(), ranks(), scratch, shares);
     return answer;
   }
 

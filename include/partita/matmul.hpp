@@ -167,6 +167,11 @@ PARTITA_API Plan plan_matmul(const MatmulOperands& operands, const Topology& top
 PARTITA_API Layout cheapest_result(const Operand& a, const Operand& b, const Topology& topology,
                                    const MatmulOptions& options = {}, const Machine& machine = {});
 
+/// The same in a context: with its machine, and among its ranks as they reach each other's memory where the
+/// product is made (on the devices where an operand, or D by `options.space`, is in their memory). Local.
+PARTITA_API Layout cheapest_result(const Context& context, const Operand& a, const Operand& b,
+                                   const MatmulOptions& options = {});
+
 /// The dtype of a new D, of factors of that dtype: `options.result`, or as it says there. Pure.
 PARTITA_API Dtype result_dtype(Dtype factors, const MatmulOptions& options = {});
 
@@ -179,12 +184,22 @@ struct MatmulVolume {
 /// Of a plan of `plan_matmul`. Pure.
 PARTITA_API MatmulVolume matmul_volume(const Plan& plan);
 
-/// The lower bound to compare it with: the least over all process grids of 2mnk / (P sqrt(S)) + mn/P elements
-/// a rank, S the elements of the largest tile of A, B or D that stays on a rank, in its part of the operand
-/// or in `scratch` elements beside it (Kwasniewski et al. 2019). With scratch 0, memory without limit: 3
-/// (mnk/P)^(2/3) (Irony, Toledo and Tiskin 2004). 0 where nothing fits.
+/// How the work and the operands of a multiply are divided among the ranks. Members that are 0: evenly, that
+/// is mnk/P, mk/P, kn/P and mn/P.
+struct MatmulShares {
+  double multiplications = 0;  ///< of the rank that makes most
+  double a = 0, b = 0, d = 0;  ///< elements that the rank with the largest part owns of A, B and D
+};
+
+/// No plan lets all ranks receive fewer elements on average than this, so some rank receives as many. x, y
+/// and z elements of A, B and D are needed for V multiplications, with xyz >= V^2 (Loomis and Whitney 1949),
+/// x >= V/n, y >= V/m and z >= V/k; what a rank owns it need not receive. V = mnk/P where the work is divided
+/// evenly: the least x + y + z is then that of Al Daas, Ballard, Grigori, Kumar and Rouse (2022), 3
+/// (mnk/P)^(2/3) for matrices that are nearly square. With `scratch` elements beside the owned ones on each
+/// rank, 0 for memory without limit, it is at least 2V / sqrt(M) less what is owned, where M is all that a
+/// rank holds (Kwasniewski et al. 2019). Never negative. Pure.
 PARTITA_API double matmul_volume_bound(std::int64_t m, std::int64_t n, std::int64_t k, int ranks,
-                                       std::int64_t scratch = 0);
+                                       std::int64_t scratch = 0, const MatmulShares& shares = {});
 
 // --- carrying out
 

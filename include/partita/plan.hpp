@@ -119,7 +119,8 @@ struct ExplainOptions {
   bool steps = false;  ///< list every step, not only the totals
 };
 /// One rank's plan, and the totals over all ranks of `planner` where it is given (it is asked for every rank
-/// up to 1,024 ranks, for an evenly spaced sample of 256 beyond, and says so). Pure.
+/// up to 1,024 ranks, for an evenly spaced sample of 256 beyond, of fewer where plans have many steps, and
+/// says so). Pure.
 PARTITA_API std::string explain(const Plan& plan, const ExplainOptions& options = {},
                                 const Planner& planner = {});
 

@@ -66,23 +66,6 @@ double least_multiplications(const GridQuestion& question, const Admits& admits)
   return least;
 }
 
-/// The largest of the grid's tiles that stays where it is: in the rank's own part of that operand, or in the
-/// scratch.
-double resident(const GridQuestion& question, const Grid& grid) {
-  const Longest tile(question, grid);
-  const auto ranks = static_cast<double>(question.ranks);
-  const auto room = static_cast<double>(question.scratch);
-  double most = 0;
-  const auto consider = [&](double elements, double operand) {
-    if (elements <= std::max(room, std::ceil(operand / ranks))) most = std::max(most, elements);
-  };
-  const std::int64_t matrices = question.planes * question.batch;
-  consider(product(tile.m, tile.k), product(question.batched_a ? matrices : 1, question.m, question.k));
-  consider(product(tile.k, tile.n), product(question.batched_b ? matrices : 1, question.k, question.n));
-  consider(product(tile.m, tile.n), product(matrices, question.m, question.n));
-  return most;
-}
-
 }  // namespace
 
 std::string Grid::to_string() const {
@@ -156,21 +139,6 @@ std::int64_t smallest_scratch(const GridQuestion& question) {
   std::int64_t least = std::numeric_limits<std::int64_t>::max();
   for_each_grid(question, [&](const Grid& grid) { least = std::min(least, least_scratch(question, grid)); });
   return least;
-}
-
-double received_bound(const GridQuestion& question) {
-  const auto ranks = static_cast<double>(question.ranks);
-  const std::int64_t matrices = question.planes * question.batch;
-  const double volume = product(matrices, question.m, question.n, question.k) / ranks;
-  if (question.scratch == 0) return 3 * std::pow(volume, 2.0 / 3);
-  const auto any = [](const Grid&) { return true; };
-  const double most = slightly_uneven * least_multiplications(question, any);
-  double largest = 0;
-  for_each_grid(question, [&](const Grid& grid) {
-    if (multiplications(question, grid) <= most) largest = std::max(largest, resident(question, grid));
-  });
-  if (largest == 0) return 0;
-  return 2 * volume / std::sqrt(largest) + product(matrices, question.m, question.n) / ranks;
 }
 
 }  // namespace partita::multiplication

@@ -41,9 +41,9 @@ struct GridQuestion {
 ///     c_m c_k + c_k c_n           its parts of A and B
 ///     + c_m c_n (p_k - 1) / p_k   of the p_k sums of its tile of D, each rank joins one p_k-th
 ///
-/// times the batches of the tile. With c = (mnk/P)^(1/3) in all three that is 3 (mnk/P)^(2/3), with p_k = 1
-/// and c_m c_n = S it is 2mnk / (P sqrt(S)): the lower bounds (Irony, Toledo and Tiskin 2004; Kwasniewski et
-/// al. 2019).
+/// times the batches of the tile. With c = (mnk/P)^(1/3) in all three that is 3 (mnk/P)^(2/3), the least that
+/// a rank needs for its share of the multiplications (Irony, Toledo and Tiskin 2004); with p_k = 1 and
+/// c_m c_n = S it is 2mnk / (P sqrt(S)).
 double received(const GridQuestion& question, const Grid& grid);
 
 /// Multiplications of the busiest rank: c_batch c_m c_n c_k.
@@ -86,10 +86,5 @@ class GridSearch {
 
 /// The scratch with which at least one grid fits, in elements.
 std::int64_t smallest_scratch(const GridQuestion& question);
-
-/// The least over all grids of at most P parts of the lower bound 2mnk / (P sqrt(S)) + mn/P (Kwasniewski et
-/// al. 2019), S being the elements of the largest tile that stays resident on a rank; of A, B or D, whichever
-/// is largest. Without a limit on the scratch: 3 (mnk/P)^(2/3).
-double received_bound(const GridQuestion& question);
 
 }  // namespace partita::multiplication

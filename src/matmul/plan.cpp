@@ -12,7 +12,6 @@
 #include "base/round.hpp"
 #include "matmul/assembly.hpp"
 #include "matmul/crossing.hpp"
-#include "matmul/grid_search.hpp"
 #include "matmul/memory_limit.hpp"
 #include "plan/moves.hpp"
 #include "plan/work.hpp"
@@ -193,19 +192,6 @@ MatmulVolume matmul_volume(const Plan& plan) {
   const std::int64_t item = known ? size_of(plan.buffers.front().operand->dtype) : 1;
   result.scratch = ceil_divide(planning::scratch_bytes(plan), item);
   return result;
-}
-
-double matmul_volume_bound(std::int64_t m, std::int64_t n, std::int64_t k, int ranks, std::int64_t scratch) {
-  check(m >= 0 && n >= 0 && k >= 0, "a product of {}x{} by {}x{} has negative extents", m, k, k, n);
-  check(ranks >= 1, "a bound for at least one rank, not {}", ranks);
-  check(scratch >= 0, "scratch must not be negative, but is {}", scratch);
-  multiplication::GridQuestion question;
-  question.m = m;
-  question.n = n;
-  question.k = k;
-  question.ranks = ranks;
-  question.scratch = scratch;
-  return multiplication::received_bound(question);
 }
 
 }  // namespace partita

@@ -44,9 +44,10 @@ constexpr std::array<TrafficField, 6> traffic_fields{{
 constexpr int most_ranks_asked = 1024;
 constexpr int sample_size = 256;
 
-Totals totals_of(const Planner& planner, int ranks) {
+Totals totals_of(const Planner& planner, const Plan& plan) {
   Totals totals;
-  const std::vector<int> asked = sample_ranks(ranks, ranks <= most_ranks_asked ? ranks : sample_size);
+  const int ranks = plan.topology.ranks();
+  const std::vector<int> asked = sample_ranks(plan, ranks <= most_ranks_asked ? ranks : sample_size);
   for (const int rank : asked) {
     const Traffic more = traffic(planner(rank));
     for (const TrafficField& field : traffic_fields) {
@@ -219,7 +220,7 @@ std::string explain_text(const Plan& plan, const std::optional<Totals>& totals, 
 
 std::string explain(const Plan& plan, const ExplainOptions& options, const Planner& planner) {
   std::optional<Totals> totals;
-  if (planner) totals = totals_of(planner, plan.topology.ranks());
+  if (planner) totals = totals_of(planner, plan);
   return options.format == ExplainOptions::Format::json ? explain_json(plan, totals, options.steps)
                                                         : explain_text(plan, totals, options.steps);
 }

@@ -33,5 +33,7 @@ double run_bytes(const Plan& plan, const Step& step);
 
 /// At most `most` ranks of 0 .. ranks-1, evenly spaced, the first and the last among them.
 std::vector<int> sample_ranks(int ranks, int most);
+/// The same of plans as long as this one: so few that looking at them takes seconds, not minutes.
+std::vector<int> sample_ranks(const Plan& plan, int most);
 
 }  // namespace partita::planning

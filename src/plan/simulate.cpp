@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <partita/machine.hpp>
+#include <utility>
 #include <vector>
 
 #include "base/check.hpp"
@@ -96,11 +97,12 @@ Prediction simulate_all(const Planner& planner, int ranks, const Machine& machin
 }
 
 // One plan is kept at a time: the plans of a sample may be large.
-Prediction simulate_sample(const Planner& planner, int ranks, const Machine& machine) {
+Prediction simulate_sample(const Planner& planner, Plan first, const Machine& machine) {
   Prediction prediction;
-  const std::vector<int> sample = sample_ranks(ranks, most_ranks_run);
+  const int ranks = first.topology.ranks();
+  const std::vector<int> sample = sample_ranks(first, most_ranks_run);
   for (const int rank : sample) {
-    const Plan plan = planner(rank);
+    const Plan plan = rank == 0 ? std::move(first) : planner(rank);
     add_totals(prediction, traffic(plan));
     const double seconds = price(plan, machine);
     if (seconds > prediction.seconds || rank == 0) choose_slowest(prediction, {plan}, {seconds});
@@ -121,10 +123,11 @@ double price(const Plan& plan, const Machine& machine) {
 Prediction simulate(const Planner& planner, int ranks, const Machine& machine) {
   check(static_cast<bool>(planner), "simulate needs a planner");
   check(ranks >= 1, "simulate needs at least one rank, not {}", ranks);
-  const int planned = planner(0).topology.ranks();
+  Plan first = planner(0);
+  const int planned = first.topology.ranks();
   check(planned == ranks, "the plans are for {} ranks, not {}", planned, ranks);
   return ranks <= most_ranks_run ? simulate_all(planner, ranks, machine)
-                                 : simulate_sample(planner, ranks, machine);
+                                 : simulate_sample(planner, std::move(first), machine);
 }
 
 }  // namespace partita

@@ -43,8 +43,9 @@ free, tight = plan["answers"]
 assert free["memory"] is None and tight["memory"] == 1.5
 assert free["method"] == "all-gather" and free["result"] == "slab:0", free
 assert free["received"] == 800 * 1200 * 3 // 4 and free["scratch"] == 0
-assert abs(free["bound"] - 3 * (1000 * 1200 * 800 / 4) ** (2 / 3)) < 1
-assert abs(free["ratio"] - free["received"] / free["bound"]) < 1e-9 and free["seconds"] > 0
+owned = (1000 * 800 + 800 * 1200 + 1000 * 1200) / 4
+assert abs(free["bound"] - (3 * (1000 * 1200 * 800 / 4) ** (2 / 3) - owned)) < 1, free
+assert 1 <= free["ratio"] and abs(free["ratio"] - free["received"] / free["bound"]) < 1e-9 and free["seconds"] > 0
 END
 "$partita" plan --operation matmul slab:1 slab:0 --shape 30x20x4000 -n 3 --op tn --result slab:1 --steps >out
 grep -q 'the cost model' out || fail "reason"
@@ -70,10 +71,25 @@ expect_failure 2 'too small' "$partita" plan --operation matmul slab:0 slab:0 --
 python3 - <<'END'
 import json
 plan = json.load(open("out"))
-for answer in plan["answers"]:
-    assert 0 < answer["ratio"] < 1.1, answer
+share = 32768**2 / 1024
+free, tight = plan["answers"]
+assert free["received"] <= 1.1 * 3 * (share * 32768) ** (2 / 3), free
+assert tight["received"] <= 1.1 * (2 * share * 32768 / share**0.5 + share), tight
+assert free["ratio"] >= 1 and tight["ratio"] >= 1, plan
 assert plan["answers"][1]["scratch"] <= 0.5 * 3 * 32768**2 / 1024
 END
+
+# Matrices of any shape: no plan receives less than the bound.
+for shape in 30x20x400000 400000x20x30 20x400000x30 2000x2000x20 20x20x20; do
+  for to in slab:0 slab:1 replicated; do
+    "$partita" plan --operation matmul slab:1 $to --shape $shape -n 3 --json >out || fail "$shape"
+    python3 - <<'END'
+import json
+for answer in json.load(open("out"))["answers"]:
+    assert answer.get("received", 0) >= answer.get("bound", 0) * 0.999999, answer
+END
+  done
+done
 
 expect_failure 2 'm x n x k' "$partita" plan --operation matmul slab:0 slab:1 --shape 9x9
 expect_failure 2 'too small' "$partita" plan --operation matmul slab:1 slab:0 --result slab:1 --shape 90x90x9 -n 3 --memory 1 --ranks-per-node 1
