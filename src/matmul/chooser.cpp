@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "base/check.hpp"
+#include "base/option_names.hpp"
 #include "matmul/memory_limit.hpp"
 #include "matmul/scratch_account.hpp"
 
@@ -141,6 +143,64 @@ Choice cheapest(const Problem& problem) {
   return chosen;
 }
 
+Choice choose_anew(const Problem& problem) {
+  if (problem.options.method == MatmulMethod::automatic) return cheapest(problem);
+  const bool by_grid = problem.options.method == MatmulMethod::communication_avoiding;
+  Tiling tiling = by_grid ? grid_tiling_or_refusal(problem) : tiling_of(problem, problem.options.method);
+  check_named(problem, tiling);
+  tiling.reason += "; asked for";
+  return pricer_of(problem)(std::move(tiling));
+}
+
+// --- the same problem for many ranks
+
+/// From so many ranks on a choice takes longer than a plan, and who plans thousands of ranks plans several.
+constexpr int ranks_planned_in_turn = 256;
+
+/// All of a problem that is not the rank's, but for the topology.
+std::string key_of(const Problem& problem) {
+  const MatmulOptions& options = problem.options;
+  std::string key = fmt::format(
+      "{} {} {} {} {} {} {} {} {} {} {}", name(options.method), name(options.epilogue), options.memory_limit,
+      name(problem.compute), name(problem.reduced), problem.in_place, problem.multiplies_nothing(),
+      problem.beside_stationary, problem.beside_moving, problem.conjugate_a, problem.conjugate_b);
+  for (const Operand* const one :
+       {static_cast<const Operand*>(&problem.a), static_cast<const Operand*>(&problem.b),
+        static_cast<const Operand*>(&problem.d)})
+    key += " | " + one->to_string();
+  for (const auto* const one : {&problem.c, &problem.bias, &problem.auxiliary, &problem.gradient,
+                                &problem.scale_a, &problem.scale_b, &problem.scale_d, &problem.amax_d})
+    key += *one ? " | " + (*one)->to_string() : " | none";
+  if (problem.groups) {
+    key += fmt::format(" | {} {} {}", problem.groups->turn_bytes, problem.groups->round_bytes,
+                       problem.groups->shortest_turn);
+  }
+  return key + " | " + to_string(problem.machine);
+}
+
+/// What this thread has chosen last.
+class LastChoices {
+ public:
+  const Choice* find(const std::string& key, const Topology& topology) const {
+    const auto found = std::ranges::find_if(
+        choices_, [&](const Known& one) { return one.key == key && one.topology == topology; });
+    return found == choices_.end() ? nullptr : &found->choice;
+  }
+  void keep(std::string key, const Topology& topology, Choice choice) {
+    constexpr std::size_t most = 4;
+    if (choices_.size() == most) choices_.erase(choices_.begin());
+    choices_.push_back({std::move(key), topology, std::move(choice)});
+  }
+
+ private:
+  struct Known {
+    std::string key;
+    Topology topology;
+    Choice choice;
+  };
+  std::vector<Known> choices_;
+};
+
 }  // namespace
 
 bool is_worth_it(const Choice& first, const Choice& second) {
@@ -149,12 +209,13 @@ bool is_worth_it(const Choice& first, const Choice& second) {
 }
 
 Choice choose(const Problem& problem) {
-  if (problem.options.method == MatmulMethod::automatic) return cheapest(problem);
-  const bool by_grid = problem.options.method == MatmulMethod::communication_avoiding;
-  Tiling tiling = by_grid ? grid_tiling_or_refusal(problem) : tiling_of(problem, problem.options.method);
-  check_named(problem, tiling);
-  tiling.reason += "; asked for";
-  return pricer_of(problem)(std::move(tiling));
+  if (problem.ranks() < ranks_planned_in_turn) return choose_anew(problem);
+  static thread_local LastChoices last;
+  std::string key = key_of(problem);
+  if (const Choice* const known = last.find(key, problem.topology)) return *known;
+  Choice chosen = choose_anew(problem);
+  last.keep(std::move(key), problem.topology, chosen);
+  return chosen;
 }
 
 }  // namespace partita::multiplication
