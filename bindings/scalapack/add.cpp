@@ -100,19 +100,19 @@ bool is_worth_it(const Problem& problem, const AddCall<T>& call, Grid& grid) {
 }
 
 /// False: no layout of ours describes A or C.
-template <class T>
-bool computed(const Problem& problem, const AddCall<T>& call, const Coordinates& coordinates) {
+template <class T, class HandOn>
+bool computed(const Problem& problem, const AddCall<T>& call, const Coordinates& coordinates,
+              const HandOn& hand_on) {
   const auto c = layout_of(problem.c, coordinates);
   const bool reads_a = *call.alpha != T(0);
   const auto a = reads_a ? layout_of(problem.a, coordinates) : c;
   if (!a || !c) return false;
-  ++calls.computed;
-  if (reads_a) {
+  const auto ours = [&] {
+    if (!reads_a) return scale(*call.beta, view_of(problem.c, coordinates, *c, call.c, dtype_of<T>()));
     Grid& grid = Grid::of(problem.c.descriptor.context, coordinates);
     add<T>(problem, *a, *c, {*call.alpha, *call.beta, call.a, call.c}, grid);
-  } else {
-    scale(*call.beta, view_of(problem.c, coordinates, *c, call.c, dtype_of<T>()));
-  }
+  };
+  compute_or_hand_on(ours, hand_on);
   return true;
 }
 
@@ -127,7 +127,7 @@ void checked(const Routine& routine, const Problem& problem, bool op_known, cons
   if (*call.alpha == T(0) && *call.beta == T(1)) return;
   const bool worth = *call.alpha == T(0) || is_worth_it(problem, call, Grid::of(context, grid));
   if (!worth && hand_on()) return;
-  if (computed(problem, call, grid) || hand_on()) return;
+  if (computed(problem, call, grid, hand_on) || hand_on()) return;
   const bool a = !layout_of(problem.a, grid);
   report_unsupported(routine.name, a ? problem.a : problem.c,
                      a ? problem.positions.desca : problem.positions.descc);

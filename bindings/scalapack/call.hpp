@@ -6,6 +6,7 @@
 #include <complex>
 #include <exception>
 #include <optional>
+#include <partita/error.hpp>
 #include <partita/export.hpp>
 #include <partita/matmul.hpp>
 #include <string_view>
@@ -46,6 +47,20 @@ bool hand_on(const Routine& routine, Arguments... arguments) {
   ++calls.handed_on;
   function(arguments...);
   return true;
+}
+
+/// Computes here; where there is no memory for that, the next routine takes the call. `ours` runs out of
+/// memory on all processes alike, and before it has written anything that the next routine reads.
+template <class Ours, class HandOn>
+void compute_or_hand_on(const Ours& ours, const HandOn& next) {
+  try {
+    ours();
+    ++calls.computed;
+    return;
+  } catch (const MemoryError&) {
+    if (next()) return;
+    throw;
+  }
 }
 
 /// 'N', 'T' or 'C', in either case.

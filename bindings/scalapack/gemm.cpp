@@ -186,10 +186,12 @@ void compute(const Routine& routine, const GemmCall<T>& call, const Problem& pro
   layouts.a = product ? layout_of(problem.a, coordinates) : layouts.c;
   layouts.b = product ? layout_of(problem.b, coordinates) : layouts.c;
   if (!layouts.a || !layouts.b || !layouts.c) return not_ours(routine, call, problem, layouts);
-  ++calls.computed;
-  // The local part of C is all that is needed where alpha or k is 0.
-  if (!product) return scale(*call.beta, view_of(problem.c, coordinates, *layouts.c, call.c, dtype_of<T>()));
-  multiply(call, problem, layouts, grid);
+  const auto ours = [&] {
+    if (product) return multiply(call, problem, layouts, grid);
+    // The local part of C is all that is needed where alpha or k is 0.
+    scale(*call.beta, view_of(problem.c, coordinates, *layouts.c, call.c, dtype_of<T>()));
+  };
+  compute_or_hand_on(ours, [&] { return hand_on(routine, call); });
 }
 
 /// A product whose faster way is found out by trying. There is a next routine.

@@ -183,11 +183,25 @@ void copy(Grid& whole, const Side& a, const Side& b, const Gemr2dCall& call, Dty
   redistribute(source, destination);
 }
 
+void copy_all(Grid& whole, const Side& a, const Side& b, const Gemr2dCall& call, Dtype dtype) {
+  for (const Piece& rows :
+       pieces(a.matrix.descriptor.rows, a.matrix.row, b.matrix.descriptor.rows, b.matrix.row, call.m)) {
+    for (const Piece& columns : pieces(a.matrix.descriptor.columns, a.matrix.column,
+                                       b.matrix.descriptor.columns, b.matrix.column, call.n)) {
+      copy(whole, part_of(a, rows, columns), part_of(b, rows, columns), call, dtype);
+    }
+  }
+}
+
 /// The next routine reads all descriptors as those of 9 entries.
+bool next_reads(const Side& a, const Side& b) {
+  return a.matrix.descriptor.type != Descriptor::first_block &&
+         b.matrix.descriptor.type != Descriptor::first_block;
+}
+
 bool is_worth_it(const Side& a, const Side& b, Grid& whole, Dtype dtype) {
+  if (!next_reads(a, b)) return true;
   const auto& [descriptor, row, column, rows, columns] = a.matrix;
-  if (descriptor.type == Descriptor::first_block || b.matrix.descriptor.type == Descriptor::first_block)
-    return true;
   const double bytes = 1.0 * static_cast<double>(rows * columns * size_of(dtype)) / whole.processes();
   CallKey key;
   key.add(static_cast<int>(dtype)).add(a.matrix).add(b.matrix);
@@ -207,14 +221,9 @@ void checked_gemr2d(const Routine& routine, Dtype dtype, const Gemr2dCall& call,
   Grid& whole = Grid::of(call.context, coordinates);
   if (everybody_knows(a, b, whole) && !is_worth_it(a, b, whole, dtype) && hand_on()) return;
   complete(a, b, whole);
-  ++calls.computed;
-  for (const Piece& rows :
-       pieces(a.matrix.descriptor.rows, a.matrix.row, b.matrix.descriptor.rows, b.matrix.row, call.m)) {
-    for (const Piece& columns : pieces(a.matrix.descriptor.columns, a.matrix.column,
-                                       b.matrix.descriptor.columns, b.matrix.column, call.n)) {
-      copy(whole, part_of(a, rows, columns), part_of(b, rows, columns), call, dtype);
-    }
-  }
+  // What some pieces have copied already, the next routine copies again.
+  compute_or_hand_on([&] { copy_all(whole, a, b, call, dtype); },
+                     [&] { return next_reads(a, b) && hand_on(); });
 }
 
 /// Collective over the grid of `call.context`, blocking.

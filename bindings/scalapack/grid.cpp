@@ -83,6 +83,8 @@ Context Grid::started(const Device& device) const {
   options.device = device;
   // ScaLAPACK waits for late processes for ever. PARTITA_DEADLINE may shorten this.
   options.deadline = std::chrono::hours(24);
+  // A factorisation makes each of its calls once: plans are to take little beside the program's matrices.
+  options.plan_cache_bytes = std::int64_t{64} << 20;
   return initialize(options);
 }
 

@@ -111,6 +111,11 @@ struct ContextOptions {
   /// their scratch: the least recently used goes first. The same on all ranks, at least 1. What has been
   /// captured into CUDA graphs stays beside these, as long as the graphs.
   int plan_cache_size = 64;
+  /// Bytes of scratch that the kept plans may have in all, of the rank where they have most; the one used
+  /// last stays however large it is. 0: eight times the largest plan, at least 256 MiB. The same on all
+  /// ranks. Where an allocation fails for lack of memory, the least recently used plans are freed and it is
+  /// tried again.
+  std::int64_t plan_cache_bytes = 0;
   CrossMemory cross_memory = CrossMemory::automatic;  ///< the same on all ranks
   // What follows matters on devices only, and is the same on all ranks.
   DeviceHeap device_heap = DeviceHeap::automatic;

@@ -100,6 +100,10 @@ struct FftOptions {
 /// contradict each other.
 PARTITA_API Layout result_layout(const Operand& input, const Topology& topology,
                                  const FftOptions& options = {}, const Machine& machine = {});
+/// The same in a context: with its machine, and among its ranks as they reach each other's memory of the kind
+/// that the input is in. Local.
+PARTITA_API Layout result_layout(const Context& context, const Operand& input,
+                                 const FftOptions& options = {});
 /// Of the result: real to complex and back change it, in its precision. Pure.
 PARTITA_API Dtype result_dtype(Dtype input, FftKind kind);
 

@@ -8,6 +8,7 @@
 #include "arithmetic/folding.hpp"
 #include "arithmetic/reduced_layouts.hpp"
 #include "collectives/layouts.hpp"
+#include "context/kept_plans.hpp"
 #include "device/device_synchronization.hpp"
 #include "runtime/agree.hpp"
 #include "runtime/call_notes.hpp"
@@ -193,8 +194,8 @@ Array reduce(const Array& array, ArrayReduction reduction, const Axes& axes, con
     arithmetic::prepare_folds(operation, array, stream);
   });
   const std::string key = key_of(array, reduction, axes.list, options);
-  const std::shared_ptr<AxesPlan> plan = context->plans.find_or_make<AxesPlan>(
-      key, [&] { return plan_together(array, reduction, axes.list, options); });
+  const std::shared_ptr<AxesPlan> plan = contexts::kept_plan<AxesPlan>(
+      *context, key, [&] { return plan_together(array, reduction, axes.list, options); });
   const MemorySpace space = array.local().space;
   Array result = arrays::allocate(context, plan->what().result, plan->what().folding.result,
                                   {options.residency, Order::row_major, space}, key, where);

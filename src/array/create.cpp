@@ -6,6 +6,7 @@
 #include "base/check.hpp"
 #include "base/memory_space.hpp"
 #include "base/pages.hpp"
+#include "context/kept_plans.hpp"
 #include "runtime/agree.hpp"
 
 namespace partita {
@@ -66,7 +67,7 @@ Array make(const Context& context, const std::function<Layout()>& layout, Dtype 
   const MemorySpace space = options.space.value_or(state->default_space());
   std::optional<Layout> agreed;
   std::shared_ptr<void> ordinary;
-  runtime::collectively(*state, "empty", [&] {
+  const auto agree = [&] {
     agreed = layout();
     check(agreed->ranks() == state->size(), "the layout {} does not suit a context of {} ranks",
           agreed->to_string(), state->size());
@@ -75,7 +76,8 @@ Array make(const Context& context, const std::function<Layout()>& layout, Dtype 
                             "empty: device memory is asked for, but the context has no device");
     if (options.residency == Residency::ordinary) ordinary = own_memory(state, *agreed, dtype, space);
     return facts_of(*agreed, dtype, space, options);
-  });
+  };
+  contexts::with_room(*state, [&] { runtime::collectively(*state, "empty", agree); });
   if (options.residency == Residency::heap)
     return arrays::allocate_on_heap(state, *agreed, dtype, options.order, "empty", where, space);
   return in_ordinary_memory(state, *agreed, dtype, options.order, space, std::move(ordinary));
@@ -118,7 +120,9 @@ Array arrays::allocate(const std::shared_ptr<ContextState>& context, const Layou
   if (options.residency == Residency::heap)
     return allocate_on_heap(context, layout, dtype, options.order, purpose, where, space);
   std::shared_ptr<void> memory;
-  runtime::collectively(*context, purpose, [&] { memory = own_memory(context, layout, dtype, space); });
+  contexts::with_room(*context, [&] {
+    runtime::collectively(*context, purpose, [&] { memory = own_memory(context, layout, dtype, space); });
+  });
   return in_ordinary_memory(context, layout, dtype, options.order, space, std::move(memory));
 }
 

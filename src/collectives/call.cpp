@@ -15,7 +15,7 @@
 #include "collectives/packet_call.hpp"
 #include "collectives/plan_runner.hpp"
 #include "collectives/recent_calls.hpp"
-#include "context/context_state.hpp"
+#include "context/kept_plans.hpp"
 #include "device/device_runtime.hpp"
 #include "device/device_synchronization.hpp"
 #include "runtime/rank_zero.hpp"
@@ -139,10 +139,8 @@ std::shared_ptr<PlanRunner> plan_on_host(ContextState& context, const Call& call
     bound->set_heap_offsets(places);
     return bound;
   }
-  context.plans.make_room();
-  bound = make_plan(context, call, MemorySpace::host, places);
-  context.plans.insert(key, bound);
-  return bound;
+  return contexts::make_kept(context, key,
+                             [&] { return make_plan(context, call, MemorySpace::host, places); });
 }
 
 /// What carries out one call on devices: for each place of the destination one.
@@ -197,8 +195,11 @@ std::shared_ptr<Runner> runner_on_device(ContextState& context, const Call& call
   }
   HeapOffsets own = place_of_destination(context, call, *variants);
   const HeapOffsets agreed = agreed_heap_offsets(context, call.operation, own);
-  std::shared_ptr<Runner> runner = make_on_device(context, call, agreed.front());
+  const std::int64_t before = contexts::bytes_allocated(context);
+  std::shared_ptr<Runner> runner =
+      contexts::with_room(context, [&] { return make_on_device(context, call, agreed.front()); });
   variants->known.emplace_back(std::move(own), runner);
+  context.plans.add_bytes(key, contexts::largest_bytes(context, contexts::bytes_allocated(context) - before));
   return runner;
 }
 

@@ -15,7 +15,7 @@
 #include "collectives/layouts.hpp"
 #include "collectives/plan_runner.hpp"
 #include "collectives/plans.hpp"
-#include "context/context_state.hpp"
+#include "context/kept_plans.hpp"
 #include "device/device_runtime.hpp"
 #include "device/device_synchronization.hpp"
 
@@ -256,8 +256,10 @@ struct Halo::State {
   collective::HaloRunner& accumulating(Stream stream) {
     require_finished();
     if (!adjoint) {
-      adjoint = std::make_shared<collective::HaloRunner>(*context, operand, options,
-                                                         collective::HaloWay::accumulate);
+      adjoint = contexts::with_room(*context, [&] {
+        return std::make_shared<collective::HaloRunner>(*context, operand, options,
+                                                        collective::HaloWay::accumulate);
+      });
     }
     contexts::keep_for_graph(*context, stream, adjoint);
     return *adjoint;
@@ -271,8 +273,9 @@ struct Halo::State {
 };
 
 Halo::Halo(const Context& context, const Operand& operand, const HaloOptions& options)
-    : state_(new State{context.state(), operand, options,
-                       std::make_shared<collective::HaloRunner>(*context.state(), operand, options)}) {}
+    : state_(new State{context.state(), operand, options, contexts::with_room(*context.state(), [&] {
+                         return std::make_shared<collective::HaloRunner>(*context.state(), operand, options);
+                       })}) {}
 
 Halo::~Halo() = default;
 Halo::Halo(Halo&&) noexcept = default;
@@ -348,8 +351,9 @@ void halo_exchange(const Array& source, const View& extended, const HaloOptions&
   const std::string key =
       fmt::format("halo {} {}{}", collective::halo_text(source.layout(), options), name(source.dtype()),
                   source.operand().space == MemorySpace::device ? " on devices" : "");
-  const auto runner = context.plans.find_or_make<collective::HaloRunner>(
-      key, [&] { return std::make_shared<collective::HaloRunner>(context, source.operand(), options); });
+  const auto runner = contexts::kept_plan<collective::HaloRunner>(context, key, [&] {
+    return std::make_shared<collective::HaloRunner>(context, source.operand(), options);
+  });
   contexts::keep_for_graph(context, stream, runner);
   runner->run(source.local(), extended, stream);
 }

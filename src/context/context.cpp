@@ -4,6 +4,7 @@
 
 #include "base/check.hpp"
 #include "context/context_state.hpp"
+#include "context/kept_plans.hpp"
 #include "device/device_synchronization.hpp"
 #include "device/packet_board.hpp"
 #include "device/run_ahead.hpp"
@@ -13,12 +14,6 @@
 namespace partita {
 
 namespace {
-
-void collect_heaps(ContextState& state) {
-  state.plans.collect();
-  state.heap->collect();
-  if (state.device_heap) state.device_heap->collect();
-}
 
 ContextState& present(const std::shared_ptr<ContextState>& state) {
   check(state != nullptr, "the context has been moved away");
@@ -75,7 +70,7 @@ void Context::synchronize(Stream stream) const {
 
 void Context::collect() {
   present(state_).require_usable("collect");
-  collect_heaps(*state_);
+  contexts::collect_memory(*state_);
 }
 
 std::string Context::close(bool logged) {
@@ -87,7 +82,7 @@ std::string Context::close(bool logged) {
   state_->run_ahead.reset();
   state_->packets.reset();
   devices::finish_device(*state_, "close");
-  collect_heaps(*state_);
+  contexts::collect_memory(*state_);
   std::string leaks = state_->heap->leaks();
   if (state_->device_heap) leaks += state_->device_heap->leaks();
   if (logged && !leaks.empty()) state_->log->warn("symmetric memory that was never freed:\n" + leaks);

@@ -72,6 +72,8 @@ ContextState::~ContextState() {
 void contexts::start_context(ContextState& state) {
   state.host_topology = state.topology().with_cross_memory(state.cross_memory != nullptr);
   state.plans.set_capacity(state.options.plan_cache_size);
+  state.drop_plans = [&state] { return state.plans.drop_half(); };
+  state.plans.set_most_bytes(state.options.plan_cache_bytes);
   // The board of the largest node, so that all ranks ask for the same.
   state.node_memory = memory::NodeMemory::create(
       state, runtime::NodeBoard::bytes(memory::most_ranks_of_a_node(state.topology())));
@@ -80,10 +82,12 @@ void contexts::start_context(ContextState& state) {
   state.board =
       std::make_unique<runtime::NodeBoard>(state.node_memory->control(), static_cast<int>(neighbours.size()),
                                            static_cast<int>(place - neighbours.begin()));
-  state.heap = std::make_unique<memory::SymmetricHeap>(state, *state.node_memory,
-                                                       [&state](std::string_view what, bool dropped) {
-                                                         if (dropped) devices::finish_device(state, what);
-                                                       });
+  state.heap = std::make_unique<memory::SymmetricHeap>(
+      state, *state.node_memory,
+      [&state](std::string_view what, bool dropped) {
+        if (dropped) devices::finish_device(state, what);
+      },
+      [&state] { return state.drop_plans(); });
   devices::start_device(state);
   state.threads_hold = std::make_shared<std::pair<std::shared_ptr<void>, std::shared_ptr<void>>>(
       kernels::hold_blas_threads(state.threads), kernels::hold_fft_threads(state.threads));

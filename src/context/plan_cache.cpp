@@ -1,5 +1,6 @@
 #include "context/plan_cache.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/hash.hpp"
@@ -15,20 +16,50 @@ std::shared_ptr<void> PlanCache::find(const std::string& key) {
 
 void PlanCache::make_room() {
   // More than the capacity are there where plans were made while others were.
-  while (entries_.size() >= capacity_) {
-    index_.erase(entries_.back().key);
-    entries_.pop_back();
-  }
+  while (entries_.size() >= capacity_) drop_last();
 }
 
-void PlanCache::insert(const std::string& key, std::shared_ptr<void> plan) {
-  entries_.push_front({key, std::move(plan)});
+void PlanCache::insert(const std::string& key, std::shared_ptr<void> plan, std::int64_t bytes) {
+  entries_.push_front({key, std::move(plan), bytes});
   index_[entries_.front().key] = entries_.begin();
+  bytes_ += bytes;
+  drop_beyond_most_bytes();
+}
+
+void PlanCache::add_bytes(const std::string& key, std::int64_t bytes) {
+  const auto found = index_.find(key);
+  if (found == index_.end()) return;
+  found->second->bytes += bytes;
+  bytes_ += bytes;
+  drop_beyond_most_bytes();
+}
+
+bool PlanCache::drop_half() {
+  if (entries_.empty()) return false;
+  for (std::size_t left = entries_.size() / 2; entries_.size() > left;) drop_last();
+  return true;
+}
+
+void PlanCache::drop_last() {
+  bytes_ -= entries_.back().bytes;
+  index_.erase(entries_.back().key);
+  const Entry last = std::move(entries_.back());  // its destructor finds the cache in order
+  entries_.pop_back();
+}
+
+void PlanCache::drop_beyond_most_bytes() {
+  std::int64_t most = most_bytes_;
+  if (most == 0) {
+    for (const Entry& entry : entries_) most = std::max(most, largest_plans * entry.bytes);
+    most = std::max(most, always_kept);
+  }
+  while (bytes_ > most && entries_.size() > 1) drop_last();
 }
 
 void PlanCache::clear() {
   index_.clear();
   entries_.clear();
+  bytes_ = 0;
   pins_.clear();
   kept_.clear();  // plans may use these
 }
@@ -36,6 +67,7 @@ void PlanCache::clear() {
 void PlanCache::forget() noexcept {
   index_.clear();
   entries_.clear();
+  bytes_ = 0;
 }
 
 std::uint64_t PlanCache::hash_of_keys() const {

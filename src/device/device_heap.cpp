@@ -26,7 +26,7 @@ std::string share(DeviceRuntime& state, const Topology& topology, Backing backin
         if (dropped) finish_device(state, what);
         state.device->physical().collect(state.device_sharers);
       },
-      "device memory");
+      [&state] { return state.drop_plans(); }, "device memory");
   state.flags = std::make_unique<FlagBoard>(state);
   for (const std::string& text : runtime::exchange(state, operation, state.flags->unreachable())) {
     if (!text.empty()) return text;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 
@@ -25,6 +26,9 @@ struct DeviceRuntime : runtime::Runtime {
   std::unique_ptr<DeviceEvent> device_mark;
   std::unique_ptr<memory::NodeMemory> device_memory;
   std::unique_ptr<memory::SymmetricHeap> device_heap;
+  /// Drops some of the plans that the context keeps, the same on all ranks, so that heaps get their memory;
+  /// false: there are none. Set before there is a heap.
+  std::function<bool()> drop_plans;
   std::unique_ptr<FlagBoard> flags;
   /// Who can reach whose device memory: each rank a node of its own where peers' memory cannot be mapped.
   Topology device_topology = Topology::regular(1);

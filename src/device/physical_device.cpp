@@ -5,25 +5,30 @@
 #include <partita/error.hpp>
 #include <utility>
 
+#include "base/pages.hpp"
+
 namespace partita::devices {
 
 /// What stays may be in the way: then there is nothing to lose by waiting for it.
-void* PhysicalDevice::allocate(std::int64_t bytes) {
+template <class New>
+void* PhysicalDevice::allocated(std::int64_t bytes, const New& take) {
+  void* memory = nullptr;
   try {
-    return new_memory(bytes);
+    memory = take();
   } catch (const MemoryError&) {
     if (!collect_all()) throw;
   }
-  return new_memory(bytes);
+  if (memory == nullptr) memory = take();
+  note_allocated(bytes);
+  return memory;
+}
+
+void* PhysicalDevice::allocate(std::int64_t bytes) {
+  return allocated(bytes, [&] { return new_memory(bytes); });
 }
 
 void* PhysicalDevice::allocate_pinned(std::int64_t bytes) {
-  try {
-    return new_pinned(bytes);
-  } catch (const MemoryError&) {
-    if (!collect_all()) throw;
-  }
-  return new_pinned(bytes);
+  return allocated(bytes, [&] { return new_pinned(bytes); });
 }
 
 void PhysicalDevice::release(void* memory) noexcept {

@@ -90,6 +90,8 @@ class PhysicalDevice : public std::enable_shared_from_this<PhysicalDevice> {
   bool collect_all() noexcept;
 
  private:
+  template <class New>
+  void* allocated(std::int64_t bytes, const New& take);
   int threads() const;
   bool is_shared() const noexcept;
 

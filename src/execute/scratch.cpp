@@ -69,7 +69,7 @@ Scratch::~Scratch() {
   } else if (space_ == MemorySpace::device) {
     context_.device->physical().release_pinned(private_);
   } else {
-    std::free(private_);
+    FreePages{}(private_);
   }
 }
 

@@ -7,6 +7,7 @@
 #include "array/array_state.hpp"
 #include "array/pairs.hpp"
 #include "base/check.hpp"
+#include "context/kept_plans.hpp"
 #include "fft/problem.hpp"
 #include "fft/runner.hpp"
 #include "runtime/agree.hpp"
@@ -52,7 +53,8 @@ std::shared_ptr<Runner> cached_plan(ContextState& context, const std::string& re
                                     const std::function<fourier::Request()>& request) {
   const std::string key = fmt::format("fft {} | {} | {} | {}", input.to_string(), result,
                                       fourier::to_string(options), options.wisdom_file);
-  return context.plans.find_or_make<Runner>(key, [&] { return std::make_shared<Runner>(context, request); });
+  return contexts::kept_plan<Runner>(context, key,
+                                     [&] { return std::make_shared<Runner>(context, request); });
 }
 
 ContextState& usable_context(const Array& input) {
@@ -135,6 +137,12 @@ FftKind kind_of_type(const Array& input, FftKind first, int type) {
 }
 
 }  // namespace
+
+Layout result_layout(const Context& context, const Operand& input, const FftOptions& options) {
+  check(context.state() != nullptr, "fft: the context was moved away");
+  const ContextState& state = *context.state();
+  return result_layout(input, state.topology(input.space), options, state.machine);
+}
 
 Array fft(const Array& input, const FftOptions& options, SourcePlace where) {
   return transformed(input, {FftKind::c2c, false}, options, where);

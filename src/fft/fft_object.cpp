@@ -4,6 +4,7 @@
 #include "array/array_state.hpp"
 #include "array/pairs.hpp"
 #include "base/check.hpp"
+#include "context/kept_plans.hpp"
 #include "execute/autotune.hpp"
 #include "fft/problem.hpp"
 #include "fft/runner.hpp"
@@ -37,6 +38,9 @@ struct FFT::State {
   void check_batch(const std::vector<Array>& inputs, const std::vector<Array>& outputs) const;
   /// The same on every rank.
   void check_batch_together(const std::vector<Array>& inputs, const std::vector<Array>& outputs) const;
+  std::unique_ptr<Runner> made(const std::function<Request()>& request) const {
+    return contexts::with_room(*context, [&] { return std::make_unique<Runner>(*context, request); });
+  }
   /// Of the opposite transform, planned where there is none yet.
   Runner& backward();
 };
@@ -70,7 +74,7 @@ void FFT::State::check_batch_together(const std::vector<Array>& inputs,
 
 Runner& FFT::State::backward() {
   if (inverse) return *inverse;
-  inverse = std::make_unique<Runner>(*context, [&]() -> Request {
+  inverse = made([&]() -> Request {
     const FftOptions options = fourier::opposite(request().options, request().input.layout.shape());
     return {request().output, request().input, options, request().in_place};
   });
@@ -82,17 +86,14 @@ FFT::FFT(const Context& context, const Operand& input, const FftOptions& options
     : state_(std::make_unique<State>()) {
   state_->context = context.state();
   ContextState& shared = *state_->context;
-  state_->forward =
-      std::make_unique<Runner>(shared, [&] { return fourier::into_new(shared, input, options); });
+  state_->forward = state_->made([&] { return fourier::into_new(shared, input, options); });
 }
 
 FFT::FFT(const Context& context, const Operand& input, const Operand& output, const FftOptions& options,
          bool in_place)
     : state_(std::make_unique<State>()) {
   state_->context = context.state();
-  state_->forward = std::make_unique<Runner>(*state_->context, [&]() -> Request {
-    return {input, output, options, in_place};
-  });
+  state_->forward = state_->made([&]() -> Request { return {input, output, options, in_place}; });
 }
 
 FFT::~FFT() = default;

@@ -7,6 +7,7 @@
 
 #include "array/array_state.hpp"
 #include "base/check.hpp"
+#include "context/kept_plans.hpp"
 #include "device/device_synchronization.hpp"
 #include "execute/scratch.hpp"
 #include "fft/problem.hpp"
@@ -84,7 +85,7 @@ Array kept_spectrum(const Array& field, const Pair& pair, std::string_view name)
   const Operand from = field.operand();
   const std::string key =
       fmt::format("{} | {} | {}", name, from.to_string(), fourier::to_string(pair.forward));
-  const auto kept = context->plans.find_or_make<KeptSpectrum>(key, [&] {
+  const auto kept = contexts::kept_plan<KeptSpectrum>(*context, key, [&] {
     std::optional<Operand> operand;
     runtime::collectively(*context, name, [&]() -> std::vector<Fact> {
       operand = fourier::into_new(*context, from, pair.forward).output;

@@ -6,6 +6,7 @@
 #include "base/check.hpp"
 #include "base/memory_space.hpp"
 #include "base/option_names.hpp"
+#include "context/kept_plans.hpp"
 #include "matmul/problem.hpp"
 #include "matmul/runner.hpp"
 
@@ -51,7 +52,7 @@ Operand new_result(const Request& request, const MatmulOptions& options) {
 /// without any communication.
 std::shared_ptr<Runner> cached_plan(ContextState& context, const std::string& key,
                                     const std::function<Setting()>& setting) {
-  return context.plans.find_or_make<Runner>(key, [&] { return plan_together(context, setting); });
+  return contexts::kept_plan<Runner>(context, key, [&] { return plan_together(context, setting); });
 }
 
 /// The request as it is read, its arrays checked on all ranks. C is not read with beta = 0, so that the plan
@@ -124,6 +125,17 @@ void into_given(const Request& request, const MatmulOptions& options, const std:
 }
 
 }  // namespace
+
+Layout cheapest_result(const Context& context, const Operand& a, const Operand& b,
+                       const MatmulOptions& options) {
+  check(context.state() != nullptr, "matmul: the context was moved away");
+  const auto on_device = [](MemorySpace space) { return space == MemorySpace::device; };
+  const bool there =
+      on_device(a.space) || on_device(b.space) || options.space.value_or(a.space) == MemorySpace::device;
+  const ContextState& state = *context.state();
+  return cheapest_result(a, b, state.topology(there ? MemorySpace::device : MemorySpace::host), options,
+                         state.machine);
+}
 
 Array matmul(const Array& a, const Array& b, const MatmulOptions& options, const EpilogueArrays& arrays,
              SourcePlace where) {

@@ -6,6 +6,7 @@
 #include "array/array_state.hpp"
 #include "array/pairs.hpp"
 #include "base/check.hpp"
+#include "context/kept_plans.hpp"
 #include "execute/autotune.hpp"
 #include "matmul/runner.hpp"
 
@@ -47,7 +48,8 @@ struct Matmul::State {
     if (!one.runner) {
       Setting wanted = setting;
       wanted.product = multiplies;
-      take(one, plan_together(*context, [&] { return wanted; }));
+      take(one,
+           contexts::with_room(*context, [&] { return plan_together(*context, [&] { return wanted; }); }));
     }
     return one;
   }
@@ -78,10 +80,12 @@ struct Matmul::State {
 Matmul::Matmul(const Context& context, const MatmulOperands& operands, const MatmulOptions& options,
                bool in_place)
     : state_(std::make_unique<State>(context.state(), Setting{operands, options, in_place})) {
-  state_->product.runner = plan_together(*state_->context, [&] {
+  const auto setting = [&] {
     multiplication::check_factors(options.alpha, options.beta, operands.a.dtype, operands.c.has_value());
     return state_->setting;
-  });
+  };
+  ContextState& shared = *state_->context;
+  state_->product.runner = contexts::with_room(shared, [&] { return plan_together(shared, setting); });
   state_->setting = state_->product.runner->setting();
 }
 

@@ -22,7 +22,7 @@ std::string place_text(const SourcePlace& where) {
 
 }  // namespace
 
-SymmetricHeap::SymmetricHeap(runtime::Runtime& state, NodeMemory& memory, Settle settle,
+SymmetricHeap::SymmetricHeap(runtime::Runtime& state, NodeMemory& memory, Settle settle, MakeRoom make_room,
                              std::string_view what)
     : allocating_(fmt::format("allocate {}", what)),
       freeing_(fmt::format("free {}", what)),
@@ -30,6 +30,7 @@ SymmetricHeap::SymmetricHeap(runtime::Runtime& state, NodeMemory& memory, Settle
       state_(state),
       memory_(memory),
       settle_(std::move(settle)),
+      make_room_(std::move(make_room)),
       blocks_(state.size()),
       free_list_(memory.stride()) {}
 
@@ -77,7 +78,21 @@ HeapBlock SymmetricHeap::allocate(std::int64_t bytes, Sizes sizes, std::string_v
     all = meet(meeting, allocating_, report, bytes);
   }
   const auto largest = static_cast<std::int64_t>(all.largest);
-  return blocks_.add(place(largest), largest, purpose, place_text(where));
+  const std::int64_t offset = place_with_room(largest);
+  bytes_allocated_ += largest;
+  return blocks_.add(offset, largest, purpose, place_text(where));
+}
+
+/// Every rank comes here alike, and fails alike.
+std::int64_t SymmetricHeap::place_with_room(std::int64_t bytes) {
+  for (;;) {
+    try {
+      return place(bytes);
+    } catch (const MemoryError&) {
+      if (state_.failed() || !make_room_()) throw;
+    }
+    collect();
+  }
 }
 
 /// Every rank finds the same place without talking; only growing can go well on one and fail on another.

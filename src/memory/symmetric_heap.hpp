@@ -52,15 +52,23 @@ class SymmetricHeap {
   /// the others that blocks have been dropped, it returns when nothing that the rank has started uses blocks
   /// any more.
   using Settle = std::function<void(std::string_view operation, bool dropped)>;
-  /// In `memory`; `what` names it in errors: "symmetric memory". Both outlive it, as what `settle` uses.
-  SymmetricHeap(runtime::Runtime& state, NodeMemory& memory, Settle settle,
+  /// Drops blocks that are kept only to save time, the same on all ranks, where there is no memory for
+  /// another one. False: there are none.
+  using MakeRoom = std::function<bool()>;
+  /// In `memory`; `what` names it in errors: "symmetric memory". Both outlive it, as what `settle` and
+  /// `make_room` use.
+  SymmetricHeap(runtime::Runtime& state, NodeMemory& memory, Settle settle, MakeRoom make_room,
                 std::string_view what = "symmetric memory");
+
+  /// Of all blocks that were ever allocated here. Local.
+  std::int64_t bytes_allocated() const { return bytes_allocated_; }
 
  private:
   runtime::Summary meet(runtime::Meeting& meeting, std::string_view operation, const runtime::Report& report,
                         std::int64_t bytes);
   void release_dropped(runtime::Meeting& meeting, const runtime::Summary& all, const std::string& mine);
   std::int64_t place(std::int64_t bytes);
+  std::int64_t place_with_room(std::int64_t bytes);
   void grow(std::int64_t bytes);
   std::int64_t segment_offset(const void* pointer) const;
 
@@ -68,8 +76,10 @@ class SymmetricHeap {
   runtime::Runtime& state_;
   NodeMemory& memory_;
   Settle settle_;
+  MakeRoom make_room_;
   mutable HeapBlocks blocks_;
   FreeList free_list_;
+  std::int64_t bytes_allocated_ = 0;
   std::int64_t grown_ = 0;  // all ranks' segments are at least so long
 };
 

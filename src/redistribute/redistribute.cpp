@@ -9,7 +9,7 @@
 #include "array/stand_in.hpp"
 #include "array/transfer.hpp"
 #include "base/check.hpp"
-#include "context/context_state.hpp"
+#include "context/kept_plans.hpp"
 #include "device/device_runtime.hpp"
 #include "device/device_synchronization.hpp"
 #include "distribution/permutation.hpp"
@@ -162,7 +162,7 @@ std::shared_ptr<Runner> cached_plan(ContextState& context, const Operand& source
                                     const RedistributeOptions& options) {
   const std::string key = fmt::format("redistribute {} | {} | {}", source.to_string(), target,
                                       redistribution::options_text(options));
-  return context.plans.find_or_make<Runner>(key, [&] {
+  return contexts::kept_plan<Runner>(context, key, [&] {
     Made made = plan_together(context, source, destination, options);
     return std::make_shared<Runner>(context, std::move(made), source, destination(), options);
   });
@@ -263,8 +263,11 @@ Redistribute::Redistribute(const Context& context, const Operand& source, const 
                            const RedistributeOptions& options)
     : state_(std::make_unique<State>()) {
   state_->context = context.state();
-  Made made = plan_together(
-      *state_->context, source, [&] { return destination; }, options);
+  ContextState& shared = *state_->context;
+  Made made = contexts::with_room(shared, [&] {
+    return plan_together(
+        shared, source, [&] { return destination; }, options);
+  });
   const RedistributeOptions planned = made.options;
   state_->runner = std::make_shared<Runner>(*state_->context, std::move(made), source, destination, options);
   const Operand from = arrays::as_planned(source, destination.space);

@@ -117,6 +117,11 @@ constexpr std::array table{
     number<&O::plan_cache_size, 1>("PARTITA_PLAN_CACHE_SIZE", "plan_cache_size",
                                    "it must be a whole number, 1 or more",
                                    "plans of one-line calls that a context keeps, with their scratch", true),
+    number<&O::plan_cache_bytes, 0>("PARTITA_PLAN_CACHE_BYTES", "plan_cache_bytes",
+                                    "it must be a whole number of bytes, 0 or more",
+                                    "bytes of scratch that these plans may have in all; 0: eight times the "
+                                    "largest plan, at least 256 MiB",
+                                    true),
     word<&O::cross_memory, readings>("PARTITA_CROSS_MEMORY", "cross_memory", "known: automatic, off, allow",
                                      "whether ranks of a node read each other's ordinary memory through the "
                                      "kernel; automatic: where it lets "

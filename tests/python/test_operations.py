@@ -279,3 +279,19 @@ def test_what_is_no_distributed_array(ctx):
         with pytest.raises(TypeError, match="distributed array"):
             call()
     ctx.barrier()
+
+
+def test_objects_put_results_where_one_line_calls_do():
+    """By the machine of the context, whatever machine the process would take by itself."""
+
+    def body(context):
+        for m, n, k in [(64, 64, 64), (40, 300, 3000), (2000, 16, 16), (16, 2000, 500)]:
+            for rule_a, rule_b in [(pt.Slab(0), pt.Slab(0)), (pt.Slab(1), pt.Slab(0)), (pt.Slab(1), pt.Slab(1))]:
+                a, b = pt.zeros(context, (m, k), rule_a), pt.zeros(context, (k, n), rule_b)
+                assert pt.Matmul(a, b).out.layout == (a @ b).layout
+        for shape in [(8, 8, 8), (64, 32, 16), (6, 300, 5)]:
+            field = pt.zeros(context, shape, pt.Slab(1), dtype="complex128")
+            assert pt.fft.FFT(field, output="cheapest").out.layout == pt.fft.fftn(field, output="cheapest").layout
+
+    for machine in ["laptop", "cluster", "node-8-gpu"]:
+        pt.run(4, body, device="cpu", machine=machine)

@@ -147,6 +147,56 @@ TEST(ContextOptions, TheSizeOfThePlanCacheIsAnOption) {
       options);
 }
 
+void all_reduce_ones(Context& context, std::int64_t elements) {
+  std::vector<double> from(static_cast<std::size_t>(elements), 1);
+  std::vector<double> to(from.size());
+  all_reduce(context, View::dense(from.data(), Dtype::f64, {elements}),
+             View::dense(to.data(), Dtype::f64, {elements}));
+  EXPECT_EQ(to.front(), context.size());
+  EXPECT_EQ(to.back(), context.size());
+}
+
+TEST(ContextOptions, TheBytesOfThePlanCacheAreAnOption) {
+  ContextOptions options;
+  options.plan_cache_bytes = std::int64_t{4} << 20;
+  on_ranks(
+      [](Context& context) {
+        const contexts::PlanCache& plans = context.state()->plans;
+        constexpr int sizes = 12;
+        for (int i = 0; i < sizes; ++i) {
+          all_reduce_ones(context, 50'000 + i);
+          EXPECT_LE(plans.bytes(), context.state()->options.plan_cache_bytes);
+        }
+        EXPECT_GE(plans.size(), 2U);
+        expect_same_on_all(context, std::to_string(plans.size()) + " " + std::to_string(plans.bytes()));
+      },
+      options);
+}
+
+// 16 sizes take more than the heap may have, and so does an array beside the plans that are kept.
+TEST(ContextOptions, PlansMakeRoomWhereMemoryIsLimited) {
+  constexpr std::int64_t limit = std::int64_t{16} << 20;
+  const Setting unset("PARTITA_MEMORY_LIMIT", "");  // which would win
+  ContextOptions options;
+  options.memory_limit = limit;
+  on_ranks(
+      [](Context& context) {
+        const contexts::PlanCache& plans = context.state()->plans;
+        for (int i = 0; i < 16; ++i) all_reduce_ones(context, (1 << 17) + i);
+        expect_same_on_all(context, std::to_string(plans.size()));
+        const ArrayOptions on_host{.space = MemorySpace::host};
+        const Array large = empty(context, {context.size(), limit * 7 / 64}, Slab(0), Dtype::f64, on_host);
+        EXPECT_TRUE(large.valid());
+        all_reduce_ones(context, 1 << 10);
+        const Shape beyond{context.size(), limit / 4};
+        const std::string text = same_error<MemoryError>(
+            context, [&] { (void)empty(context, beyond, Slab(0), Dtype::f64, on_host); });
+        EXPECT_TRUE(contains(text, "PARTITA_MEMORY_LIMIT")) << text;
+        expect_same_on_all(context, std::to_string(plans.size()));
+      },
+      options);
+}
+
 TEST(ContextOptions, TheMachineIsAnOption) {
   on_ranks([](Context& context) {
     const char* const named = std::getenv("PARTITA_MACHINE");

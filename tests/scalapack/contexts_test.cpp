@@ -1,4 +1,6 @@
 // BLACS contexts come and go, and what is not computed here is handed on.
+#include <cstdlib>
+
 #include "matrix_model.hpp"
 
 namespace partita::testing {
@@ -46,6 +48,20 @@ TEST(ScalapackContexts, TheNumberOfAnEndedContextMayComeBack) {
     Cblacs_gridexit(grid.context);
   }
   EXPECT_GT(reused, 0);
+}
+
+// What is moved has no place on a heap of 2 MiB.
+TEST(ScalapackContexts, WhatFindsNoMemoryIsHandedOn) {
+  ::setenv("PARTITA_MEMORY_LIMIT", "2097152", 1);
+  const BlacsGrid grid = BlacsGrid::make(1, processes());
+  Random random(52);
+  const Matrix<double> matrix(random, grid, 1300, 1300, false);
+  const auto columns = static_cast<int>(matrix.columns().indices(grid.column, grid.columns).size());
+  const long before = partita_scalapack_calls_handed_on();
+  for (int call = 0; call < 2; ++call) expect_product(grid, matrix.descriptor(), 1300, columns);
+  EXPECT_EQ(partita_scalapack_calls_handed_on() - before, 2);
+  Cblacs_gridexit(grid.context);
+  ::unsetenv("PARTITA_MEMORY_LIMIT");
 }
 
 TEST(ScalapackContexts, SeveralLiveSideBySide) {

@@ -44,6 +44,50 @@ TEST(PlanCache, WhatGoesHasGoneWhenTheNextIsMade) {
   EXPECT_NE(plans.find("fourth"), nullptr);
 }
 
+void add_with(contexts::PlanCache& plans, const std::string& key, std::int64_t bytes) {
+  plans.make_room();
+  plans.insert(key, plan(1), bytes);
+}
+
+TEST(PlanCache, PlansHaveNoMoreBytesThanTheyMay) {
+  contexts::PlanCache plans;
+  plans.set_most_bytes(100);
+  for (const char* const key : {"a", "b", "c"}) add_with(plans, key, 30);
+  EXPECT_NE(plans.find("a"), nullptr);
+  add_with(plans, "d", 20);
+  EXPECT_EQ(plans.find("b"), nullptr);
+  EXPECT_EQ(plans.bytes(), 80);
+  plans.add_bytes("c", 60);
+  EXPECT_EQ(plans.find("c"), nullptr);  // the least recently used of those that have too many
+  EXPECT_EQ(plans.bytes(), 50);
+  add_with(plans, "large", 1000);  // the one in use stays
+  EXPECT_EQ(plans.size(), 1U);
+  EXPECT_EQ(plans.bytes(), 1000);
+  plans.clear();
+  EXPECT_EQ(plans.bytes(), 0);
+}
+
+TEST(PlanCache, WithoutALimitTheLargestPlanSaysHowManyBytesThereMayBe) {
+  contexts::PlanCache plans;
+  constexpr std::int64_t always = contexts::PlanCache::always_kept,
+                         times = contexts::PlanCache::largest_plans;
+  for (int i = 0; i < 40; ++i) add_with(plans, "little " + std::to_string(i), always / 40);
+  EXPECT_EQ(plans.size(), 40U);
+  for (int i = 0; i < 2 * times; ++i) add_with(plans, "large " + std::to_string(i), always);
+  EXPECT_EQ(plans.size(), static_cast<std::size_t>(times));
+}
+
+TEST(PlanCache, HalfOfThemMakeRoom) {
+  contexts::PlanCache plans;
+  for (const char* const key : {"a", "b", "c"}) add_with(plans, key, 10);
+  EXPECT_TRUE(plans.drop_half());
+  EXPECT_EQ(plans.size(), 1U);
+  EXPECT_NE(plans.find("c"), nullptr);
+  EXPECT_TRUE(plans.drop_half());
+  EXPECT_FALSE(plans.drop_half());
+  EXPECT_EQ(plans.bytes(), 0);
+}
+
 TEST(PlanCache, WhatIsKeptTakesNoPlace) {
   contexts::PlanCache plans;
   plans.set_capacity(1);

@@ -232,8 +232,8 @@ def initialize(comm: Any = None, device: str = "any", **options: Any) -> Context
         'cpu', 'cuda', 'cuda:1', or 'any': a GPU where this process has one.
     **options
         deadline (seconds without progress that a wait allows, 300), threads (for BLAS and FFT), ranks_per_node,
-        machine, log ('warn'), memory_limit (bytes), plan_cache_size, cross_memory ('automatic'), and
-        for devices device_heap, device_collectives, device_messages, copy_way, device_lanes. The environment may
+        machine, log ('warn'), memory_limit (bytes), plan_cache_size, plan_cache_bytes,
+        cross_memory ('automatic'), and for devices device_heap, device_collectives, device_messages, copy_way, device_lanes. The environment may
         set each, as PARTITA_ and the name in capitals, and wins.
 
     Raises

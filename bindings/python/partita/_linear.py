@@ -142,7 +142,7 @@ class Matmul(PlannedOperation):
         if options.get("distribution") is None and c is not None:
             layout = c.layout
         else:
-            layout = _core.cheapest_result(a.operand, b.operand, context.topology, self._options)
+            layout = _core.cheapest_result(context, a.operand, b.operand, self._options)
         dtype = _core.result_dtype(a._core.dtype, self._options)
         order, heap, space = options.get("order", "C"), options.get("heap", True), options.get("space")
         if space is None and not (a._core.on_host and b._core.on_host):

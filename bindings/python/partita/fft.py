@@ -408,7 +408,7 @@ class FFT(PlannedOperation):
         along = axes_or_all(axes, a.ndim)
         how = _options(kind, along, norm, options)
         if out is None:
-            layout, dtype = _core.fft_result(a.operand, context.topology, how)
+            layout, dtype = _core.fft_result(context, a.operand, how)
             core = _core.empty_like_layout(context, layout, dtype, options.get("order", "C"), options.get("heap", True))
             out = Array(core, a._package)
         self.out = out

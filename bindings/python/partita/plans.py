@@ -133,7 +133,7 @@ def plan_matmul(
     """Of a multiply, with options of `matmul`; d: where the result lies, by default as the method leaves it."""
     how = _matmul_options(options)
     if d is None:
-        d = Operand(_core.cheapest_result(a, b, topology, how), _core.result_dtype(a.dtype, how))
+        d = Operand(_core.cheapest_result(a, b, topology, how, machine), _core.result_dtype(a.dtype, how))
     planned = _core.plan_matmul(_core.MatmulOperands(a, b, d), topology, how, machine)
     return Planned(planned, lambda: numbers_of_matmul(a, b, d, options))
 
@@ -149,6 +149,6 @@ def plan_fft(
     by default as the option `output` says."""
     how = _core.FftOptions(**options)
     if result is None:
-        result = Operand(*_core.fft_result(a, topology, how))
+        result = Operand(*_core.fft_result(a, topology, how, machine))
     planned = _core.plan_fft(a, result, topology, how, machine)
     return Planned(planned, lambda: numbers_of_fft(a, result, options))

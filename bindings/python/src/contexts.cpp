@@ -129,6 +129,7 @@ void bind_options(nb::module_& module) {
       .def_rw("machine", &O::machine)
       .def_rw("memory_limit", &O::memory_limit)
       .def_rw("plan_cache_size", &O::plan_cache_size)
+      .def_rw("plan_cache_bytes", &O::plan_cache_bytes)
       .def_rw("device_lanes", &O::device_lanes);
   const auto word = [&](const char* what, auto member, const auto& values) {
     options.def_prop_rw(

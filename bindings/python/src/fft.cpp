@@ -141,7 +141,7 @@ void bind_fft(nb::module_& module) {
       "plan_fft",
       [](const Operand& input, const Operand& output, const Topology& topology, const FftOptions& options,
          const std::string& machine) {
-        const Machine figures = machine.empty() ? Machine::here() : Machine::find(machine);
+        const Machine figures = machine_of(machine);
         return Planned{[=](int rank) { return plan_fft(input, output, topology, rank, options, figures); },
                        topology.ranks()};
       },
@@ -149,11 +149,19 @@ void bind_fft(nb::module_& module) {
       Unlocked());
   module.def(
       "fft_result",
-      [](const Operand& input, const Topology& topology, const FftOptions& options) {
-        return std::make_pair(result_layout(input, topology, options, Machine::here()),
+      [](const Context& context, const Operand& input, const FftOptions& options) {
+        return std::make_pair(result_layout(context, input, options),
                               result_dtype(input.dtype, options.kind));
       },
-      nb::arg("input"), nb::arg("topology"), nb::arg("options"), Unlocked());
+      nb::arg("context"), nb::arg("input"), nb::arg("options"), Unlocked());
+  module.def(
+      "fft_result",
+      [](const Operand& input, const Topology& topology, const FftOptions& options,
+         const std::string& machine) {
+        return std::make_pair(result_layout(input, topology, options, machine_of(machine)),
+                              result_dtype(input.dtype, options.kind));
+      },
+      nb::arg("input"), nb::arg("topology"), nb::arg("options"), nb::arg("machine") = "", Unlocked());
   nb::class_<FFT>(module, "FFT")
       .def(nb::init<const Context&, const Operand&, const FftOptions&>(), nb::arg("context"),
            nb::arg("input"), nb::arg("options"), Unlocked())

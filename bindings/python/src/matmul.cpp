@@ -163,10 +163,18 @@ void bind_matmul(nb::module_& module) {
       nb::arg("stream") = nb::none(), Unlocked());
   module.def(
       "cheapest_result",
-      [](const Operand& a, const Operand& b, const Topology& topology, const MatmulOptions& options) {
-        return cheapest_result(a, b, topology, options, Machine::here());
+      [](const Context& context, const Operand& a, const Operand& b, const MatmulOptions& options) {
+        return cheapest_result(context, a, b, options);
       },
-      nb::arg("a"), nb::arg("b"), nb::arg("topology"), nb::arg("options"), Unlocked());
+      nb::arg("context"), nb::arg("a"), nb::arg("b"), nb::arg("options"), Unlocked());
+  module.def(
+      "cheapest_result",
+      [](const Operand& a, const Operand& b, const Topology& topology, const MatmulOptions& options,
+         const std::string& machine) {
+        return cheapest_result(a, b, topology, options, machine_of(machine));
+      },
+      nb::arg("a"), nb::arg("b"), nb::arg("topology"), nb::arg("options"), nb::arg("machine") = "",
+      Unlocked());
   module.def(
       "result_dtype",
       [](Dtype factors, const MatmulOptions& options) { return result_dtype(factors, options); },
@@ -175,7 +183,7 @@ void bind_matmul(nb::module_& module) {
       "plan_matmul",
       [](const MatmulOperands& operands, const Topology& topology, const MatmulOptions& options,
          const std::string& machine) {
-        const Machine figures = machine.empty() ? Machine::here() : Machine::find(machine);
+        const Machine figures = machine_of(machine);
         return Planned{[=](int rank) { return plan_matmul(operands, topology, rank, options, figures); },
                        topology.ranks()};
       },

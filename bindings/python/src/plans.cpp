@@ -43,10 +43,6 @@ Dict dict_of(const Prediction& prediction) {
   return all;
 }
 
-Machine machine_of(const std::string& name) {
-  return name.empty() ? Machine::here() : Machine::find(name);
-}
-
 /// A whole array of numbers, as verify_numbers is asked for them.
 using Whole = nb::ndarray<const std::complex<double>, nb::c_contig, nb::device::cpu>;
 
@@ -89,6 +85,10 @@ void bind_executed_traffic(nb::module_& module) {
 }
 
 }  // namespace
+
+Machine machine_of(const std::string& name) {
+  return name.empty() ? Machine::here() : Machine::find(name);
+}
 
 std::string explained(const Plan& plan, bool steps, bool json) {
   return explain(plan, explained_as(steps, json));

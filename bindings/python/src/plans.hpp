@@ -1,6 +1,7 @@
 // Plans of all ranks of an operation.
 #pragma once
 
+#include <partita/machine.hpp>
 #include <partita/plan.hpp>
 #include <string>
 
@@ -11,6 +12,9 @@ struct Planned {
   Planner planner;
   int ranks = 1;
 };
+
+/// Of that name or file; of an empty one Machine::here().
+Machine machine_of(const std::string& name);
 
 std::string explained(const Plan& plan, bool steps, bool json);
 

@@ -41,8 +41,7 @@ Timeline recorded(const Context& context, const nb::typed<nb::callable, std::str
 }
 
 Timeline predicted(const Planned& planned, const std::string& machine) {
-  const Machine figures = machine.empty() ? Machine::here() : Machine::find(machine);
-  return planned_timeline(planned.planner, planned.ranks, figures);
+  return planned_timeline(planned.planner, planned.ranks, machine_of(machine));
 }
 
 }  // namespace
