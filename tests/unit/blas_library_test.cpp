@@ -4,7 +4,10 @@
 
 #include <cstdlib>
 #include <partita/error.hpp>
+#include <utility>
 #include <vector>
+
+#include "kernels/host/gemm.hpp"
 
 namespace partita {
 namespace {
@@ -75,6 +78,72 @@ TEST(BlasLibrary, Multiplies) {
   expect_product(kernels::blas().dgemm);
   expect_product(kernels::blas().cgemm);
   expect_product(kernels::blas().zgemm);
+}
+
+int gemm_calls = 0;
+void counted_gemm(const char*, const char*, const int*, const int*, const int*, const double*, const double*,
+                  const int*, const double*, const int*, const double*, double*, const int*) {
+  ++gemm_calls;
+}
+
+/// A matrix in memory of its own, with room between its lines.
+struct HeldMatrix {
+  std::vector<double> memory;
+  kernels::Matrix<double> view;
+
+  HeldMatrix(std::int64_t rows, std::int64_t columns, bool by_rows)
+      : memory(static_cast<std::size_t>((by_rows ? rows : columns) * ((by_rows ? columns : rows) + 3))),
+        view{memory.data(), rows, columns, by_rows ? columns + 3 : 1, by_rows ? 1 : rows + 3} {
+    for (std::size_t i = 0; i < memory.size(); ++i) memory[i] = static_cast<double>(i % 11) - 5;
+  }
+  double& at(std::int64_t i, std::int64_t j) const {
+    return view.data[i * view.row_stride + j * view.column_stride];
+  }
+  kernels::Matrix<const double> read() const {
+    return {view.data, view.rows, view.columns, view.row_stride, view.column_stride};
+  }
+};
+
+/// c = 2 a b + 3 c; calls of gemm that it took.
+int calls_of_product(std::int64_t m, std::int64_t n, std::int64_t k, int forms) {
+  const HeldMatrix a(m, k, (forms & 1) != 0), b(k, n, (forms & 2) != 0), c(m, n, (forms & 4) != 0);
+  std::vector<double> expected;
+  for (std::int64_t i = 0; i < m; ++i) {
+    for (std::int64_t j = 0; j < n; ++j) {
+      double sum = 3 * c.at(i, j);
+      for (std::int64_t l = 0; l < k; ++l) sum += 2 * a.at(i, l) * b.at(l, j);
+      expected.push_back(sum);
+    }
+  }
+  gemm_calls = 0;
+  kernels::gemm(2.0, a.read(), false, b.read(), false, 3.0, c.view);
+  if (gemm_calls > 0) return gemm_calls;
+  std::size_t at = 0;
+  for (std::int64_t i = 0; i < m; ++i) {
+    for (std::int64_t j = 0; j < n; ++j) {
+      const double wanted = expected[at++];
+      if (c.at(i, j) != wanted) return ADD_FAILURE() << i << "," << j << ": " << c.at(i, j), -1;
+    }
+  }
+  return 0;
+}
+
+// By gemv, which reads the matrix once and copies nothing; in blocks of 1,024 elements by 32 lines.
+TEST(BlasLibrary, VectorsAndFewColumnsDoNotGoThroughGemm) {
+  const auto one_thread = kernels::hold_blas_threads(1);
+  kernels::BlasLibrary& library = kernels::blas();
+  const kernels::Gemm<double> gemm = std::exchange(library.dgemm, &counted_gemm);
+  for (int forms = 0; forms < 8; ++forms) {
+    for (const std::int64_t few : {1, 2, 4}) {
+      EXPECT_EQ(calls_of_product(1100, few, 70, forms), 0) << few << " columns, forms " << forms;
+      EXPECT_EQ(calls_of_product(70, few, 1100, forms), 0) << few << " columns, forms " << forms;
+      EXPECT_EQ(calls_of_product(few, 70, 1100, forms), 0) << few << " rows, forms " << forms;
+      EXPECT_EQ(calls_of_product(few, 1100, 70, forms), 0) << few << " rows, forms " << forms;
+    }
+    EXPECT_EQ(calls_of_product(1, 1, 300, forms), 0);
+    EXPECT_EQ(calls_of_product(40, 40, 40, forms), 1);
+  }
+  library.dgemm = gemm;
 }
 
 TEST(BlasLibrary, ThreadsAreHeldByTheFirstAndRestoredByTheLast) {

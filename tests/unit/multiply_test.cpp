@@ -9,6 +9,7 @@
 
 #include "base/hash.hpp"
 #include "execute/bound_work.hpp"
+#include "kernels/host/blas_library.hpp"
 #include "unit/local_array.hpp"
 #include "unit/random_layouts.hpp"
 
@@ -104,6 +105,8 @@ class MultiplyCase {
     if (random_.maybe(0.2)) parameters_.beta = 0;
     before_ = locals_[2];
     const auto bound = execution::bind_work(work_, {plan_, strides_});
+    const auto threads =
+        kernels::hold_blas_threads(random_.number(1, 2));  // of one, few columns go another way
     bound->run(
         [&](const Place& place) { return locals_[static_cast<std::size_t>(place.buffer)].memory.data(); },
         parameters_);

@@ -32,6 +32,12 @@ using Gemm = void (*)(const char* transpose_a, const char* transpose_b, const in
                       const int* k, const T* alpha, const T* a, const int* leading_a, const T* b,
                       const int* leading_b, const T* beta, T* c, const int* leading_c);
 
+/// Fortran's gemv: y = alpha op(A) x + beta y.
+template <class T>
+using Gemv = void (*)(const char* transpose, const int* m, const int* n, const T* alpha, const T* a,
+                      const int* leading, const T* x, const int* x_step, const T* beta, T* y,
+                      const int* y_step);
+
 /// One library a process. Thread-safe.
 class BlasLibrary {
  public:
@@ -50,6 +56,10 @@ class BlasLibrary {
   Gemm<double> dgemm = nullptr;
   Gemm<std::complex<float>> cgemm = nullptr;
   Gemm<std::complex<double>> zgemm = nullptr;
+  Gemv<float> sgemv = nullptr;
+  Gemv<double> dgemv = nullptr;
+  Gemv<std::complex<float>> cgemv = nullptr;
+  Gemv<std::complex<double>> zgemv = nullptr;
 
   BlasLibrary(void* handle, std::string chosen, bool loaded_before);  ///< for blas()
 

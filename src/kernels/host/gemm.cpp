@@ -27,6 +27,19 @@ Gemm<T> blas_gemm() {
   }
 }
 
+template <class T>
+Gemv<T> blas_gemv() {
+  if constexpr (std::is_same_v<T, float>) {
+    return blas().sgemv;
+  } else if constexpr (std::is_same_v<T, double>) {
+    return blas().dgemv;
+  } else if constexpr (std::is_same_v<T, std::complex<float>>) {
+    return blas().cgemv;
+  } else {
+    return blas().zgemv;
+  }
+}
+
 // The elements of a line are adjacent, and the next line starts behind it.
 bool adjacent(std::int64_t length, std::int64_t lines, std::int64_t stride, std::int64_t line_stride) {
   const bool dense = length <= 1 || stride == 1;
@@ -91,6 +104,71 @@ void call(const Product<T>& product) {
                  product.b.data, &right.leading, &product.beta, c.data, &leading);
 }
 
+// --- few columns: gemm copies all of A, which takes longer than reading it
+
+// Up to so many columns A is multiplied by each in turn, in blocks that stay in the cache: so long as that is
+// faster than gemm, which copies rows of A less well than columns.
+constexpr std::int64_t few_columns = 4, few_columns_on_rows = 8;
+// A block of A: bytes of a line, and lines.
+constexpr std::int64_t block_line = 8192, block_lines = 32;
+
+/// Whether gemv takes it. Threads of BLAS share one gemv, but not so small ones as blocks are.
+template <class T>
+bool has_few_columns(const Product<T>& product) {
+  const bool by_columns = blas_form(product.a.shape()).by_columns;
+  if (product.conjugate_b || (product.conjugate_a && by_columns)) return false;
+  if (product.c.columns == 1) return true;
+  return product.c.columns <= (by_columns ? few_columns : few_columns_on_rows) && blas().threads() == 1;
+}
+
+/// A row that lies both ways is a column transposed: gemv adds up along a column in registers.
+template <class T>
+Operand32 operand_of_gemv(const Matrix<T>& matrix, bool conjugated) {
+  const bool is_row = matrix.rows == 1 && blas_form(matrix.shape()).by_rows;
+  if (!is_row || conjugated) return operand_of(matrix, conjugated);
+  return {'T', static_cast<int>(std::max<std::int64_t>(1, matrix.columns))};
+}
+
+/// c += alpha a b, a column of c.
+template <class T>
+void call_gemv(const Product<T>& product) {
+  const Operand32 a = operand_of_gemv(product.a, product.conjugate_a);
+  const bool by_columns = a.transpose == 'N';
+  const auto m = static_cast<int>(by_columns ? product.a.rows : product.a.columns);
+  const auto n = static_cast<int>(by_columns ? product.a.columns : product.a.rows);
+  const auto step = [](std::int64_t elements, std::int64_t stride) {
+    return static_cast<int>(elements <= 1 ? 1 : stride);
+  };
+  const int x_step = step(product.b.rows, product.b.row_stride);
+  const int y_step = step(product.c.rows, product.c.row_stride);
+  const T one(1);
+  blas_gemv<T>()(&a.transpose, &m, &n, &product.alpha, product.a.data, &a.leading, product.b.data, &x_step,
+                 &one, product.c.data, &y_step);
+}
+
+/// Columns of c one after the other, of each block of a. What c is multiplied by comes first: of beta = 0 not
+/// all releases of BLAS know that c is not to be read.
+template <class T>
+void multiply_few_columns(const Product<T>& whole) {
+  scale(whole.beta, whole.c);
+  const std::int64_t m = whole.a.rows, k = whole.a.columns, n = whole.c.columns;
+  const bool by_columns = blas_form(whole.a.shape()).by_columns;
+  constexpr std::int64_t line = block_line / static_cast<std::int64_t>(sizeof(T));
+  const std::int64_t rows = n == 1 ? m : by_columns ? line : block_lines;
+  const std::int64_t depth = n == 1 ? k : by_columns ? block_lines : line;
+  for (std::int64_t l = 0; l < k; l += depth) {
+    for (std::int64_t i = 0; i < m; i += rows) {
+      Product<T> one = whole;
+      one.a = part(whole.a, i, l, std::min(rows, m - i), std::min(depth, k - l));
+      for (std::int64_t j = 0; j < n; ++j) {
+        one.b = part(whole.b, l, j, one.a.columns, 1);
+        one.c = part(whole.c, i, j, one.a.rows, 1);
+        call_gemv(one);
+      }
+    }
+  }
+}
+
 template <class T>
 void split(const Product<T>& whole) {
   const std::int64_t k = whole.a.columns;
@@ -105,7 +183,7 @@ void split(const Product<T>& whole) {
         one.b = part(whole.b, l, j, depth, columns);
         one.c = part(whole.c, i, j, rows, columns);
         if (l > 0) one.beta = T(1);
-        call(one);
+        has_few_columns(one) ? multiply_few_columns(one) : call(one);
       }
     }
   }
@@ -157,6 +235,8 @@ void gemm(T alpha, const Matrix<const T>& a, bool conjugate_a, const Matrix<cons
   if (a.columns == 0 || alpha == T(0)) return scale(beta, c);
   const bool conjugates = !std::is_floating_point_v<T>;
   const Product<T> product{alpha, a, conjugates && conjugate_a, b, conjugates && conjugate_b, beta, c};
+  const bool few_rows = has_few_columns(product.transposed());
+  if (few_rows || has_few_columns(product)) return split(few_rows ? product.transposed() : product);
   split(suits_columns(product) ? product : product.transposed());
 }
 
