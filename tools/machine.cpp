@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <complex>
 #include <nlohmann/json.hpp>
 #include <partita/partita.hpp>
 
@@ -59,6 +60,7 @@ class Measures {
     }
     if (on_gpu_) machine.bus_bandwidth = bytes() / bus_seconds();
     machine.flops = product_flops(Dtype::f64);
+    machine.flops_transform = transform_flops();
     if (on_gpu_) machine.flops_f32 = product_flops(Dtype::f32);
     if (on_gpu_) machine.flops_16 = product_flops(Dtype::bf16);
     return machine;
@@ -186,6 +188,20 @@ class Measures {
     return 2 * std::pow(static_cast<double>(order_), 3) / taken;
   }
 
+  /// Every rank transforms lines that stay in its cache.
+  double transform_flops() const {
+    constexpr std::int64_t line = 256;
+    const std::int64_t lines = std::max<std::int64_t>(1, elements_ / line / 2);
+    Array array = empty(context_, {lines * context_.size(), line}, Slab(0), Dtype::c128);
+    fill(array, std::complex<double>(0));  // transforms in place do not grow it
+    FftOptions options;
+    options.axes = {1};
+    FFT plan(context_, array.operand(), array.operand(), options, true);
+    const double taken =
+        seconds(2, [&] { on_gpu_ ? plan.execute(array, array, 1, stream()) : plan.execute(array, array); });
+    return 5 * static_cast<double>(lines * line) * std::log2(line) / taken;
+  }
+
   const Context& context_;
   int runs_;
   bool on_gpu_;
@@ -212,6 +228,7 @@ std::string description_of(const Machine& machine, const Context& context, bool 
   if (several_nodes) add("network_latency", machine.network_latency);
   if (on_gpu) add("bus_bandwidth", machine.bus_bandwidth);
   add("flops", machine.flops);
+  add("flops_transform", machine.flops_transform);
   if (on_gpu) add("flops_f32", machine.flops_f32);
   if (on_gpu) add("flops_16", machine.flops_16);
   return json.dump(2) + "\n";

@@ -26,6 +26,7 @@ struct PARTITA_API Machine {
   double flops = 1e10;                ///< one rank, f64 multiply-add counted as two
   double flops_f32 = 0;               ///< the same in products of f32 and c64; 0: as `flops`
   double flops_16 = 0;                ///< in those of f16 and bf16, and of fewer bits; 0: as `flops_f32`
+  double flops_transform = 0;         ///< in Fourier transforms of f64, twice that in f32; 0: as `flops`
 
   /// Of products of such matrices. Pure.
   double product_flops(Dtype factors) const;
@@ -59,7 +60,8 @@ struct Prediction {
 PARTITA_API double price(const Plan& plan, const Machine& machine);
 
 /// Predicted seconds for `ranks` ranks: a discrete-event run of all plans up to 64 ranks (waits and messages
-/// meet their partners), prices of a sample of up to 64 ranks beyond. Pure; no MPI.
+/// meet their partners), prices of a sample of up to 64 ranks beyond, of fewer (16 at least) where plans have
+/// many steps. Pure; no MPI.
 PARTITA_API Prediction simulate(const Planner& planner, int ranks, const Machine& machine);
 
 }  // namespace partita

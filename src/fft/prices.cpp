@@ -61,8 +61,9 @@ double compute_seconds(const Stage& stage, const Problem& problem, int but) {
   const auto elements =
       static_cast<double>(std::max(stage.before.largest_local_size(), stage.after.largest_local_size()));
   const double bytes = elements * static_cast<double>(size_of(problem.dtype));
-  const double memory = problem.on_device() ? passes * bytes / problem.machine.copy_bandwidth : 0;
-  return std::max(5 * elements * steps / problem.machine.flops, memory);
+  return std::max(
+      5 * elements * steps / planning::transform_flops(problem.machine, problem.dtype),
+      passes * bytes / (problem.on_device() ? problem.machine.copy_bandwidth : copy_share(problem)));
 }
 
 double exchange_seconds(const Taking& taken, const Problem& problem, double computed, int parts) {

@@ -18,7 +18,7 @@ struct Taking {
 };
 Taking taking(const Layout& from, const Layout& to, const Problem& problem, double item_bytes);
 
-/// Of the stage's axes, but for one. Devices go over memory once for each.
+/// Of the stage's axes, but for one: once over memory for each.
 double compute_seconds(const Stage& stage, const Problem& problem, int but = -1);
 
 /// What is computed before the exchange takes `computed` seconds and is handed over in so many parts: the

@@ -54,6 +54,12 @@ bool is_message(StepKind kind) {
   return kind == StepKind::send || kind == StepKind::receive;
 }
 
+double transform_flops(const Machine& machine, Dtype elements) {
+  if (machine.flops_transform == 0) return machine.flops;
+  const bool is_double = elements == Dtype::f64 || elements == Dtype::c128;
+  return is_double ? machine.flops_transform : 2 * machine.flops_transform;
+}
+
 int ranks_on_node(const Topology& topology, int rank) {
   return static_cast<int>(topology.node_ranks(topology.node(rank)).size());
 }

@@ -19,6 +19,9 @@ double message_latency(bool same_node, const Machine& machine);
 bool is_copy(StepKind kind);
 bool is_message(StepKind kind);
 
+/// Operations a second of one rank in transforms of elements of such a dtype.
+double transform_flops(const Machine& machine, Dtype elements);
+
 /// Ranks of the topology on the node of `rank`.
 int ranks_on_node(const Topology& topology, int rank);
 

@@ -39,6 +39,7 @@ constexpr Field fields[] = {
     {"flops", &Machine::flops, false},
     {"flops_f32", &Machine::flops_f32, true},
     {"flops_16", &Machine::flops_16, true},
+    {"flops_transform", &Machine::flops_transform, true},
 };
 
 std::string known_keys() {

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "base/check.hpp"
+#include "plan/cost.hpp"
 #include "plan/describe.hpp"
 #include "plan/moves.hpp"
 
@@ -183,17 +184,52 @@ Dtype dtype_at(const Plan& plan, const Place& place) {
 
 namespace {
 
-/// What goes over memory rather than computes; of other works the kernels know how to keep what they read.
-double passed_bytes(const Plan& plan, const Work& work) {
-  const bool passes = std::holds_alternative<ApplyEpilogue>(work) || std::holds_alternative<SumAlong>(work) ||
-                      std::holds_alternative<TransformInto>(work);
-  if (!passes) return 0;
-  double bytes = 0;
+/// Bytes that a work moves between memory and cores where caches hold nothing from before.
+struct Passed {
+  double read = 0;
+  double written = 0;
+};
+
+/// Each part once; a transform goes over its array once for each axis. Products that fit no cache read their
+/// factors more often, but then they compute for longer than that takes.
+Passed passed(const Plan& plan, const Work& work) {
+  Passed bytes;
   for_each_part(work, [&](const Part& part, Use use) {
-    const double times = use == Use::updated ? 2 : 1;
-    bytes += times * size(part) * static_cast<double>(size_of(dtype_at(plan, part.place)));
+    const double once = size(part) * static_cast<double>(size_of(dtype_at(plan, part.place)));
+    if (use != Use::written) bytes.read += once;
+    if (use != Use::read) bytes.written += once;
   });
+  if (const auto* const transform = std::get_if<Transform>(&work)) {
+    const auto passes = static_cast<double>(std::max(1, transform->axes.size()));
+    bytes.read *= passes;
+    bytes.written *= passes;
+  }
   return bytes;
+}
+
+bool on_device(const Plan& plan) {
+  return std::ranges::any_of(plan.buffers, [](const Buffer& buffer) {
+    return buffer.operand && buffer.operand->space == MemorySpace::device;
+  });
+}
+
+/// A copy reads and writes each byte. A device's memory, which is its own, does as much of either alone as of
+/// both together; cores share theirs, and wait for what they read while what they write is on its way.
+double passing_seconds(const Plan& plan, const Work& work, const Machine& machine) {
+  const auto [read, written] = passed(plan, work);
+  if (on_device(plan)) return (read + written) / (2 * machine.copy_bandwidth);
+  return std::max(read, written) /
+         std::min(machine.copy_bandwidth,
+                  machine.node_copy_bandwidth / ranks_on_node(plan.topology, plan.rank));
+}
+
+/// Operations a second.
+double rate_of(const Plan& plan, const Work& work, const Machine& machine) {
+  if (const auto* const product = std::get_if<Multiply>(&work))
+    return machine.product_flops(dtype_at(plan, product->a.place));
+  const bool transforms =
+      std::holds_alternative<Transform>(work) || std::holds_alternative<TransformInto>(work);
+  return transforms ? transform_flops(machine, dtype_at(plan, target_of(work))) : machine.flops;
 }
 
 }  // namespace
@@ -206,13 +242,10 @@ std::complex<double> beta_of(Beta beta, const Parameters& parameters) {
 double compute_seconds(const Plan& plan, const Step& step, const Machine& machine) {
   const Work& work = work_of(plan, step);
   const bool complex_items = is_complex(dtype_at(plan, target_of(work)));
-  const auto* const product = std::get_if<Multiply>(&work);
-  const double rate =
-      product != nullptr ? machine.product_flops(dtype_at(plan, product->a.place)) : machine.flops;
-  const double pass = passed_bytes(plan, work) / (2 * machine.copy_bandwidth);  // a copy reads and writes
   const double stores = machine.store_bandwidth > 0 ? machine.store_bandwidth : machine.peer_bandwidth;
   const double stored = static_cast<double>(bytes_written_to_peers(plan, work)) / stores;
-  return machine.copy_latency + std::max({flops(work, complex_items) / rate, pass, stored});
+  return machine.copy_latency + std::max({flops(work, complex_items) / rate_of(plan, work, machine),
+                                          passing_seconds(plan, work, machine), stored});
 }
 
 }  // namespace planning

@@ -89,7 +89,8 @@ Dtype dtype_at(const Plan& plan, const Place& place);
 /// What stands for beta in an execution.
 std::complex<double> beta_of(Beta beta, const Parameters& parameters);
 
-/// Seconds of a compute step on one rank of the machine.
+/// Seconds of a compute step on one rank of the machine: those of its operations at the machine's rate, no
+/// less than what it reads and writes takes to pass between memory and cores.
 double compute_seconds(const Plan& plan, const Step& step, const Machine& machine);
 
 }  // namespace partita::planning
