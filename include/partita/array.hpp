@@ -91,8 +91,9 @@ PARTITA_API Array zeros(const Context& context, const Shape& shape, const Distri
 /// recognised.
 ///
 /// In a context with a device its driver is asked whose memory it is. ArgumentError: memory of a device that
-/// `local.space` says is the host's, the reverse, or another device's than the context's. Pinned and managed
-/// memory may be either. Collective: what is wrong on one rank is the same error on all.
+/// `local.space` says is the host's, the reverse, or another device's than the context's; device memory that
+/// begins at no multiple of an element's size. Pinned and managed memory may be either. Collective: what is
+/// wrong on one rank is the same error on all.
 PARTITA_API Array wrap(const Context& context, const View& local, const Distribution& distribution,
                        const Shape& shape, std::shared_ptr<void> owner = {});
 PARTITA_API Array wrap(const Context& context, const View& local, const Layout& layout,

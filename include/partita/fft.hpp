@@ -121,8 +121,7 @@ PARTITA_API Plan plan_fft(const Operand& input, const Operand& output, const Top
 /// ArgumentError, DisagreementError, UnsupportedError (no FFTW on this machine), MemoryError, TimeoutError.
 ///
 /// What lies in device memory is transformed by its device, in the context's own stream, and so is its
-/// result; UnsupportedError where there is no cuFFT. Complex numbers must begin at a multiple of their size
-/// there (ArgumentError).
+/// result; UnsupportedError where there is no cuFFT.
 PARTITA_API Array fft(const Array& input, const FftOptions& options = {},
                       SourcePlace where = SourcePlace::current());  ///< c2c
 PARTITA_API Array ifft(const Array& input, const FftOptions& options = {},

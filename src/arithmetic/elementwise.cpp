@@ -130,15 +130,10 @@ void carry_out(const Joining& joining, Array& destination, const std::array<std:
   if (destination.local_size() == 0) return;
   if (destination.local().space == MemorySpace::host)
     return for_each_pass(joining, destination, number, kernels::compute);
-  devices::put_into_stream(context, *devices::RunAhead::of(context), joining.name, stream,
-                           [&](Stream used, bool) {
-                             std::int64_t starts = 0;
-                             for_each_pass(joining, destination, number, [&](const ElementwisePass& pass) {
-                               context.device->compute(pass, used);
-                               ++starts;
-                             });
-                             return starts;
-                           });
+  devices::put_into_stream(context, joining.name, stream, [&](Stream used, bool) {
+    for_each_pass(joining, destination, number,
+                  [&](const ElementwisePass& pass) { context.device->compute(pass, used); });
+  });
 }
 
 /// Local.

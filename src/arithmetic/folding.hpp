@@ -37,7 +37,7 @@ struct Destination {
 };
 
 /// This rank's part joined along all dimensions but the kept ones: in host memory, or in device memory in
-/// `stream` (what `begin_device_work` gave). `other`: for products; null: none. The part has elements.
+/// `stream` (what `put_into_stream` gave). `other`: for products; null: none. The part has elements.
 void fold_part(const Folding& folding, const Array& array, const Array* other, const Destination& to,
                Stream stream);
 

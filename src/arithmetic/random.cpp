@@ -48,17 +48,14 @@ void generate(Array& array, Randomness kind, std::uint64_t seed, Stream stream) 
     return for_each_random_pass(array, kind, seed, kernels::generate);
   context.require_usable_here("fill");
   if (array.local_size() == 0) return;
-  devices::put_into_stream(context, *devices::RunAhead::of(context), "fill", stream, [&](Stream used, bool) {
-    std::int64_t starts = 0;
-    for_each_random_pass(array, kind, seed, [&](const RandomPass& pass) {
-      context.device->generate(pass, used);
-      ++starts;
-    });
-    return starts;
+  devices::put_into_stream(context, "fill", stream, [&](Stream used, bool) {
+    for_each_random_pass(array, kind, seed,
+                         [&](const RandomPass& pass) { context.device->generate(pass, used); });
   });
 }
 
 void generate_and_wait(Array& array, Randomness kind, std::uint64_t seed) {
+  devices::require_no_capture(*array.context_state(), "fill");
   generate(array, kind, seed, {});
   if (array.local().space == MemorySpace::device) devices::finish_device(*array.context_state(), "fill");
 }

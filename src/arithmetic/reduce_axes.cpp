@@ -9,7 +9,7 @@
 #include "arithmetic/reduced_layouts.hpp"
 #include "collectives/layouts.hpp"
 #include "context/kept_plans.hpp"
-#include "device/device_synchronization.hpp"
+#include "device/stream_work.hpp"
 #include "runtime/agree.hpp"
 #include "runtime/call_notes.hpp"
 
@@ -103,18 +103,19 @@ void fold_into(const AxesReduction& what, const Array& array, Array& joined, Str
                                    what.layouts.whole};
   if (array.local().space == MemorySpace::host)
     return arithmetic::fold_part(what.folding, array, nullptr, to, {});
-  const Stream used = devices::begin_device_work(context, stream);
-  arithmetic::fold_part(what.folding, array, nullptr, to, used);
-  devices::end_device_work(context, used);
+  devices::put_into_stream(context, what.operation, stream, [&](Stream used, bool) {
+    arithmetic::fold_part(what.folding, array, nullptr, to, used);
+  });
 }
 
 /// Of joined values the results. Local; done, or in the context's stream.
 void finish_into(const AxesReduction& what, const Array& joined, const Array& result) {
   ContextState& context = *joined.context_state();
-  const bool on_device = result.local().space == MemorySpace::device;
-  const Stream used = on_device ? devices::begin_device_work(context) : Stream{};
-  arithmetic::finish_part(context, what.folding, joined.local(), result.local(), what.count, used);
-  if (on_device) devices::end_device_work(context, used);
+  const auto finish = [&](Stream used) {
+    arithmetic::finish_part(context, what.folding, joined.local(), result.local(), what.count, used);
+  };
+  if (result.local().space == MemorySpace::host) return finish({});
+  devices::put_into_stream(context, what.operation, {}, [&](Stream used, bool) { finish(used); });
 }
 
 /// A reduction with the memory and the redistribution between its steps. It does not keep the context, which

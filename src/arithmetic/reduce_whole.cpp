@@ -6,7 +6,7 @@
 #include "arithmetic/arguments.hpp"
 #include "arithmetic/folding.hpp"
 #include "collectives/reducing.hpp"
-#include "device/device_synchronization.hpp"
+#include "device/stream_work.hpp"
 #include "runtime/call_notes.hpp"
 
 namespace partita {
@@ -23,10 +23,10 @@ struct Number {
 void fold_on_device(const Folding& folding, const Array& array, const Array* other, Number& number,
                     std::string_view operation, Stream stream) {
   ContextState& context = *array.context_state();
-  const Stream used = devices::begin_device_work(context, stream);
   void* const result = arithmetic::fold_scratch(context) + devices::DeviceArithmetic::fold_scratch_bytes;
-  arithmetic::fold_part(folding, array, other, {result, {}, {}, false}, used);
-  devices::end_device_work(context, used);
+  devices::put_into_stream(context, operation, stream, [&](Stream used, bool) {
+    arithmetic::fold_part(folding, array, other, {result, {}, {}, false}, used);
+  });
   devices::finish_device(context, operation);
   // Only now: no stream may write to the number once a wait has failed.
   context.device->physical().copy_past(number.bytes.data(), result, sizeof(number.bytes));

@@ -21,10 +21,9 @@ struct Array::State {
   View local;
   std::shared_ptr<void> owner;  // what owns the memory; nothing where the caller of `wrap` keeps it
   std::int64_t heap_offset =
-      -1;                    // of `local` in this rank's segment, the same on all ranks; -1: not on the heap
-  int misaligned_rank = -1;  // the first whose part begins at no multiple of an element's size; -1: none
-  int shared_rank = -1;      // the first in whose part elements share memory, so that nobody writes; -1: none
-  int read_only_rank = -1;   // the first whose part is const memory; -1: none
+      -1;                   // of `local` in this rank's segment, the same on all ranks; -1: not on the heap
+  int shared_rank = -1;     // the first in whose part elements share memory, so that nobody writes; -1: none
+  int read_only_rank = -1;  // the first whose part is const memory; -1: none
   std::uint64_t memory = arrays::new_memory();  // windows and transposed arrays have that of the whole array
   /// Of the latest collective check when it was made, so alike on all ranks and another one for each array:
   /// ranks that execute something on different arrays are found out by it. Views have their array's; 0: not

@@ -75,15 +75,22 @@ Array converted(std::string_view operation, const Array& array, Dtype dtype, con
   return result;
 }
 
-Array finished(std::string_view operation, Array result) {
-  if (result.local().space == MemorySpace::device) devices::finish_device(*result.context_state(), operation);
+/// The same, done when it returns.
+Array finished(std::string_view operation, const Array& array, Dtype dtype, const ArrayOptions& options,
+               SourcePlace where) {
+  ContextState& context = *array.context_state();
+  if (options.space.value_or(array.local().space) == MemorySpace::device ||
+      array.local().space == MemorySpace::device)
+    arrays::require_no_capture_together(context, operation);
+  Array result = converted(operation, array, dtype, options, {}, where);
+  if (result.local().space == MemorySpace::device) devices::finish_device(context, operation);
   return result;
 }
 
 }  // namespace
 
 Array astype(const Array& array, Dtype dtype, const ArrayOptions& options, SourcePlace where) {
-  return finished("astype", converted("astype", array, dtype, options, {}, where));
+  return finished("astype", array, dtype, options, where);
 }
 
 Array astype(const Array& array, Dtype dtype, const ArrayOptions& options, Stream stream, SourcePlace where) {
@@ -91,7 +98,7 @@ Array astype(const Array& array, Dtype dtype, const ArrayOptions& options, Strea
 }
 
 Array clone(const Array& array, const ArrayOptions& options, SourcePlace where) {
-  return finished("clone", converted("clone", array, array.dtype(), options, {}, where));
+  return finished("clone", array, array.dtype(), options, where);
 }
 
 Array clone(const Array& array, const ArrayOptions& options, Stream stream, SourcePlace where) {

@@ -73,6 +73,7 @@ void detail::read_element(const Array& array, const Index& index, void* value, S
   context.require_usable("at");
   runtime::collectively(context, "at", [&]() -> std::vector<Fact> {
     follow(array, "at", stream);
+    if (array.local().space == MemorySpace::device) devices::require_no_capture(context, "at");
     check_index(array, index, "at");
     return {{"array", arrays::name_of(array)}, {"index", to_string(index)}};
   });

@@ -110,6 +110,9 @@ Comparison compare(const Array& a, const Array& b) {
   context.require_usable("compare");
   runtime::collectively(context, "compare", [&]() -> std::vector<Fact> {
     check_comparable(a, b);
+    for (const Array* one : {&a, &b}) {
+      if (one->local().space == MemorySpace::device) devices::require_no_capture(context, "compare");
+    }
     return {{"arrays", fmt::format("{} and {}", arrays::name_of(a), arrays::name_of(b))}};
   });
   const bool together = a.layout() == b.layout() || a.layout().equivalent(b.layout());

@@ -14,6 +14,7 @@ void fill(Array& array, const void* value) {
   check(value != nullptr, "fill: a null pointer is no element");
   arrays::check_written("fill", array);
   if (local.space == MemorySpace::device) {
+    devices::require_no_capture(*array.context_state(), "fill");
     arrays::fill_on_device(*array.context_state(), local, value, {});
     return devices::finish_device(*array.context_state(), "fill");
   }

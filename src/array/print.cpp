@@ -10,6 +10,7 @@
 #include "array/elements.hpp"
 #include "base/check.hpp"
 #include "base/visit_dtype.hpp"
+#include "device/device_synchronization.hpp"
 #include "runtime/agree.hpp"
 
 namespace partita {
@@ -135,6 +136,7 @@ std::string to_string(const Array& array, const PrintOptions& options) {
   context.require_usable("to_string");
   runtime::collectively(context, "to_string", [&]() -> std::vector<Fact> {
     arrays::check_has_values("to_string", array);
+    if (array.local().space == MemorySpace::device) devices::require_no_capture(context, "to_string");
     check(options.threshold >= 0 && options.edge >= 1 && options.precision >= 1 && options.precision <= 17,
           "to_string: a threshold of {} (0 or more), an edge of {} (1 or more), a precision of {} (1 to 17)",
           options.threshold, options.edge, options.precision);

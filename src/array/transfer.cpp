@@ -10,6 +10,7 @@
 #include "device/stream_work.hpp"
 #include "kernels/host/convert.hpp"
 #include "kernels/host/fill.hpp"
+#include "runtime/agree.hpp"
 
 namespace partita::arrays {
 namespace {
@@ -30,28 +31,26 @@ void put_copy(ContextState& context, const kernels::StridedCopy& nest, const Vie
   }
 }
 
+/// As one execution.
+template <class Put>
+void put_one(ContextState& context, std::string_view what, Stream stream, Put&& put) {
+  devices::put_into_stream(context, what, stream, [&](Stream used, bool) { put(used); });
+}
+
 /// What uses memory that may go when this has failed is put behind the end of the streams: so long a driver
 /// would wait within the copy, past the deadline. That copy itself is outlasted.
 void copy_and_outlast(ContextState& context, const kernels::StridedCopy& nest, const View& from,
                       const View& to) {
   devices::finish_device(context, operation);
-  put_copy(context, nest, from, to, devices::begin_device_work(context));
+  put_one(context, operation, {}, [&](Stream used) { put_copy(context, nest, from, to, used); });
   devices::finish_device_before_memory_goes(context, operation);
 }
 
 void copy_at_once(ContextState& context, const kernels::StridedCopy& nest, const View& from, const View& to) {
   if (from.space != to.space) return copy_and_outlast(context, nest, from, to);  // the host's may go
-  put_copy(context, nest, from, to, devices::begin_device_work(context));
+  devices::require_no_capture(context, operation);
+  put_one(context, operation, {}, [&](Stream used) { put_copy(context, nest, from, to, used); });
   devices::finish_device(context, operation);
-}
-
-/// As one execution of one start.
-template <class Put>
-void put_one(ContextState& context, std::string_view what, Stream stream, Put&& put) {
-  devices::put_into_stream(context, *devices::RunAhead::of(context), what, stream, [&](Stream used, bool) {
-    put(used);
-    return 1;
-  });
 }
 
 /// Gaps are closed and opened on either side; what crosses is dense.
@@ -140,6 +139,11 @@ void require_stream_of_device(std::string_view caller, bool is_device, Stream st
   check<UnsupportedError>(is_device || !stream.given, "{}: host memory has no streams", caller);
 }
 
+void require_no_capture_together(ContextState& context, std::string_view operation_that_waits) {
+  runtime::check_or_tell_all(context, operation_that_waits,
+                             [&] { devices::require_no_capture(context, operation_that_waits); });
+}
+
 void require_own_device(std::string_view caller, const ContextState& context, const View& view) {
   if (view.space == MemorySpace::host) return;
   check<UnsupportedError>(context.device != nullptr,
@@ -147,6 +151,17 @@ void require_own_device(std::string_view caller, const ContextState& context, co
   const int own = context.device_index(view.space);
   check(view.device < 0 || view.device == own, "{}: a view is of device {}, but the context's is device {}",
         caller, view.device, own);
+  require_aligned(caller, view, context.rank());
+}
+
+void require_aligned(std::string_view caller, const View& view, int rank) {
+  if (view.space == MemorySpace::host || view.data == nullptr || volume(view.extents) == 0) return;
+  const auto address = reinterpret_cast<std::uintptr_t>(view.data);
+  check(
+      address % static_cast<std::uintptr_t>(size_of(view.dtype)) == 0,
+      "{}: the device memory of rank {} begins at address {:#x}, which is no multiple of {} bytes, the size "
+      "of {}; devices cannot read it: copy it to aligned memory first",
+      caller, rank, address, size_of(view.dtype), name(view.dtype));
 }
 
 Array on_host(const Array& array) {

@@ -42,8 +42,16 @@ void convert_on_device(ContextState& context, const View& from, const View& to, 
 /// Throws UnsupportedError for a stream that is given for arrays in host memory.
 void require_stream_of_device(std::string_view caller, bool is_device, Stream stream);
 
+/// Throws UnsupportedError, the same on all ranks, where the context's own stream is being captured. At the
+/// beginning of collective calls that wait for it: later a rank without elements might have nothing to wait
+/// for. Nothing to do in a context without a device.
+void require_no_capture_together(ContextState& context, std::string_view operation);
+
 /// Throws ArgumentError for a view of device memory that names another device than the context's, and
 /// UnsupportedError where the context has none.
 void require_own_device(std::string_view caller, const ContextState& context, const View& view);
+/// Throws ArgumentError where elements of device memory begin at no multiple of their size: a kernel that
+/// touched them would leave the process without CUDA.
+void require_aligned(std::string_view caller, const View& view, int rank);
 
 }  // namespace partita::arrays

@@ -18,15 +18,9 @@ struct LocalPart {
   bool empty = false;
   bool rows = false;     // dense row-major
   bool columns = false;  // dense column-major
-  bool aligned = true;   // to whole elements
   bool shared = false;   // elements share memory with each other
   bool read_only = false;
 };
-
-bool begins_aligned(const View& local) {
-  return reinterpret_cast<std::uintptr_t>(local.data) % static_cast<std::uintptr_t>(size_of(local.dtype)) ==
-         0;
-}
 
 LocalPart part_of(const ContextState& context, const View& local) {
   LocalPart part;
@@ -37,7 +31,6 @@ LocalPart part_of(const ContextState& context, const View& local) {
   // Of a device's heap a multiply takes it for granted that bytes are aligned as BLAS wants them.
   const bool for_blas = local.space == MemorySpace::device && size_of(local.dtype) == 1;
   if (for_blas && part.heap_offset % devices::narrow_alignment != 0) part.heap_offset = -1;
-  part.aligned = part.empty || begins_aligned(local);
   part.shared = arrays::elements_meet(local);
   part.read_only = local.read_only && !part.empty;
   return part;
@@ -49,7 +42,6 @@ struct Joint {
   bool columns = true;
   bool heap = true;
   std::int64_t heap_offset = -1;
-  int misaligned_rank = -1;
   int shared_rank = -1;
   int read_only_rank = -1;
 };
@@ -70,14 +62,14 @@ Joint join(const std::vector<LocalPart>& parts) {
     joint.heap = joint.heap && part.heap_offset >= 0 && part.heap_offset == joint.heap_offset;
   }
   joint.heap = joint.heap && joint.heap_offset >= 0;
-  joint.misaligned_rank = first_rank(parts, &LocalPart::aligned, false);
   joint.shared_rank = first_rank(parts, &LocalPart::shared, true);
   joint.read_only_rank = first_rank(parts, &LocalPart::read_only, true);
   return joint;
 }
 
 // Where nothing is wrong no texts are made, here and below: they take longer than the rest.
-void check_view(const View& local, const Layout& layout, const ContextState& context) {
+void check_view(std::string_view operation, const View& local, const Layout& layout,
+                const ContextState& context) {
   const int rank = context.rank();
   const Shape wanted = layout.local_shape(rank);
   if (local.extents != wanted) {
@@ -95,6 +87,7 @@ void check_view(const View& local, const Layout& layout, const ContextState& con
   check(local.device < 0 || local.device == own,
         "the local part of rank {} is said to be memory of device {}, but the context's is device {}", rank,
         local.device, own);
+  arrays::require_aligned(operation, local, rank);
 }
 
 /// Names the device.
@@ -139,7 +132,7 @@ Array arrays::wrap_together(const Context& context, std::string_view operation,
     agreed = layout();
     check(agreed->ranks() == state->size(), "the layout {} does not suit a context of {} ranks",
           agreed->to_string(), state->size());
-    check_view(view, *agreed, *state);
+    check_view(operation, view, *agreed, *state);
     check_whose_memory(*state, view);
     return {{"layout", agreed->to_string()},
             {"dtype", std::string(name(view.dtype))},
@@ -157,9 +150,9 @@ Array arrays::wrap_agreed(const std::shared_ptr<ContextState>& context, const Vi
   operand.space = local.space;
   operand.dense = joint.rows || joint.columns;
   const std::int64_t offset = joint.heap ? joint.heap_offset : -1;
-  auto state = std::make_shared<Array::State>(Array::State{context, operand, placed(*context, local),
-                                                           std::move(owner), offset, joint.misaligned_rank,
-                                                           joint.shared_rank, joint.read_only_rank});
+  auto state =
+      std::make_shared<Array::State>(Array::State{context, operand, placed(*context, local), std::move(owner),
+                                                  offset, joint.shared_rank, joint.read_only_rank});
   state->number = context->agreements;
   return Array(std::move(state));
 }
@@ -189,18 +182,15 @@ Array wrap(const Context& context, const View& local, const Operand& operand, st
   }
   check(local.dtype == operand.dtype, "the local part is {}, but the operand is {}", name(local.dtype),
         name(operand.dtype));
-  check_view(local, operand.layout, *state);
+  check_view("wrap", local, operand.layout, *state);
   if (operand.dense && !local.extents.empty() &&
       !arrays::lies_as(local, operand.local_strides(state->rank()))) {
     check(false, "the local part of rank {} is not dense in the order of the operand {}", state->rank(),
           operand.to_string());
   }
   arrays::check_whose_memory(*state, local);
-  check(local.space == MemorySpace::host || volume(local.extents) == 0 || begins_aligned(local),
-        "the local part of rank {} begins at an address that is no multiple of {}", state->rank(),
-        size_of(local.dtype));
   return Array(std::make_shared<Array::State>(
-      Array::State{state, operand, placed(*state, local), std::move(owner), -1, -1,
+      Array::State{state, operand, placed(*state, local), std::move(owner), -1,
                    arrays::elements_meet(local) ? state->rank() : -1, local.read_only ? state->rank() : -1}));
 }
 

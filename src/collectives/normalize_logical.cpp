@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "device/device_synchronization.hpp"
+#include "device/stream_work.hpp"
 #include "kernels/host/copy.hpp"
 #include "kernels/host/fill.hpp"
 
@@ -37,9 +37,9 @@ void normalize_logical(ContextState& context, Reduction reduction, const View& v
     write_identity(reduction, view.dtype, here.data());
     return kernels::accumulate(nest, view.dtype, reduction, here.data(), view.data);
   }
-  stream = devices::begin_device_work(context, stream);
-  context.device->accumulate(nest, view.dtype, reduction, identity, view.data, stream);
-  devices::end_device_work(context, stream);
+  devices::put_into_stream(context, "reduce", stream, [&](Stream used, bool) {
+    context.device->accumulate(nest, view.dtype, reduction, identity, view.data, used);
+  });
 }
 
 }  // namespace partita::collective

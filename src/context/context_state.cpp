@@ -85,7 +85,7 @@ void contexts::start_context(ContextState& state) {
   state.heap = std::make_unique<memory::SymmetricHeap>(
       state, *state.node_memory,
       [&state](std::string_view what, bool dropped) {
-        if (dropped) devices::finish_device(state, what);
+        return devices::finish_for_release(state, what, dropped);
       },
       [&state] { return state.drop_plans(); });
   devices::start_device(state);

@@ -36,6 +36,7 @@ class Accelerator : public DeviceQueues, public DeviceWork, public DeviceArithme
 
   PhysicalDevice& physical() const { return *physical_; }
   void use() const { physical_->use(); }
+  std::thread::id user() const { return user_; }  ///< who has opened it
   /// The vendor's collectives among the context's ranks; null on all of them: none here. Collective, blocking
   /// within the deadline; Errors have failed the context.
   virtual std::unique_ptr<DeviceGroup> make_group(DeviceRuntime& state) { return (void)state, nullptr; }

@@ -171,9 +171,8 @@ CublasLtProducts::~CublasLtProducts() {
   device_.physical().release(std::move(handle_));  // it synchronizes the device
 }
 
-/// Ways are those of a version of the library, on a kind of device.
 std::string CublasLtProducts::name_of(const DeviceGemm& what) const {
-  return fmt::format("cuBLASLt {} {} {}", library_.version, device_.physical().name(), words_of(what));
+  return words_of(what, fmt::format("cuBLASLt {}", library_.version), device_.physical());
 }
 
 std::unique_ptr<CublasLtProduct> CublasLtProducts::prepare(const DeviceGemm& what, bool may_try) {

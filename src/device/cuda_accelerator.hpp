@@ -11,6 +11,7 @@
 #include "device/cuda_timed_event.hpp"
 #include "device/cuda_transforms.hpp"
 #include "device/device_memory.hpp"
+#include "device/launch_room.hpp"
 
 namespace partita::devices {
 
@@ -61,9 +62,14 @@ class CudaAccelerator final : public Accelerator {
 
  private:
   Stream made(std::size_t number);
-  unsigned exchange_blocks() const;
+  /// The stream of the runtime, which is given one launch next.
+  cudaStream_t in_turn(Stream stream) {
+    launching(stream);
+    return cuda::native(stream);
+  }
+  LaunchRoom room() const;
   unsigned* counters() const { return static_cast<unsigned*>(counters_.data()); }
-  void copy_by_engine(const kernels::StridedCopy& nest, const char* from, char* to, cudaStream_t stream);
+  void copy_by_engine(const kernels::StridedCopy& nest, const char* from, char* to, Stream stream);
 
   const CudaPhysicalDevice& device_;
   CopyWay way_;

@@ -30,11 +30,10 @@ kernels::cuda::ElementLoops kernel_loops(const std::vector<kernels::ElementwiseL
 void CudaAccelerator::convert(const kernels::StridedCopy& nest, Dtype from_dtype, Dtype to_dtype,
                               const void* from, void* to, Stream stream) {
   if (nest.item_bytes == 0) return;
-  cuda::check_launch(
-      kernels::cuda::launch_convert(kernel_nest(nest), from_dtype, to_dtype,
-                                    static_cast<const char*>(from) + nest.from_offset,
-                                    static_cast<char*>(to) + nest.to_offset, cuda::native(stream)),
-      "convert");
+  cuda::check_launch(kernels::cuda::launch_convert(kernel_nest(nest), from_dtype, to_dtype,
+                                                   static_cast<const char*>(from) + nest.from_offset,
+                                                   static_cast<char*>(to) + nest.to_offset, in_turn(stream)),
+                     "convert");
 }
 
 void CudaAccelerator::compute(const kernels::ElementwisePass& pass, Stream stream) {
@@ -46,7 +45,7 @@ void CudaAccelerator::compute(const kernels::ElementwisePass& pass, Stream strea
   std::ranges::copy(pass.data, kernel.data);
   std::memcpy(kernel.number, pass.number.data(), sizeof kernel.number);
   kernel.loops = kernel_loops(pass.loops);
-  cuda::check_launch(kernels::cuda::launch_elementwise(kernel, cuda::native(stream)), "compute elements");
+  cuda::check_launch(kernels::cuda::launch_elementwise(kernel, in_turn(stream)), "compute elements");
 }
 
 void CudaAccelerator::generate(const kernels::RandomPass& pass, Stream stream) {
@@ -58,7 +57,7 @@ void CudaAccelerator::generate(const kernels::RandomPass& pass, Stream stream) {
                                              pass.data,
                                              pass.first,
                                              kernel_loops(pass.loops)};
-  cuda::check_launch(kernels::cuda::launch_random(kernel, cuda::native(stream)), "make random numbers");
+  cuda::check_launch(kernels::cuda::launch_random(kernel, in_turn(stream)), "make random numbers");
 }
 
 void CudaAccelerator::multiply(const kernels::SymbolPass& pass, Stream stream) {
@@ -76,7 +75,7 @@ void CudaAccelerator::multiply(const kernels::SymbolPass& pass, Stream stream) {
     std::ranges::copy(pass.loops[l].strides, kernel.strides[l]);
     kernel.terms[l] = pass.loops[l].terms;
   }
-  cuda::check_launch(kernels::cuda::launch_symbol(kernel, cuda::native(stream)), "multiply modes");
+  cuda::check_launch(kernels::cuda::launch_symbol(kernel, in_turn(stream)), "multiply modes");
 }
 
 void CudaAccelerator::fold(const kernels::FoldPass& pass, void* scratch, Stream stream) {
@@ -93,7 +92,7 @@ void CudaAccelerator::fold(const kernels::FoldPass& pass, void* scratch, Stream 
   write_identity(pass.reduction, pass.joined, kernel.identity);
   kernel.kept = kernel_loops(pass.kept);
   kernel.over = kernel_loops(pass.over);
-  cuda::check_launch(kernels::cuda::launch_fold(kernel, scratch, cuda::native(stream)), "join elements");
+  cuda::check_launch(kernels::cuda::launch_fold(kernel, scratch, in_turn(stream)), "join elements");
 }
 
 void CudaAccelerator::finish(const kernels::FinishPass& pass, Stream stream) {
@@ -104,7 +103,7 @@ void CudaAccelerator::finish(const kernels::FinishPass& pass, Stream stream) {
   kernel.divisor = pass.divisor;
   std::ranges::copy(pass.data, kernel.data);
   kernel.loops = kernel_loops(pass.loops);
-  cuda::check_launch(kernels::cuda::launch_finish(kernel, cuda::native(stream)), "join elements");
+  cuda::check_launch(kernels::cuda::launch_finish(kernel, in_turn(stream)), "join elements");
 }
 
 }  // namespace partita::devices

@@ -31,8 +31,7 @@ kernels::cuda::MostBlocks most_blocks_of(CopyScope scope) {
 void CudaAccelerator::copy_bytes(const void* from, void* to, std::int64_t bytes, Stream stream) {
   const cuda::CudaBesideCaptures unharmed;  // ordinary host memory may make this wait
   cuda::check_cuda(
-      cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), cudaMemcpyDefault, cuda::native(stream)),
-      "copy");
+      cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), cudaMemcpyDefault, in_turn(stream)), "copy");
 }
 
 void CudaAccelerator::copy(const kernels::StridedCopy& nest, const void* from, void* to, Stream stream,
@@ -41,17 +40,17 @@ void CudaAccelerator::copy(const kernels::StridedCopy& nest, const void* from, v
   const char* const source = static_cast<const char*>(from) + nest.from_offset;
   char* const destination = static_cast<char*>(to) + nest.to_offset;
   if (choose_copy_way(nest, scope, way_).way == CopyWay::engine) {
-    return copy_by_engine(nest, source, destination, cuda::native(stream));
+    return copy_by_engine(nest, source, destination, stream);
   }
   cuda::check_launch(kernels::cuda::launch_copy(kernel_nest(nest), source, destination, most_blocks_of(scope),
-                                                cuda::native(stream)),
+                                                in_turn(stream)),
                      "copy");
 }
 
 void CudaAccelerator::transfer(const kernels::StridedCopy& nest, const void* from, void* to, Stream stream) {
   if (nest.item_bytes == 0) return;
   copy_by_engine(nest, static_cast<const char*>(from) + nest.from_offset,
-                 static_cast<char*>(to) + nest.to_offset, cuda::native(stream));
+                 static_cast<char*>(to) + nest.to_offset, stream);
 }
 
 bool CudaAccelerator::copies_at_once(std::span<const PlacedCopy> copies) const {
@@ -60,9 +59,13 @@ bool CudaAccelerator::copies_at_once(std::span<const PlacedCopy> copies) const {
   return ExchangeFit(all, way_).copies();
 }
 
-/// Two for each multiprocessor fill the links, and leave room for others.
-unsigned CudaAccelerator::exchange_blocks() const {
-  return static_cast<unsigned>(std::max(2 * device_.multiprocessors() / sharers_, 1));
+/// Ranks that share the device, be they threads or processes, have the same contexts on it. Where they wait
+/// for their turn, launches would take the room of other ranks'.
+LaunchRoom CudaAccelerator::room() const {
+  const int contexts = std::max(physical().contexts_of(user()), 1);
+  LaunchRoom room = launch_room(device_.multiprocessors(), sharers_ * contexts);
+  if (sharers_ > 1 || !device_.overlaps_launches()) room.packets_ahead = 0;
+  return room;
 }
 
 /// The small ones some at a time: each start takes longer than one of them.
@@ -74,8 +77,8 @@ void CudaAccelerator::copy_all(std::span<const PlacedCopy> copies, Stream stream
     PeerExchange together;
     together.copies = std::span(some).first(std::exchange(count, 0));
     if (!together.copies.empty())
-      cuda::check_launch(kernels::cuda::launch_exchange(
-                             kernel_exchange(together, counters(), exchange_blocks()), cuda::native(stream)),
+      cuda::check_launch(kernels::cuda::launch_exchange(kernel_exchange(together, counters(), room().flags),
+                                                        in_turn(stream)),
                          "copy");
   };
   for (const PlacedCopy& one : copies) {
@@ -94,13 +97,13 @@ void CudaAccelerator::exchange(const PeerExchange& what, Stream stream) {
   const ExchangeFit fit(what, way_);
   if (!fit.one_kernel()) return Accelerator::exchange(what, stream);
   if (what.packs.empty()) {
-    cuda::check_launch(kernels::cuda::launch_exchange(kernel_exchange(what, counters(), exchange_blocks()),
-                                                      cuda::native(stream)),
-                       "exchange");
-  } else {
     cuda::check_launch(
-        kernels::cuda::launch_pack_exchange(kernel_pack_exchange(what, counters()), cuda::native(stream)),
+        kernels::cuda::launch_exchange(kernel_exchange(what, counters(), room().flags), in_turn(stream)),
         "exchange");
+  } else {
+    cuda::check_launch(kernels::cuda::launch_pack_exchange(
+                           kernel_pack_exchange(what, counters(), room().flags), in_turn(stream)),
+                       "exchange");
   }
 }
 
@@ -109,21 +112,21 @@ bool CudaAccelerator::offers_packets(Dtype dtype, std::optional<Reduction> joine
 }
 
 void CudaAccelerator::exchange_packets(const PacketExchange& what, Stream stream) {
-  const kernels::cuda::Packets packets = kernel_packets(what, sharers_, device_.overlaps_launches());
-  cuda::check_launch(kernels::cuda::launch_packets(packets, cuda::native(stream)), "exchange packets");
+  const kernels::cuda::Packets packets = kernel_packets(what, room());
+  cuda::check_launch(kernels::cuda::launch_packets(packets, in_turn(stream)), "exchange packets");
 }
 
 void CudaAccelerator::move_packets(const PacketMoves& what, Stream stream) {
-  kernels::cuda::PacketNests nests = kernel_packet_nests(what, sharers_, device_.overlaps_launches());
-  cuda::check_launch(kernels::cuda::launch_packet_nests(nests, cuda::native(stream)), "exchange packets");
+  kernels::cuda::PacketNests nests = kernel_packet_nests(what, room());
+  cuda::check_launch(kernels::cuda::launch_packet_nests(nests, in_turn(stream)), "exchange packets");
 }
 
 /// The innermost loop in one copy; the others one after the other.
 void CudaAccelerator::copy_by_engine(const kernels::StridedCopy& nest, const char* from, char* to,
-                                     cudaStream_t stream) {
+                                     Stream stream) {
   const auto width = static_cast<std::size_t>(nest.item_bytes);
   if (nest.loops.empty()) {
-    return cuda::check_cuda(cudaMemcpyAsync(to, from, width, cudaMemcpyDefault, stream), "copy");
+    return cuda::check_cuda(cudaMemcpyAsync(to, from, width, cudaMemcpyDefault, in_turn(stream)), "copy");
   }
   const kernels::CopyLoop& rows = nest.loops.back();
   std::int64_t copies = 1;
@@ -136,10 +139,11 @@ void CudaAccelerator::copy_by_engine(const kernels::StridedCopy& nest, const cha
       to_offset += rest % loop.count * loop.to_stride;
       rest /= loop.count;
     }
-    cuda::check_cuda(cudaMemcpy2DAsync(to + to_offset, static_cast<std::size_t>(rows.to_stride),
-                                       from + from_offset, static_cast<std::size_t>(rows.from_stride), width,
-                                       static_cast<std::size_t>(rows.count), cudaMemcpyDefault, stream),
-                     "copy");
+    cuda::check_cuda(
+        cudaMemcpy2DAsync(to + to_offset, static_cast<std::size_t>(rows.to_stride), from + from_offset,
+                          static_cast<std::size_t>(rows.from_stride), width,
+                          static_cast<std::size_t>(rows.count), cudaMemcpyDefault, in_turn(stream)),
+        "copy");
   }
 }
 
@@ -151,7 +155,7 @@ void CudaAccelerator::accumulate(const kernels::StridedCopy& nest, Dtype dtype, 
   cuda::check_launch(
       kernels::cuda::launch_accumulate(kernel_nest(nest), dtype, reduction,
                                        static_cast<const char*>(from) + nest.from_offset,
-                                       static_cast<char*>(to) + nest.to_offset, cuda::native(stream)),
+                                       static_cast<char*>(to) + nest.to_offset, in_turn(stream)),
       "accumulate");
 }
 
@@ -163,10 +167,9 @@ void CudaAccelerator::fill(const kernels::StridedCopy& nest, const void* element
   for (std::int64_t at = 0; at < static_cast<std::int64_t>(sizeof(pattern)); at += element_bytes) {
     std::memcpy(bytes + at, element, static_cast<std::size_t>(element_bytes));
   }
-  cuda::check_launch(
-      kernels::cuda::launch_fill(kernel_nest(nest), pattern, static_cast<char*>(to) + nest.to_offset,
-                                 cuda::native(stream)),
-      "fill");
+  cuda::check_launch(kernels::cuda::launch_fill(kernel_nest(nest), pattern,
+                                                static_cast<char*>(to) + nest.to_offset, in_turn(stream)),
+                     "fill");
 }
 
 /// By kernels: the driver's own operations on flags know neither what the device counts nor that it has been
@@ -175,7 +178,7 @@ void CudaAccelerator::flags(std::span<const FlagOperation> operations, Stream st
   for (std::size_t first = 0; first < operations.size(); first += kernels::cuda::most_flags) {
     const std::size_t count = std::min<std::size_t>(kernels::cuda::most_flags, operations.size() - first);
     cuda::check_launch(
-        kernels::cuda::launch_flags(kernel_flags(operations.subspan(first, count)), cuda::native(stream)),
+        kernels::cuda::launch_flags(kernel_flags(operations.subspan(first, count)), in_turn(stream)),
         "flags");
   }
 }

@@ -81,9 +81,10 @@ kernels::cuda::Exchange kernel_exchange(const PeerExchange& what, unsigned* coun
   return all;
 }
 
-kernels::cuda::PackExchange kernel_pack_exchange(const PeerExchange& what, unsigned* counters) {
+kernels::cuda::PackExchange kernel_pack_exchange(const PeerExchange& what, unsigned* counters,
+                                                 unsigned most_blocks) {
   kernels::cuda::PackExchange all;
-  all.rest = kernel_exchange(what, counters, 1);
+  all.rest = kernel_exchange(what, counters, most_blocks);
   for (const PlacedCopy& one : what.packs) all.pack[all.packs++] = job_of(one);
   return all;
 }

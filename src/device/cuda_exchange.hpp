@@ -5,6 +5,7 @@
 
 #include "device/accelerator.hpp"
 #include "device/copy_way.hpp"
+#include "device/launch_room.hpp"
 #include "device/packet_exchange.hpp"
 #include "kernels/cuda/launch.hpp"
 #include "kernels/cuda/packet_launch.hpp"
@@ -34,14 +35,15 @@ class ExchangeFit {
 
 /// `counters`: of a cuda::PackExchange, too.
 kernels::cuda::Exchange kernel_exchange(const PeerExchange& what, unsigned* counters, unsigned most_blocks);
-kernels::cuda::PackExchange kernel_pack_exchange(const PeerExchange& what, unsigned* counters);
+kernels::cuda::PackExchange kernel_pack_exchange(const PeerExchange& what, unsigned* counters,
+                                                 unsigned most_blocks);
 
 /// The type as which the joining kernels take elements: sums of complex numbers are sums of twice as many
 /// real ones. Nothing where they do not join these.
 std::optional<Dtype> joined_dtype(Dtype dtype, Reduction reduction);
 
-/// What is joined is what `joined_dtype` knows. `sharers`: ranks that use the device.
-kernels::cuda::Packets kernel_packets(const PacketExchange& what, int sharers, bool may_overlap);
-kernels::cuda::PacketNests kernel_packet_nests(const PacketMoves& what, int sharers, bool may_overlap);
+/// What is joined is what `joined_dtype` knows.
+kernels::cuda::Packets kernel_packets(const PacketExchange& what, const LaunchRoom& room);
+kernels::cuda::PacketNests kernel_packet_nests(const PacketMoves& what, const LaunchRoom& room);
 
 }  // namespace partita::devices

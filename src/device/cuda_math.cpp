@@ -151,6 +151,8 @@ bool CudaMath::makes(const DeviceProduct& product, const GemmPlaces& places) con
 void CudaMath::gemm(const DeviceProduct& product, const GemmPlaces& places, std::complex<double> alpha,
                     std::complex<double> beta, Stream stream) {
   const DeviceGemm& what = product.what;
+  constexpr int launches = 3;  // at most: a library may cut along k, and joins the sums
+  device_.launching(stream, launches);
   invariant(multiplies(what.a.dtype, what.b.dtype, what.result),
             "cuBLAS was asked for products of {} into {}", partita::name(what.a.dtype),
             partita::name(what.result));
@@ -186,6 +188,7 @@ void CudaMath::check_light(int status) {
 
 void CudaMath::pass(const ElementPass& what, const ElementNest& nest, Stream stream) {
   static_assert(static_cast<int>(kernels::cuda::Activation::dgelu) == static_cast<int>(Activation::dgelu));
+  device_.launching(stream);
   static_assert(kernels::cuda::ElementPass::parts == ElementNest::parts);
   static_assert(kernels::cuda::ElementPass::most_loops == ElementNest::most_loops);
   kernels::cuda::ElementPass kernel;

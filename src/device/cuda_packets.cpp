@@ -6,10 +6,6 @@
 namespace partita::devices {
 namespace {
 
-/// Devices of 96 multiprocessors and more hold the blocks of a launch and of the one that waits behind it,
-/// and as many of another context.
-constexpr unsigned blocks_of_a_device = 128;
-
 /// Whether units of so many bytes can be read and written.
 bool is_aligned(std::uint64_t bits, std::int64_t unit) {
   return bits % static_cast<std::uint64_t>(unit) == 0;
@@ -26,8 +22,7 @@ std::uint64_t bits_of(const PacketExchange& what) {
   return bits;
 }
 
-/// Of ranks that share a device the launches that wait for their turn would take the room of others'.
-kernels::cuda::PacketSeat seat_of(const PacketSlots& slots, int rank, int sharers, bool overlaps) {
+kernels::cuda::PacketSeat seat_of(const PacketSlots& slots, int rank, const LaunchRoom& room, bool captured) {
   kernels::cuda::PacketSeat seat;
   seat.ranks = static_cast<int>(slots.of_ranks.size());
   seat.me = rank;
@@ -35,8 +30,8 @@ kernels::cuda::PacketSeat seat_of(const PacketSlots& slots, int rank, int sharer
   seat.slot_bytes = slots.slot;
   seat.counters = slots.counters;
   seat.given_up = slots.given_up;
-  seat.most_blocks = std::max(blocks_of_a_device / static_cast<unsigned>(sharers), 1U);
-  seat.overlaps = overlaps && sharers == 1;
+  seat.most_blocks = room.packets;
+  seat.most_ahead = captured ? 0 : room.packets_ahead;
   return seat;
 }
 
@@ -83,10 +78,10 @@ static_assert(kernels::cuda::most_packet_nests == PacketMoves::most_parts);
 static_assert(kernels::cuda::most_kept_nests == PacketMoves::most_kept);
 static_assert(kernels::cuda::PacketNest::most_loops == PacketMoves::most_loops);
 
-kernels::cuda::Packets kernel_packets(const PacketExchange& what, int sharers, bool may_overlap) {
+kernels::cuda::Packets kernel_packets(const PacketExchange& what, const LaunchRoom& room) {
   const ByteExchange& ranges = *what.ranges;
   kernels::cuda::Packets all;
-  all.seat = seat_of(what.slots, what.rank, sharers, may_overlap && !what.captured);
+  all.seat = seat_of(what.slots, what.rank, room, what.captured);
   all.source = static_cast<const char*>(what.source);
   all.destination = static_cast<char*>(what.destination);
   for (std::size_t rank = 0; rank < what.slots.of_ranks.size(); ++rank) {
@@ -110,9 +105,9 @@ kernels::cuda::Packets kernel_packets(const PacketExchange& what, int sharers, b
   return all;
 }
 
-kernels::cuda::PacketNests kernel_packet_nests(const PacketMoves& what, int sharers, bool may_overlap) {
+kernels::cuda::PacketNests kernel_packet_nests(const PacketMoves& what, const LaunchRoom& room) {
   kernels::cuda::PacketNests all;
-  all.seat = seat_of(what.slots, what.rank, sharers, may_overlap && !what.captured);
+  all.seat = seat_of(what.slots, what.rank, room, what.captured);
   all.unit_bytes = static_cast<int>(what.unit_bytes);
   all.aligned = is_aligned(bits_of(what.source, what.destination), what.unit_bytes);
   all.given = static_cast<int>(what.given.size());

@@ -66,9 +66,13 @@ void CudaPhysicalDevice::check_suitable() {
 }
 
 std::string CudaPhysicalDevice::name() const {
+  return fmt::format("{} (device {})", model(), index_);
+}
+
+std::string CudaPhysicalDevice::model() const {
   cudaDeviceProp found{};
   cuda::check_cuda(cudaGetDeviceProperties(&found, index_), "look at the device");
-  return fmt::format("{} (device {})", found.name, index_);
+  return found.name;
 }
 
 std::string CudaPhysicalDevice::identity() const {

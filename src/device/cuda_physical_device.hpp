@@ -16,6 +16,7 @@ class CudaPhysicalDevice final : public PhysicalDevice {
 
   int index() const override { return index_; }
   std::string name() const override;
+  std::string model() const override;
   std::string identity() const override;
   void use() override;
 

@@ -156,14 +156,18 @@ void CudaTransforms::load_with(const PreparedFft& fft, void* one, void* other, v
 }
 
 void CudaTransforms::transform(const PreparedFft& fft, void* from, void* to, void* workspace, Stream stream) {
+  constexpr int launches = 8;  // about: long lines take several passes
+  device_.launching(stream, launches);
   static_cast<const CufftPlan&>(fft).start(from, to, workspace, stream);
 }
 
 void CudaTransforms::pass(const kernels::cuda::LinePass& pass, Stream stream) {
+  device_.launching(stream);
   cuda::check_launch(kernels::cuda::launch_line_pass(pass, cuda::native(stream)), "pass over lines");
 }
 
 void CudaTransforms::twiddle(const kernels::cuda::TwiddlePass& pass, Stream stream) {
+  device_.launching(stream);
   cuda::check_launch(kernels::cuda::launch_twiddle(pass, cuda::native(stream)), "multiply by roots of unity");
 }
 
@@ -173,6 +177,7 @@ bool CudaTransforms::has_lines_of(std::int64_t length, bool single) const {
 }
 
 void CudaTransforms::transform_lines(const kernels::cuda::LineTransform& what, Stream stream) {
+  device_.launching(stream);
   cuda::check_launch(kernels::cuda::launch_line_transform(what, cuda::native(stream)), "transform lines");
 }
 
@@ -182,6 +187,7 @@ bool CudaTransforms::has_planes_of(std::int64_t length, bool single, bool of_rea
 }
 
 void CudaTransforms::transform_planes(const kernels::cuda::PlaneTransform& what, Stream stream) {
+  device_.launching(stream);
   cuda::check_launch(kernels::cuda::launch_plane_transform(what, cuda::native(stream)), "transform planes");
 }
 

@@ -23,8 +23,9 @@ std::string share(DeviceRuntime& state, const Topology& topology, Backing backin
   state.device_heap = std::make_unique<memory::SymmetricHeap>(
       state, *state.device_memory,
       [&state](std::string_view what, bool dropped) {
-        if (dropped) finish_device(state, what);
+        const bool may_release = finish_for_release(state, what, dropped);
         state.device->physical().collect(state.device_sharers);
+        return may_release;
       },
       [&state] { return state.drop_plans(); }, "device memory");
   state.flags = std::make_unique<FlagBoard>(state);

@@ -27,6 +27,13 @@ class DeviceEvent {
   virtual void hold(Stream stream) = 0;
 };
 
+/// Is asked before streams are given launches.
+class LaunchGate {
+ public:
+  virtual ~LaunchGate() = default;
+  virtual void launching(Stream stream, int launches) = 0;
+};
+
 /// Streams are made when they are asked for first: a context that puts nothing into them has none. Nothing
 /// here breaks off a capture of streams, by whomever, but what is given to the captured stream itself.
 class DeviceQueues {
@@ -43,10 +50,20 @@ class DeviceQueues {
   /// What `after` is given from here on waits for what `before` was given until here.
   void order(Stream before, Stream after) {
     if (!order_) order_ = event();
+    launching(before);
+    launching(after);
     order_->record(before);
     order_->hold(after);
   }
   virtual std::unique_ptr<DeviceEvent> event() = 0;
+  /// Whatever gives `stream` launches (kernels, copies, marks of events, waits for them) calls this first,
+  /// with at least their number. While a gate is open it may block and throw: the driver's queue of a stream
+  /// holds about a thousand.
+  void launching(Stream stream, int launches = 1) {
+    if (gate_ != nullptr) gate_->launching(stream, launches);
+  }
+  /// From here on; null: none.
+  void set_gate(LaunchGate* gate) { gate_ = gate; }
   /// The context's own stream has done all that it was given. While it is captured nobody may ask: no.
   virtual bool idle() = 0;
 
@@ -66,6 +83,7 @@ class DeviceQueues {
 
  private:
   std::unique_ptr<DeviceEvent> order_;
+  LaunchGate* gate_ = nullptr;
 };
 
 }  // namespace partita::devices

@@ -64,17 +64,35 @@ void require_not_captured(const DeviceRuntime& state, std::string_view operation
                           "{}: the stream is being captured into a graph", operation);
 }
 
+bool own_stream_is_captured(const DeviceRuntime& state) {
+  return state.device && state.device->has_stream() && state.device->captures(state.device->stream());
+}
+
 void require_no_capture(const DeviceRuntime& state, std::string_view operation, std::string_view what) {
   check<UnsupportedError>(
-      !state.device || !state.device->has_stream() || !state.device->captures(state.device->stream()),
+      !own_stream_is_captured(state),
       "{}: {} waits for the context's own stream, which is being captured into a graph: do "
       "it before the capture, or capture a stream of your own",
       operation, what);
 }
 
+void require_apart_from_capture(const DeviceRuntime& state, std::string_view operation, Stream wanted) {
+  Accelerator& device = *state.device;
+  if (!wanted.given || !device.has_stream()) return;
+  device.use();
+  const Stream own = device.stream();
+  check<UnsupportedError>(
+      wanted.handle == own.handle || !device.captures(own) || device.captures(wanted),
+      "{}: its stream follows the context's own stream, which is being captured into a graph, and would "
+      "become "
+      "part of that graph: call it before or after the capture, or capture a stream of your own",
+      operation);
+}
+
 void follow(DeviceRuntime& state, std::string_view operation, Stream stream) {
   if (!stream.given) return;
   require_not_captured(state, operation, stream);
+  require_apart_from_capture(state, operation, stream);
   end_device_work(state, begin_device_work(state, stream));
 }
 
@@ -92,7 +110,7 @@ void let_follow(DeviceRuntime& state, std::string_view operation, Stream reader)
 
 void finish_device(DeviceRuntime& state, std::string_view operation, Stream stream) {
   if (!state.device) return;
-  require_no_capture(state, operation, "it");
+  require_no_capture(state, operation);
   require_not_captured(state, operation, stream);
   const bool was_alive = !state.failed();  // what a failed context holds may still be read
   // Such waits are for milliseconds, and what comes next on the device waits for their end.
@@ -117,6 +135,13 @@ void finish_device(DeviceRuntime& state, std::string_view operation, Stream stre
     state.fail_with_current();  // and the flags let the streams go
     throw;
   }
+}
+
+bool finish_for_release(DeviceRuntime& state, std::string_view operation, bool dropped) {
+  if (!dropped) return true;
+  if (own_stream_is_captured(state)) return false;
+  finish_device(state, operation);
+  return true;
 }
 
 void finish_device_before_memory_goes(DeviceRuntime& state, std::string_view operation) {

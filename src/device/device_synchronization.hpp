@@ -29,8 +29,17 @@ Stream begin_device_work(DeviceRuntime& state, Stream wanted = {});
 /// its own at any time afterwards, so nothing here remembers it.
 void end_device_work(DeviceRuntime& state, Stream stream);
 
-/// Throws UnsupportedError where the context's own stream is being captured, for which `what` waits.
-void require_no_capture(const DeviceRuntime& state, std::string_view operation, std::string_view what);
+/// False in a context without a device, too.
+bool own_stream_is_captured(const DeviceRuntime& state);
+
+/// Throws UnsupportedError where the context's own stream is being captured, for which `what` waits. What
+/// puts work into it and waits asks this first: the work would stay in the graph. Nothing to do in a context
+/// without a device.
+void require_no_capture(const DeviceRuntime& state, std::string_view operation, std::string_view what = "it");
+
+/// Throws UnsupportedError where the context's own stream is being captured, and work is to go into another
+/// one, which is not: it comes after what the own one has been given, and would become part of the graph.
+void require_apart_from_capture(const DeviceRuntime& state, std::string_view operation, Stream wanted);
 
 /// Waits until the device has done all that this context gave it and, where one is given, all that `stream`
 /// was given by anybody. Blocking within the deadline; nothing to do
@@ -39,6 +48,11 @@ void require_no_capture(const DeviceRuntime& state, std::string_view operation, 
 /// execution as if they were of their own. But for UnsupportedError, which is thrown before any wait: a
 /// stream that it would wait for is being captured.
 void finish_device(DeviceRuntime& state, std::string_view operation, Stream stream = {});
+
+/// Waits as `finish_device` does if anything has been `dropped` that streams may still use. False, and no
+/// wait: the context's own stream is being captured, so it has to stay. Whether other ranks have dropped it,
+/// too, may depend on a garbage collector: calls that release on the way go on.
+bool finish_for_release(DeviceRuntime& state, std::string_view operation, bool dropped);
 
 /// The same, of work in the context's own stream that waits for nobody (`finish_device` stood before it),
 /// with memory that goes behind it: where the wait for it fails, it is outlasted. A device that is lost does

@@ -7,6 +7,7 @@ namespace partita::devices {
 void LastUse::note(Stream stream, bool captured) {
   if (captured) return;
   if (!end_) end_ = state_.device->event();
+  state_.device->launching(stream);
   end_->record(stream);
 }
 

@@ -30,7 +30,9 @@ bool NcclGroup::reduces(Dtype dtype, Reduction reduction) const {
 }
 
 template <class Call>
-void NcclGroup::enqueue(std::string_view operation, Call&& call) {
+void NcclGroup::enqueue(std::string_view operation, Stream stream, Call&& call) {
+  constexpr int launches = 4;  // about: a library may take several
+  state_.device->launching(stream_or_own(state_, stream), launches);
   int result = nccl_in_progress;
   std::string why;
   const auto with_lock = [&](auto&& act) {
@@ -67,7 +69,7 @@ std::string NcclGroup::text_of(std::string_view operation, int result) const {
 
 void NcclGroup::broadcast(const void* from, void* to, std::int64_t bytes, int root, Stream stream) {
   if (bytes == 0) return;
-  enqueue("broadcast", [&](NcclCommunicator communicator) {
+  enqueue("broadcast", stream, [&](NcclCommunicator communicator) {
     return library_.broadcast(from, to, static_cast<std::size_t>(bytes), NcclType::u8, root, communicator,
                               native(stream));
   });
@@ -77,7 +79,7 @@ void NcclGroup::reduce(const void* from, void* to, std::int64_t count, Dtype dty
                        int root, Stream stream) {
   if (count == 0) return;
   const NcclReducing what = nccl_reducing(count, dtype, reduction).value();
-  enqueue("reduce", [&](NcclCommunicator communicator) {
+  enqueue("reduce", stream, [&](NcclCommunicator communicator) {
     return library_.reduce(from, to, what.count, what.type, what.operation, root, communicator,
                            native(stream));
   });
@@ -87,14 +89,14 @@ void NcclGroup::all_reduce(const void* from, void* to, std::int64_t count, Dtype
                            Stream stream) {
   if (count == 0) return;
   const NcclReducing what = nccl_reducing(count, dtype, reduction).value();
-  enqueue("all_reduce", [&](NcclCommunicator communicator) {
+  enqueue("all_reduce", stream, [&](NcclCommunicator communicator) {
     return library_.all_reduce(from, to, what.count, what.type, what.operation, communicator, native(stream));
   });
 }
 
 void NcclGroup::all_gather(const void* from, void* to, std::int64_t bytes, Stream stream) {
   if (bytes == 0) return;
-  enqueue("all_gather", [&](NcclCommunicator communicator) {
+  enqueue("all_gather", stream, [&](NcclCommunicator communicator) {
     return library_.all_gather(from, to, static_cast<std::size_t>(bytes), NcclType::u8, communicator,
                                native(stream));
   });
@@ -104,7 +106,7 @@ void NcclGroup::reduce_scatter(const void* from, void* to, std::int64_t count, D
                                Reduction reduction, Stream stream) {
   if (count == 0) return;
   const NcclReducing what = nccl_reducing(count, dtype, reduction).value();
-  enqueue("reduce_scatter", [&](NcclCommunicator communicator) {
+  enqueue("reduce_scatter", stream, [&](NcclCommunicator communicator) {
     return library_.reduce_scatter(from, to, what.count, what.type, what.operation, communicator,
                                    native(stream));
   });
@@ -116,7 +118,8 @@ void NcclGroup::exchange(std::span<const Part> sent, std::span<const Part> recei
   check_own(sent, received);
   const auto has_bytes = [](const Part& part) { return part.bytes > 0; };
   if (std::ranges::none_of(sent, has_bytes) && std::ranges::none_of(received, has_bytes)) return;
-  enqueue("exchange", [&](NcclCommunicator) { return send_and_receive(sent, received, native(stream)); });
+  enqueue("exchange", stream,
+          [&](NcclCommunicator) { return send_and_receive(sent, received, native(stream)); });
 }
 
 /// Else NCCL would wait for itself.

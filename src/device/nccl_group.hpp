@@ -73,7 +73,7 @@ class NcclGroup final : public DeviceGroup {
 
   /// `call(communicator)`, and the wait until NCCL has done what it was told.
   template <class Call>
-  void enqueue(std::string_view operation, Call&& call);
+  void enqueue(std::string_view operation, Stream stream, Call&& call);
   /// The result of NCCL's last operation. With the lock.
   int state_of_communicator() const;
   std::string text_of(std::string_view operation, int result) const;

@@ -38,9 +38,10 @@ PacketBoard::~PacketBoard() {
 
 /// No packet may have a number before it is sent. Whoever had the memory before has done with it.
 void PacketBoard::clear() {
-  finish_device(state_, operation);
   std::vector<std::uint64_t> zeros;
   runtime::collectively(state_, operation, [&] {
+    require_no_capture(state_, operation);
+    finish_device(state_, operation);
     zeros.resize(static_cast<std::size_t>(block_.bytes) / sizeof(std::uint64_t));
   });
   state_.device->physical().copy_past(of_ranks_[static_cast<std::size_t>(state_.rank())], zeros.data(),

@@ -81,6 +81,11 @@ void PhysicalDevice::close_for(std::thread::id user) noexcept {
   if (found != users_.end()) users_.erase(found);
 }
 
+int PhysicalDevice::contexts_of(std::thread::id user) const {
+  const std::lock_guard lock(mutex_);
+  return static_cast<int>(std::ranges::count(users_, user));
+}
+
 /// A context has few ranks on a device, and a rank few contexts.
 int PhysicalDevice::threads() const {
   const std::lock_guard lock(mutex_);

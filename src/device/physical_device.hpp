@@ -35,6 +35,8 @@ class PhysicalDevice : public std::enable_shared_from_this<PhysicalDevice> {
 
   virtual int index() const = 0;
   virtual std::string name() const = 0;
+  /// Of its kind: devices of one model do the same in the same way, on any host and under any index.
+  virtual std::string model() const = 0;
   /// The same for the same device, whatever number a process knows it by; another one for each of a host.
   virtual std::string identity() const { return std::to_string(index()); }
   /// The calling thread drives this device from here on. Cheap.
@@ -59,6 +61,8 @@ class PhysicalDevice : public std::enable_shared_from_this<PhysicalDevice> {
   /// A context that this thread uses has the device open, until `close_for` is called for that thread.
   void open_for(std::thread::id user);
   void close_for(std::thread::id user) noexcept;
+  /// Contexts of that thread that have it open.
+  int contexts_of(std::thread::id user) const;
   virtual FoundMemory find_memory(const void* address) = 0;
   /// `allocate` gives host memory: any transport takes its addresses.
   virtual bool is_host_memory() const { return false; }

@@ -9,6 +9,8 @@
 #include <sstream>
 #include <utility>
 
+#include "device/physical_device.hpp"
+
 namespace partita::devices {
 namespace {
 
@@ -35,6 +37,10 @@ std::string words_of(const DeviceGemm& what) {
   return fmt::format("{} {} {}x{}x{} {} {} {}:{} {} times, aligned {}{}", name(what.result),
                      name(what.compute), what.m, what.n, what.k, factor(what.a), factor(what.b), what.leading,
                      what.stride, what.batches, what.alignment, after);
+}
+
+std::string words_of(const DeviceGemm& what, std::string_view library, const PhysicalDevice& device) {
+  return fmt::format("{} {} {}", library, device.model(), words_of(what));
 }
 
 std::string words_of(std::span<const std::uint64_t> numbers) {

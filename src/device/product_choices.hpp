@@ -13,8 +13,13 @@
 
 namespace partita::devices {
 
+class PhysicalDevice;
+
 /// In words that tell products apart as far as ways do.
 std::string words_of(const DeviceGemm& what);
+/// The same with what else ways depend on: the library with its version, and the model of the device. Ranks
+/// with devices of one model share them, and files carry them to other hosts.
+std::string words_of(const DeviceGemm& what, std::string_view library, const PhysicalDevice& device);
 
 /// Numbers in words, and back; false: they are not those of so many.
 std::string words_of(std::span<const std::uint64_t> numbers);

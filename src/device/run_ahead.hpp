@@ -3,9 +3,12 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <partita/stream.hpp>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "device/event_ring.hpp"
 
@@ -14,36 +17,75 @@ namespace partita::devices {
 struct DeviceRuntime;
 
 /// Holds a host up in time that gives its device work without end. A driver holds it up as well, after about
-/// a thousand starts in a stream: but inside of a start, where the host looks for no failure, and with a lock
-/// that keeps other threads from writing to the device. If what the stream waits for never comes, nobody
-/// could end that wait. Used by the thread that uses the context.
-class RunAhead {
+/// a thousand launches in a stream: but inside of a launch, where the host looks for no failure, and with a
+/// lock that keeps other threads from writing to the device. If what the stream waits for never comes, nobody
+/// could end that wait. So the host waits before, between executions and within long ones, in a wait that
+/// keeps the deadline. Within one it may: a plan whose steps are executed one after the other comes to its
+/// end on all ranks, and what has been launched is such a beginning of it. Used by the thread that uses the
+/// context.
+class RunAhead final : private LaunchGate {
  public:
-  /// So many starts and those of one execution more may be ahead of the device.
+  /// So many launches may be ahead of the device when an execution begins.
   static constexpr std::int64_t most = 512;
+  /// Those of an execution in one stream are counted in so many; three times as many may be ahead.
+  static constexpr std::int64_t between_marks_of_a_line = 128;
 
   /// The context's.
   static std::shared_ptr<RunAhead> of(DeviceRuntime& state);
   explicit RunAhead(DeviceRuntime& state);
 
-  /// Before an execution is given, outside of captures: blocks while too much is ahead, within the deadline.
-  /// What it throws has failed the context.
-  void wait_for_room(std::string_view operation);
-  /// An execution has been given to `stream`, about so many starts. Streams follow one another.
-  void given(Stream stream, std::int64_t starts);
+  /// While one lives, an execution is given to the device, outside of captures. The watchdog knows of it from
+  /// its beginning.
+  class Execution {
+   public:
+    /// Blocks while too much is ahead, within the deadline. What it throws has failed the context.
+    Execution(RunAhead& ahead, std::string_view operation);
+    ~Execution();
+    Execution(const Execution&) = delete;
+    Execution& operator=(const Execution&) = delete;
+    /// All of it has been given, and all other streams of it are followed by `stream`.
+    void given(Stream stream);
+
+   private:
+    RunAhead& ahead_;
+  };
+
+  /// Called again and again while an execution waits for room, until it ends: messages that the host has to
+  /// start, which peers may need before this rank's device goes on. Whether anything has moved.
+  void meanwhile(std::function<bool()> work) { meanwhile_ = std::move(work); }
 
  private:
   static constexpr std::int64_t between_marks = 64;
   static constexpr int marks = 16;  // more than can be ahead
+
+  /// What one stream has been given in an execution.
+  struct Line {
+    void* stream = nullptr;
+    std::int64_t launches = 0;
+    std::int64_t marked = 0;                                 // marks so far
+    std::array<std::unique_ptr<DeviceEvent>, 2> last_marks;  // null: a line has never been so long
+  };
+
+  void begin(std::string_view operation);
+  void end() noexcept;
+  void launching(Stream stream, int launches) override;
+  Line& line_of(Stream stream);
+  void mark(Line& line, Stream stream);
   bool has_room();
+  template <class Ready>
+  void wait(const Ready& ready);
 
   DeviceRuntime& state_;
   EventRing ring_;
   std::array<std::int64_t, marks> starts_before_{};  // by milestone
   std::int64_t first_ = 1;                           // milestone that is not known to be reached
-  std::int64_t given_ = 0;                           // starts, of all times
+  std::int64_t given_ = 0;                           // launches, of all times
   std::int64_t marked_ = 0;                          // of those
   std::int64_t done_ = 0;                            // of those, as far as it is known
+  std::string operation_;                            // of this execution, as
+  std::vector<Line> lines_;                          // these, of which
+  std::size_t used_lines_ = 0;                       // so many are in use
+  std::function<bool()> meanwhile_;
 };
 
 }  // namespace partita::devices

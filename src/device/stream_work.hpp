@@ -8,24 +8,33 @@
 namespace partita::devices {
 
 /// Puts one execution into `wanted` (none: the context's own stream): `work(stream, captured)` gives it to
-/// the device and says how many starts that were, about. Blocks only while the host is too far ahead of its
-/// device. Whatever is thrown from here fails the context, since peers wait for this rank's part.
+/// the device. Blocks only while the host is too far ahead of its device, within the deadline.
+/// UnsupportedError before anything has happened: see `require_apart_from_capture`. Whatever else is thrown
+/// from here fails the context, since peers wait for this rank's part.
 template <class Work>
 void put_into_stream(DeviceRuntime& state, RunAhead& ahead, std::string_view operation, Stream wanted,
                      Work&& work) {
+  require_apart_from_capture(state, operation, wanted);
   try {
     const Stream stream = begin_device_work(state, wanted);
-    const bool captured = state.device->captures(stream);
-    if (!captured) ahead.wait_for_room(operation);
-    const std::int64_t starts = work(stream, captured);
+    if (state.device->captures(stream)) {
+      work(stream, true);
+      return end_device_work(state, stream);
+    }
+    RunAhead::Execution execution(ahead, operation);
+    work(stream, false);
     end_device_work(state, stream);
-    if (captured) return;
-    ahead.given(stream, starts);
-    state.watchdog->note(operation);
+    execution.given(stream);
   } catch (...) {
     state.fail_with_current();
     throw;
   }
+}
+
+/// The same with the context's own measure of how far the host is ahead.
+template <class Work>
+void put_into_stream(DeviceRuntime& state, std::string_view operation, Stream wanted, Work&& work) {
+  put_into_stream(state, *RunAhead::of(state), operation, wanted, std::forward<Work>(work));
 }
 
 }  // namespace partita::devices

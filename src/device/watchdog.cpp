@@ -36,11 +36,15 @@ Watchdog::~Watchdog() {
   thread_.join();
 }
 
-void Watchdog::note(std::string_view operation) {
+void Watchdog::begin(std::string_view operation) {
   {
     const std::lock_guard lock(mutex_);
     operation_ = operation;
   }
+  noted_.fetch_add(1, std::memory_order_release);
+}
+
+void Watchdog::end() noexcept {
   noted_.fetch_add(1, std::memory_order_release);
 }
 
@@ -76,7 +80,10 @@ bool Watchdog::look() {
   const std::uint64_t noted = noted_.load(std::memory_order_acquire);
   if (noted != settled_) {
     state_.device->use();
-    if (idle()) {
+    const bool is_given_more = noted % 2 != 0;
+    if (cannot_be_asked() || (is_given_more && idle())) {
+      moved_ = Clock::now();
+    } else if (idle()) {
       settled_ = noted;
       signals_.clear();
     } else if (is_overdue(noted)) {
@@ -136,6 +143,11 @@ std::vector<int> Watchdog::neighbours() const {
     if (number != board.me()) ranks.push_back(node[static_cast<std::size_t>(number)]);
   }
   return less_those_that_left(state_, std::move(ranks));
+}
+
+/// A stream that is being captured does nothing of what it is given.
+bool Watchdog::cannot_be_asked() const {
+  return !state_.device_work_is_marked && own_stream_is_captured(state_);
 }
 
 bool Watchdog::idle() const {

@@ -39,8 +39,10 @@ class Watchdog {
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
 
-  /// The device has been given an execution of `operation`.
-  void note(std::string_view operation);
+  /// The device is about to be given an execution of `operation`, which counts as work of it from here on.
+  void begin(std::string_view operation);
+  /// It has been given all of that.
+  void end() noexcept;
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -48,6 +50,7 @@ class Watchdog {
   /// One look; false: there is nothing left to do for this thread.
   bool look();
   bool idle() const;
+  bool cannot_be_asked() const;
   bool found_disagreement();
   bool is_overdue(std::uint64_t noted);
   void look_at_neighbours();
@@ -56,9 +59,9 @@ class Watchdog {
   std::string operation() const;
 
   DeviceRuntime& state_;
-  std::atomic<std::uint64_t> noted_{0};
-  std::uint64_t settled_ = 0;  // of those noted, all are known to be done
-  std::uint64_t seen_ = 0;     // of those noted, at the last look
+  std::atomic<std::uint64_t> noted_{0};  // beginnings and ends: odd within an execution
+  std::uint64_t settled_ = 0;            // of those noted, all are known to be done
+  std::uint64_t seen_ = 0;               // of those noted, at the last look
   std::vector<std::uint64_t> signals_;
   bool disagrees_ = false;  // at the last look
   Clock::time_point moved_ = Clock::now();

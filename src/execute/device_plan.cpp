@@ -157,12 +157,6 @@ bool DevicePlan::may_be_captured() const {
   return context_.device_topology.node_count() == 1 && !has_messages_;
 }
 
-// Flags come in few, copies one by one at worst.
-std::int64_t DevicePlan::starts() const {
-  constexpr std::int64_t of_flags = 4;
-  return of_flags + static_cast<std::int64_t>(plan_.steps.size());
-}
-
 void DevicePlan::relower() {
   moves_ = lower_moves(plan_, memory_.strides());
   for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
@@ -185,7 +179,10 @@ void DevicePlan::run(const Execution& execution) {
   in_one_line_ = captured_ || lines_.size() == 1;
   lines_[0].stream = execution.stream;
   if (events_) events_->begin(memory_.operands_meet());
-  if (has_messages_) mail_.begin(execution.announced, *events_);
+  if (has_messages_) {
+    mail_.begin(execution.announced, *events_);
+    ahead_->meanwhile([this] { return mail_.start_what_may(); });
+  }
   run_in_order();
   if (has_messages_) mail_.end(lines_[message_use_.apart ? arriving : 0].stream);
   if (has_private_memory_ || works_.workspace_bytes() > 0) use_.note(execution.stream, captured_);

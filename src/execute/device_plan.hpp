@@ -60,7 +60,6 @@ class DevicePlan final : public Executor {
   };
 
   bool may_be_captured() const override;
-  std::int64_t starts() const override;
   void relower() override;
   void run(const Execution& execution) override;
   void count_signals();

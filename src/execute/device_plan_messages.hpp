@@ -30,6 +30,8 @@ class DevicePlanMessages {
   /// Waits for all messages. What the last ones brought may still be on its way out of private scratch, in
   /// `unpacking`.
   void end(Stream unpacking);
+  /// Starts those whose time has come, for whoever waits for something else; whether there were any.
+  bool start_what_may();
 
  private:
   struct Entry {
@@ -47,7 +49,6 @@ class DevicePlanMessages {
   List& list_of(std::size_t step);
   void put(std::size_t step, void* memory);
   bool may_start(std::size_t step);
-  bool start_what_may();  ///< whether there was any
   template <class Ready>
   void wait_for_streams(Ready&& ready);
 

@@ -93,8 +93,10 @@ Executor::Executor(ContextState& context, Plan plan, MemorySpace messages,
 }
 
 void Executor::execute(std::span<const Array::State* const> operands, const Parameters& parameters) {
+  const bool on_device = memory_.space() == MemorySpace::device;
+  if (on_device) arrays::require_no_capture_together(context_, plan_.operation);
   enqueue(operands, parameters, {});
-  if (memory_.space() == MemorySpace::device) devices::finish_device(context_, plan_.operation);
+  if (on_device) devices::finish_device(context_, plan_.operation);
 }
 
 void Executor::enqueue(std::span<const Array::State* const> operands, const Parameters& parameters,
@@ -122,10 +124,8 @@ void Executor::enqueue(std::span<const Array::State* const> operands, const Para
         "{}: between nodes it is done by messages, and those cannot be captured into a graph",
         plan_.operation);
   }
-  devices::put_into_stream(context_, *ahead_, plan_.operation, stream, [&](Stream used, bool captured) {
-    begin(parameters, used, captured);
-    return starts();
-  });
+  devices::put_into_stream(context_, *ahead_, plan_.operation, stream,
+                           [&](Stream used, bool captured) { begin(parameters, used, captured); });
 }
 
 void Executor::begin(const Parameters& parameters, Stream stream, bool captured) {

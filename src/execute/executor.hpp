@@ -80,18 +80,16 @@ class Executor {
   virtual void run(const Execution& execution) = 0;
   /// On a device: no host is needed while it is under way. The same on every rank.
   virtual bool may_be_captured() const { return true; }
-  /// On a device: of an execution, about.
-  virtual std::int64_t starts() const { return static_cast<std::int64_t>(plan_.steps.size()); }
 
   ContextState& context_;
   const Plan plan_;
   PlanMemory memory_;
+  std::shared_ptr<devices::RunAhead> ahead_;  // null on the host
 
  private:
   void begin(const Parameters& parameters, Stream stream, bool captured);
 
   std::uint64_t plan_hash_;
-  std::shared_ptr<devices::RunAhead> ahead_;  // null on the host
 };
 
 /// Bytes of the plan's scratch that a workspace of the caller's holds on this rank, in front of what the

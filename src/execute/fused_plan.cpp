@@ -47,12 +47,6 @@ void FusedPlan::connect() {
   streams_.resize(may_branch_ ? static_cast<std::size_t>(lanes) + 1 : 1);
 }
 
-// Flags come in few, copies one by one at worst.
-std::int64_t FusedPlan::starts() const {
-  constexpr std::int64_t of_flags = 4;
-  return of_flags + static_cast<std::int64_t>(fused_.packs.size() + fused_.copies.size());
-}
-
 void FusedPlan::relower() {
   moves_ = lower_moves(plan_, memory_.strides());
   place(fused_.packs, packs_);

@@ -39,7 +39,6 @@ class FusedPlan final : public Executor {
   void put(Steps steps, Flags& to);
   void run(const Execution& execution) override;
   bool may_be_captured() const override { return context_.device_topology.node_count() == 1; }
-  std::int64_t starts() const override;
   void run_branches();
   void give(Steps steps, const Flags& flags);
   std::size_t lane_of(const Step& step) const;

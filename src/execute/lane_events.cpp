@@ -6,7 +6,7 @@ namespace partita::execution {
 
 LaneEvents::LaneEvents(devices::DeviceQueues& device, std::array<planning::Dependencies, 2> orders,
                        std::span<const int> lanes, int streams)
-    : orders_(std::move(orders)), events_(lanes.size()) {
+    : device_(device), orders_(std::move(orders)), events_(lanes.size()) {
   for (const planning::Dependencies& order : orders_) {
     for (const std::vector<int>& after : order.after) {
       for (const int before : after) {
@@ -19,12 +19,17 @@ LaneEvents::LaneEvents(devices::DeviceQueues& device, std::array<planning::Depen
 
 void LaneEvents::hold(std::size_t step, Stream stream) {
   for (const int before : after(step)) {
-    if (const auto& event = events_[static_cast<std::size_t>(before)]) event->hold(stream);
+    const auto& event = events_[static_cast<std::size_t>(before)];
+    if (!event) continue;
+    device_.launching(stream);
+    event->hold(stream);
   }
 }
 
 void LaneEvents::record(std::size_t step, Stream stream) {
-  if (events_[step]) events_[step]->record(stream);
+  if (!events_[step]) return;
+  device_.launching(stream);
+  events_[step]->record(stream);
 }
 
 bool LaneEvents::reached(std::size_t step) {

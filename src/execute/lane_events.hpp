@@ -30,6 +30,7 @@ class LaneEvents {
   bool reached(std::size_t step);
 
  private:
+  devices::DeviceQueues& device_;
   std::array<planning::Dependencies, 2> orders_;
   const planning::Dependencies* order_ = nullptr;              // of this execution
   std::vector<std::unique_ptr<devices::DeviceEvent>> events_;  // by step; null: nobody waits for it

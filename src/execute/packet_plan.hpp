@@ -18,7 +18,6 @@ class PacketPlan final : public Executor {
  private:
   void relower() override { packets_.lower(memory_.strides()[0], memory_.strides()[1]); }
   void run(const Execution& execution) override;
-  std::int64_t starts() const override { return 1; }
 
   PacketRunner packets_;
 };

@@ -10,8 +10,6 @@
 namespace partita::execution {
 namespace {
 
-constexpr std::int64_t starts = 3;  // the packets, what packs before and what unpacks behind
-
 /// What a rank says of its part.
 struct PacketCapabilities {
   std::int64_t in_ranges = 0;   // 0: it does not lie so
@@ -93,7 +91,6 @@ void PacketRunner::put(std::span<const View> views, std::uint64_t hash, Stream w
     const std::span<const View> parts = dense_ ? dense_->pack(views, stream) : views;
     exchange(parts.front().data, parts.back().data, stream, captured);
     if (dense_) dense_->unpack(views, stream, captured);
-    return starts;
   });
 }
 

@@ -35,15 +35,6 @@ bool are_one_memory(const Array& a, const Array& b) {
                                     x.dtype == y.dtype && arrays::lies_as(x, y.strides));
 }
 
-/// The same on every rank.
-void check_aligned(const Array& array, const char* name) {
-  const int rank = array.state()->misaligned_rank;
-  check(rank < 0 || !is_complex(array.dtype()) || !lies_on_device(array),
-        "fft: on rank {} the {} begins at an address that is no multiple of {}, which devices do not "
-        "transform",
-        rank, name, size_of(array.dtype()));
-}
-
 }  // namespace
 
 Request into_new(const ContextState& context, const Operand& input, const FftOptions& options) {
@@ -145,9 +136,8 @@ void Runner::execute(const Array& input, const Array& output, double scale) {
 
 void Runner::run(const Array& input, const Array& output, double scale) {
   const kernels::FftPlanning planning(request_->options.measure, request_->options.wisdom_file);
-  check_aligned(input, "input");
-  check_aligned(output, "output");
   if (request_->options.overwrite_input) arrays::check_written("fft", input);
+  if (on_device()) arrays::require_no_capture_together(context_, "fft");
   prepare();
   const bool brings = device_input_.valid(), takes_back = device_output_.valid();
   if (brings) arrays::check_stands_for(request_->input, input, "fft", "the input");
@@ -164,8 +154,6 @@ void Runner::run(const Array& input, const Array& output, double scale) {
 void Runner::enqueue(const Array& input, const Array& output, double scale, Stream stream) {
   check<UnsupportedError>(lies_on_device(input) && lies_on_device(output),
                           "fft: only device memory on both sides can wait in a stream");
-  check_aligned(input, "input");
-  check_aligned(output, "output");
   if (request_->options.overwrite_input) arrays::check_written("fft", input);
   prepare();
   contexts::keep_for_graph(context_, stream, bound_);

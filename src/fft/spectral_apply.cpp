@@ -149,27 +149,27 @@ Array convolved(const Array& a, const Array& b, const Pair& pair, const Caller& 
 
 Array spectral_apply(const Array& field, const Multiplier& multiplier, const SpectralOptions& options,
                      SourcePlace where) {
-  const Pair pair = options_of(field, options, "spectral_apply");
   const Caller caller{where};
+  const Pair pair = options_of(field, options, "spectral_apply", caller);
   return inverted(multiplied(field, multiplier, options, pair, caller), pair, "spectral_apply", caller);
 }
 
 void spectral_apply_into(const Array& field, Array& result, const Multiplier& multiplier,
                          const SpectralOptions& options) {
-  const Pair pair = options_of(field, options, "spectral_apply");
+  const Pair pair = options_of(field, options, "spectral_apply", {});
   check_result_together(field, result, "spectral_apply");
   inverse_into(multiplied(field, multiplier, options, pair, {}), result, pair, {});
   finish(field, "spectral_apply", {});
 }
 
 Array spectral::solve_poisson(const Array& right_side, const SpectralOptions& options, const Caller& caller) {
-  const Pair pair = options_of(right_side, options, "solve_poisson");
+  const Pair pair = options_of(right_side, options, "solve_poisson", caller);
   return inverted(poisson_spectrum(right_side, options, pair, caller), pair, "solve_poisson", caller);
 }
 
 void spectral::solve_poisson_into(const Array& right_side, Array& result, const SpectralOptions& options,
                                   const Caller& caller) {
-  const Pair pair = options_of(right_side, options, "solve_poisson");
+  const Pair pair = options_of(right_side, options, "solve_poisson", caller);
   check_result_together(right_side, result, "solve_poisson");
   inverse_into(poisson_spectrum(right_side, options, pair, caller), result, pair, caller);
   finish(right_side, "solve_poisson", caller);
@@ -177,7 +177,7 @@ void spectral::solve_poisson_into(const Array& right_side, Array& result, const 
 
 std::vector<Array> spectral::gradient(const Array& field, const SpectralOptions& options,
                                       const Caller& caller) {
-  const Pair pair = options_of(field, options, "gradient");
+  const Pair pair = options_of(field, options, "gradient", caller);
   std::vector<Array> result;
   for_each_derivative(field, options, pair, caller, [&](std::size_t /*i*/, const Array& spectrum) {
     result.push_back(inverse(spectrum, pair, caller));
@@ -188,7 +188,7 @@ std::vector<Array> spectral::gradient(const Array& field, const SpectralOptions&
 
 void spectral::gradient_into(const Array& field, std::span<Array> results, const SpectralOptions& options,
                              const Caller& caller) {
-  const Pair pair = options_of(field, options, "gradient");
+  const Pair pair = options_of(field, options, "gradient", caller);
   runtime::collectively(*field.context_state(), "gradient", [&] {
     check(results.size() == pair.forward.axes.size(),
           "gradient: {} results for the derivatives along {} axes", results.size(), pair.forward.axes.size());
@@ -203,13 +203,13 @@ void spectral::gradient_into(const Array& field, std::span<Array> results, const
 
 Array spectral::convolve(const Array& a, const Array& b, const SpectralOptions& options,
                          const Caller& caller) {
-  const Pair pair = options_of(a, options, "convolve");
+  const Pair pair = options_of(a, options, "convolve", caller);
   return inverted(convolved(a, b, pair, caller), pair, "convolve", caller);
 }
 
 void spectral::convolve_into(const Array& a, const Array& b, Array& result, const SpectralOptions& options,
                              const Caller& caller) {
-  const Pair pair = options_of(a, options, "convolve");
+  const Pair pair = options_of(a, options, "convolve", caller);
   check_result_together(a, result, "convolve");
   inverse_into(convolved(a, b, pair, caller), result, pair, caller);
   finish(a, "convolve", caller);

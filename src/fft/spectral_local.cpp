@@ -1,7 +1,7 @@
 // What the spectral helpers do with the local parts of spectra, on the host or on a device.
 #include "array/transfer.hpp"
 #include "device/device_memory.hpp"
-#include "device/device_synchronization.hpp"
+#include "device/stream_work.hpp"
 #include "fft/spectral.hpp"
 
 namespace partita::spectral {
@@ -34,9 +34,8 @@ void join_local(ContextState& context, kernels::Arithmetic operation, const View
   if (volume(local.extents) == 0) return;
   const ElementwisePass pass = pass_over(operation, local, other);
   if (local.space == MemorySpace::host) return kernels::compute(pass);
-  const Stream used = devices::begin_device_work(context, stream);
-  context.device->compute(pass, used);
-  devices::end_device_work(context, used);
+  devices::put_into_stream(context, "spectrum", stream,
+                           [&](Stream used, bool) { context.device->compute(pass, used); });
 }
 
 void scale_local(ContextState& context, const View& local, const std::function<void(const View&)>& scale) {

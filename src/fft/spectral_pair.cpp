@@ -36,10 +36,12 @@ struct KeptSpectrum {
 
 }  // namespace
 
-Pair options_of(const Array& field, const SpectralOptions& options, std::string_view operation) {
+Pair options_of(const Array& field, const SpectralOptions& options, std::string_view operation,
+                const Caller& caller) {
   check(field.valid(), "{}: the field is missing", operation);
   Pair pair;
   runtime::collectively(*field.context_state(), std::string(operation), [&]() -> std::vector<Fact> {
+    if (!caller.stream) devices::require_no_capture(*field.context_state(), operation);
     check(is_field(field.dtype()), "{}: the field is {}; f32, f64, c64 and c128 have a spectrum", operation,
           name(field.dtype()));
     const Layout& layout = field.layout();

@@ -17,7 +17,8 @@ struct Pair {
 };
 
 /// Throws, the same on every rank, for fields that cannot be transformed there and back. Collective.
-Pair options_of(const Array& field, const SpectralOptions& options, std::string_view operation);
+Pair options_of(const Array& field, const SpectralOptions& options, std::string_view operation,
+                const Caller& caller);
 
 bool lies_on_device(const Array& array);
 /// In which what lies on a device goes.

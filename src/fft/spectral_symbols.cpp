@@ -10,8 +10,8 @@
 #include "array/transfer.hpp"
 #include "base/check.hpp"
 #include "device/device_memory.hpp"
-#include "device/device_synchronization.hpp"
 #include "device/last_use.hpp"
+#include "device/stream_work.hpp"
 #include "fft/spectral.hpp"
 #include "runtime/agree.hpp"
 
@@ -130,10 +130,10 @@ void multiply_by(kernels::Symbol symbol, std::optional<int> axis, const Array& f
     return made;
   });
   if (to.local_size() == 0) return;
-  const Stream used = devices::begin_device_work(context, stream);
-  context.device->multiply(pass_over(symbol, from.local(), to.local(), there->first), used);
-  there->use.note(used, context.device->captures(used));
-  devices::end_device_work(context, used);
+  devices::put_into_stream(context, "symbol", stream, [&](Stream used, bool captured) {
+    context.device->multiply(pass_over(symbol, from.local(), to.local(), there->first), used);
+    there->use.note(used, captured);
+  });
 }
 
 }  // namespace partita::spectral

@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "array/transfer.hpp"
 #include "device/device_synchronization.hpp"
 #include "device/product_agreement.hpp"
 #include "device/product_choices.hpp"
@@ -35,6 +36,8 @@ std::span<const Array::State* const> Runner::given(const Arrays& arrays) {
 }
 
 void Runner::run(const Request& request, const Arrays& arrays, const Parameters& parameters) {
+  if (execution::space_of(bound_->plan()) == MemorySpace::device)
+    arrays::require_no_capture_together(context_, "matmul");
   crossing_.bring(context_, request, parameters);
   bound_->execute(given(arrays), parameters);
   crossing_.take_back(context_, request);

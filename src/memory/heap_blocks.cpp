@@ -56,7 +56,6 @@ const std::vector<std::uint64_t>& HeapBlocks::unreported_drops() {
 }
 
 std::vector<std::uint64_t> HeapBlocks::report_drops(std::span<const std::vector<std::uint64_t>> by_rank) {
-  unreported_.clear();
   std::vector<std::uint64_t> dead;
   for (const auto& ids : by_rank) {
     for (const std::uint64_t id : ids) {

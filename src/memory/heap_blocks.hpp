@@ -31,8 +31,9 @@ class HeapBlocks {
   void drop(std::uint64_t id) noexcept;
   /// What this rank has dropped and not told the others yet.
   const std::vector<std::uint64_t>& unreported_drops();
-  /// The ids that each rank has told now; those of this rank count as told. Gives the ids that all ranks have
-  /// dropped, in increasing order.
+  /// The others have been told of all those.
+  void note_told() { unreported_.clear(); }
+  /// The ids that each rank has told now. Gives the ids that all ranks have dropped, in increasing order.
   std::vector<std::uint64_t> report_drops(std::span<const std::vector<std::uint64_t>> by_rank);
 
   /// The id of the live block that begins at `offset`. Throws MemoryError that says what is there instead.

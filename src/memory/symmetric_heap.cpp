@@ -43,8 +43,8 @@ runtime::Summary SymmetricHeap::meet(runtime::Meeting& meeting, std::string_view
   mine.largest = bytes > 0 ? static_cast<std::uint64_t>(bytes) : 0;
   // Asked once: another thread may drop a block at any time, which is then told in the next meeting.
   const std::vector<std::uint64_t>& dropped = blocks_.unreported_drops();
-  const std::string drops = dropped.empty() ? "" : serialize(dropped);
-  settle_(operation, !drops.empty());  // streams may still use them
+  std::string drops = dropped.empty() ? "" : serialize(dropped);
+  if (!settle_(operation, !drops.empty())) drops.clear();  // streams may still use them
   mine.bytes_smallest = mine.bytes_largest = static_cast<std::int64_t>(drops.size());
   const runtime::Summary all = runtime::settle(meeting, mine, [&] { return report; });
   release_dropped(meeting, all, drops);
@@ -54,6 +54,7 @@ runtime::Summary SymmetricHeap::meet(runtime::Meeting& meeting, std::string_view
 void SymmetricHeap::release_dropped(runtime::Meeting& meeting, const runtime::Summary& all,
                                     const std::string& mine) {
   if (all.bytes_largest == 0) return;
+  if (!mine.empty()) blocks_.note_told();
   std::vector<std::vector<std::uint64_t>> by_rank;
   for (const std::string& theirs : meeting.gather(mine, all.bytes_smallest == all.bytes_largest)) {
     if (!theirs.empty()) by_rank.push_back(deserialize<std::vector<std::uint64_t>>(theirs));

@@ -50,8 +50,8 @@ class SymmetricHeap {
 
   /// What this rank does for an operation of this name before the ranks meet in it; where it is about to tell
   /// the others that blocks have been dropped, it returns when nothing that the rank has started uses blocks
-  /// any more.
-  using Settle = std::function<void(std::string_view operation, bool dropped)>;
+  /// any more. False: that cannot be waited for now, and they are told at a later meeting.
+  using Settle = std::function<bool(std::string_view operation, bool dropped)>;
   /// Drops blocks that are kept only to save time, the same on all ranks, where there is no memory for
   /// another one. False: there are none.
   using MakeRoom = std::function<bool()>;

@@ -117,6 +117,7 @@ class Runner {
   const Layout& destination() const { return destination_; }  ///< as the caller sees it
 
   void run(const Array& source, const Array& destination) {
+    if (bound_on_device()) arrays::require_no_capture_together(context_, "redistribute");
     if (device_source_.valid()) copy(source, device_source_);
     with_operands(source, destination, [&](auto operands) { bound_->execute(operands); });
     if (device_destination_.valid()) copy(device_destination_, destination);
@@ -130,6 +131,8 @@ class Runner {
   }
 
  private:
+  bool bound_on_device() const { return execution::space_of(plan()) == MemorySpace::device; }
+
   /// What it takes of memory, some rank may not have.
   void copy(const Array& from, const Array& to) {
     runtime::check_or_tell_all(context_, "redistribute",

@@ -2,9 +2,7 @@
 // does.
 #include <chrono>
 #include <optional>
-#include <partita/collectives.hpp>
-#include <partita/matmul.hpp>
-#include <partita/redistribute.hpp>
+#include <partita/partita.hpp>
 
 #include "ranks/array_model.hpp"
 #include "ranks/caught.hpp"
@@ -228,6 +226,7 @@ TEST(Captured, TheContextsOwnStreamTakesWhatIsPlanned) {
     refused([&] { all_reduce(context, fresh.view(), fresh.view()); });
     refused([&] { context.synchronize(); });
     const std::shared_ptr<FakeGraph> graph = end_fake_capture(context.stream());
+    EXPECT_FALSE(graph->tasks.empty());
     start_fake_graph(*graph, context.stream());
     const int ranks = context.size();
     EXPECT_EQ(known.wrong([&](const Index&) { return Number(static_cast<double>(ranks * ranks)); }), 0);
@@ -235,6 +234,133 @@ TEST(Captured, TheContextsOwnStreamTakesWhatIsPlanned) {
     begin_fake_capture(mine.stream());
     refused([&] { context.synchronize(mine.stream()); });
     end_fake_capture(mine.stream());
+  });
+}
+
+/// What `call` leaves in the graph of the context's own stream, and what it says.
+void expect_refused_in_capture(Context& context, const char* name, const std::function<void()>& call) {
+  const ::testing::ScopedTrace trace(__FILE__, __LINE__, name);
+  context.barrier();
+  begin_fake_capture(context.stream());
+  const std::string text = caught<UnsupportedError>(call);
+  const std::shared_ptr<FakeGraph> graph = end_fake_capture(context.stream());
+  EXPECT_TRUE(contains(text, "being captured into a graph")) << text;
+  EXPECT_TRUE(graph->tasks.empty()) << graph->tasks.size() << " tasks";
+  EXPECT_FALSE(context.failed()) << context.failure();
+}
+
+TEST(Captured, WhatIsRefusedLeavesNothingInTheGraph) {
+  on_fake_devices([](Context& context) {
+    Array a = zeros(context, {24, 24}, Slab(0), Dtype::f64);
+    Array b = zeros(context, {24, 24}, Slab(1), Dtype::f64);
+    Array c = zeros(context, {24, 24}, Slab(0), Dtype::f64);
+    Array field = zeros(context, {24, 24}, Slab(0), Dtype::c128);
+    Array spectrum = zeros(context, {24, 24}, Slab(1), Dtype::c128);
+    Redistribute plan(context, a.operand(), b.operand());
+    Matmul product(context, MatmulOperands{a.operand(), b.operand(), {}, c.operand(), {}, {}, {}});
+    product.reset(a, b, nullptr, c);
+    FFT transform(context, field.operand(), spectrum.operand());
+    const double one = 1;
+    std::vector<double> memory(static_cast<std::size_t>(a.local_size()));
+    View host = a.local();
+    host.data = memory.data();
+    host.space = MemorySpace::host;
+    const auto refused = [&](const char* name, const std::function<void()>& call) {
+      expect_refused_in_capture(context, name, call);
+    };
+    for (int round = 0; round < 2; ++round) {  // before the calls have plans, and then
+      refused("redistribute", [&] { (void)redistribute(a, Slab(1)); });
+      refused("redistribute_into", [&] { redistribute_into(a, b); });
+      refused("Redistribute", [&] { plan.execute(a, b); });
+      refused("Matmul", [&] { product.execute(); });
+      refused("matmul", [&] { (void)matmul(a, b); });
+      refused("FFT", [&] { transform.execute(field, spectrum); });
+      refused("fft", [&] { (void)fft(field); });
+      refused("solve_poisson", [&] { (void)solve_poisson(field); });
+      refused("spectral_apply", [&] { (void)spectral_apply(field, [](const WaveVector&) { return 1.0; }); });
+      refused("fill", [&] { fill(a, &one); });
+      refused("fill by index", [&] { fill(a, [](const Index&) { return 1.0; }); });
+      refused("fill_random", [&] { fill_random(a, 3); });
+      refused("fill_normal", [&] { fill_normal(a, 3); });
+      refused("zeros", [&] { (void)zeros(context, {8, 8}, Slab(0), Dtype::f64); });
+      refused("copy", [&] { copy(a, c); });
+      refused("copy from the host", [&] { copy(host, a); });
+      refused("copy to the host", [&] { copy(a, host); });
+      refused("astype", [&] { (void)astype(a, Dtype::f32); });
+      refused("sum", [&] { (void)sum<double>(a); });
+      refused("sum over an axis", [&] { (void)sum(a, Axes{0}); });
+      refused("dot", [&] { (void)dot<double>(a, c); });
+      refused("compare", [&] { (void)compare(a, c); });
+      refused("gather", [&] { (void)gather(a, 0); });
+      refused("at", [&] { (void)at<double>(a, {1, 2}); });
+      refused("to_string", [&] { (void)to_string(a); });
+      refused("synchronize", [&] { context.synchronize(); });
+      redistribute_into(a, b);
+      (void)redistribute(a, Slab(1));
+      (void)matmul(a, b);
+      (void)fft(field);
+      (void)solve_poisson(field);
+      (void)astype(a, Dtype::f32);
+      (void)sum(a, Axes{0});
+    }
+    // What was refused has changed nothing.
+    write_known(a);
+    plan.execute(a, b);
+    EXPECT_EQ(count_wrong(b, a.layout()), 0);
+  });
+}
+
+// It would follow the context's own stream, and become part of its graph.
+TEST(Captured, NoOtherStreamJoinsTheCaptureOfTheContextsOwn) {
+  on_fake_devices([](Context& context) {
+    Array rows = zeros(context, {37, 29}, Slab(0), Dtype::i64);
+    Array columns = zeros(context, {37, 29}, Slab(1), Dtype::i64);
+    Redistribute plan(context, rows.operand(), columns.operand());
+    plan.execute(rows, columns);
+    const FakeStream other, captured;
+    const std::int64_t one = 1;
+    const auto refused = [&](const char* name, const std::function<void()>& call) {
+      expect_refused_in_capture(context, name, call);
+    };
+    refused("execute", [&] { plan.execute(rows, columns, other.stream()); });
+    refused("redistribute_into", [&] { redistribute_into(rows, columns, {}, other.stream()); });
+    refused("fill", [&] { fill(rows, &one, other.stream()); });
+    refused("add", [&] { add(rows, rows, rows, other.stream()); });
+    refused("synchronize", [&] { context.synchronize(other.stream()); });
+    // Two graphs are two graphs.
+    begin_fake_capture(context.stream());
+    begin_fake_capture(captured.stream());
+    plan.execute(rows, columns, captured.stream());
+    const std::shared_ptr<FakeGraph> graph = end_fake_capture(captured.stream());
+    EXPECT_TRUE(end_fake_capture(context.stream())->tasks.empty());
+    write_known(rows);
+    start_fake_graph(*graph, captured.stream());
+    context.synchronize(captured.stream());
+    EXPECT_EQ(count_wrong(columns, rows.layout()), 0);
+  });
+}
+
+// A garbage collector drops an array on one rank and not on others, whenever it likes.
+TEST(Captured, AnArrayThatOneRankHasDroppedIsFreedAfterTheCapture) {
+  on_fake_devices([](Context& context) {
+    for (const bool everywhere : {false, true}) {
+      std::optional<Array> old = empty(context, {64, 64}, Slab(0), Dtype::f64);
+      const void* const place = old->local().data;
+      context.synchronize();
+      context.barrier();
+      if (everywhere || context.rank() == 0) old.reset();
+      begin_fake_capture(context.stream());
+      const Array fresh = empty(context, {64, 64}, Slab(0), Dtype::f64);
+      context.collect();
+      const Array another = empty(context, {64, 64}, Slab(0), Dtype::f64);
+      EXPECT_TRUE(end_fake_capture(context.stream())->tasks.empty());
+      EXPECT_NE(fresh.local().data, place);
+      EXPECT_NE(another.local().data, place);
+      EXPECT_FALSE(context.failed()) << context.failure();
+      old.reset();
+      context.collect();
+      EXPECT_EQ(empty(context, {64, 64}, Slab(0), Dtype::f64).local().data, place);
+    }
   });
 }
 

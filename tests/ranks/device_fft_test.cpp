@@ -123,6 +123,44 @@ DEVICE_FFT_TEST(WhatLiesOnTheHostCrosses) {
   }
 }
 
+/// Launches of this rank in one execution, about: what goes past the context's own stream takes events, too.
+int events_of(FFT& plan, const Array& input, Array& output) {
+  plan.execute(input, output);
+  const int before = fake_events_put();
+  plan.execute(input, output, 1, Stream{});
+  const int put = fake_events_put() - before;
+  input.context().synchronize();
+  return put;
+}
+
+/// In one launch, without streams beside the context's own.
+DEVICE_FFT_TEST(LittleChangesHandsInPackets) {
+  const bool reaches_peers = context.state()->device_topology.node_count() == 1 && context.size() > 1;
+  for (const Shape& shape : {Shape{8, 12, 10}, Shape{7, 5, 3}}) {
+    for (const Output result : {Output::cheapest, Output::as_input}) {
+      const Array input = random_array(context, shape, Slab(0), Dtype::c64);
+      FftOptions options;
+      options.output = result;
+      FFT in_packets(context, input.operand(), options);
+      options.exchange = FftExchange::copies;
+      FFT by_copies(context, input.operand(), options);
+      EXPECT_EQ(contains(in_packets.plan().reason, "in packets"), reaches_peers) << in_packets.plan().reason;
+      EXPECT_FALSE(contains(by_copies.plan().reason, "in packets"));
+      Array one = empty(context, in_packets.output().layout, Dtype::c64);
+      Array other = empty(context, by_copies.output().layout, Dtype::c64);
+      const int of_packets = events_of(in_packets, input, one);
+      const int of_copies = events_of(by_copies, input, other);
+      EXPECT_LT(compare(one, other).largest_difference, 1e-4);
+      if (tests_fake_devices() && reaches_peers) {
+        EXPECT_LT(of_packets, of_copies);
+      }
+      Array back = empty(context, input.layout(), Dtype::c64);
+      in_packets.inverse(one, back);
+      EXPECT_LT(compare(back, input).largest_difference, 1e-5);
+    }
+  }
+}
+
 /// Lines that lie in strides that no plan knows.
 DEVICE_FFT_TEST(StridedMemory) {
   const Shape shape{9, 6, 10};
@@ -165,32 +203,6 @@ DEVICE_FFT_TEST(RealNumbersNeedNoAlignment) {
   EXPECT_LT(relative_error(half, transformed(whole, options)), tolerance(Dtype::f32, {6, 8}));
   irfft_into(half, input);
   EXPECT_LT(relative_error(input, whole), tolerance(Dtype::f32, {6, 8}));
-}
-
-/// One rank's are not, and all ranks know.
-DEVICE_FFT_TEST(ComplexNumbersAreAligned) {
-  const Layout layout(Slab(0), {8 * context.size()}, context.size());
-  const SymmetricMemory memory = SymmetricMemory::allocate(context, 9 * 16);
-  const int guilty = context.size() - 1;
-  const View view{static_cast<char*>(memory.data()) + (context.rank() == guilty ? 8 : 0),
-                  Dtype::c128,
-                  {8},
-                  {1},
-                  MemorySpace::device};
-  Array array = wrap(context, view, layout);
-  Array aligned = empty(context, layout, Dtype::c128);
-  FFT plan(context, aligned.operand(), array.operand());
-  const auto expect_refused = [&](const char* name, const auto& action) {
-    const std::string text = same_error<ArgumentError>(context, action);
-    EXPECT_TRUE(contains(text, fmt::format("on rank {} the {} begins", guilty, name))) << text;
-    EXPECT_TRUE(contains(text, "no multiple of 16")) << text;
-  };
-  expect_refused("input", [&] { fft_into(array, array); });
-  expect_refused("output", [&] { plan.execute(aligned, array); });
-  expect_refused("output", [&] { plan.execute(aligned, array, 1, Stream{}); });
-  Array half = array.window({0}, {4 * context.size()});
-  expect_refused("input", [&] { (void)fft(half); });
-  EXPECT_FALSE(context.failed());
 }
 
 /// From slabs along the first axis into those along `cut`, and back; in place, too, where both are the same.

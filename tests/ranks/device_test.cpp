@@ -10,6 +10,7 @@
 
 #include "array/transfer.hpp"
 #include "device/copy_way.hpp"
+#include "device/product_choices.hpp"
 #include "ranks/array_model.hpp"
 #include "ranks/caught.hpp"
 #include "ranks/fake_device.hpp"
@@ -219,6 +220,53 @@ DEVICE_TEST(WrapAsksTheDriverWhoseMemoryItIs) {
   view.space = MemorySpace::device;
   EXPECT_EQ(wrap(context, view, layout).local().space, MemorySpace::device);
   device.release_pinned(pinned);
+}
+
+/// On one rank it begins at an odd byte; a kernel that touched it would leave the process without CUDA.
+DEVICE_TEST(MisalignedMemoryIsRefusedOnAllRanks) {
+  const int guilty = context.size() - 1;
+  const SymmetricMemory memory = SymmetricMemory::allocate(context, 4 * 16 + 16);
+  for (const Dtype dtype : {Dtype::f16, Dtype::f32, Dtype::f64, Dtype::c64, Dtype::c128}) {
+    const std::int64_t item = size_of(dtype);
+    View view{static_cast<char*>(memory.data()) + (context.rank() == guilty ? item / 2 : 0),
+              dtype,
+              {4},
+              {1},
+              MemorySpace::device};
+    const auto expect_refused = [&](const auto& action) {
+      const std::string text = caught<ArgumentError>(action);
+      EXPECT_TRUE(contains(text, fmt::format("of rank {} begins at address", guilty))) << text;
+      EXPECT_TRUE(contains(text, fmt::format("no multiple of {} bytes", item))) << text;
+      EXPECT_FALSE(context.failed());
+    };
+    const Layout layout(Slab(0), {4 * context.size()}, context.size());
+    expect_refused([&] { (void)wrap(context, view, layout); });
+    expect_refused([&] { all_reduce(context, view, view); });
+    expect_refused([&] { broadcast(context, view, 0); });
+    expect_refused([&] { (void)wrap(context, view, Slab(0), layout.shape()); });
+    Operand operand = Operand::of(layout, dtype, Order::row_major, Residency::ordinary);
+    operand.space = MemorySpace::device;
+    if (context.rank() == guilty) {
+      Array array = empty(context, layout, dtype);
+      EXPECT_THROW((void)wrap(context, view, operand), ArgumentError);
+      EXPECT_THROW(copy(array, view), ArgumentError);
+    } else {
+      (void)empty(context, layout, dtype);
+    }
+  }
+}
+
+/// Which way a product goes depends on the model of a device, and not on which one of its host it is.
+TEST(Device, WaysOfProductsAreThoseOfAModel) {
+  if (!tests_fake_devices()) GTEST_SKIP() << "needs PARTITA_TEST_DEVICE=fake";
+  devices::Accelerators& all = devices::Accelerators::of_process();
+  ASSERT_GE(all.count(), 2);
+  const auto one = all.device(0), other = all.device(1);
+  EXPECT_NE(one->name(), other->name());
+  const devices::DeviceGemm product;
+  EXPECT_EQ(words_of(product, "a library 1", *one), words_of(product, "a library 1", *other));
+  EXPECT_NE(words_of(product, "a library 1", *one), words_of(product, "a library 2", *one));
+  EXPECT_TRUE(contains(words_of(product, "a library 1", *one), one->model()));
 }
 
 DEVICE_TEST(WrapRefusesMemoryOfAnotherDevice) {

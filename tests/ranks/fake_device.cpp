@@ -35,11 +35,16 @@ std::atomic<std::chrono::microseconds> copies_take{};
 /// The host's memory of the node, or of it only this rank's part.
 class FakeNodeMemory final : public memory::NodeMemory {
  public:
-  FakeNodeMemory(runtime::Runtime& state, Topology topology)
+  FakeNodeMemory(runtime::Runtime& state, Topology topology, int device)
       : memory_(memory::NodeMemory::create(state, 64)),
         topology_(std::move(topology)),
         rank_(state.rank()),
-        refused_(refuses) {}
+        refused_(refuses) {
+    FakeMemory::get().add(memory_->segment(rank_), memory_->stride(), device);
+  }
+  ~FakeNodeMemory() override { FakeMemory::get().forget(memory_->segment(rank_)); }
+  FakeNodeMemory(const FakeNodeMemory&) = delete;
+  FakeNodeMemory& operator=(const FakeNodeMemory&) = delete;
   void* control() override { return nullptr; }
   char* segment(int rank) override {
     const bool reached = rank == rank_ || (!refused_ && topology_.same_node(rank, rank_));
@@ -78,6 +83,7 @@ class FakePhysicalDevice final : public devices::PhysicalDevice {
 
   int index() const override { return index_; }
   std::string name() const override { return fmt::format("fake device {}", index_); }
+  std::string model() const override { return "fake device"; }
   void use() override { drive_fake_device(index_); }
 
   devices::FoundMemory find_memory(const void* address) override {
@@ -86,7 +92,7 @@ class FakePhysicalDevice final : public devices::PhysicalDevice {
   bool is_host_memory() const override { return !is_fake_memory_separate(); }
   std::unique_ptr<memory::NodeMemory> share_memory(runtime::Runtime& state,
                                                    const Topology& topology) override {
-    return std::make_unique<FakeNodeMemory>(state, topology);
+    return std::make_unique<FakeNodeMemory>(state, topology, index_);
   }
   std::unique_ptr<memory::NodeMemory> share_memory_of_library(runtime::Runtime& state,
                                                               const Topology& topology) override {
@@ -101,6 +107,7 @@ class FakePhysicalDevice final : public devices::PhysicalDevice {
   /// Orders nothing but the words themselves: ThreadSanitizer would keep 168 bytes for each word that does,
   /// longer than the word is there, and a board of packets has a million.
   void copy_past(void* to, const void* from, std::int64_t bytes) override {
+    const std::lock_guard lock(fake_driver());
     while (!past_.idle()) std::this_thread::yield();
     auto* const values = static_cast<std::uint64_t*>(const_cast<void*>(from));
     for (std::int64_t i = 0; i < bytes / 8; ++i) {
@@ -133,8 +140,9 @@ class FakeAccelerator final : public devices::Accelerator {
   std::unique_ptr<devices::DeviceGroup> make_group(devices::DeviceRuntime& state) override {
     if (library == FakeLibrary::none) return devices::Accelerator::make_group(state);
     const auto put = [this](Stream where, FakeDeviceGroup::Task task) {
-      FakeQueue& queue = queue_of(where.given ? where : stream());
-      queue.put([&queue, work = std::move(task)] {
+      const Stream used = where.given ? where : stream();
+      FakeQueue& queue = queue_of(used);
+      this->put(used, [&queue, work = std::move(task)] {
         work([&queue](const std::function<bool()>& ready) { queue.wait(ready); });
       });
     };
@@ -146,7 +154,7 @@ class FakeAccelerator final : public devices::Accelerator {
     if (!computes) return nullptr;
     if (!math_) {
       math_ = std::make_unique<FakeMath>(
-          [](Stream where, std::function<void()> work) { queue_of(where).put(std::move(work)); });
+          [this](Stream where, std::function<void()> work) { put(where, std::move(work)); });
     }
     return math_.get();
   }
@@ -155,7 +163,7 @@ class FakeAccelerator final : public devices::Accelerator {
     if (!computes) return nullptr;
     if (!transforms_) {
       transforms_ = std::make_unique<FakeTransforms>(
-          [](Stream where, std::function<void()> work) { queue_of(where).put(std::move(work)); });
+          [this](Stream where, std::function<void()> work) { put(where, std::move(work)); });
     }
     return transforms_.get();
   }
@@ -172,61 +180,60 @@ class FakeAccelerator final : public devices::Accelerator {
 
   std::unique_ptr<devices::TimedEvent> timed_event(Stream stream) override {
     auto noted = std::make_shared<std::atomic<double>>(0);
-    queue_of(stream).put([noted] { *noted = host_clock(); });
+    put(stream, [noted] { *noted = host_clock(); });
     return std::make_unique<FakeTimedEvent>(std::move(noted));
   }
 
   void copy_bytes(const void* from, void* to, std::int64_t bytes, Stream stream) override {
-    queue_of(stream).put([=, delay = copies_take.load()] {
+    put(stream, [=, delay = copies_take.load()] {
       std::this_thread::sleep_for(delay);
       std::memcpy(to, from, static_cast<std::size_t>(bytes));
     });
   }
   void copy(const kernels::StridedCopy& nest, const void* from, void* to, Stream stream,
             devices::CopyScope) override {
-    queue_of(stream).put([=, delay = copies_take.load()] {
+    put(stream, [=, delay = copies_take.load()] {
       std::this_thread::sleep_for(delay);
       if (!transposed_here(nest, from, to)) kernels::copy(nest, from, to, kernels::StoreHint::cache);
     });
   }
   void accumulate(const kernels::StridedCopy& nest, Dtype dtype, Reduction reduction, const void* from,
                   void* to, Stream stream) override {
-    queue_of(stream).put([=] { kernels::accumulate(nest, dtype, reduction, from, to); });
+    put(stream, [=] { kernels::accumulate(nest, dtype, reduction, from, to); });
   }
   void convert(const kernels::StridedCopy& nest, Dtype from_dtype, Dtype to_dtype, const void* from, void* to,
                Stream stream) override {
-    queue_of(stream).put([=] { kernels::convert(nest, from_dtype, to_dtype, from, to); });
+    put(stream, [=] { kernels::convert(nest, from_dtype, to_dtype, from, to); });
   }
   void fill(const kernels::StridedCopy& nest, const void* element, std::int64_t element_bytes, void* to,
             Stream stream) override {
     std::array<char, 16> value{};
     std::memcpy(value.data(), element, static_cast<std::size_t>(element_bytes));
-    queue_of(stream).put(
-        [=] { kernels::fill(nest, value.data(), element_bytes, to, kernels::StoreHint::cache); });
+    put(stream, [=] { kernels::fill(nest, value.data(), element_bytes, to, kernels::StoreHint::cache); });
   }
   void compute(const kernels::ElementwisePass& pass, Stream stream) override {
-    queue_of(stream).put([=] { kernels::compute(pass); });
+    put(stream, [=] { kernels::compute(pass); });
   }
   void generate(const kernels::RandomPass& pass, Stream stream) override {
-    queue_of(stream).put([=] { kernels::generate(pass); });
+    put(stream, [=] { kernels::generate(pass); });
   }
   void multiply(const kernels::SymbolPass& pass, Stream stream) override {
-    queue_of(stream).put([=] { kernels::multiply(pass); });
+    put(stream, [=] { kernels::multiply(pass); });
   }
   void fold(const kernels::FoldPass& pass, void* scratch, Stream stream) override {
-    queue_of(stream).put([=] {
+    put(stream, [=] {
       static_cast<char*>(scratch)[fold_scratch_bytes - 1] = 1;
       kernels::fold(pass);
     });
   }
   void finish(const kernels::FinishPass& pass, Stream stream) override {
-    queue_of(stream).put([=] { kernels::finish(pass); });
+    put(stream, [=] { kernels::finish(pass); });
   }
 
   void flags(std::span<const devices::FlagOperation> operations, Stream stream) override {
     FakeQueue& queue = queue_of(stream);
     for (const devices::FlagOperation& one : operations) {
-      queue.put([&queue, one] {
+      put(stream, [&queue, one] {
         std::atomic_ref flag(*one.flag);
         const std::uint64_t value = one.count == nullptr ? one.value : * one.count += one.value;
         if (one.kind == devices::FlagOperation::Kind::write)
@@ -240,15 +247,20 @@ class FakeAccelerator final : public devices::Accelerator {
   void exchange_packets(const devices::PacketExchange& what, Stream stream) override {
     FakeQueue& queue = queue_of(stream);
     const auto wait = [&queue](const std::function<bool()>& ready) { queue.wait(ready); };
-    queue.put([work = FakePackets(what, wait)]() mutable { work.run(); });
+    put(stream, [work = FakePackets(what, wait)]() mutable { work.run(); });
   }
   void move_packets(const devices::PacketMoves& what, Stream stream) override {
     FakeQueue& queue = queue_of(stream);
     const auto wait = [&queue](const std::function<bool()>& ready) { queue.wait(ready); };
-    queue.put([work = FakePacketMoves(what, wait)]() mutable { work.run(); });
+    put(stream, [work = FakePacketMoves(what, wait)]() mutable { work.run(); });
   }
 
  private:
+  /// As one launch.
+  void put(Stream stream, std::function<void()> task) {
+    launching(stream);
+    queue_of(stream).put(std::move(task));
+  }
   Stream made(std::size_t number) {
     std::unique_ptr<FakeQueue>& queue = queues_.at(number);
     if (!queue) queue = std::make_unique<FakeQueue>();

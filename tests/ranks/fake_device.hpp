@@ -29,6 +29,10 @@ void delay_fake_copies(std::chrono::microseconds time);
 /// How many streams of fake devices the process has made so far. Each is a thread.
 int fake_queues_made();
 
+/// How many launches have blocked so far, since their streams held as many as a driver's queue does. The host
+/// is to wait before, where it keeps the deadline.
+int fake_launches_blocked();
+
 /// How many events this thread has put into streams of fake devices so far.
 int fake_events_put();
 

@@ -33,22 +33,44 @@ void* FakeMemory::allocate(std::int64_t bytes, int owner) {
 }
 
 devices::FoundMemory FakeMemory::find(const void* address, int asked) {
-  const auto* const wanted = static_cast<const char*>(address);
   const std::lock_guard lock(mutex_);
-  auto found = blocks_.upper_bound(const_cast<char*>(wanted));
-  if (found == blocks_.begin() || wanted - std::prev(found)->first >= std::prev(found)->second.bytes) {
-    return {true, !is_separate, -1};
+  const Block* const block = block_of(static_cast<const char*>(address));
+  if (block == nullptr) return {true, !is_separate, -1};
+  return {block->owner < 0, block->owner < 0 || block->owner == asked, block->owner};
+}
+
+const FakeMemory::Block* FakeMemory::block_of(const char* address) const {
+  const auto found = blocks_.upper_bound(const_cast<char*>(address));
+  if (found == blocks_.begin() || address - std::prev(found)->first >= std::prev(found)->second.bytes) {
+    return nullptr;
   }
-  const int owner = std::prev(found)->second.owner;
-  return {owner < 0, owner < 0 || owner == asked, owner};
+  return &std::prev(found)->second;
+}
+
+void FakeMemory::add(const void* first, std::int64_t bytes, int owner) {
+  const std::lock_guard lock(mutex_);
+  blocks_[static_cast<char*>(const_cast<void*>(first))] = {bytes, owner};
+}
+
+void FakeMemory::forget(const void* first) noexcept {
+  const std::lock_guard lock(mutex_);
+  blocks_.erase(static_cast<char*>(const_cast<void*>(first)));
+}
+
+bool FakeMemory::is_of_device(const void* first, std::int64_t bytes) {
+  if (bytes <= 0) return false;
+  const auto* const begin = static_cast<const char*>(first);
+  const std::lock_guard lock(mutex_);
+  for (const char* const address : {begin, begin + bytes - 1}) {
+    const Block* const block = block_of(address);
+    if (block != nullptr && block->owner >= 0) return true;
+  }
+  return false;
 }
 
 void FakeMemory::release(void* block, int device) noexcept {
   await_fake_device(device);
-  {
-    const std::lock_guard lock(mutex_);
-    blocks_.erase(static_cast<char*>(block));
-  }
+  forget(block);
   std::free(block);
 }
 

@@ -18,8 +18,13 @@ class FakeMemory {
   /// `owner`: the device; -1: pinned memory of the host. Null: there is none.
   void* allocate(std::int64_t bytes, int owner);
   /// What nobody has allocated here is the host's, and (but for a test) the devices' as well: they say that
-  /// it is, and of the heap it is true.
+  /// it is.
   devices::FoundMemory find(const void* address, int asked);
+  /// Memory of a device that lies at `first`, or no more.
+  void add(const void* first, std::int64_t bytes, int owner);
+  void forget(const void* first) noexcept;
+  /// Whether some byte of these is of a device, so that a transport cannot take them.
+  bool is_of_device(const void* first, std::int64_t bytes);
   /// As of CUDA: once the device has done all that it was given, by whomever.
   void release(void* block, int device) noexcept;
 
@@ -28,6 +33,8 @@ class FakeMemory {
     std::int64_t bytes = 0;
     int owner = -1;
   };
+  const Block* block_of(const char* address) const;  // under the mutex
+
   std::mutex mutex_;
   std::map<char*, Block> blocks_;
 };

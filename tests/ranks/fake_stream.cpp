@@ -8,6 +8,7 @@ namespace partita::testing {
 namespace {
 
 std::atomic<int> queues_made{0};
+std::atomic<int> launches_blocked{0};
 thread_local int events_put = 0;
 thread_local int driven = 0;  // the device that the thread drives
 
@@ -92,10 +93,22 @@ FakeQueue::~FakeQueue() {
   thread_.join();
 }
 
+std::mutex& fake_driver() {
+  static std::mutex& mutex = *new std::mutex;
+  return mutex;
+}
+
 void FakeQueue::put(std::function<void()> task) {
   {
-    const std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
     if (graph_) return graph_->tasks.push_back(std::move(task));
+    if (tasks_.size() >= most_launches) {
+      ++launches_blocked;
+      lock.unlock();
+      const std::lock_guard others(fake_driver());
+      lock.lock();
+      changed_.wait(lock, [&] { return ending_ || tasks_.size() < most_launches; });
+    }
     tasks_.push_back(std::move(task));
     progress_->put();
   }
@@ -143,6 +156,7 @@ void FakeQueue::work() {
       tasks_.pop_front();
       busy_ = true;
     }
+    changed_.notify_all();
     task();
     task = nullptr;
     progress_->done();
@@ -205,7 +219,9 @@ std::shared_ptr<FakeGraph> end_fake_capture(Stream stream) {
 }
 
 void start_fake_graph(const FakeGraph& graph, Stream stream) {
-  for (const std::function<void()>& task : graph.tasks) queue_of(stream).put(task);
+  queue_of(stream).put([tasks = graph.tasks] {
+    for (const std::function<void()>& task : tasks) task();
+  });
 }
 
 void delay_fake_stream(Stream stream, std::chrono::microseconds time) {
@@ -218,6 +234,10 @@ void put_into_fake_stream(Stream stream, std::function<void()> task) {
 
 int fake_queues_made() {
   return queues_made;
+}
+
+int fake_launches_blocked() {
+  return launches_blocked;
 }
 
 int fake_events_put() {

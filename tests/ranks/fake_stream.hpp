@@ -21,9 +21,12 @@ void await_fake_device(int index);
 
 class FakeProgress;
 
-/// A stream: a thread that does one thing after the other.
+/// A stream: a thread that does one thing after the other. As of CUDA's driver, it holds so many launches:
+/// one more blocks until there is room, and as long nobody writes to a device past its streams.
 class FakeQueue {
  public:
+  static constexpr std::size_t most_launches = 1000;
+
   FakeQueue();
   ~FakeQueue();
   FakeQueue(const FakeQueue&) = delete;
@@ -49,6 +52,9 @@ class FakeQueue {
   std::shared_ptr<FakeProgress> progress_;
   std::thread thread_;  // last: it uses all others
 };
+
+/// What launches that block keep others from.
+std::mutex& fake_driver();
 
 /// As of CUDA the handles 0 and 1 are one stream, too, and 2 is the thread's own.
 FakeQueue& queue_of(Stream stream);

@@ -61,6 +61,19 @@ class FailurePrinter : public ::testing::EmptyTestEventListener {
   int rank_;
 };
 
+/// Who launches more than a stream holds waits where nobody keeps the deadline.
+class LaunchesThatBlock : public ::testing::EmptyTestEventListener {
+ public:
+  void OnTestEnd(const ::testing::TestInfo& /*test*/) override {
+    const int blocked = fake_launches_blocked();
+    EXPECT_EQ(blocked, before_) << "launches have blocked, since their streams were full";
+    before_ = blocked;
+  }
+
+ private:
+  int before_ = 0;
+};
+
 int number_of(std::string_view text, std::string_view what) {
   int number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -110,8 +123,9 @@ void start(RankRun& run) {
   }
   agree_on_seed(run);
   const int rank = run.referee ? run.referee->rank() : 0;
+  auto& listeners = ::testing::UnitTest::GetInstance()->listeners();
+  listeners.Append(new LaunchesThatBlock);
   if (rank != 0 || GTEST_FLAG_GET(brief)) {
-    auto& listeners = ::testing::UnitTest::GetInstance()->listeners();
     delete listeners.Release(listeners.default_result_printer());
     listeners.Append(new FailurePrinter(rank));
   }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "context/context_state.hpp"
+#include "ranks/fake_transport.hpp"
 #include "ranks/rank_run.hpp"
 #include "runtime/error_kind.hpp"
 #include "runtime/threads_group.hpp"
@@ -76,6 +77,7 @@ void on_threads(const std::function<void(Context&)>& body, const ContextOptions&
       ranks().count,
       [&](Context& context) {
         const ::testing::ScopedTrace trace(__FILE__, __LINE__, rank_name(context.rank()));
+        let_no_device_memory_travel(context);
         plans[static_cast<std::size_t>(context.rank())] = run_body(context, body);
       },
       options);
@@ -130,7 +132,10 @@ void on_ranks(const std::function<void(Context&)>& body) {
   if (ranks().kind == GroupKind::threads) return on_threads(body, test_options());
   std::optional<Context>& kept = rank_run().kept;
   const bool all_good = run_refereed([&] {
-    if (!kept) kept.emplace(initialize(test_options()));
+    if (!kept) {
+      kept.emplace(initialize(test_options()));
+      let_no_device_memory_travel(*kept);
+    }
     return run_body(*kept, body);
   });
   // All ranks renew it together, also when a test made it fail on some of them only.
@@ -147,6 +152,7 @@ void on_ranks(const std::function<void(Context&)>& body, ContextOptions options)
   if (ranks().kind == GroupKind::threads) return on_threads(body, options);
   run_refereed([&] {
     Context context = initialize(options);
+    let_no_device_memory_travel(context);
     return run_body(context, body);
   });
 }

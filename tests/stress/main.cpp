@@ -23,6 +23,7 @@
 
 #include "context/context_state.hpp"
 #include "ranks/fake_device.hpp"
+#include "ranks/fake_transport.hpp"
 #include "ranks/rank_run.hpp"
 #include "runtime/error_kind.hpp"
 #include "runtime/mpi_group.hpp"
@@ -85,6 +86,7 @@ struct Run {
 
 /// The turns of one context, from `turn` on; returns the one that comes next. All ranks do the same.
 int live(Run& run, Context& context, int turn) {
+  let_no_device_memory_travel(context);
   // Work of a context that shares its device comes in other streams than its own.
   std::optional<Context> beside;
   if (context.device().kind == Device::Kind::cuda) {

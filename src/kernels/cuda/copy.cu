@@ -24,17 +24,15 @@ __global__ void flags_in_order(const __grid_constant__ Flags flags) {
   }
 }
 
-/// Less than what a multiprocessor has room for: see Exchange::most_blocks.
-constexpr int exchange_blocks_per_multiprocessor = 4;
-
 /// How jobs are dealt out: in tiles, if there are some, else unit by unit.
 struct JobDeals {
   Units units[most_jobs];
   Transposition tiles[most_jobs];
 };
 
-/// A row of blocks a copy, so that all links are busy at once. Every block waits for the grants; the last one
-/// to finish tells the peers and waits for them. `transposes`: some jobs are in tiles.
+/// A row of blocks a copy, so that all links are busy at once, where there is room for so many. Every block
+/// waits for the grants; the last one to finish tells the peers and waits for them. `transposes`: some jobs
+/// are in tiles.
 template <class Unit, class Number, bool transposes>
 __global__ void __launch_bounds__(threads_per_block, exchange_blocks_per_multiprocessor)
     exchange_jobs(const __grid_constant__ Exchange all, const __grid_constant__ JobDeals deals) {
@@ -44,13 +42,13 @@ __global__ void __launch_bounds__(threads_per_block, exchange_blocks_per_multipr
   }
   if (thread < all.early_waits.count) await(all.early_waits, thread);
   __syncthreads();
-  if (blockIdx.y < static_cast<unsigned>(all.count)) {
-    const Job& job = all.jobs[blockIdx.y];
-    const Transposition& tiles = deals.tiles[blockIdx.y];
+  for (unsigned number = blockIdx.y; number < static_cast<unsigned>(all.count); number += gridDim.y) {
+    const Job& job = all.jobs[number];
+    const Transposition& tiles = deals.tiles[number];
     if (transposes && tiles.tiles > 0) {
       transpose_nest<Unit>(job.nest, tiles, blockIdx.x, gridDim.x, job.from, job.to);
     } else {
-      copy_unit_by_unit<Unit>(job.nest, deals.units[blockIdx.y],
+      copy_unit_by_unit<Unit>(job.nest, deals.units[number],
                               static_cast<Number>(blockIdx.x * blockDim.x + threadIdx.x),
                               static_cast<Number>(gridDim.x * blockDim.x), job.from, job.to);
     }
@@ -147,7 +145,7 @@ int exchange_in_units(const Exchange& all, cudaStream_t stream) {
     }
   }
   wanted = std::max(wanted, (most_units + threads_per_block - 1) / threads_per_block);
-  const auto jobs = static_cast<unsigned>(std::max(all.count, 1));
+  const unsigned jobs = std::min(static_cast<unsigned>(std::max(all.count, 1)), all.most_blocks);
   const auto room = static_cast<std::int64_t>(std::max(all.most_blocks / jobs, 1U));
   const dim3 blocks(static_cast<unsigned>(std::min(wanted, room)), jobs);
   return transposes ? start_exchange<Unit, true>(all, deals, most_units, blocks, stream)

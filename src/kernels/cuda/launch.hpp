@@ -21,6 +21,11 @@ struct alignas(16) Pattern {
   std::uint64_t words[2] = {0, 0};
 };
 
+/// A multiprocessor has room for at least so many blocks of the kernel that takes an Exchange.
+inline constexpr int exchange_blocks_per_multiprocessor = 4;
+/// Of the one that takes a PackExchange: more would spill registers.
+inline constexpr int pack_blocks_per_multiprocessor = 2;
+
 inline constexpr int most_jobs = 8;
 inline constexpr int most_flags = 8;
 
@@ -53,7 +58,7 @@ struct Exchange {
   int count = 0;
   Job jobs[most_jobs];
   unsigned* finished_blocks = nullptr;
-  /// All ranks that share a device must find room on it: their blocks wait for one another.
+  /// All ranks that share a device must find room on it: their blocks wait for one another. At least 1.
   unsigned most_blocks = 1;
 };
 

@@ -5,7 +5,7 @@
 namespace partita::kernels::cuda {
 namespace {
 
-/// Ranks that share a device must all find room on it: every block waits for every other one.
+/// Every block waits for every other one, and more take longer for that.
 constexpr unsigned most_blocks_of_an_exchange = 32;
 
 /// How one job is dealt out: in units of `width` bytes.
@@ -56,7 +56,8 @@ __device__ void meet(unsigned* counters) {
   __syncthreads();
 }
 
-__global__ void pack_exchange(const __grid_constant__ PackExchange all, const __grid_constant__ Deals deals) {
+__global__ void __launch_bounds__(threads_per_block, pack_blocks_per_multiprocessor)
+    pack_exchange(const __grid_constant__ PackExchange all, const __grid_constant__ Deals deals) {
   for (int i = 0; i < all.packs; ++i) copy_job(all.pack[i], deals.pack[i]);
   const Exchange& rest = all.rest;
   meet(rest.finished_blocks + 1);
@@ -89,7 +90,7 @@ int launch_pack_exchange(const PackExchange& exchange, void* stream) {
   };
   for (int i = 0; i < exchange.packs; ++i) deals.pack[i] = take(of_job(exchange.pack[i]));
   for (int i = 0; i < exchange.rest.count; ++i) deals.copy[i] = take(of_job(exchange.rest.jobs[i]));
-  blocks = std::min(blocks, most_blocks_of_an_exchange);
+  blocks = std::min({blocks, most_blocks_of_an_exchange, exchange.rest.most_blocks});
   pack_exchange<<<blocks, threads_per_block, 0, static_cast<cudaStream_t>(stream)>>>(exchange, deals);
   return cudaGetLastError();
 }

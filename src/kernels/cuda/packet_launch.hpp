@@ -1,6 +1,7 @@
 // Exchanges of packets on a CUDA device, started by plain functions: nothing of CUDA's language shows here.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "kernels/cuda/launch.hpp"
@@ -8,6 +9,9 @@
 namespace partita::kernels::cuda {
 
 inline constexpr int most_packet_ranks = 8;
+inline constexpr int packet_threads = 512;
+/// A multiprocessor has room for at least so many blocks of the kernels here.
+inline constexpr int packet_blocks_per_multiprocessor = 2;
 /// How exchanges are numbered; see partita::PacketSlots.
 inline constexpr std::uint32_t packet_wrap = 2, packet_renewal = std::uint32_t{1} << 31;
 
@@ -18,11 +22,33 @@ struct PacketSeat {
   std::int64_t slot_bytes = 0;
   std::uint32_t* counters = nullptr;
   const std::uint64_t* given_up = nullptr;
-  /// All ranks that share a device must find room on it: their blocks wait for one another.
+  /// All ranks that share a device must find room on it: their blocks wait for one another. At least 1. Ranks
+  /// may have other numbers: none has a meaning to peers.
   unsigned most_blocks = 1;
-  /// May take its place on the device before the stream has done what it was given before.
-  bool overlaps = false;
+  /// A launch of so many blocks may take its place on the device before the stream has done what it was given
+  /// before. 0: none may.
+  unsigned most_ahead = 0;
 };
+
+/// The grid of a launch that moves or joins ranges: `peers` rows of blocks, if so many find room, of which
+/// one does what there is to do for one rank.
+struct PacketGrid {
+  unsigned blocks = 1, peers = 1, threads = 32;
+};
+/// As many threads as there are packets, in whole warps.
+inline unsigned packet_threads_for(std::int64_t packets, int most = packet_threads) {
+  const std::int64_t warps = (packets + 31) / 32;
+  return static_cast<unsigned>(std::clamp<std::int64_t>(32 * warps, 32, most));
+}
+inline PacketGrid packet_grid(const PacketSeat& seat, bool peers_apart, std::int64_t packets,
+                              int most_threads) {
+  PacketGrid grid;
+  grid.threads = packet_threads_for(packets, most_threads);
+  grid.peers = peers_apart ? std::min(static_cast<unsigned>(seat.ranks), seat.most_blocks) : 1;
+  const auto wanted = static_cast<unsigned>((packets + grid.threads - 1) / grid.threads);
+  grid.blocks = std::min(wanted, seat.most_blocks / grid.peers);
+  return grid;
+}
 
 /// One rank's side of an exchange of packets; see partita::PacketExchange. Bytes, and packets: at least one.
 struct Packets {

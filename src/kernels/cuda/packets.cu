@@ -88,7 +88,7 @@ __device__ void for_next(const Share& share, std::int64_t first, std::int64_t wo
   }
 }
 
-// --- moved: blocks apart for each peer, `gridDim.y` of them with the rank itself
+// --- moved: a row of blocks for each peer and one for the rank itself, or fewer that take turns
 
 constexpr int words_at_once = 4;
 
@@ -149,16 +149,19 @@ __global__ void __launch_bounds__(packet_threads, packet_blocks_per_multiprocess
   follow_stream();
   Seat seat{all, share_of_thread()};
   ExchangeNumber number(all.seat);
-  const int distance = static_cast<int>(blockIdx.y);
-  if (distance == 0) {
-    keep_own(seat);
-  } else {
-    give_to(seat, number, rank_after(all.seat, distance));
+  const auto first = static_cast<int>(blockIdx.y), step = static_cast<int>(gridDim.y);
+  for (int distance = first; distance < seat.ranks(); distance += step) {
+    if (distance == 0) {
+      keep_own(seat);
+    } else {
+      give_to(seat, number, rank_after(all.seat, distance));
+    }
   }
   seat.exchange = count_exchange(all.seat, number);
-  if (distance == 0) return;
-  const int peer = rank_before(all.seat, distance);
-  take_from(seat, peer, [&](Word word, std::int64_t number) { seat.keep(word, peer, number); });
+  for (int distance = first == 0 ? step : first; distance < seat.ranks(); distance += step) {
+    const int peer = rank_before(all.seat, distance);
+    take_from(seat, peer, [&](Word word, std::int64_t number) { seat.keep(word, peer, number); });
+  }
 }
 
 // --- joined, or passed on: a thread has the words of the same number of all peers under way at once. For up
@@ -340,11 +343,9 @@ int launch_packets(const Packets& packets, void* stream) {
     words = std::max({words, packets.given_packets[rank], packets.taken_packets[rank]});
   }
   const bool peers_apart = !packets.joined && !packets.passed_on;
-  const unsigned rows = peers_apart ? static_cast<unsigned>(packets.seat.ranks) : 1;
-  const unsigned threads = packet_threads_for(words, peers_apart ? packet_threads : joining_threads);
-  const auto wanted = static_cast<unsigned>((words + threads - 1) / threads);
-  const unsigned blocks = std::min(wanted, std::max(packets.seat.most_blocks / rows, 1U));
-  return launch_in_turn(kernel_of(packets), packets, dim3(blocks, rows), threads, stream);
+  const PacketGrid grid =
+      packet_grid(packets.seat, peers_apart, words, peers_apart ? packet_threads : joining_threads);
+  return launch_in_turn(kernel_of(packets), packets, dim3(grid.blocks, grid.peers), grid.threads, stream);
 }
 
 int load_packet_kernels() {

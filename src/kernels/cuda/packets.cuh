@@ -14,9 +14,6 @@ namespace partita::kernels::cuda {
 using Word = std::uint64_t;
 constexpr std::int64_t word_bytes = sizeof(Word);
 constexpr std::int64_t packet_bytes = 16;
-constexpr int packet_threads = 512;
-/// Two blocks find room on a multiprocessor: one launch's and that of the next one, or of another context.
-constexpr int packet_blocks_per_multiprocessor = 2;
 
 /// Nothing that the stream did before may be read or written before this, the count of exchanges least of
 /// all: the launch before writes it. What comes next in the stream may take its place on the device from here
@@ -166,12 +163,6 @@ __device__ void await(const PacketSeat& seat, std::uint32_t exchange, const Want
   }
 }
 
-/// Few blocks only: what waits for its turn on the device takes the room of others.
-inline bool may_overlap(const PacketSeat& seat, unsigned blocks) {
-  constexpr unsigned most_that_overlap = 64;
-  return seat.overlaps && blocks <= most_that_overlap;
-}
-
 /// In the order of the stream; may be started before its turn, which `follow_stream` waits for.
 template <class Argument>
 int launch_in_turn(void (*kernel)(Argument), const Argument& argument, dim3 blocks, unsigned threads,
@@ -184,14 +175,8 @@ int launch_in_turn(void (*kernel)(Argument), const Argument& argument, dim3 bloc
   launch.blockDim = dim3(threads);
   launch.stream = static_cast<cudaStream_t>(stream);
   launch.attrs = &overlap;
-  launch.numAttrs = may_overlap(argument.seat, blocks.x * blocks.y) ? 1 : 0;
+  launch.numAttrs = blocks.x * blocks.y <= argument.seat.most_ahead ? 1 : 0;
   return cudaLaunchKernelEx(&launch, kernel, argument);
-}
-
-/// As many as there is something to do for, in whole warps.
-inline unsigned packet_threads_for(std::int64_t packets, int most = packet_threads) {
-  const std::int64_t warps = (packets + 31) / 32;
-  return static_cast<unsigned>(std::clamp<std::int64_t>(32 * warps, 32, most));
 }
 
 }  // namespace partita::kernels::cuda
