@@ -219,6 +219,7 @@ std::vector<Case> cuda_fft_cases() {
     return Cube{{n, n, n}, turns, natural};
   };
   for (const bool natural : {false, true}) {
+    add(cube(64, 50, natural), Residency::heap);
     add(cube(256, 50, natural), Residency::heap);
     add(cube(512, 10, natural), Residency::heap);
     add(cube(1024, 3, natural), Residency::heap);

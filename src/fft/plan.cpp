@@ -316,7 +316,7 @@ Layout result_layout(const Operand& input, const Topology& topology, const FftOp
 
 Plan plan_fft(const Operand& input, const Operand& output, const Topology& topology, int rank,
               const FftOptions& options, const Machine& machine, bool in_place) {
-  return plan_transform(input, output, topology, rank, options, machine, in_place, false);
+  return plan_transform(input, output, topology, rank, options, machine, in_place, false).plan;
 }
 
 namespace {
@@ -333,9 +333,9 @@ bool fit_groups(const Problem& problem) {
 
 }  // namespace
 
-Plan fourier::plan_transform(const Operand& given_input, const Operand& given_output,
-                             const Topology& topology, int rank, const FftOptions& options,
-                             const Machine& machine, bool in_place, bool grouped) {
+TransformPlan fourier::plan_transform(const Operand& given_input, const Operand& given_output,
+                                      const Topology& topology, int rank, const FftOptions& options,
+                                      const Machine& machine, bool in_place, bool grouped) {
   const Operand input = arrays::as_planned(given_input, given_output.space);
   const Operand output = arrays::as_planned(given_output, given_input.space);
   Problem problem = make_problem(input, topology, options, machine);
@@ -352,6 +352,7 @@ Plan fourier::plan_transform(const Operand& given_input, const Operand& given_ou
   Steps steps(plan, options.scratch_bytes);
   steps.add_operand("input", input);
   steps.add_operand("output", output);
+  if (options.exchange == FftExchange::automatic) steps.allow_packets();
   if (scheme.factors) {
     if (problem.halved_axis() >= 0) {
       walk_real_line(steps, problem, *scheme.factors);
@@ -362,7 +363,9 @@ Plan fourier::plan_transform(const Operand& given_input, const Operand& given_ou
   } else {
     Walk(steps, problem, in_place).run(scheme);
   }
-  return plan;
+  if (!steps.packets().empty())
+    plan.reason += "; little changes hands: in packets where all devices offer them";
+  return {std::move(plan), std::move(steps.packets())};
 }
 
 }  // namespace partita

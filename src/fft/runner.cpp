@@ -60,7 +60,9 @@ Runner::Runner(ContextState& context, const std::function<Request()>& request) :
   runtime::collectively(context, "fft", [&]() -> std::vector<Fact> {
     if (!request_) ask();
     const Request& agreed = *request_;
-    plan_ = plan_of(context.rank());
+    auto planned = plan_of(context.rank());
+    plan_ = std::move(planned.plan);
+    packets_ = std::move(planned.packets);
     factor_ = norm_factor(make_problem(arrays::as_planned(agreed.input, agreed.output.space),
                                        context.topology(space_of(agreed)), agreed.options, context.machine));
     return plan_.identity;
@@ -89,14 +91,14 @@ FftOptions Runner::options_here() const {
   return options;
 }
 
-Plan Runner::plan_of(int rank) const {
+TransformPlan Runner::plan_of(int rank) const {
   const Request& request = *request_;
   return plan_transform(request.input, request.output, context_.topology(space_of(request)), rank,
                         options_here(), context_.machine, request.in_place, grouped_);
 }
 
 Planner Runner::planner() const {
-  return [this](int rank) { return plan_of(rank); };
+  return [this](int rank) { return plan_of(rank).plan; };
 }
 
 void Runner::prepare() {
@@ -110,7 +112,7 @@ void Runner::prepare() {
       devices::require_no_capture(context_, "fft", "making a plan");
       devices::finish_device(context_, "fft");  // what a library loads may wait for all that runs
     }
-    bound = execution::Executor::bind(context_, plan_, workspace);
+    bound = execution::Executor::bind(context_, plan_, workspace, packets_);
     return {};
   });
   execution::Executor::connect_all(context_, bound);

@@ -8,6 +8,7 @@
 
 #include "context/context_state.hpp"
 #include "execute/executor.hpp"
+#include "fft/plan.hpp"
 
 namespace partita::fourier {
 
@@ -33,8 +34,7 @@ class Runner {
   const Request& request() const { return *request_; }
   Planner planner() const;
 
-  /// Collective, blocking; makes the scratch where there is none. Throws ArgumentError for complex numbers
-  /// that are not aligned as devices want them.
+  /// Collective, blocking; makes the scratch where there is none.
   void run(const Array& input, const Array& output, double scale);
   /// Puts it into the stream. Throws UnsupportedError, too: an array lies in host memory.
   void enqueue(const Array& input, const Array& output, double scale, Stream stream);
@@ -46,14 +46,15 @@ class Runner {
  private:
   bool on_device() const;
   FftOptions options_here() const;
-  Plan plan_of(int rank) const;
+  TransformPlan plan_of(int rank) const;
   Parameters parameters(double scale) const;
   void execute(const Array& input, const Array& output, double scale);
 
   ContextState& context_;
   std::optional<Request> request_;
   Plan plan_;
-  bool grouped_ = false;  // something carries messages between devices in groups
+  std::vector<planning::PacketSteps> packets_;  // of it
+  bool grouped_ = false;                        // something carries messages between devices in groups
   double factor_ = 1;
   Array workspace_;
   std::shared_ptr<execution::Executor> bound_;  // graphs may have their share

@@ -3,6 +3,8 @@
 #include <limits>
 #include <partita/redistribute.hpp>
 
+#include "redistribute/packets.hpp"
+
 namespace partita::fourier {
 
 int Steps::add_array(const Layout& layout, Dtype dtype, const Extents& axis_order) {
@@ -29,6 +31,7 @@ void Steps::settle() {
 void Steps::redistribute(int from, int to, const redistribution::Parts& parts,
                          const std::function<void(const Region&)>& make) {
   settle();
+  const std::size_t first_step = plan().steps.size();
   RedistributeOptions options;
   options.staging_bytes = staging_bytes_;
   if (plan().grouped) options.method = RedistributeMethod::grouped;
@@ -44,6 +47,15 @@ void Steps::redistribute(int from, int to, const redistribution::Parts& parts,
   };
   append(std::move(exchange), from, to, make_up_to);
   make_up_to(std::numeric_limits<int>::max());
+  if (in_packets_ && parts.count == 1) note_packets(from, to, first_step, options);
+}
+
+/// One start and one way, in place of copies with a grant before and a signal behind, each a start of its
+/// own.
+void Steps::note_packets(int from, int to, std::size_t first, const RedistributeOptions& options) {
+  auto small =
+      redistribution::exchange_in_packets(operand(from), operand(to), plan().topology, rank(), options);
+  if (small) packets_.push_back({first, plan().steps.size(), from, to, *std::move(small)});
 }
 
 }  // namespace partita::fourier

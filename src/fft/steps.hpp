@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "plan/plan_builder.hpp"
+#include "plan/small_exchange.hpp"
 #include "redistribute/parts.hpp"
 
 namespace partita::fourier {
@@ -34,13 +35,21 @@ class Steps : public planning::PlanBuilder {
 
   /// The array in `from` into `to`, whatever their distributions; settles before. Part by part:
   /// `make(region)` writes the steps that put this rank's next part into `from`. They neither signal nor
-  /// wait.
+  /// wait. What is little and in one part is noted in `packets` as well, where these are allowed.
   void redistribute(
       int from, int to, const redistribution::Parts& parts = {},
       const std::function<void(const Region&)>& make = [](const Region&) {});
 
+  /// Devices may carry what is small in packets.
+  void allow_packets() { in_packets_ = true; }
+  std::vector<planning::PacketSteps>& packets() { return packets_; }
+
  private:
+  void note_packets(int from, int to, std::size_t first, const RedistributeOptions& options);
+
   std::int64_t staging_bytes_;
+  bool in_packets_ = false;
+  std::vector<planning::PacketSteps> packets_;
   std::vector<std::pair<int, planning::Channel>> expected_;
 };
 

@@ -36,7 +36,8 @@ std::string describe(const Case& choice) {
                      std::to_string(choice.input_memory) + "," + std::to_string(choice.output_memory) +
                      " method " + std::to_string(static_cast<int>(choice.options.method)) + " length " +
                      std::to_string(choice.options.last_length) + " scratch " +
-                     std::to_string(choice.options.scratch_bytes) + " axes";
+                     std::to_string(choice.options.scratch_bytes) + " exchange " +
+                     std::to_string(static_cast<int>(choice.options.exchange)) + " axes";
   for (const int axis : choice.options.axes) text += " " + std::to_string(axis);
   return text;
 }
@@ -76,6 +77,8 @@ Case random_case(RandomLayouts& random, int ranks) {
   }
   // Little scratch: short messages, so that even small arrays are handed over in parts.
   if (random.maybe()) options.scratch_bytes = 512 * ranks + random.number(0, 4096);
+  // Of devices: little would change hands in packets.
+  if (random.maybe(0.3)) options.exchange = FftExchange::copies;
   const bool simple = random.maybe(0.4);
   const auto slab = [&](const Shape& of) {
     return Layout(Slab(random.number(0, dimensions - 1)), of, ranks);

@@ -227,7 +227,8 @@ TEST(FftPlan, BetweenDevicesOfNodesMessagesMayGoInGroups) {
     FftOptions options;
     options.scratch_bytes = scratch_bytes;
     return fourier::plan_transform(input, output, Topology::regular(4, per_node), 1, options, {}, false,
-                                   grouped);
+                                   grouped)
+        .plan;
   };
   const Plan plan = planned(256, 1, true);
   EXPECT_TRUE(plan.grouped);

@@ -100,7 +100,7 @@ inline void expect_transforms(const Operand& input, const Operand& output, const
     return std::complex<double>(wanted.values[static_cast<std::size_t>(place)]);
   };
   const Planner planner = [&](int rank) {
-    return fourier::plan_transform(input, output, topology, rank, options, machine, in_place, grouped);
+    return fourier::plan_transform(input, output, topology, rank, options, machine, in_place, grouped).plan;
   };
   const Verdict verdict = in_place ? verify_numbers(planner, {{1, given, result, 0}})
                                    : verify_numbers(planner, {{0, given}, {1, {}, result}});
