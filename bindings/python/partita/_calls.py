@@ -12,6 +12,7 @@ from typing import Any, Callable, Dict, List, Optional, Tuple, TypeVar
 
 from . import _core, _errors
 from ._errors import ArgumentError, Error, FailedContextError, LostPeerError, TimeoutError, TypeError
+from ._registry import OfThreads
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Options = TypeVar("Options")
@@ -62,11 +63,11 @@ def entered(
     @functools.wraps(function)
     def called(*given: Any, **named: Any) -> Any:
         thread = get_ident()
-        is_outermost = thread not in _inside
+        is_outermost = not _inside.has(thread)
         try:
             if is_outermost:
-                _inside[thread] = given
-                if len(_inside) > 1:
+                _inside.put(thread, given)
+                if _inside.count() > 1:
                     _refuse_second_thread(name, thread, given)
             return function(*given, **named)
         except Exception as error:
@@ -82,7 +83,7 @@ def entered(
                 del meant  # or it held itself, by its traceback, and with it the arguments until they are collected
         finally:
             if is_outermost:
-                _inside.pop(thread, None)
+                _inside.take(thread, None)
 
     name = _name_of(function)
     return called  # type: ignore[return-value]
@@ -173,13 +174,13 @@ def in_words(name: str, error: Exception) -> Tuple[str, str]:
 
 
 #: By thread, the arguments of the call that it is in.
-_inside: Dict[int, Tuple[Any, ...]] = {}
+_inside: OfThreads[Tuple[Any, ...]] = OfThreads()
 
 
 def _refuse_second_thread(name: str, thread: int, given: Tuple[Any, ...]) -> None:
     """ArgumentError where a thread that came before is in a call of the same context."""
     mine = _context_in(given)
-    for other, theirs in tuple(_inside.items()):
+    for other, theirs in _inside.copy().items():
         if other == thread or mine is None:
             return
         if _context_in(theirs) == mine:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import builtins
 import ctypes
-import itertools
 import operator
 import sys
 import threading
-import weakref
 from types import TracebackType
 from typing import Any, Callable, List, Optional, Sequence, Set, Tuple, Type, TypeVar, Union
 
 from . import _core
 from ._calls import collective, note_begun, text_of
 from ._errors import ArgumentError, FailedContextError, LostPeerError
+from ._registry import Counter, Registry
 from ._streams import handle_of
 from ._torchrun import connect_ranks, forget_handed
 
@@ -41,8 +40,8 @@ def ranks_of_process() -> int:
     return _running.ranks
 
 
-_numbers = itertools.count(1)
-_contexts: weakref.WeakValueDictionary[int, Context] = weakref.WeakValueDictionary()
+_numbers = Counter()
+_contexts: Registry[int, Context] = Registry(weak=True)
 
 
 def context_of(number: int) -> Context:
@@ -73,9 +72,9 @@ class Context:
         if not isinstance(core, _core.Context):
             raise builtins.TypeError("a context is made by initialize, run, split or subgroup")
         self._core = core
-        self._number = next(_numbers)
+        self._number = _numbers.next()
         self.rank, self.size = core.rank, core.size
-        _contexts[self._number] = self
+        _contexts.put(self._number, self)
 
     @property
     def device(self) -> str:

@@ -9,7 +9,7 @@ failed or not. So the token begins and ends inside of such a program, and JAX se
 
 from __future__ import annotations
 
-from typing import Any, Optional, Set
+from typing import Any, Optional
 
 import jax  # type: ignore[import-not-found,unused-ignore]
 from jax._src import core as _core_of_jax  # type: ignore[import-not-found,unused-ignore]
@@ -18,13 +18,14 @@ from jax.extend import core as _extend  # type: ignore[import-not-found,unused-i
 from jax.interpreters import mlir as _mlir  # type: ignore[import-not-found,unused-ignore]
 
 from .._context import ranks_of_process
+from .._registry import Registry
 from ._tokens import effect
 
 _jax: Any = jax  # of which not all has types
 _inside: Any = _lowering
 mlir: Any = _mlir
 
-_platforms: Set[str] = set()  # that such programs run on
+_platforms: Registry[str, Any] = Registry()  # that such programs run on, and their backends
 _begin: Any = _extend.Primitive("partita_begin")
 _begin.multiple_results = True
 
@@ -67,7 +68,7 @@ def _lower_to_module(name: Any, jaxpr: Any, **more: Any) -> Any:
         if backend is not None and _is_in_order(more.get("platforms", ()), backend, more.get("num_partitions", 1)):
             effects.remove(effect)
             jaxpr = _with_begin(jaxpr)
-            _platforms.add(backend.platform)
+            _platforms.put(backend.platform, backend)
     return _lower(name, jaxpr, **more)
 
 
@@ -77,7 +78,7 @@ if _lower is not None:
 
 def wait_for_programs(gpu: Optional[int]) -> None:
     """Of this thread, on the CPU or on this GPU: by one that comes behind them. What they have failed with it does not say."""
-    for platform in _platforms:
+    for platform, _ in _platforms.items():
         devices = _jax.local_devices(backend=platform)
         device = next((one for one in devices if one.local_hardware_id == gpu), devices[0])
         with _jax.default_device(device):

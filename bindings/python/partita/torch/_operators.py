@@ -17,6 +17,7 @@ from .. import _calls, _core
 from .._context import Context
 from .._errors import ArgumentError, Error, UnsupportedError
 from .._packages import fresh
+from .._registry import Numbers
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 _forward_ad: Any = forward_ad  # of which not all has types
@@ -65,8 +66,7 @@ def pairwise(function: Function) -> Function:
     return _in_programs(function, _calls.pairwise(function, _naming_no_tensors(function)))
 
 
-_numbers_of_layouts: Dict[_core.Layout, int] = {}
-_layouts: List[_core.Layout] = []
+_layouts: Numbers[_core.Layout] = Numbers()
 
 
 def number_of(context: Context) -> int:
@@ -78,15 +78,11 @@ def number_of(context: Context) -> int:
 
 def number_of_layout(layout: _core.Layout) -> int:
     """Equal layouts have one number; they stay."""
-    number = _numbers_of_layouts.get(layout)
-    if number is None:
-        _layouts.append(layout)
-        number = _numbers_of_layouts[layout] = len(_layouts) - 1
-    return number
+    return _layouts.number_of(layout)
 
 
 def layout_at(number: int) -> _core.Layout:
-    return _layouts[int(number)]  # a symbol's, too, of which compilers note the number
+    return _layouts.at(int(number))  # a symbol's, too, of which compilers note the number
 
 
 def plain(x: Tensor) -> Tensor:

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import math
-import threading
 from types import ModuleType
-from typing import Any, Dict, List, Sequence, Union
+from typing import Any, List, Sequence, Union
 
 from ... import _core
 from ..._array import Array
 from ..._context import Context
 from ..._create import empty, from_local, shape_of
 from ..._dtypes import dtype_name
+from ..._registry import Registry
 from ._agreement import collective, gather_objects
 from ._context import current
 from ._internal.tensor_ifc import shaped
 from ._internal.tensor_wrapper import _TENSOR_TYPES, wrap_operand
 
 #: What belongs to programs until they free it, by address. Ranks that are threads share it.
-resource_registry: Dict[int, Array] = {}
-_registering = threading.Lock()
+resource_registry: Registry[int, Array] = Registry()
 
 
 def is_symmetric(tensor: Any) -> bool:
@@ -28,8 +27,7 @@ def is_symmetric(tensor: Any) -> bool:
 
 
 def _registered(array: Array, tensor: Any) -> Any:
-    with _registering:
-        resource_registry[wrap_operand(tensor).data_ptr] = array
+    resource_registry.put(wrap_operand(tensor).data_ptr, array)
     return tensor
 
 
@@ -124,9 +122,8 @@ def free(tensors: Sequence[Any]) -> None:
         if not is_symmetric(tensor) or tensor.data_ptr in addresses[:place]:
             raise TypeError(f"the tensor of shape {tensor.shape} is not on symmetric memory that belongs to the program")
     context.barrier()  # a rank that cannot free its own has said so, and nothing is freed
-    with _registering:
-        freed = [resource_registry.pop(address) for address in addresses]
-    freed.clear()
+    for address in addresses:
+        resource_registry.take(address)
     context.collect()
 
 
@@ -146,10 +143,7 @@ def free_symmetric_memory(*tensors: Any) -> None:
 
 def forget_all(context: Context) -> None:
     """What programs have not freed of a context that ends."""
-    with _registering:
-        theirs = [address for address, array in resource_registry.items() if array.context == context]
-        dropped = [resource_registry.pop(address) for address in theirs]
-    dropped.clear()  # without the lock: what the memory is given back by is not ours
+    resource_registry.take_all(lambda array: array.context == context)  # arrays go behind it, without its lock
 
 
 def distributed(context: Context, tensor: Any, layout: _core.Layout) -> Array:

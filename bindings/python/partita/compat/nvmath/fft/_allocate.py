@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import weakref
 from types import ModuleType
 from typing import Any, Optional, Sequence
 
 from .... import _core
 from ...._create import shape_of
 from ...._dtypes import dtype_name
+from ...._registry import Registry
 from .._agreement import collective, gather_objects
 from .._context import current
 from .._internal.tensor_wrapper import _TENSOR_TYPES, wrap_operand
@@ -21,7 +21,7 @@ from ._layouts import Spec, given_of, settle, transformed_shape
 
 _BYTES = {"float32": 4, "float64": 8, "complex64": 8, "complex128": 16}
 #: The flat memory of operands with room, by address.
-_buffers: "weakref.WeakValueDictionary[int, Any]" = weakref.WeakValueDictionary()
+_buffers: Registry[int, Any] = Registry(weak=True)
 
 
 def result_dtype(dtype: str, kind: str) -> str:
@@ -118,7 +118,7 @@ def allocate_operand(
     else:
         flat = _TENSOR_TYPES[name]._flat(capacity, "cpu", dtype)
     tensor = wrap_operand(flat)
-    _buffers[tensor.data_ptr] = _root(tensor)
+    _buffers.put(tensor.data_ptr, _root(tensor))
     return flat[: math.prod(extents)].reshape(extents)
 
 
