@@ -3,9 +3,12 @@
 // library finds itself.
 #pragma once
 
+#include <functional>
 #include <partita/context.hpp>
 #include <partita/export.hpp>
+#include <partita/fact.hpp>
 #include <string_view>
+#include <vector>
 
 namespace partita {
 
@@ -29,5 +32,13 @@ namespace partita {
 /// throws that. Ranks that listen so are in the same call as the one that throws, and not one call further.
 /// `operation`: the same on all ranks. Collective, blocking.
 PARTITA_API void listen_to_all(const Context& context, std::string_view operation);
+
+/// Calls `local`, which checks this rank's arguments and returns what all ranks must have alike, and compares
+/// that and `operation` over all ranks. Where `local` throws on some rank, all ranks throw the exception of
+/// the lowest such rank; where values differ, all throw DisagreementError, which names the ranks and the
+/// values. The context stays usable. For callers that enqueue work on a device, which compares nothing.
+/// Collective, blocking, within the deadline. FailedContextError: the context has failed or is closed.
+PARTITA_API void agree(const Context& context, std::string_view operation,
+                       const std::function<std::vector<Fact>()>& local);
 
 }  // namespace partita

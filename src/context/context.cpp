@@ -115,6 +115,13 @@ void listen_to_all(const Context& context, std::string_view operation) {
   runtime::barrier(*context.state(), operation);
 }
 
+void agree(const Context& context, std::string_view operation,
+           const std::function<std::vector<Fact>()>& local) {
+  ContextState& state = present(context.state());
+  state.require_usable(operation);
+  runtime::collectively(state, operation, local);
+}
+
 void rank_zero(const Context& context, const std::function<void()>& body) {
   ContextState& state = present(context.state());
   state.require_usable("rank_zero");

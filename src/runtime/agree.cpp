@@ -95,6 +95,7 @@ void throw_on_all(Runtime& state, std::string_view operation) {
 void refuse_on_all(Runtime& state, std::string_view operation) {
   Report report = run(operation, []() -> std::vector<Fact> { throw; });
   const bool is_told = state.told.agreements == state.agreements && state.told.text == report.error.text;
+  if (is_told) state.told.text.clear();  // once: the next error with this text is another one
   if (is_told || state.failed() || state.closed || state.agreement_depth > 0 || state.size() == 1) throw;
   if (!report.error.text.starts_with(fmt::format("{}: ", operation)))
     report.error.text = fmt::format("{}: {}", operation, report.error.text);

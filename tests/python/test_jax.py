@@ -75,6 +75,32 @@ def test_all_and_all(ctx):
         assert found[8] == np.bitwise_or.reduce(np.arange(ctx.size))
 
 
+def test_trees(ctx):
+    """A call for each leaf, in the order of the leaves."""
+    with pj.Group(ctx):
+        tree = {"b": jnp.ones((2, 3)) * (ctx.rank + 1), "a": [1.0, (jnp.arange(4), None)]}
+        total = ctx.size * (ctx.size + 1) / 2
+        for found in (pj.all_reduce(tree), jax.jit(pj.all_reduce)(tree)):
+            assert jax.tree_util.tree_structure(found) == jax.tree_util.tree_structure(tree)
+            assert (found["b"] == total).all() and found["a"][0] == ctx.size and (found["a"][1][0] == ctx.size * np.arange(4)).all()
+        rows = pj.all_gather({"x": jnp.full((1, 2), ctx.rank)})["x"]
+        assert rows.shape == (ctx.size, 2) and (rows[-1] == ctx.size - 1).all()
+        gradient = jax.jit(jax.grad(lambda tree: jnp.sum(pj.all_reduce(tree)["x"])))({"x": jnp.ones(2)})
+        assert (gradient["x"] == ctx.size).all()
+        with pytest.raises(pt.TypeError, match="send: an array is wanted, and not a dict"):
+            pj.send({"x": 1.0}, ctx.rank)
+        with pytest.raises(pt.Error, match="all_reduce"):
+            pj.all_reduce(None)
+
+
+def test_without_jit(ctx):
+    with pj.Group(ctx):
+        with jax.disable_jit():
+            assert (pj.all_reduce(jnp.ones(3)) == ctx.size).all()
+            assert (jax.jit(lambda x: pj.broadcast(pj.scan(x)) + 1)(jnp.ones(3)) == 2).all()
+            pj.barrier()
+
+
 def test_dtypes(ctx):
     names = "bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 float16 bfloat16 float32 float64 complex64 complex128".split()
     with pj.Group(ctx):
@@ -136,8 +162,12 @@ def test_groups(ctx):
         assert group.split(-1) is None
         for one in (half, row, alone):
             one.close()
-        with pytest.raises(ERROR, match="closed"):
-            jax.block_until_ready(pj.all_reduce(np.ones(1), group=half))
+        with pytest.raises((ERROR, ValueError), match="closed"):
+            jax.block_until_ready(program(1))
+        for call in (lambda: pj.all_reduce(np.ones(1), group=half), lambda: jax.jit(lambda x: pj.scan(x, group=half))(1.0), half.__enter__):
+            with pytest.raises(pt.ArgumentError, match="closed"):
+                call()
+        half.close()  # again: nothing to do
 
 
 @jax.jit
@@ -196,6 +226,68 @@ with pj.Group(context):
 """
     for printed, code in started(2, text):
         assert code == 0 and "[100.0, 124.0, 148.0] 744.0" in printed, printed
+
+
+def test_arrays_on_several_devices_of_a_process():
+    """Each device would make the call, and pair with any of the other rank's: refused where the program is traced or compiled, on all
+    ranks, also where one rank alone does it; and so are arrays that are spread outside of shard_map."""
+    text = """
+import jax, jax.numpy as jnp, partita.jax as pj
+from jax.sharding import NamedSharding, PartitionSpec
+rows, mesh = PartitionSpec("rows"), jax.make_mesh((2,), ("rows",), axis_types=(jax.sharding.AxisType.Auto,))
+spread = jax.device_put(jnp.arange(4.0), NamedSharding(mesh, rows))
+with pj.Group(context) as group:
+    def in_shard_map(x):
+        return jax.shard_map(pj.all_reduce, mesh=mesh, in_specs=rows, out_specs=rows, check_vma=False)(x)
+    for call in (lambda: jax.jit(in_shard_map)(spread), lambda: in_shard_map(spread), lambda: jax.pmap(pj.all_reduce)(jnp.ones((2, 3)))):
+        try:
+            print("none", call())
+        except pt.UnsupportedError as error:
+            print("2 devices of this process" in str(error))
+    for call in (lambda: jax.jit(pj.all_reduce)(spread), lambda: pj.all_reduce(spread)):
+        try:
+            print("none", call())
+        except pt.UnsupportedError as error:
+            print("spread over 2 devices" in str(error) and "jax.shard_map" in str(error))
+    try:
+        if context.rank == 0:
+            jax.jit(pj.all_reduce)(spread)
+        else:
+            jax.block_until_ready(pj.all_reduce(spread.addressable_data(0)))
+    except (pt.UnsupportedError, jax.errors.JaxRuntimeError) as error:
+        print("rank 0: all_reduce: the operand is spread" in str(error))
+    print(all(float(pj.all_reduce(one.data)[0]) == 2 * float(one.data[0]) for one in spread.addressable_shards))
+"""
+    for printed, code in started(2, text, XLA_FLAGS="--xla_force_host_platform_device_count=2"):
+        assert code == 0 and printed.split() == ["True"] * 7, printed
+
+
+def test_nans_of_one_rank():
+    """JAX runs a program that gave NaN again, operation by operation, on this rank alone, and so with its reverse pass: that ends at the
+    first call, the other rank is told, and both go on."""
+    text = """
+import time, jax, jax.numpy as jnp, partita.jax as pj
+jax.config.update("jax_debug_nans", True)
+begin, one = time.monotonic(), context.rank == 1
+with pj.Group(context):
+    x = jnp.full(3, 1.0 - one)
+    for program in (
+        jax.jit(lambda x: jnp.log(pj.all_reduce(x) * 0 - one)),
+        jax.grad(lambda x: jnp.sum(jax.jit(lambda x: 0 * pj.scan(jnp.sqrt(x)))(x))),
+    ):
+        try:
+            jax.block_until_ready(program(x))
+            pj.barrier()
+            print("none")
+        except FloatingPointError as error:
+            print(one and "the other ranks do not" in str(error))
+        except jax.errors.JaxRuntimeError as error:
+            print(not one and "rank 1: " in str(error) and "FloatingPointError: " in str(error))
+    print(float(pj.all_reduce(1.0)) == 2, time.monotonic() - begin < 15)
+"""
+    for printed, code in started(2, text):
+        lines = [line for line in printed.splitlines() if not line.startswith("Invalid nan")]
+        assert code == 0 and lines == ["True", "True", "True True"], printed
 
 
 def test_everything_public_has_a_docstring():

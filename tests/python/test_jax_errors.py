@@ -7,6 +7,7 @@ import time
 
 import numpy as np
 import pytest
+from fake_xla import library
 from jax_cases import ERROR, WHERE, jax, jnp, of, pj
 from test_launchers import BODY, started
 
@@ -23,6 +24,60 @@ def test_ranks_that_disagree(ctx):
             reduction = "sum" if ctx.rank else "max"
             jax.block_until_ready(jax.jit(lambda x: pj.all_reduce(x, reduction))(np.ones(3)))
         assert (jax.jit(lambda x: pj.all_reduce(x))(np.ones(3)) == ctx.size).all()
+
+
+@pytest.mark.skipif(os.environ.get("PARTITA_TEST_DEVICE") is None, reason="of devices, which do not look at other ranks")
+def test_ranks_on_devices_that_differ_in_programs_that_ran_before(ctx):
+    """The call itself fails, on all ranks, before a device is given anything: there are no numbers, and the group goes on."""
+    if ctx.size == 1:
+        pytest.skip("nobody to disagree with")
+    with pj.Group(ctx):
+        some = [jax.jit(lambda x: pj.all_reduce(x)), jax.jit(lambda x: pj.all_reduce(x, "max")), jax.jit(lambda x: pj.scan(x)),
+                jax.jit(lambda x: pj.all_gather(x)), jax.jit(lambda x: pj.broadcast(x, root=1))]  # fmt: skip
+        x, longer = jnp.ones((3, 4)), jnp.ones((3, 5))
+        for one in some:
+            for operand in (x, longer, x.astype(jnp.float32)):
+                jax.block_until_ready(one(operand))
+        odd = ctx.rank == ctx.size - 1
+        for i, one in enumerate(some):
+            for other, operand in ((one, longer), (one, x.astype(jnp.float32)), (some[i - 1], x)):
+                with pytest.raises((ERROR, ValueError), match="DisagreementError"):
+                    jax.block_until_ready(other(operand) if odd else one(x))
+                assert (pj.all_reduce(np.ones(3)) == ctx.size).all()
+
+
+@pytest.mark.skipif(os.environ.get("PARTITA_TEST_DEVICE") != "fake", reason="fake devices say what a test wants")
+def test_programs_on_another_device_than_the_context(ctx):
+    """Said on all ranks: also where it is so on one rank alone, and of a context on the CPU."""
+    say = library().partita_set_fake_xla_device
+    with pj.Group(ctx) as group:
+        alone = group.split(ctx.rank)
+        program = jax.jit(lambda x: pj.all_reduce(x))
+        message = jax.jit(lambda x: pj.send(x, 0, group=alone))
+        assert (program(np.ones(3)) == ctx.size).all()
+        ctx.barrier()
+        say(99)
+        try:
+            ctx.barrier()
+            for call in (program, message):
+                with pytest.raises((ERROR, ValueError), match="runs on cuda:99, and the group's context is on cuda:.*with group:"):
+                    jax.block_until_ready(call(np.ones(3)))
+            ctx.barrier()
+        finally:
+            say(-1)
+        ctx.barrier()
+        assert (program(np.ones(3)) == ctx.size).all()
+        alone.close()
+
+    def on_cpu(context):
+        with pj.Group(context):
+            with pytest.raises(ERROR, match='context is on the CPU: make the context with device="cuda"'):
+                jax.block_until_ready(pj.all_reduce(np.ones(3)))
+
+    ctx.barrier()
+    if ctx.rank == 0:
+        on_cpu(pt.initialize(device="cpu"))
+    ctx.barrier()
 
 
 def test_programs_go_on_after_errors_that_come_late(ctx):

@@ -204,6 +204,6 @@ def test_what_goes_wrong_in_a_program_that_has_run_before(ctx):
         other.close()
         with pytest.raises((ERROR, ValueError), match="^INVALID_ARGUMENT: ArgumentError: the group of this program has been closed"):
             jax.block_until_ready(program(jnp.ones(3)))
-        with pytest.raises(ERROR, match="^INVALID_ARGUMENT: ArgumentError: the group of this program has been closed"):
-            jax.block_until_ready(pj.all_reduce(jnp.ones(3), group=other))
+        with pytest.raises(pt.ArgumentError, match="has been closed"):
+            pj.all_reduce(jnp.ones(3), group=other)
         assert (pj.all_reduce(jnp.ones(3)) == ctx.size).all()

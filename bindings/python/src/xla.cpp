@@ -5,6 +5,8 @@
 #include <partita/fft.hpp>
 #include <partita/matmul.hpp>
 #include <partita/redistribute.hpp>
+#include <partita/refusal.hpp>
+#include <utility>
 
 #include "binding.hpp"
 #include "casters.hpp"
@@ -20,14 +22,68 @@ namespace {
 using xla::Call;
 using xla::Group;
 
+/// What of the arguments' extents all ranks have alike.
+enum class Alike : std::uint8_t {
+  extents,            ///< all
+  extents_less_rows,  ///< all but dimension 0, along which parts stand
+  nothing,            ///< arguments are parts of arrays, whose layouts are attributes
+  no_call,            ///< it is a message between two ranks
+};
+
+/// What a handler does.
+struct Operation {
+  std::string_view name;
+  void (*run)(const Call&, Group&);
+  Alike alike;
+};
+
+/// Of what differs between ranks rightly.
+constexpr std::string_view counts_of_rank[] = {"sent", "received"};
+
+int first_dimension_alike(const Call& call, Alike alike) {
+  if (alike == Alike::nothing) return max_dimensions;
+  if (alike == Alike::extents) return 0;
+  return call.has("sent") && call.numbers("sent").empty() ? 0 : 1;
+}
+
+/// A context drives one GPU, and a stream belongs to one.
+void require_device_of_group(const Call& call, const Context& context) {
+  const Device own = context.device();
+  const std::optional<int> found = call.device();
+  const std::string there = found ? "cuda:" + std::to_string(*found) : "a GPU";
+  if (own.kind != Device::Kind::cuda)
+    throw ArgumentError(
+        "the program runs on " + there +
+        ", and the group's context is on the CPU: make the context with device=\"cuda\", or run "
+        "the program on the CPU (jax.default_device)");
+  if (!found || *found == own.index) return;
+  const std::string here = "cuda:" + std::to_string(own.index);
+  throw ArgumentError(
+      "the program runs on " + there + ", and the group's context is on " + here +
+      ": run the program on the GPU of the context (inside of `with group:` it does, unless its "
+      "arrays have been put elsewhere), or make the context with device=\"" +
+      there + "\"");
+}
+
+/// A device executes what it is given without a look at the other ranks: the hosts compare first, so that a
+/// call that differs gives an error, and no numbers.
+void prepare_on_device(const Call& call, const Operation& operation, const Context& context) {
+  if (operation.alike == Alike::no_call) return require_device_of_group(call, context);
+  agree(context, operation.name, [&] {
+    require_device_of_group(call, context);
+    return call.facts(first_dimension_alike(call, operation.alike), counts_of_rank);
+  });
+}
+
 /// One call has the group's context at a time. Where a program has no result, nobody sees what XLA is told:
 /// the group knows it, too.
-template <void (*operation)(const Call&, Group&)>
+template <const Operation& operation>
 void in_group(const Call& call) {
   const std::shared_ptr<Group> group = xla::group_of(call);
   const std::lock_guard lock(group->mutex());
   try {
-    operation(call, *group);
+    if (call.space() == MemorySpace::device) prepare_on_device(call, operation, group->context());
+    operation.run(call, *group);
   } catch (...) {
     group->note_failure(xla::current_refusal().as_raised());
     throw;
@@ -180,31 +236,38 @@ void multiply_buffers(const Call& call, Group& group) {
   matmul_into(a, b, nullptr, d, options, arrays, call.stream());
 }
 
-/// The name of the platform as XLA has it, and the functions by name, as capsules.
+constexpr Operation operations[] = {
+    {"all_reduce", all_reduce_buffers, Alike::extents},
+    {"reduce", reduce_buffers, Alike::extents},
+    {"broadcast", broadcast_buffer, Alike::extents},
+    {"gather", gather_buffers, Alike::extents_less_rows},
+    {"scatter", scatter_buffers, Alike::extents_less_rows},
+    {"all_gather", all_gather_buffers, Alike::extents_less_rows},
+    {"reduce_scatter", reduce_scatter_buffers, Alike::extents},
+    {"all_to_all", all_to_all_buffers, Alike::extents_less_rows},
+    {"scan", scan_buffers, Alike::extents},
+    {"send", send_buffer, Alike::no_call},
+    {"receive", receive_buffer, Alike::no_call},
+    {"send_receive", exchange_buffers, Alike::no_call},
+    {"barrier", barrier_in_program, Alike::extents},
+    {"redistribute", redistribute_buffers, Alike::nothing},
+    {"fft", transform_buffers, Alike::nothing},
+    {"halo", refresh_ghost_cells, Alike::nothing},
+    {"halo_accumulate", accumulate_ghost_cells, Alike::nothing},
+    {"matmul", multiply_buffers, Alike::nothing},
+};
+
+/// The functions by name, as capsules.
 template <MemorySpace space>
 nb::dict handlers() {
   nb::dict all;
-  const auto add = [&](const char* name, xla::Error* (*function)(xla::Frame*) noexcept) {
-    all[name] = nb::capsule(reinterpret_cast<const void*>(function));
+  const auto add = [&]<std::size_t... number>(std::index_sequence<number...>) {
+    ((all[operations[number].name.data()] =
+          nb::capsule(reinterpret_cast<const void*>(static_cast<xla::Error* (*)(xla::Frame*) noexcept>(
+              &xla::handler<in_group<operations[number]>, space>)))),
+     ...);
   };
-  add("all_reduce", xla::handler<in_group<all_reduce_buffers>, space>);
-  add("reduce", xla::handler<in_group<reduce_buffers>, space>);
-  add("broadcast", xla::handler<in_group<broadcast_buffer>, space>);
-  add("gather", xla::handler<in_group<gather_buffers>, space>);
-  add("scatter", xla::handler<in_group<scatter_buffers>, space>);
-  add("all_gather", xla::handler<in_group<all_gather_buffers>, space>);
-  add("reduce_scatter", xla::handler<in_group<reduce_scatter_buffers>, space>);
-  add("all_to_all", xla::handler<in_group<all_to_all_buffers>, space>);
-  add("scan", xla::handler<in_group<scan_buffers>, space>);
-  add("send", xla::handler<in_group<send_buffer>, space>);
-  add("receive", xla::handler<in_group<receive_buffer>, space>);
-  add("send_receive", xla::handler<in_group<exchange_buffers>, space>);
-  add("barrier", xla::handler<in_group<barrier_in_program>, space>);
-  add("redistribute", xla::handler<in_group<redistribute_buffers>, space>);
-  add("fft", xla::handler<in_group<transform_buffers>, space>);
-  add("halo", xla::handler<in_group<refresh_ghost_cells>, space>);
-  add("halo_accumulate", xla::handler<in_group<accumulate_ghost_cells>, space>);
-  add("matmul", xla::handler<in_group<multiply_buffers>, space>);
+  add(std::make_index_sequence<std::size(operations)>());
   return all;
 }
 

@@ -71,6 +71,15 @@ struct StreamQuestion {
   void* stream;
 };
 
+/// On which of the process's devices the call runs.
+struct DeviceQuestion {
+  std::size_t size;
+  Extension* extensions;
+  Execution* execution;
+  std::int32_t device;
+};
+
+/// What XLA offers. `device` only where the size says so.
 struct Runtime {
   std::size_t size;
   Extension* extensions;
@@ -81,6 +90,8 @@ struct Runtime {
   void (*destroy_error)(ErrorEnd*);
   Error* (*register_handler)(void*);
   Error* (*stream)(StreamQuestion*);
+  void* unused[12];  // register a type ... the number of an execution
+  Error* (*device)(DeviceQuestion*);
 };
 
 struct Buffer {

@@ -1,15 +1,20 @@
 #include "xla_call.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <exception>
 #include <partita/error.hpp>
 #include <string>
 #include <utility>
 
 #include "huge_pages.hpp"
+#include "xla_device.hpp"
 
 namespace partita::python::xla {
 
 namespace {
+
+constexpr int token_of_xla = 17;  // a call's place in the order of calls, which is no array
 
 Dtype dtype_of_xla(int dtype) {
   switch (dtype) {
@@ -73,6 +78,14 @@ void append_value(std::string& all, int type, const void* value) {
     const auto* const first = static_cast<const std::int64_t*>(numbers.values);
     for (std::size_t i = 0; i < numbers.count; ++i) all.append(std::to_string(first[i])).append(1, ',');
   }
+}
+
+/// "8x8", "*x8": of any number of rows.
+std::string extents_text(const Buffer& buffer, int first) {
+  std::string text;
+  for (std::int64_t i = 0; i < buffer.dimensions; ++i)
+    text.append(i == 0 ? "" : "x").append(i < first ? "*" : std::to_string(buffer.extents[i]));
+  return text;
 }
 
 }  // namespace
@@ -141,6 +154,14 @@ View Call::result(std::int64_t index) const {
   return found;
 }
 
+bool Call::has(std::string_view name) const {
+  const Attributes& attributes = frame_.attributes;
+  for (std::int64_t i = 0; i < attributes.count; ++i) {
+    if (std::string_view(attributes.names[i]->data, attributes.names[i]->length) == name) return true;
+  }
+  return false;
+}
+
 const void* Call::attribute(std::string_view name, int type) const {
   const Attributes& attributes = frame_.attributes;
   for (std::int64_t i = 0; i < attributes.count; ++i) {
@@ -176,6 +197,26 @@ std::string Call::identity() const {
   return all;
 }
 
+std::vector<Fact> Call::facts(int first, std::span<const std::string_view> apart) const {
+  std::vector<Fact> facts;
+  std::vector<const Buffer*> arguments(frame_.arguments.buffers,
+                                       frame_.arguments.buffers + frame_.arguments.count);
+  std::erase_if(arguments, [](const Buffer* buffer) { return buffer->dtype == token_of_xla; });
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string which = arguments.size() == 1 ? "" : " of argument " + std::to_string(i);
+    if (first < max_dimensions) facts.push_back({"shape" + which, extents_text(*arguments[i], first)});
+    facts.push_back({"dtype" + which, std::string(name(dtype_of_xla(arguments[i]->dtype)))});
+  }
+  const Attributes& attributes = frame_.attributes;
+  for (std::int64_t i = 0; i < attributes.count; ++i) {
+    const std::string_view called(attributes.names[i]->data, attributes.names[i]->length);
+    if (called == "group" || std::ranges::find(apart, called) != apart.end()) continue;
+    facts.push_back({std::string(called), {}});
+    append_value(facts.back().value, attributes.types[i], attributes.values[i]);
+  }
+  return facts;
+}
+
 std::string_view Call::text(std::string_view name) const {
   const auto& found = *static_cast<const Text*>(attribute(name, text_attribute));
   return {found.data, found.length};
@@ -190,6 +231,20 @@ Stream Call::stream() const {
     throw UnsupportedError("XLA says no stream");
   }
   return Stream(question.stream);
+}
+
+std::optional<int> Call::device() const {
+  if (frame_.runtime->internal != nullptr) {  // what tests bring in XLA's place has none, nor streams of CUDA
+    if (const auto found = device_of_cuda_stream(stream().handle)) return found;
+  }
+  if (frame_.runtime->size < offsetof(Runtime, device) + sizeof(frame_.runtime->device)) return {};
+  DeviceQuestion question{sizeof(DeviceQuestion), nullptr, frame_.execution, -1};
+  if (Error* const error = frame_.runtime->device(&question); error != nullptr) {
+    ErrorEnd end{sizeof(ErrorEnd), nullptr, error};
+    frame_.runtime->destroy_error(&end);
+    return {};
+  }
+  return question.device < 0 ? std::nullopt : std::optional<int>(question.device);
 }
 
 }  // namespace partita::python::xla

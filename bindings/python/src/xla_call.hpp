@@ -2,12 +2,15 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <partita/context.hpp>
+#include <partita/fact.hpp>
 #include <partita/stream.hpp>
 #include <partita/view.hpp>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "xla_abi.hpp"
 
@@ -22,6 +25,7 @@ class Call {
   View argument(std::int64_t index) const { return view(frame_.arguments, index); }
   View result(std::int64_t index) const;
 
+  bool has(std::string_view name) const;  ///< such an attribute
   std::int64_t number(std::string_view name) const;
   std::span<const std::int64_t> numbers(std::string_view name) const;
   std::string_view text(std::string_view name) const;
@@ -32,6 +36,12 @@ class Call {
   MemorySpace space() const { return space_; }
   /// XLA's own, of what lies in device memory.
   Stream stream() const;
+  /// The index of the GPU on which the call runs, among those of this process; nothing where neither CUDA nor
+  /// XLA says it.
+  std::optional<int> device() const;
+  /// What all ranks must have alike: the arguments' element types, their extents from dimension `first` on
+  /// (none where that is `max_dimensions`), and the attributes but for `apart`.
+  std::vector<Fact> facts(int first, std::span<const std::string_view> apart) const;
 
  private:
   View view(const Buffers& buffers, std::int64_t index) const;

@@ -30,6 +30,14 @@ xla::Error* say_stream(xla::StreamQuestion* question) {
   return nullptr;
 }
 
+/// On which every call runs, where it is not that of its context: -1.
+std::atomic<int> device_of_calls = -1;
+
+xla::Error* say_device(xla::DeviceQuestion* question) {
+  question->device = device_of_calls;
+  return nullptr;
+}
+
 std::size_t bytes_of(const xla::Buffer& buffer) {
   constexpr std::array<std::size_t, 21> sizes{0, 1, 1, 2, 4, 8, 1, 2, 4, 8, 2, 4, 8, 0, 0, 8, 2, 0, 16, 1, 1};
   std::size_t bytes = sizes.at(static_cast<std::size_t>(buffer.dtype));
@@ -95,6 +103,8 @@ xla::Error* call(Handler handler, xla::Frame* frame) {
   const partita::Stream stream = stream_of_thread();
   xla::Runtime runtime = *frame->runtime;
   runtime.stream = &say_stream;
+  runtime.device = &say_device;
+  runtime.internal = nullptr;  // none of its streams is CUDA's
   xla::Frame seen = *frame;
   seen.runtime = &runtime;
   StandIns memory(seen);
@@ -124,6 +134,11 @@ constexpr std::array<Handler, most> all_numbered(std::index_sequence<numbers...>
 }
 
 }  // namespace
+
+/// From now on; -1: XLA does not say it.
+extern "C" PARTITA_API void partita_set_fake_xla_device(int device) {
+  device_of_calls = device;
+}
 
 /// A handler for the CPU that calls this one for devices; null: there are too many.
 extern "C" PARTITA_API void* partita_fake_xla_handler(void* handler) {

@@ -1,6 +1,7 @@
 """What ranks do together with arrays of a program.
 
-`x` is this rank's array, `group` by default that of the innermost ``with group:``. Parts of several ranks stand one after the
+`x` is this rank's array, or a pytree of arrays (a dictionary, a list, ...), for each leaf of which a call is made, in the order of the
+leaves; the results are in the same tree. `group` is by default that of the innermost ``with group:``. Parts of several ranks stand one after the
 other along dimension 0. Reductions: 'sum', 'product', 'min', 'max', 'logical_and', 'logical_or', 'logical_xor', 'bit_and',
 'bit_or', 'bit_xor'. All are collective. What does not fit is an ArgumentError when the program is traced, or, of what only
 the ranks together can see, a JaxRuntimeError when it runs, on every rank.
@@ -8,10 +9,12 @@ the ranks together can see, a JaxRuntimeError when it runs, on every rank.
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, Optional, Sequence, Tuple
+import functools
+from typing import Any, Callable, Dict, Optional, Sequence, Tuple, TypeVar
 
 import jax  # type: ignore[import-not-found,unused-ignore]
 import jax.numpy as jnp  # type: ignore[import-not-found,unused-ignore]
+import numpy as np
 
 from .._errors import ArgumentError
 from .._parts import check_root, counts_of, rows_of
@@ -138,8 +141,24 @@ _of_gathered(_scan, _scanned)
 
 # --- functions
 
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def _of_each_leaf(function: _Function) -> _Function:
+    """`function` of an array, of pytrees too: one call for each leaf, in the order of the leaves, and the results in the same tree."""
+
+    @functools.wraps(function)
+    def called(x: Any, *given: Any, **named: Any) -> Any:
+        if x is None or isinstance(x, (jax.Array, np.ndarray)) or jax.tree_util.all_leaves([x]):
+            return function(x, *given, **named)
+        return jax.tree_util.tree_map(lambda leaf: function(leaf, *given, **named), x)
+
+    return called  # type: ignore[return-value]
+
+
 
 @collective
+@_of_each_leaf
 def all_reduce(x: Any, reduction: str = "sum", *, shared: bool = False, group: Optional[Group] = None) -> jax.Array:
     """All arrays joined, on every rank, the same bits.
 
@@ -154,6 +173,7 @@ def all_reduce(x: Any, reduction: str = "sum", *, shared: bool = False, group: O
 
 
 @collective
+@_of_each_leaf
 def reduce(x: Any, reduction: str = "sum", *, root: int = 0, group: Optional[Group] = None) -> jax.Array:
     """All arrays joined, on the root; zeros elsewhere."""
     among = chosen(group)
@@ -163,6 +183,7 @@ def reduce(x: Any, reduction: str = "sum", *, root: int = 0, group: Optional[Gro
 
 
 @collective
+@_of_each_leaf
 def broadcast(x: Any, *, root: int = 0, group: Optional[Group] = None) -> jax.Array:
     """The root's array, on every rank. Of the others only shape and dtype count, which must be the root's."""
     among = chosen(group)
@@ -172,6 +193,7 @@ def broadcast(x: Any, *, root: int = 0, group: Optional[Group] = None) -> jax.Ar
 
 
 @collective
+@_of_each_leaf
 def gather(x: Any, *, counts: Optional[Sequence[int]] = None, root: int = 0, group: Optional[Group] = None) -> jax.Array:
     """The arrays of all ranks, on the root, of `counts[rank]` rows if they differ; no rows elsewhere."""
     among, x = chosen(group), jnp.asarray(x)
@@ -182,6 +204,7 @@ def gather(x: Any, *, counts: Optional[Sequence[int]] = None, root: int = 0, gro
 
 
 @collective
+@_of_each_leaf
 def scatter(x: Any, *, counts: Optional[Sequence[int]] = None, root: int = 0, group: Optional[Group] = None) -> jax.Array:
     """This rank's part of the root's array, of `counts[rank]` rows if they differ.
 
@@ -194,6 +217,7 @@ def scatter(x: Any, *, counts: Optional[Sequence[int]] = None, root: int = 0, gr
 
 
 @collective
+@_of_each_leaf
 def all_gather(x: Any, *, counts: Optional[Sequence[int]] = None, group: Optional[Group] = None) -> jax.Array:
     """The arrays of all ranks, on every rank, of `counts[rank]` rows if they differ."""
     among, x = chosen(group), jnp.asarray(x)
@@ -203,6 +227,7 @@ def all_gather(x: Any, *, counts: Optional[Sequence[int]] = None, group: Optiona
 
 
 @collective
+@_of_each_leaf
 def reduce_scatter(
     x: Any, reduction: str = "sum", *, counts: Optional[Sequence[int]] = None, group: Optional[Group] = None
 ) -> jax.Array:
@@ -214,6 +239,7 @@ def reduce_scatter(
 
 
 @collective
+@_of_each_leaf
 def all_to_all(
     x: Any,
     *,
@@ -234,6 +260,7 @@ def all_to_all(
 
 
 @collective
+@_of_each_leaf
 def scan(x: Any, reduction: str = "sum", *, exclusive: bool = False, group: Optional[Group] = None) -> jax.Array:
     """The arrays of the ranks up to this one joined, with this one's or without (then the identity on rank 0)."""
     found: jax.Array = _scan.bind(jnp.asarray(x), group=chosen(group), exclusive=int(exclusive), reduction=reduction)

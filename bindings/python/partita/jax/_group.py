@@ -7,7 +7,7 @@ import functools
 import os
 import threading
 from types import TracebackType
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Type, TypeVar, Union
+from typing import Any, Callable, List, Optional, Sequence, Tuple, Type, TypeVar, Union
 
 import jax  # type: ignore[import-not-found,unused-ignore]
 import numpy as np
@@ -16,6 +16,7 @@ from .. import _calls, _core
 from .._collectives import all_gather
 from .._context import Context, one_line, ranks_of_process
 from .._errors import ArgumentError, UnsupportedError
+from .._registry import Registry
 from . import _fast_path, _tokens
 
 _config: Any = jax.config
@@ -36,6 +37,14 @@ def index_of_device(context: Context) -> Optional[int]:
     """The number of the context's GPU in this process; None: it is on the CPU."""
     kind, _, number = context.device.partition(":")
     return int(number) if kind == "cuda" else None
+
+
+def device_of_programs() -> str:
+    """Where JAX runs programs by itself, as `initialize` names devices."""
+    device = _config.jax_default_device
+    if device is None or isinstance(device, str):
+        device = jax.local_devices(backend=device)[0]
+    return f"cuda:{device.local_hardware_id}" if device.platform == "gpu" else "cpu"
 
 
 def _device_of_programs(context: Context) -> Optional[Any]:
@@ -80,7 +89,7 @@ def _require_threads(context: Context) -> None:
 
 class _OfThread(threading.local):
     def __init__(self) -> None:
-        self.entered: List[Group] = []
+        self.entered: List[Tuple[Group, contextlib.ExitStack]] = []  # with what ends with the block
         self.open: List[Group] = []
 
 
@@ -129,8 +138,8 @@ class Group:
     def _begin(self, own: Context) -> None:
         self._context = own
         self._number = _core.add_xla_group(own._core)
-        self._programs: Dict[Any, Any] = {}  # of calls outside of programs
-        self._blocks: List[contextlib.ExitStack] = []  # that are entered
+        self._programs: Registry[Any, Any] = Registry()  # of calls outside of programs
+        self._is_closed = False
         _of_thread.open.append(self)
 
     @classmethod
@@ -166,7 +175,7 @@ class Group:
         try:
             return list(mesh.ranks_along(self.rank, [axes] if isinstance(axes, str) else list(axes)))
         except Exception as error:
-            _tell(Group.along, error, self)
+            tell("along", error, self)
             raise
 
     def synchronize(self) -> None:
@@ -179,33 +188,41 @@ class Group:
         _core.synchronize_xla_group(self._number)
 
     def close(self) -> None:
-        """Wait for the programs of this thread, then end the group. Collective, blocking."""
+        """Wait for the programs of this thread, then end the group. Collective, blocking.
+
+        Calls of a closed group are refused: by an ArgumentError where they are traced, and by a JaxRuntimeError with its text in
+        programs that were compiled before.
+        """
         try:
             self.synchronize()
         finally:
+            self._is_closed = True
             _core.forget_xla_group(self._number)
             if self in _of_thread.open:  # not closed before, nor made in another thread
                 _of_thread.open.remove(self)
-        self._context.close()
+            self._context.close()
 
     def fail(self, why: str) -> None:
         """Mark the group failed: other ranks stop waiting for this one. Local."""
         self._context.fail(why)
 
     def __enter__(self) -> Group:
+        self._require_open()
         device, block = _device_of_programs(self._context), contextlib.ExitStack()
         block.enter_context(_key_of_programs(self._number))
         if device is not None:
             block.enter_context(jax.default_device(device))
-        self._blocks.append(block)
-        _of_thread.entered.append(self)
+        _of_thread.entered.append((self, block))
         return self
+
+    def _require_open(self) -> None:
+        if self._is_closed:
+            raise ArgumentError(f"{self!r} has been closed: make another one of its context")
 
     def __exit__(
         self, kind: Optional[Type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]
     ) -> None:
-        _of_thread.entered.remove(self)
-        self._blocks.pop().close()
+        _of_thread.entered.pop()[1].close()
         if error is None:
             self.close()
         else:
@@ -231,7 +248,7 @@ def collective(function: Function) -> Function:
         except jax.errors.JaxRuntimeError:  # of a program: all have it
             raise
         except Exception as error:
-            _tell(function, error, next((one for one in (*given, *named.values()) if isinstance(one, Group)), None) or entered())
+            tell(function.__name__, error, next((one for one in (*given, *named.values()) if isinstance(one, Group)), None) or entered())
             raise
 
     called.is_collective = True  # type: ignore[attr-defined]
@@ -252,16 +269,16 @@ def pairwise(function: Function) -> Function:
     return called  # type: ignore[return-value]
 
 
-def _tell(function: Callable[..., Any], error: Exception, group: Optional[Group]) -> None:
+def tell(name: str, error: Exception, group: Optional[Group]) -> None:
     """Behind this rank's programs, which are in the group's context."""
-    if group is not None:
+    if group is not None and not group._is_closed:
         _wait_for_programs(group._context)
-        _calls.raise_on_all(function.__name__, error, (group._context,))
+        _calls.raise_on_all(name, error, (group._context,))
 
 
 def entered() -> Optional[Group]:
     """The group of the innermost ``with group:`` of this thread."""
-    return _of_thread.entered[-1] if _of_thread.entered else None
+    return _of_thread.entered[-1][0] if _of_thread.entered else None
 
 
 def chosen(group: Optional[Group]) -> Group:
@@ -269,4 +286,5 @@ def chosen(group: Optional[Group]) -> Group:
     found = group or entered()
     if found is None:
         raise ArgumentError("no group: say which, or make the call inside of `with partita.jax.Group(context):`")
+    found._require_open()
     return found

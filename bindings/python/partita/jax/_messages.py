@@ -46,6 +46,13 @@ linear(_receive, _receive_back)
 linear(_send_receive, _exchange_back)
 
 
+def _array(what: str, x: Any) -> Any:
+    """One array: a message is no pytree, of which each side would have to know the leaves."""
+    if not jax.tree_util.all_leaves([x]):
+        raise TypeError(f"an array is wanted, and not a {type(x).__name__}: {what} its leaves one by one")
+    return jnp.asarray(x)
+
+
 def _peer(what: str, peer: int, group: Group) -> int:
     if not 0 <= peer < group.size:
         raise ArgumentError(f"{what}: rank {peer} of {group.size} ranks")
@@ -63,7 +70,7 @@ def send(x: Any, to: int, *, tag: int = 0, group: Optional[Group] = None) -> jax
         was sent comes back from the receiver, whose `like` depends on what it differentiates by.
     """
     among = chosen(group)
-    receipt: jax.Array = _send.bind(jnp.asarray(x), group=among, to=_peer("send", to, among), tag=int(tag))
+    receipt: jax.Array = _send.bind(_array("send", x), group=among, to=_peer("send", to, among), tag=int(tag))
     return receipt
 
 
@@ -71,7 +78,7 @@ def send(x: Any, to: int, *, tag: int = 0, group: Optional[Group] = None) -> jax
 def receive(like: Any, source: int, *, tag: int = 0, group: Optional[Group] = None) -> jax.Array:
     """The oldest message of rank `source` with this tag, of the shape and dtype of `like`, whose numbers do not count."""
     among = chosen(group)
-    found: jax.Array = _receive.bind(jnp.asarray(like), group=among, source=_peer("receive", source, among), tag=int(tag))
+    found: jax.Array = _receive.bind(_array("receive", like), group=among, source=_peer("receive", source, among), tag=int(tag))
     return found
 
 
@@ -80,7 +87,7 @@ def send_receive(
     x: Any, to: int, source: int, *, like: Any = None, tag: int = 0, group: Optional[Group] = None
 ) -> jax.Array:
     """The array to rank `to`, and that of rank `source`, at once: for rings. `like` has the shape of what is received."""
-    among, x = chosen(group), jnp.asarray(x)
+    among, x = chosen(group), _array("exchange", x)
     shape = x.shape if like is None else jnp.shape(like)
     if like is not None and jnp.result_type(like) != x.dtype:
         raise ArgumentError(f"send_receive: {x.dtype} is sent and {jnp.result_type(like)} received")

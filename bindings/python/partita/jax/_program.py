@@ -8,6 +8,7 @@ merges them.
 from __future__ import annotations
 
 import re
+import sys
 from typing import Any, Callable, Dict, Optional, Sequence, Tuple
 
 import jax  # type: ignore[import-not-found,unused-ignore]
@@ -19,7 +20,8 @@ from jax.interpreters import batching as _batching
 from jax.interpreters import mlir as _mlir
 
 from .. import _core
-from ._group import Group
+from .._errors import UnsupportedError
+from ._group import Group, tell
 from ._tokens import effect
 
 # What JAX has no types for.
@@ -68,6 +70,7 @@ def call(name: str, result: Callable[..., Result], *, in_place: bool = False) ->
         return _core_of_jax.ShapedArray(*found), {effect}
 
     def lowered(ctx: Any, *operands: Any, **params: Any) -> Any:
+        _require_parts(name, ctx.module_context.axis_context, params["group"])
         answers = () if result(*ctx.avals_in, **params) is None else ctx.avals_out
         token = _core_of_jax.abstract_token
         inner = ctx.replace(avals_in=(*ctx.avals_in, token), avals_out=(*answers, token))
@@ -76,7 +79,11 @@ def call(name: str, result: Callable[..., Result], *, in_place: bool = False) ->
         return found or [mlir.ir_constant(np.zeros((), np.float32))]
 
     primitive.def_effectful_abstract_eval(described)
-    primitive.def_impl(lambda *operands, **params: _called(_compiled(primitive, tuple(sorted(params.items(), key=_first))), operands))
+    def called(*operands: Any, **params: Any) -> Any:
+        _end_run_again(name, params["group"])
+        return _called(_compiled(primitive, tuple(sorted(params.items(), key=_first))), operands)
+
+    primitive.def_impl(called)
     mlir.register_lowering(primitive, lowered)
     return primitive
 
@@ -96,17 +103,26 @@ def _first(item: Tuple[str, Any]) -> str:
 
 def _compiled(primitive: Any, params: Tuple[Tuple[str, Any], ...]) -> Any:
     """A call outside of any program is one of its own, which the group keeps."""
-    programs = dict(params)["group"]._programs
-    key = (primitive, params)
-    if key not in programs:
-        programs[key] = jax.jit(lambda *operands: primitive.bind(*operands, **dict(params)))
-    return programs[key]
+    given = dict(params)
+
+    def call_alone(*operands: Any) -> Any:
+        return primitive.bind(*operands, **given)
+
+    def make() -> Any:
+        call_alone.__qualname__ = call_alone.__name__ = str(primitive)
+        call_alone._apply_primitive = True  # type: ignore[attr-defined]  # JAX runs it not again to look for NaNs
+        return jax.jit(call_alone)
+
+    return given["group"]._programs.find_or_make((primitive, params), make)
 
 
 def _called(program: Any, operands: Sequence[Any]) -> Any:
     """What goes wrong while JAX starts a program is a ValueError, if it has run before and so is started in C++."""
     try:
-        return program(*operands)
+        if not jax.config.jax_disable_jit:
+            return program(*operands)
+        with jax.disable_jit(False):  # or the call would be made of itself
+            return program(*operands)
     except ValueError as error:
         if not _of_a_call.match(str(error)):
             raise
@@ -114,6 +130,54 @@ def _called(program: Any, operands: Sequence[Any]) -> Any:
 
 
 _of_a_call = re.compile("(INVALID_ARGUMENT|UNIMPLEMENTED|RESOURCE_EXHAUSTED|DEADLINE_EXCEEDED|UNAVAILABLE|FAILED_PRECONDITION|INTERNAL): ")
+
+
+def _end_run_again(name: str, group: Group) -> None:
+    """FloatingPointError, told to all ranks, where JAX has found a NaN in what a program gave and runs it again, operation by operation:
+    on this rank alone, and the others would not make the call again."""
+    if not (jax.config.jax_debug_nans or jax.config.jax_debug_infs):
+        return
+    frame = sys._getframe()
+    while frame.f_code.co_name not in _runs_again:
+        if frame.f_back is None:
+            return
+        frame = frame.f_back
+    error = FloatingPointError(
+        f"NaN or infinity in the results of a program with {name} on this rank: JAX (jax_debug_nans, jax_debug_infs) runs the program again "
+        f"without jit to find its origin, and stops at {name}, which the other ranks do not call again"
+    )
+    tell(name, error, group)
+    raise error
+
+
+#: Functions of JAX: of programs, and of their reverse passes.
+_runs_again = ("maybe_recursive_nan_check", "_pjit_transpose", "_pjit_transpose_fancy")
+
+
+def _require_parts(name: str, where: Any, group: Group) -> None:
+    """UnsupportedError, on all ranks, where XLA would make the call once for each of several devices, or of an array that it has cut
+    as it likes. `where`: the program's devices, as JAX has them while it lowers."""
+    try:
+        mesh, devices = getattr(where, "mesh", None), getattr(where, "num_devices", 1)
+        if mesh is not None:
+            devices = mesh.size
+            manual = set(where.manual_axes)
+            if all(extent == 1 or axis in manual for axis, extent in mesh.shape.items()):
+                here = len(getattr(mesh, "local_devices", ()))
+                if here <= 1:
+                    return
+                raise UnsupportedError(
+                    f"{name}: the program runs on {here} devices of this process, each of which would make the call, and the group has one "
+                    "rank here: start a process, or with partita.run a thread, for each device"
+                )
+        if devices > 1:
+            raise UnsupportedError(
+                f"{name}: the operand is spread over {devices} devices, and a call takes this rank's part: make it inside of jax.shard_map "
+                "over all axes of the mesh, or of x.addressable_data(0)"
+            )
+    except UnsupportedError as error:
+        tell(name, error, group)
+        raise
 
 
 def _tangent(primal: Any, tangent: Any) -> Any:
