@@ -13,6 +13,8 @@ import partita as pt
 MPI = pytest.importorskip("mpi4py.MPI")
 
 import partita.compat.mpi4jax as mpi4jax
+from conftest import PROCESSES, RANKS
+from partita.compat.mpi4jax._groups import _open, group_of
 
 
 def test_collectives(ctx):
@@ -70,6 +72,51 @@ def test_derivatives(ctx):
         np.testing.assert_allclose(jax.vmap(total, in_axes=1)(jnp.ones((3, 2))), ctx.size)
 
 
+@pytest.mark.skipif(not PROCESSES, reason="of processes of MPI")
+def test_communicators_have_messages_of_their_own(ctx):
+    """None, COMM_WORLD, a duplicate, a duplicate of that, and one that is split: equal tags, asked for in the other order. The first
+    call of a duplicate needs no other rank; groups end with their communicators."""
+    world = MPI.COMM_WORLD
+    if world.size != RANKS:
+        pytest.skip("the launcher is no MPI's")
+    twin = world.Dup()
+    other = twin.Clone()
+    some, x = [None, world, twin, other], jnp.zeros(2)
+    if ctx.rank == 0 and ctx.size > 1:
+        for i, comm in reversed(list(enumerate(some))):
+            mpi4jax.send(x + i, 1, tag=5, comm=comm)
+    if ctx.rank == 1:
+        for i, comm in enumerate(some):
+            assert (mpi4jax.recv(x, 0, tag=5, comm=comm) == i).all()
+    split = world.Split(0, -world.rank)
+    assert mpi4jax.bcast(jnp.array(ctx.rank), 0, comm=split) == ctx.size - 1
+    groups = [group_of(comm) for comm in (*some, split)]
+    assert len({one._number for one in groups}) == len(groups)
+    for comm, group in zip((split, other, twin), groups[:1:-1]):
+        comm.Free()
+        assert group._is_closed and group._number not in _open
+    assert (mpi4jax.allreduce(x + 1, MPI.SUM, comm=world) == ctx.size).all()
+    with pytest.raises(ValueError, match="COMM_NULL"):
+        mpi4jax.barrier(comm=twin)
+
+
+def test_calls_without_tokens(ctx):
+    """Whatever the version, and as both versions that have them call the module."""
+    with pj.Group(ctx):
+        x = jnp.ones(2)
+        mpi4jax._operations.return_tokens = True
+        try:
+            assert (mpi4jax.notoken.allreduce(x, MPI.SUM) == ctx.size).all() and mpi4jax.notoken.barrier() is None
+            assert len(mpi4jax.allreduce(x, MPI.SUM)) == 2
+        finally:
+            ctx.barrier()
+            mpi4jax._operations.return_tokens = False
+        assert mpi4jax.experimental.notoken is mpi4jax.notoken and mpi4jax.experimental.auto_tokenize(len) is len
+        with pytest.raises(TypeError, match="notoken"):
+            mpi4jax.notoken.barrier(token=None)
+        assert set(mpi4jax.notoken.__all__) <= set(mpi4jax.__all__)
+
+
 def test_status_and_tags(ctx):
     if ctx.size == 1:
         pytest.skip("nobody to send to")
@@ -116,7 +163,12 @@ import partita.compat.mpi4jax as ours
 ours.install()
 import mpi4jax
 from mpi4jax import allgather, allreduce, alltoall, barrier, bcast, gather, recv, reduce, scan, scatter, send, sendrecv
+from mpi4jax import experimental, notoken
+from mpi4jax.notoken import allreduce as without
+from mpi4jax.experimental.notoken import bcast as sent
+import mpi4jax.experimental.notoken as again
 from mpi4py import MPI
+assert again is notoken and without(2.0, MPI.SUM) == 2 and sent(3.0, 0) == 3
 assert mpi4jax is ours and not mpi4jax.has_sycl_support() and mpi4jax.has_cuda_support() in (True, False)
 assert allreduce(1.5, MPI.SUM) == 1.5 and allreduce(2, MPI.SUM, comm=MPI.COMM_SELF) == 2
 try:

@@ -9,6 +9,8 @@
 What differs: docs/jax.md.
 """
 
+from . import experimental, notoken
+from ._groups import note_duplicates
 from ._install import install
 from ._operations import (
     allgather,
@@ -30,6 +32,8 @@ from ._operations import (
 __version__ = "0.9.1"
 
 __all__ = [
-    "allgather", "allreduce", "alltoall", "barrier", "bcast", "gather", "has_cuda_support", "has_sycl_support", "install", "recv",
-    "reduce", "scan", "scatter", "send", "sendrecv",
+    "allgather", "allreduce", "alltoall", "barrier", "bcast", "experimental", "gather", "has_cuda_support", "has_sycl_support",
+    "install", "notoken", "recv", "reduce", "scan", "scatter", "send", "sendrecv",
 ]  # fmt: skip
+
+note_duplicates()

@@ -20,6 +20,8 @@ from ._groups import group_of
 return_tokens = False
 
 _none: Any = object()
+#: Of `notoken`: no token is returned, whatever the version.
+no_token: Any = object()
 _new_token: Any = jax.lax.create_token
 _reductions = {
     "SUM": "sum", "PROD": "product", "MIN": "min", "MAX": "max", "LAND": "logical_and", "LOR": "logical_or",
@@ -29,7 +31,7 @@ _reductions = {
 
 def _with_token(token: Any, *results: Any) -> Any:
     """What the call returns. Calls are in order without tokens, which are passed on."""
-    if token is not _none or return_tokens:
+    if token is not no_token and (token is not _none or return_tokens):
         results = (*results, _new_token() if token is _none or token is None else token)
     return results[0] if len(results) == 1 else results or None
 
@@ -67,7 +69,7 @@ def _slices(what: str, x: Any, group: Group) -> Any:
 def allreduce(x: Any, op: Any, *, comm: Any = None, token: Any = _none) -> Any:
     """All arrays joined, on every rank. In reverse a sum hands every rank's cotangent on as it is, as mpi4jax does."""
     reduction = _reduction(op)
-    found = collectives.all_reduce(x, reduction, shared=reduction == "sum", group=group_of(comm))
+    found = collectives.all_reduce(jnp.asarray(x), reduction, shared=reduction == "sum", group=group_of(comm))
     return _with_token(token, found)
 
 
@@ -80,12 +82,12 @@ def reduce(x: Any, op: Any, root: int, *, comm: Any = None, token: Any = _none) 
 
 def scan(x: Any, op: Any, *, comm: Any = None, token: Any = _none) -> Any:
     """The arrays of the ranks up to this one joined, with this one's."""
-    return _with_token(token, collectives.scan(x, _reduction(op), group=group_of(comm)))
+    return _with_token(token, collectives.scan(jnp.asarray(x), _reduction(op), group=group_of(comm)))
 
 
 def bcast(x: Any, root: int, *, comm: Any = None, token: Any = _none) -> Any:
     """The root's array, on every rank."""
-    return _with_token(token, collectives.broadcast(x, root=_number("root", root), group=group_of(comm)))
+    return _with_token(token, collectives.broadcast(jnp.asarray(x), root=_number("root", root), group=group_of(comm)))
 
 
 def allgather(x: Any, *, comm: Any = None, token: Any = _none) -> Any:
