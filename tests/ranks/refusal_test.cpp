@@ -67,6 +67,38 @@ RANK_TEST(Refusal, ThrowsWhatAllThrowAsItIs) {
   context.barrier();
 }
 
+RANK_TEST(Refusal, IsToldAgainWhereOneRankHasTheErrorThatAllHadBefore) {
+  const std::string text =
+      caught<ArgumentError>([&] { refuse_here<ArgumentError>(context, "sum", "sum: sorry"); });
+  EXPECT_EQ(text, "sum: sorry");
+  EXPECT_EQ(caught<ArgumentError>([&] { refuse_here<ArgumentError>(context, "sum", "sum: sorry"); }), text);
+  const std::string again = caught<ArgumentError>([&] {
+    if (refuses(context)) refuse_here<ArgumentError>(context, "sum", "sum: sorry");
+    context.barrier();
+  });
+  EXPECT_EQ(again, who_refuses(context) + "sum: sorry");
+  context.barrier();
+}
+
+RANK_TEST(Refusal, ComparesFactsOfCallersOnAllRanks) {
+  agree(context, "call", [] { return std::vector<Fact>{{"shape", "3"}}; });
+  if (context.size() == 1) return;
+  const bool odd = refuses(context);
+  const std::string differs = caught<DisagreementError>([&] {
+    agree(context, "call", [&] { return std::vector<Fact>{{"shape", odd ? "4" : "3"}}; });
+  });
+  EXPECT_TRUE(contains(differs, "call: the ranks disagree on shape: 3 on rank")) << differs;
+  const std::string wrong = caught<ArgumentError>([&] {
+    agree(context, "call", [&] {
+      if (odd) throw ArgumentError("not here");
+      return std::vector<Fact>{{"shape", "3"}};
+    });
+  });
+  EXPECT_TRUE(contains(wrong, who_refuses(context)) && contains(wrong, "not here")) << wrong;
+  EXPECT_FALSE(context.failed());
+  context.barrier();
+}
+
 RANK_TEST(Refusal, LeavesDifferentCallsOfTheOthersADisagreement) {
   if (context.size() < 3) GTEST_SKIP() << "needs two others";
   const std::string text = caught<DisagreementError>([&] {
