@@ -29,6 +29,7 @@ ad: Any = _ad
 batching: Any = _batching
 mlir: Any = _mlir
 Primitive: Any = _extend.Primitive
+_config: Any = jax.config
 
 for _platform, _device in (("cpu", False), ("CUDA", True)):
     for _name, _handler in _core.xla_handlers(_device).items():
@@ -119,7 +120,7 @@ def _compiled(primitive: Any, params: Tuple[Tuple[str, Any], ...]) -> Any:
 def _called(program: Any, operands: Sequence[Any]) -> Any:
     """What goes wrong while JAX starts a program is a ValueError, if it has run before and so is started in C++."""
     try:
-        if not jax.config.jax_disable_jit:
+        if not _config.jax_disable_jit:
             return program(*operands)
         with jax.disable_jit(False):  # or the call would be made of itself
             return program(*operands)
@@ -135,7 +136,7 @@ _of_a_call = re.compile("(INVALID_ARGUMENT|UNIMPLEMENTED|RESOURCE_EXHAUSTED|DEAD
 def _end_run_again(name: str, group: Group) -> None:
     """FloatingPointError, told to all ranks, where JAX has found a NaN in what a program gave and runs it again, operation by operation:
     on this rank alone, and the others would not make the call again."""
-    if not (jax.config.jax_debug_nans or jax.config.jax_debug_infs):
+    if not (_config.jax_debug_nans or _config.jax_debug_infs):
         return
     frame = sys._getframe()
     while frame.f_code.co_name not in _runs_again:

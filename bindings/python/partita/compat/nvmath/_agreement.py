@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import pickle
 import re
-from typing import Any, Callable, Dict, List, Optional, Tuple, Type, TypeVar
+from typing import Any, Callable, List, Optional, Tuple, Type, TypeVar
 
 import numpy as np
 
@@ -14,18 +14,19 @@ from ..._calls import entered, in_words, is_told, mark_as_told
 from ..._collectives import all_gather
 from ..._context import Context
 from ..._errors import Error, FailedContextError, LostPeerError, TimeoutError, TypeError
+from ..._registry import Registry
 
 T = TypeVar("T")
 Kind = TypeVar("Kind", bound=Exception)
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 #: Classes of exceptions that are not of the package's family, by name.
-_raised: Dict[str, Type[Exception]] = {}
+_raised: Registry[str, Type[Exception]] = Registry()
 
 
 def raised_on_all(kind: Type[Kind]) -> Type[Kind]:
     """An exception class of nvmath: what `collective` functions raise of it on one rank, they raise of it on all ranks."""
-    _raised[kind.__name__] = kind
+    _raised.put(kind.__name__, kind)
     return kind
 
 
