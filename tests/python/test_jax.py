@@ -87,7 +87,7 @@ def test_trees(ctx):
         assert rows.shape == (ctx.size, 2) and (rows[-1] == ctx.size - 1).all()
         gradient = jax.jit(jax.grad(lambda tree: jnp.sum(pj.all_reduce(tree)["x"])))({"x": jnp.ones(2)})
         assert (gradient["x"] == ctx.size).all()
-        with pytest.raises(pt.TypeError, match="send: an array is wanted, and not a dict"):
+        with pytest.raises(pt.TypeError, match="send: expected one array, got a dict"):
             pj.send({"x": 1.0}, ctx.rank)
         with pytest.raises(pt.Error, match="all_reduce"):
             pj.all_reduce(None)
@@ -248,14 +248,14 @@ with pj.Group(context) as group:
         try:
             print("none", call())
         except pt.UnsupportedError as error:
-            print("spread over 2 devices" in str(error) and "jax.shard_map" in str(error))
+            print("sharded over 2 devices" in str(error) and "jax.shard_map" in str(error))
     try:
         if context.rank == 0:
             jax.jit(pj.all_reduce)(spread)
         else:
             jax.block_until_ready(pj.all_reduce(spread.addressable_data(0)))
     except (pt.UnsupportedError, jax.errors.JaxRuntimeError) as error:
-        print("rank 0: all_reduce: the operand is spread" in str(error))
+        print("rank 0: all_reduce: the operand is sharded" in str(error))
     print(all(float(pj.all_reduce(one.data)[0]) == 2 * float(one.data[0]) for one in spread.addressable_shards))
 """
     for printed, code in started(2, text, XLA_FLAGS="--xla_force_host_platform_device_count=2"):

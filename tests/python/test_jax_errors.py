@@ -60,7 +60,7 @@ def test_programs_on_another_device_than_the_context(ctx):
         try:
             ctx.barrier()
             for call in (program, message):
-                with pytest.raises((ERROR, ValueError), match="runs on cuda:99, and the group's context is on cuda:.*with group:"):
+                with pytest.raises((ERROR, ValueError), match="runs on cuda:99, but the group's context is on cuda:.*with group:"):
                     jax.block_until_ready(call(np.ones(3)))
             ctx.barrier()
         finally:
@@ -71,7 +71,7 @@ def test_programs_on_another_device_than_the_context(ctx):
 
     def on_cpu(context):
         with pj.Group(context):
-            with pytest.raises(ERROR, match='context is on the CPU: make the context with device="cuda"'):
+            with pytest.raises(ERROR, match='context is on the CPU: create the context with device="cuda"'):
                 jax.block_until_ready(pj.all_reduce(np.ones(3)))
 
     ctx.barrier()

@@ -96,6 +96,9 @@ def test_communicators_have_messages_of_their_own(ctx):
         comm.Free()
         assert group._is_closed and group._number not in _open
     assert (mpi4jax.allreduce(x + 1, MPI.SUM, comm=world) == ctx.size).all()
+    before = len(_open)
+    pt.initialize(world, "cpu").close()  # which duplicates it for itself
+    assert len(_open) == before
     with pytest.raises(ValueError, match="COMM_NULL"):
         mpi4jax.barrier(comm=twin)
 

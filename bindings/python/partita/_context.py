@@ -27,9 +27,10 @@ def one_line(error: BaseException) -> str:
 
 
 class _Running(threading.local):
-    """What a thread of `run` is one of."""
+    """What a thread of `run` is one of, and what it does."""
 
     ranks = 1
+    starts = False
 
 
 _running = _Running()
@@ -38,6 +39,11 @@ _running = _Running()
 def ranks_of_process() -> int:
     """How many ranks are threads of this process, of whom the calling thread is one."""
     return _running.ranks
+
+
+def is_starting() -> bool:
+    """Whether the calling thread is in `initialize`, where the library duplicates its communicator."""
+    return _running.starts
 
 
 _numbers = Counter()
@@ -250,9 +256,11 @@ def initialize(comm: Any = None, device: str = "any", **options: Any) -> Context
     given = _options(options)
     if comm is None:
         connect_ranks(given.deadline)
+    before, _running.starts = _running.starts, True
     try:
         return _begun(_core.initialize(given, device, address, size, implementation))
     finally:
+        _running.starts = before
         forget_handed()
 
 

@@ -54,14 +54,13 @@ void require_device_of_group(const Call& call, const Context& context) {
   if (own.kind != Device::Kind::cuda)
     throw ArgumentError(
         "the program runs on " + there +
-        ", and the group's context is on the CPU: make the context with device=\"cuda\", or run "
-        "the program on the CPU (jax.default_device)");
+        ", but the group's context is on the CPU: create the context with device=\"cuda\", or run the "
+        "program on the CPU (jax.default_device)");
   if (!found || *found == own.index) return;
-  const std::string here = "cuda:" + std::to_string(own.index);
   throw ArgumentError(
-      "the program runs on " + there + ", and the group's context is on " + here +
-      ": run the program on the GPU of the context (inside of `with group:` it does, unless its "
-      "arrays have been put elsewhere), or make the context with device=\"" +
+      "the program runs on " + there + ", but the group's context is on cuda:" + std::to_string(own.index) +
+      ": run the program on the GPU of the context (inside `with group:` it does, unless its arrays "
+      "are on another device), or create the context with device=\"" +
       there + "\"");
 }
 

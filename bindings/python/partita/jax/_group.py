@@ -217,7 +217,7 @@ class Group:
 
     def _require_open(self) -> None:
         if self._is_closed:
-            raise ArgumentError(f"{self!r} has been closed: make another one of its context")
+            raise ArgumentError(f"{self!r} has been closed; create a new one with partita.jax.Group(context)")
 
     def __exit__(
         self, kind: Optional[Type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]

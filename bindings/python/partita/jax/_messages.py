@@ -49,7 +49,7 @@ linear(_send_receive, _exchange_back)
 def _array(what: str, x: Any) -> Any:
     """One array: a message is no pytree, of which each side would have to know the leaves."""
     if not jax.tree_util.all_leaves([x]):
-        raise TypeError(f"an array is wanted, and not a {type(x).__name__}: {what} its leaves one by one")
+        raise TypeError(f"expected one array, got a {type(x).__name__}; {what} its leaves one by one")
     return jnp.asarray(x)
 
 

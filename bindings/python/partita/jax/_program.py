@@ -168,13 +168,13 @@ def _require_parts(name: str, where: Any, group: Group) -> None:
                 if here <= 1:
                     return
                 raise UnsupportedError(
-                    f"{name}: the program runs on {here} devices of this process, each of which would make the call, and the group has one "
-                    "rank here: start a process, or with partita.run a thread, for each device"
+                    f"{name}: the program runs on {here} devices of this process, each of which would make the call, but this process is one "
+                    "rank of the group: start one process (or one thread of partita.run) per device"
                 )
         if devices > 1:
             raise UnsupportedError(
-                f"{name}: the operand is spread over {devices} devices, and a call takes this rank's part: make it inside of jax.shard_map "
-                "over all axes of the mesh, or of x.addressable_data(0)"
+                f"{name}: the operand is sharded over {devices} devices, but a call takes this rank's part: make the call inside "
+                "jax.shard_map over all axes of the mesh, or pass x.addressable_data(0)"
             )
     except UnsupportedError as error:
         tell(name, error, group)

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import atexit
 import sys
-import threading
 from types import ModuleType
 from typing import Any, Optional, Tuple
 
 import jax  # type: ignore[import-not-found,unused-ignore]
 
-from ..._context import initialize, one_line
+from ..._context import initialize, is_starting, one_line
 from ..._errors import ArgumentError
 from ..._registry import Registry
 from ...jax._group import Group, device_of_programs, entered
@@ -27,15 +26,6 @@ _usual: Registry[str, Group] = Registry()
 _key: Registry[str, int] = Registry()
 
 
-class _Busy(threading.local):
-    """Whether this thread makes or ends a group: duplicates that are made meanwhile are Partita's own."""
-
-    making = False
-
-
-_busy = _Busy()
-
-
 class _Later:
     """The attribute of COMM_WORLD, whose group begins with that of all calls."""
 
@@ -46,11 +36,7 @@ def _noted(group: Group) -> Group:
 
 
 def _started(comm: Any) -> Group:
-    before, _busy.making = _busy.making, True
-    try:
-        return _noted(Group._of(initialize(comm, device_of_programs())))
-    finally:
-        _busy.making = before
+    return _noted(Group._of(initialize(comm, device_of_programs())))
 
 
 def _beside(group: Group) -> Group:
@@ -136,13 +122,9 @@ def _attribute(MPI: Any) -> int:
 
 def _duplicated(comm: Any, key: int, group: Any) -> Any:
     """Of what a duplicate of the communicator keeps. In every rank's call that duplicates."""
-    if _busy.making:
+    if is_starting():  # for the library itself
         return NotImplemented
-    _busy.making = True
-    try:
-        return _beside(_of_comm_world(comm) if isinstance(group, _Later) else group)
-    finally:
-        _busy.making = False
+    return _beside(_of_comm_world(comm) if isinstance(group, _Later) else group)
 
 
 def _freed(comm: Any, key: int, group: Any) -> None:
