@@ -134,7 +134,7 @@ TEST(BlasLibrary, VectorsAndFewColumnsDoNotGoThroughGemm) {
   kernels::BlasLibrary& library = kernels::blas();
   const kernels::Gemm<double> gemm = std::exchange(library.dgemm, &counted_gemm);
   for (int forms = 0; forms < 8; ++forms) {
-    for (const std::int64_t few : {1, 2, 4}) {
+    for (const std::int64_t few : {1, 2, 3}) {
       EXPECT_EQ(calls_of_product(1100, few, 70, forms), 0) << few << " columns, forms " << forms;
       EXPECT_EQ(calls_of_product(70, few, 1100, forms), 0) << few << " columns, forms " << forms;
       EXPECT_EQ(calls_of_product(few, 70, 1100, forms), 0) << few << " rows, forms " << forms;

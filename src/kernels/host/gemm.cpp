@@ -108,7 +108,7 @@ void call(const Product<T>& product) {
 
 // Up to so many columns A is multiplied by each in turn, in blocks that stay in the cache: so long as that is
 // faster than gemm, which copies rows of A less well than columns.
-constexpr std::int64_t few_columns = 4, few_columns_on_rows = 8;
+constexpr std::int64_t few_columns = 3, few_columns_on_rows = 4;
 // A block of A: bytes of a line, and lines.
 constexpr std::int64_t block_line = 8192, block_lines = 32;
 
