@@ -21,22 +21,24 @@ Machine price_figures() {
   return machine;
 }
 
-Operand everywhere(const Shape& shape, Dtype dtype, int ranks) {
+Operand on_every_rank(const Shape& shape, Dtype dtype, int ranks) {
   return Operand::of(Layout(Replicated(), shape, ranks), dtype, Order::row_major, Residency::heap);
 }
 
 // 8e6 bytes of the matrix, and 2e6 operations.
 TEST(Price, OfAMatrixByAVectorIsReadingTheMatrix) {
   const auto seconds = [](int ranks, Machine machine) {
-    const MatmulOperands operands{everywhere({1000, 1000}, Dtype::f64, ranks),
-                                  everywhere({1000}, Dtype::f64, ranks),
+    const MatmulOperands operands{on_every_rank({1000, 1000}, Dtype::f64, ranks),
+                                  on_every_rank({1000}, Dtype::f64, ranks),
                                   {},
-                                  everywhere({1000}, Dtype::f64, ranks),
+                                  on_every_rank({1000}, Dtype::f64, ranks),
                                   {},
                                   {},
                                   {}};
     machine.flops = 1e12;
-    return price(plan_matmul(operands, Topology::regular(ranks), 0, {}, machine), machine);
+    MatmulOptions options;
+    options.method = MatmulMethod::local;
+    return price(plan_matmul(operands, Topology::regular(ranks), 0, options, machine), machine);
   };
   const double matrix = 8e6, vector = 8e3;
   EXPECT_DOUBLE_EQ(seconds(1, price_figures()), 1e-3 + (matrix + vector) / 1e9);
@@ -51,7 +53,7 @@ TEST(Price, OfATransformIsAPassForEachAxisOrItsOperations) {
   const Shape shape{64, 64, 64};
   const double elements = 64 * 64 * 64;
   const auto seconds = [&](Dtype dtype, const Machine& machine) {
-    const Operand array = everywhere(shape, dtype, 1);
+    const Operand array = on_every_rank(shape, dtype, 1);
     return price(plan_fft(array, array, Topology::regular(1), 0, {}, machine), machine);
   };
   Machine machine = price_figures();
