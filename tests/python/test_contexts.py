@@ -156,7 +156,7 @@ def calls_of_two(one, other, folder):
         "vdot": lambda: pt.vdot(a, b),
         "@": lambda: a @ b,
         "matmul": lambda: pt.matmul(a, b),
-        "matmul, c": lambda: pt.matmul(a, a, b, beta=1),
+        "matmul, c": lambda: pt.matmul(a, a, c=b, beta=1),
         "matmul, out": lambda: pt.matmul(a, a, out=b),
         "matmul, bias": lambda: pt.matmul(a, a, epilogue="bias", bias=other["row"]),
         "Matmul": lambda: pt.Matmul(a, b).execute(),
