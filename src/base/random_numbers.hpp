@@ -79,8 +79,20 @@ constexpr T nearest_element(double value) {
   }
 }
 
-/// Floating: uniform in [-1, 1), from the upper 53 bits; integers: in [-100, 100], unsigned ones [0, 200];
-/// bool: either.
+/// The largest number of the floating type T below 1: the bits before those of 1.
+template <class T>
+constexpr T below_one() {
+  if constexpr (is_small_float_type<T>) {
+    return T::from_bits(static_cast<decltype(T::bits)>(T(1.0F).bits - 1));
+  } else if constexpr (std::is_same_v<T, float>) {
+    return 0x1.fffffep-1F;
+  } else {
+    return 0x1.fffffffffffffp-1;
+  }
+}
+
+/// Floating: uniform in [-1, 1), from the upper 53 bits, rounded to the nearest number of T below 1; integers:
+/// in [-100, 100], unsigned ones [0, 200]; bool: either.
 template <class T>
 constexpr T uniform_element(std::uint64_t bits) {
   if constexpr (std::is_same_v<T, bool>) {
@@ -90,11 +102,7 @@ constexpr T uniform_element(std::uint64_t bits) {
     return static_cast<T>(std::is_signed_v<T> ? number - 100 : number);
   } else {
     const T value = nearest_element<T>(static_cast<double>(bits >> 11U) * 0x1p-52 - 1.0);
-    if constexpr (is_small_float_type<T>) {
-      return value;
-    } else {
-      return value < T{1} ? value : T{0};  // rounding could reach 1
-    }
+    return value < T(1.0F) ? value : below_one<T>();  // rounding could reach 1
   }
 }
 

@@ -52,11 +52,23 @@ TEST(RandomNumbers, CosinesAndSinesAreThoseOfTheLibrary) {
   EXPECT_EQ(cosine_and_sine(0.75).second, -1);
 }
 
-TEST(RandomNumbers, UniformOnesStayBelowOneWhenTheyAreRounded) {
-  EXPECT_EQ(uniform_element<float>(~std::uint64_t{0}), 0.0F);
-  EXPECT_LT(uniform_element<double>(~std::uint64_t{0}), 1);
-  EXPECT_EQ(uniform_element<double>(0), -1);
-  EXPECT_EQ(uniform_element<float>(0), -1.0F);
+template <class T>
+class UniformNumbers : public ::testing::Test {};
+using FloatingTypes = ::testing::Types<Float8E4M3, Float8E5M2, Float16, BFloat16, float, double>;
+TYPED_TEST_SUITE(UniformNumbers, FloatingTypes);
+
+TYPED_TEST(UniformNumbers, StayBelowOneWhenTheyAreRounded) {
+  const auto largest = uniform_element<TypeParam>(~std::uint64_t{0});
+  EXPECT_LT(static_cast<double>(largest), 1);
+  EXPECT_EQ(static_cast<double>(uniform_element<TypeParam>(0)), -1);
+  // It is the largest number below 1: halfway from it to 1, numbers are rounded to either.
+  const double halfway = (static_cast<double>(largest) + 1) / 2;
+  if constexpr (sizeof(TypeParam) < sizeof(float)) {
+    EXPECT_EQ(static_cast<float>(TypeParam(static_cast<float>(halfway))), 1);
+    EXPECT_EQ(TypeParam(static_cast<float>(halfway) * 0.9999F).bits, largest.bits);
+  } else {
+    EXPECT_EQ(largest, std::nextafter(TypeParam{1}, TypeParam{0}));
+  }
 }
 
 TEST(RandomNumbers, ElementsFollowFromTheirNumbersAlone) {
