@@ -17,8 +17,9 @@
 // sums are pairwise. Sums of integers wrap around. The order is fixed by shape, layout and memory, and the
 // ranks' results are joined in rank order: the same bits on every rank and in every run. Another layout is
 // another order, and may differ in the last digits. min and max of a NaN and anything are NaN; a NaN is true.
-// A norm is sqrt(sum |x|^2), infinite where a square exceeds f64. Of no elements the sum is 0, the product 1,
-// the norm 0, any false and all true; min, max and mean are ArgumentErrors.
+// A norm is sqrt(sum |x|^2). Squares neither overflow nor underflow: where they would, the norm is computed
+// again of scaled elements, as BLAS's nrm2 does. Of no elements the sum is 0, the product 1, the norm 0, any
+// false and all true; min, max and mean are ArgumentErrors.
 //
 // All are collective over the array's context and block until the result is there, on devices too. What
 // `stream` (by default the context's own) holds comes before; in host memory any but the default is an

@@ -1,6 +1,7 @@
 #include "arithmetic/folding.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "arithmetic/pieces.hpp"
 #include "array/elements.hpp"
@@ -28,6 +29,16 @@ Dtype result_of_sum(Dtype dtype) {
 Dtype result_of_mean(Dtype dtype) {
   const bool whole = dtype == Dtype::boolean || is_integer(dtype);
   return whole ? Dtype::f64 : result_of_sum(dtype);
+}
+
+// A sum of squares from 2^-900 to the largest double has lost nothing that counts: what one of its at most
+// 2^63 squares can lose is below 2^-1074. Where the sum is beyond, the largest element is above 2^480, or
+// below 2^-450: the squares of such by these powers of two, and all of them together, are far from both ends.
+constexpr double overflown = std::numeric_limits<double>::infinity(), inexact = 0x1p-450;
+constexpr double smaller = 0x1p-600, larger = 0x1p600;
+
+kernels::Between lost_without(double factor) {
+  return factor < 1 ? kernels::Between{overflown, overflown} : kernels::Between{0, inexact};
 }
 
 Dtype real_part(Dtype dtype) {
@@ -81,6 +92,17 @@ Folding inner_product_of(Dtype dtype, bool conjugated) {
   return {Reduction::sum, folded, wide(dtype), result_of_sum(dtype)};
 }
 
+std::vector<double> factors_for(double least, double most) {
+  std::vector<double> factors;
+  if (!(most < overflown)) factors.push_back(smaller);  // also of a NaN, beside which others are lost
+  if (!(least >= inexact)) factors.push_back(larger);
+  return factors;
+}
+
+bool squares_leave_range(const Folding& folding, Dtype dtype) {
+  return folding.folded == kernels::Folded::square && (dtype == Dtype::f64 || dtype == Dtype::c128);
+}
+
 bool counts(const Layout& layout, int rank) {
   return layout.is_replicated() ? arrays::is_first_holder(layout, rank) : layout.local_size(rank) > 0;
 }
@@ -90,7 +112,8 @@ void fold_part(const Folding& folding, const Array& array, const Array* other, c
   using kernels::ElementwisePass;
   const View& local = array.local();
   const Region region = array.layout().region(array.context_state()->rank());
-  kernels::FoldPass pass{folding.reduction, folding.folded, local.dtype, folding.joined, {}, {}, {}};
+  kernels::FoldPass pass{folding.reduction, folding.folded, local.dtype, folding.joined, {}, {}, {},
+                         folding.factor};
   std::vector<Dimension> kept;
   for (int d = 0; d < local.extents.size(); ++d) {
     const std::int64_t second = other == nullptr ? 0 : other->local().strides[d];
@@ -126,7 +149,8 @@ void finish_part(ContextState& context, const Folding& folding, const View& join
   pass.joined = folding.joined;
   pass.result = folding.result;
   pass.root = folding.root;
-  pass.divisor = folding.divided ? static_cast<double>(count) : 1;
+  pass.divisor = folding.divided ? static_cast<double>(count) : folding.factor;
+  if (folding.factor != 1) pass.replaced = lost_without(folding.factor);
   pass.data = {result.data, joined.data};
   pass.loops = {{elements, {1, 1, 0}}};
   if (result.space == MemorySpace::host) return kernels::finish(pass);

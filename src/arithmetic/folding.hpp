@@ -18,7 +18,16 @@ struct Folding {
   bool root = false;     ///< of what has been joined
   bool divided = false;  ///< by the number of elements
   bool needs_elements = false;
+  /// Of norms: of elements before they are squared. Not 1: only results that squares without it have lost are
+  /// written.
+  double factor = 1;
 };
+
+/// The factors with which norms are to be computed again, where squares have overflowed or are so small that
+/// they have lost digits; `least` and `most`: of the norms so far.
+std::vector<double> factors_for(double least, double most);
+/// Whether squares of the dtype may.
+bool squares_leave_range(const Folding& folding, Dtype dtype);
 
 /// Throws ArgumentError where it is not defined for the dtype.
 Folding folding_of(ArrayReduction reduction, Dtype dtype);

@@ -87,13 +87,14 @@ Strides kept_strides(const ReducedAxes& reduced, const Strides& strides, int dim
 }
 
 /// What this rank has, joined. Local; done, or in the stream.
-void fold_into(const AxesReduction& what, const Array& array, Array& joined, Stream stream) {
+void fold_into(const AxesReduction& what, const Folding& folding, const Array& array, Array& joined,
+               Stream stream) {
   ContextState& context = *array.context_state();
   const bool has_elements =
       what.layouts.whole ? arithmetic::counts(array.layout(), context.rank()) : array.local_size() > 0;
   if (what.layouts.whole || !has_elements) {
     std::array<std::byte, 16> identity{};
-    write_identity(what.folding.reduction, what.folding.joined, identity.data());
+    write_identity(folding.reduction, folding.joined, identity.data());
     fill(joined, static_cast<const void*>(identity.data()));
   }
   if (!has_elements) return;
@@ -101,18 +102,18 @@ void fold_into(const AxesReduction& what, const Array& array, Array& joined, Str
   const arithmetic::Destination to{joined.local().data, what.reduced.kept(dimensions),
                                    kept_strides(what.reduced, joined.local().strides, dimensions),
                                    what.layouts.whole};
-  if (array.local().space == MemorySpace::host)
-    return arithmetic::fold_part(what.folding, array, nullptr, to, {});
+  if (array.local().space == MemorySpace::host) return arithmetic::fold_part(folding, array, nullptr, to, {});
   devices::put_into_stream(context, what.operation, stream, [&](Stream used, bool) {
-    arithmetic::fold_part(what.folding, array, nullptr, to, used);
+    arithmetic::fold_part(folding, array, nullptr, to, used);
   });
 }
 
 /// Of joined values the results. Local; done, or in the context's stream.
-void finish_into(const AxesReduction& what, const Array& joined, const Array& result) {
+void finish_into(const AxesReduction& what, const Folding& folding, const Array& joined,
+                 const Array& result) {
   ContextState& context = *joined.context_state();
   const auto finish = [&](Stream used) {
-    arithmetic::finish_part(context, what.folding, joined.local(), result.local(), what.count, used);
+    arithmetic::finish_part(context, folding, joined.local(), result.local(), what.count, used);
   };
   if (result.local().space == MemorySpace::host) return finish({});
   devices::put_into_stream(context, what.operation, {}, [&](Stream used, bool) { finish(used); });
@@ -143,12 +144,14 @@ class AxesPlan {
 
   const AxesReduction& what() const { return what_; }
 
-  /// Collective, blocking in host memory.
-  void run(const Array& array, Array& result, Stream stream) {
-    fold_into(what_, array, joined_.valid() ? joined_ : result, stream);
+  /// `factor`: see Folding. Collective, blocking in host memory.
+  void run(const Array& array, Array& result, Stream stream, double factor = 1) {
+    Folding folding = what_.folding;
+    folding.factor = factor;
+    fold_into(what_, folding, array, joined_.valid() ? joined_ : result, stream);
     Array& moved = moved_.valid() ? moved_ : result;
     if (redistribution_) redistribution_->execute(joined_, moved);
-    if (what_.finishes()) finish_into(what_, redistribution_ ? moved_ : joined_, result);
+    if (what_.finishes()) finish_into(what_, folding, redistribution_ ? moved_ : joined_, result);
   }
 
  private:
@@ -181,6 +184,17 @@ std::shared_ptr<AxesPlan> plan_together(const Array& array, ArrayReduction reduc
   return std::make_shared<AxesPlan>(context, std::move(*what), array.local().space, options.residency);
 }
 
+/// Those that squares have lost, again. Collective, blocking.
+void scale_norms(AxesPlan& plan, const Array& array, Array& result, Stream stream) {
+  const auto least = reduce(result, ArrayReduction::min, Stream{}).as<double>();
+  const auto most = reduce(result, ArrayReduction::max, Stream{}).as<double>();
+  for (const double factor : arithmetic::factors_for(least, most)) {
+    plan.run(array, result, stream, factor);
+    if (result.local().space == MemorySpace::device)
+      devices::finish_device(*array.context_state(), plan.what().operation);
+  }
+}
+
 }  // namespace
 
 Array reduce(const Array& array, ArrayReduction reduction, const Axes& axes, const ReduceAxesOptions& options,
@@ -203,6 +217,8 @@ Array reduce(const Array& array, ArrayReduction reduction, const Axes& axes, con
   const runtime::CallNotes::OfArrays of(*context->notes, {array.state()->number});
   plan->run(array, result, stream);
   if (space == MemorySpace::device) devices::finish_device(*context, operation);
+  if (arithmetic::squares_leave_range(plan->what().folding, array.dtype()) && volume(result.shape()) > 0)
+    scale_norms(*plan, array, result, stream);
   return result;
 }
 

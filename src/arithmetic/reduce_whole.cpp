@@ -32,13 +32,13 @@ void fold_on_device(const Folding& folding, const Array& array, const Array* oth
   context.device->physical().copy_past(number.bytes.data(), result, sizeof(number.bytes));
 }
 
-/// Collective. The arrays are checked.
-Scalar joined_of_all_ranks(const Folding& folding, const Array& array, const Array* other,
-                           std::string_view operation, Stream stream) {
+/// Into `result`. Collective. The arrays are checked.
+void join_of_all_ranks(const Folding& folding, const Array& array, const Array* other,
+                       std::string_view operation, Stream stream, Number& result) {
   const std::shared_ptr<ContextState>& context = array.context_state();
   const runtime::CallNotes::OfArrays of(
       *context->notes, {array.state()->number, other == nullptr ? 0 : other->state()->number});
-  Number number, result;
+  Number number;
   write_identity(folding.reduction, folding.joined, number.bytes.data());
   runtime::check_or_tell_all(*context, operation, [&] {
     if (!arithmetic::counts(array.layout(), context->rank())) return;
@@ -54,6 +54,20 @@ Scalar joined_of_all_ranks(const Folding& folding, const Array& array, const Arr
   call.facts.push_back({"array", fmt::format("{} of {}", array.layout().to_string(), name(array.dtype()))});
   collective::run(Context(context), std::move(call), {});
   arithmetic::finish_part(*context, folding, joined, result.view(folding.result), volume(array.shape()), {});
+}
+
+/// The same as a number. Collective.
+Scalar joined_of_all_ranks(Folding folding, const Array& array, const Array* other,
+                           std::string_view operation, Stream stream) {
+  Number result;
+  join_of_all_ranks(folding, array, other, operation, stream, result);
+  if (arithmetic::squares_leave_range(folding, array.dtype())) {
+    const auto found = Scalar::of(folding.result, result.bytes.data()).as<double>();  // of all ranks the same
+    for (const double factor : arithmetic::factors_for(found, found)) {
+      folding.factor = factor;
+      join_of_all_ranks(folding, array, other, operation, stream, result);
+    }
+  }
   return Scalar::of(folding.result, result.bytes.data());
 }
 
@@ -92,8 +106,8 @@ Scalar inner_product(const Array& a, const Array& b, bool conjugated, Stream str
     arithmetic::check_alike(operation, a, b);
     arithmetic::check_stream(operation, a, stream);
     check(a.layout() == b.layout() || a.layout().equivalent(b.layout()),
-          "{}: the arrays are {} and {}; redistribute one of them", operation, a.layout().to_string(),
-          b.layout().to_string());
+          "{}: the arrays are {} and {}; redistribute the second one to the layout of the first", operation,
+          a.layout().to_string(), b.layout().to_string());
     arithmetic::prepare_folds(operation, a, stream);
   });
   return joined_of_all_ranks(arithmetic::inner_product_of(a.dtype(), conjugated), a, &b, operation, stream);

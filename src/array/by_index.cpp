@@ -9,6 +9,7 @@
 #include "array/array_state.hpp"
 #include "array/transfer.hpp"
 #include "base/check.hpp"
+#include "base/element_at.hpp"
 #include "device/device_synchronization.hpp"
 #include "runtime/agree.hpp"
 
@@ -87,6 +88,7 @@ void detail::read_element(const Array& array, const Index& index, void* value, S
   const std::vector<std::string> all = runtime::exchange(context, "at", bytes);
   const std::string& found = all[static_cast<std::size_t>(owner)];
   std::copy(found.begin(), found.end(), static_cast<char*>(value));
+  if (array.dtype() == Dtype::boolean) normalize_booleans(value, 1);
 }
 
 void detail::write_element(Array& array, const Index& index, const void* value, Stream stream) {

@@ -10,6 +10,7 @@
 #include "array/pieces.hpp"
 #include "array/transfer.hpp"
 #include "base/check.hpp"
+#include "base/element_at.hpp"
 #include "base/visit_dtype.hpp"
 #include "device/device_synchronization.hpp"
 #include "runtime/agree.hpp"
@@ -29,7 +30,9 @@ double distance(T a, T b) {
   if constexpr (is_small_float_type<T>) {
     return distance(to_float(a), to_float(b));
   } else if constexpr (std::is_integral_v<T>) {
-    return std::abs(static_cast<double>(a) - static_cast<double>(b));
+    // Of large integers doubles would be the same.
+    const auto x = static_cast<std::uint64_t>(a), y = static_cast<std::uint64_t>(b);
+    return static_cast<double>(a > b ? x - y : y - x);
   } else {
     const double difference = static_cast<double>(std::abs(a - b));
     return std::isnan(difference) ? std::numeric_limits<double>::infinity() : difference;
@@ -48,13 +51,13 @@ void compare_pieces(const View& a, const View& b, const Extents& lower, const Ar
   const int rank = whole.context_state()->rank();
   values.clear();  // of b, in the order in which for_each_element walks
   arrays::for_each_element<T>(b, lower, whole.layout(), rank,
-                              [&](std::int64_t, T& element) { values.push_back(element); });
+                              [&](std::int64_t, T& element) { values.push_back(element_at(&element)); });
   std::size_t next = 0;
   arrays::for_each_element<T>(a, lower, whole.layout(), rank, [&](std::int64_t number, T& element) {
-    const T other = values[next++];
-    if (same_bits(element, other)) return;
+    const T one = element_at(&element), other = values[next++];
+    if (same_bits(one, other)) return;
     ++finding.differing;
-    finding.largest = std::max(finding.largest, distance(element, other));
+    finding.largest = std::max(finding.largest, distance(one, other));
     finding.first = std::min(finding.first, number);
   });
 }

@@ -5,6 +5,7 @@
 #include <partita/scalar.hpp>
 
 #include "base/check.hpp"
+#include "base/element_at.hpp"
 #include "base/visit_dtype.hpp"
 
 namespace partita {
@@ -40,7 +41,9 @@ Scalar Scalar::of(Dtype dtype, const void* element) {
     using T = typename decltype(tag)::type;
     T value;
     std::memcpy(&value, element, sizeof value);
-    if constexpr (std::is_integral_v<T>) {
+    if constexpr (std::is_same_v<T, bool>) {
+      scalar.integer_ = element_at(static_cast<const bool*>(element)) ? 1 : 0;
+    } else if constexpr (std::is_integral_v<T>) {
       scalar.integer_ = static_cast<std::int64_t>(+value);
     } else if constexpr (is_small_float_type<T>) {
       scalar.number_ = static_cast<double>(to_float(value));

@@ -88,6 +88,7 @@ void CudaAccelerator::fold(const kernels::FoldPass& pass, void* scratch, Stream 
   kernel.folded = static_cast<kernels::cuda::Folded>(pass.folded);
   kernel.dtype = pass.dtype;
   kernel.joined = pass.joined;
+  kernel.factor = pass.factor;
   std::ranges::copy(pass.data, kernel.data);
   write_identity(pass.reduction, pass.joined, kernel.identity);
   kernel.kept = kernel_loops(pass.kept);
@@ -101,6 +102,11 @@ void CudaAccelerator::finish(const kernels::FinishPass& pass, Stream stream) {
   kernel.result = pass.result;
   kernel.root = pass.root;
   kernel.divisor = pass.divisor;
+  if (pass.replaced) {
+    kernel.replaces = true;
+    kernel.least = pass.replaced->least;
+    kernel.most = pass.replaced->most;
+  }
   std::ranges::copy(pass.data, kernel.data);
   kernel.loops = kernel_loops(pass.loops);
   cuda::check_launch(kernels::cuda::launch_finish(kernel, in_turn(stream)), "join elements");

@@ -11,6 +11,7 @@
 #include "array/array_state.hpp"
 #include "array/elements.hpp"
 #include "base/check.hpp"
+#include "base/element_at.hpp"
 #include "runtime/agree.hpp"
 
 namespace partita::io {
@@ -145,7 +146,9 @@ Array read_as_slab(const Context& context, const std::string& path, const Distri
     const bool slabs = !target.header.shape.empty();
     const std::int64_t item = size_of(dtype);
     const std::int64_t first = slabs ? slab_offset(*target.pieces, context.rank(), item) / item : 0;
-    if (pieces.local_size() > 0) reader.read(first, pieces.local_size(), pieces.local().data);
+    if (pieces.local_size() == 0) return {};
+    reader.read(first, pieces.local_size(), pieces.local().data);
+    if (dtype == Dtype::boolean) normalize_booleans(pieces.local().data, pieces.local_size());
     return {};
   });
   Array result = empty(context, *target.wanted, dtype, options, where);

@@ -3,6 +3,9 @@
 #include <limits>
 #include <numeric>
 #include <partita/array_reductions.hpp>
+#include <partita/astype.hpp>
+#include <partita/elements.hpp>
+#include <partita/print.hpp>
 
 #include "ranks/any_memory.hpp"
 #include "ranks/caught.hpp"
@@ -327,6 +330,61 @@ RANK_TEST(ArrayReductions, ByNameAndType) {
   EXPECT_EQ(any(array, {1}).dtype(), Dtype::boolean);
   EXPECT_EQ(sum(array, 0).shape(), Shape({7}));
   EXPECT_EQ(sum(array, 1).shape(), Shape({3}));
+}
+
+/// Rows whose squares overflow, underflow, become less exact, or are 0, beside each other.
+RANK_TEST(ArrayReductions, NormsAreScaled) {
+  const double scales[] = {1, 1e200, 1e-200, 1e-160, 0, 0x1p1023, 0x1p-1074};
+  const std::int64_t rows = std::size(scales), columns = 9;
+  for (const Dtype dtype : {Dtype::f64, Dtype::c128}) {
+    // Rows of 1, ..., 9 times the scale; imaginary parts are half of the real ones, and negative.
+    const double length = std::sqrt(285 * (dtype == Dtype::c128 ? 1.25 : 1.0)) / 16;
+    for (const Distribution& rule : {Distribution(Slab(0)), Distribution(Slab(1)), Distribution(Replicated()),
+                                     Distribution(BlockCyclic({1, context.size()}, {2, 2}))}) {
+      Array array = empty(context, {rows, columns}, rule, dtype);
+      write_numbers(array, [&](std::int64_t i) {
+        const double number = static_cast<double>(i % columns + 1) / 16;
+        const double scale = scales[i / columns];
+        return scale == 0x1p-1074 ? 16 * 64 * number * scale : number * scale;
+      });
+      const std::vector<Number> found = whole_numbers(norm(array, {1}));
+      for (std::size_t row = 0; row < found.size(); ++row) {
+        const double scale = scales[row] == 0x1p-1074 ? 0x1p-1064 : scales[row];
+        const double expected = length * scale;
+        EXPECT_NEAR(found[row].real(), expected, 4e-16 * expected + 0x1p-1074) << rule.to_string() << row;
+        const Array one = array.window({static_cast<std::int64_t>(row), 0}, {1, columns});
+        EXPECT_NEAR(norm(one), expected, 4e-16 * expected + 0x1p-1074) << rule.to_string() << row;
+      }
+      EXPECT_NEAR(norm(array), length * 0x1p1023, 4e-16 * length * 0x1p1023) << rule.to_string();
+    }
+    Array array = empty(context, {columns, 2}, Slab(0), dtype);
+    write_numbers(array, [](std::int64_t i) { return i == 3 ? std::nan("") : 1e200; });
+    const std::vector<Number> found = whole_numbers(norm(array, {0}));
+    EXPECT_TRUE(std::isnan(found[1].real()));
+    EXPECT_NEAR(found[0].real(), std::sqrt(dtype == Dtype::c128 ? 11.25 : 9.0) * 1e200, 1e185);
+    EXPECT_TRUE(std::isnan(norm(array)));
+    write_numbers(array, [](std::int64_t i) { return i == 3 ? HUGE_VAL : 1e200; });
+    EXPECT_EQ(norm(array), HUGE_VAL);
+  }
+}
+
+/// In memory of others any byte but 0 is true.
+RANK_TEST(ArrayReductions, BooleansOfAnyByte) {
+  if (context.state()->device != nullptr) return;  // the memory is this rank's
+  std::vector<std::uint8_t> bytes{2, 0, 255, 1};
+  const View view{bytes.data(), Dtype::boolean, {4}, {1}};
+  const Array truths = wrap(context, view, Slab(0), {4 * context.size()});
+  const std::int64_t ranks = context.size();
+  EXPECT_EQ(sum<std::int64_t>(truths), 3 * ranks);
+  EXPECT_EQ(mean<double>(truths), 0.75);
+  EXPECT_TRUE(max<bool>(truths));
+  EXPECT_EQ(norm(truths), std::sqrt(3.0 * static_cast<double>(ranks)));
+  EXPECT_EQ(dot<std::int64_t>(truths, truths), 3 * ranks);
+  EXPECT_EQ(sum<int>(astype(truths, Dtype::u8)), 3 * ranks);
+  const Array ones = astype(astype(truths, Dtype::i32), Dtype::boolean);
+  EXPECT_TRUE(compare(truths, ones).equal);
+  EXPECT_EQ(at<bool>(truths, {2}), true);
+  EXPECT_EQ(to_string(truths.window({0}, {4})), "[ True False  True  True]");
 }
 
 RANK_TEST(ArrayReductions, OfNothing) {

@@ -35,6 +35,7 @@ struct Fold {
   Reduction reduction = Reduction::sum;
   Folded folded = Folded::value;
   Dtype dtype = Dtype::f64, joined = Dtype::f64;
+  double factor = 1;
   void* data[3] = {};
   alignas(16) unsigned char identity[16] = {};  // of the reduction, joined
   ElementLoops kept, over;
@@ -48,6 +49,8 @@ struct Finish {
   Dtype joined = Dtype::f64, result = Dtype::f64;
   bool root = false;
   double divisor = 1;
+  bool replaces = false;  // only results of f64 from `least` to `most`
+  double least = 0, most = 0;
   void* data[2] = {};
   ElementLoops loops;
 };

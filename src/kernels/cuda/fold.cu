@@ -88,11 +88,15 @@ __device__ J folded_number(const Fold& what, const std::int64_t (&at)[3]) {
   if constexpr (std::is_same_v<J, double>) {
     if (what.folded == Folded::square && is_complex_number(what.dtype)) {
       const Complex<double> value = load_complex(what.dtype, what.data[a], at[a]);
-      return value.real * value.real + value.imaginary * value.imaginary;
+      const double real = what.factor * value.real, imaginary = what.factor * value.imaginary;
+      return real * real + imaginary * imaginary;
     }
   }
   J value = load_number<J>(what.dtype, what.data[a], at[a]);
-  if (what.folded == Folded::square) return reduce<Reduction::product>(value, value);
+  if (what.folded == Folded::square) {
+    if constexpr (std::is_same_v<J, double>) value *= what.factor;
+    return reduce<Reduction::product>(value, value);
+  }
   if (what.folded == Folded::value) return value;
   if constexpr (std::is_same_v<J, Complex<double>>) {
     if (what.folded == Folded::conjugate_product) value.imaginary = -value.imaginary;
@@ -292,6 +296,10 @@ __global__ void finish_elements(const __grid_constant__ Finish what, std::int64_
     move_to(what.loops, elements <= narrow_numbers, i, at);
     J value = static_cast<const J*>(what.data[a])[at[a]];
     if constexpr (std::is_floating_point_v<J>) {
+      if (what.replaces) {
+        const double before = static_cast<const double*>(what.data[to])[at[to]];
+        if (!(before >= what.least && before <= what.most)) continue;
+      }
       if (what.root) value = sqrt(value);
       value /= what.divisor;
     } else if constexpr (!std::is_integral_v<J>) {

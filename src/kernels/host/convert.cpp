@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/check.hpp"
+#include "base/element_at.hpp"
 #include "base/visit_dtype.hpp"
 
 namespace partita::kernels {
@@ -94,7 +95,8 @@ void convert_row(const CopyLoop& row, Dtype dtype, const char* from, char* to) {
     const std::int64_t now = std::min(piece, row.count - done);
     const char* const source = from + done * row.from_stride;
     const auto value = [&](std::size_t i, std::int64_t stride) {
-      return widened(*reinterpret_cast<const T*>(source + static_cast<std::int64_t>(i) * stride));
+      const char* const place = source + static_cast<std::int64_t>(i) * stride;
+      return widened(element_at(reinterpret_cast<const T*>(place)));
     };
     const auto count = static_cast<std::size_t>(now);
     if (row.from_stride == sizeof(T)) {

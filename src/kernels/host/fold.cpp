@@ -6,6 +6,7 @@
 #include <span>
 
 #include "base/check.hpp"
+#include "base/element_at.hpp"
 #include "base/round.hpp"
 #include "base/visit_dtype.hpp"
 #include "kernels/host/number_rules.hpp"
@@ -26,6 +27,7 @@ struct Run {
   const std::byte* b = nullptr;
   std::int64_t step_a = 0, step_b = 0;  // in elements
   std::int64_t count = 0;
+  double factor = 1;
 };
 
 template <class J, class S>
@@ -55,15 +57,15 @@ std::complex<T> conjugate(std::complex<T> value) {
   return std::conj(value);
 }
 
-/// S: how elements are stored (booleans as bytes). J: in what they are joined.
+/// S: how elements are stored. J: in what they are joined.
 template <class S, class J, Folded folded>
 void load(const Run& run, J* dense) {
   const auto* const first = reinterpret_cast<const S*>(run.a);
   const auto each = [&](const auto& number) {
     if (run.step_a == 1) {
-      for (std::int64_t i = 0; i < run.count; ++i) dense[i] = number(first[i]);
+      for (std::int64_t i = 0; i < run.count; ++i) dense[i] = number(element_at(first + i));
     } else {
-      for (std::int64_t i = 0; i < run.count; ++i) dense[i] = number(first[i * run.step_a]);
+      for (std::int64_t i = 0; i < run.count; ++i) dense[i] = number(element_at(first + i * run.step_a));
     }
   };
   if constexpr (folded == Folded::value) {
@@ -72,14 +74,17 @@ void load(const Run& run, J* dense) {
     each([](S x) { return static_cast<J>(is_true(x)); });
   } else if constexpr (folded == Folded::square) {
     if constexpr (std::is_same_v<S, std::complex<float>> || std::is_same_v<S, std::complex<double>>) {
-      each([](S x) { return std::norm(std::complex<double>(x)); });
+      each([factor = run.factor](S x) { return std::norm(factor * std::complex<double>(x)); });
+    } else if constexpr (std::is_same_v<S, double>) {
+      each([factor = run.factor](S x) { return (factor * x) * (factor * x); });
     } else {
       each([](S x) { return joined_as<J>(x) * joined_as<J>(x); });
     }
   } else {
     const auto* const second = reinterpret_cast<const S*>(run.b);
     for (std::int64_t i = 0; i < run.count; ++i) {
-      const J x = joined_as<J>(first[i * run.step_a]), y = joined_as<J>(second[i * run.step_b]);
+      const J x = joined_as<J>(element_at(first + i * run.step_a)),
+              y = joined_as<J>(element_at(second + i * run.step_b));
       dense[i] = product_of(folded == Folded::product ? x : conjugate(x), y);
     }
   }
@@ -217,7 +222,7 @@ class Folding {
   void with_numbers(const Offsets& at, std::int64_t count, const Body& body) {
     const std::int64_t bytes = size_of(pass_.dtype);
     Run run{static_cast<const std::byte*>(pass_.data[a]) + at[a] * bytes, nullptr, inner_.strides[a],
-            inner_.strides[b], count};
+            inner_.strides[b], count, pass_.factor};
     if (run.step_a == 1 && pass_.folded == Folded::value && pass_.dtype == pass_.joined) {
       return body([numbers = reinterpret_cast<const J*>(run.a)](std::int64_t i) { return numbers[i]; },
                   count);
@@ -317,6 +322,9 @@ inline constexpr bool fits =
 template <class S, class J>
 void finish_nest(const FinishPass& pass, std::span<const ElementwiseLoop> loops, S* result, const J* from) {
   if (loops.empty()) {
+    if constexpr (std::is_same_v<S, double>) {
+      if (pass.replaced && !pass.replaced->contains(*result)) return;
+    }
     *result = finished<S>(pass, *from);
     return;
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <partita/dtype.hpp>
 #include <partita/reduction.hpp>
 #include <vector>
@@ -14,7 +15,7 @@ namespace partita::kernels {
 enum class Folded : std::uint8_t {
   value,
   truth,              ///< 1 where it is not zero, else 0
-  square,             ///< |a|^2
+  square,             ///< |factor a|^2
   product,            ///< a b
   conjugate_product,  ///< conj(a) b
 };
@@ -30,6 +31,7 @@ struct FoldPass {
   std::array<void*, 3> data{};
   std::vector<ElementwiseLoop> kept;  ///< over k; no count is 0
   std::vector<ElementwiseLoop> over;  ///< over r; a count of 0: the identity of the reduction
+  double factor = 1;                  ///< of squares of f64 and c128; others take none
 };
 
 /// As of an ElementwisePass: what is kept in the order of `to`, the others in that of `a`.
@@ -38,12 +40,19 @@ FoldPass simplify(FoldPass pass);
 /// In a fixed order, pairwise. `pass` is simplified. A NaN in a min or max wins. Thread-safe.
 void fold(const FoldPass& pass);
 
-/// to[k] = the result for what has been joined: divided, or its root, rounded to the result's dtype.
+/// From `least` to `most`, both included.
+struct Between {
+  double least, most;
+  bool contains(double x) const { return x >= least && x <= most; }
+};
+
+/// to[k] = the result for what has been joined: its root, divided, rounded to the result's dtype.
 struct FinishPass {
   Dtype joined = Dtype::f64;
   Dtype result = Dtype::f64;
   bool root = false;
   double divisor = 1;
+  std::optional<Between> replaced{};   ///< of f64: results outside of it stay as they are
   std::array<void*, 2> data{};         ///< to, from; they do not overlap
   std::vector<ElementwiseLoop> loops;  ///< no count is 0
 };
