@@ -15,9 +15,10 @@ namespace partita {
 namespace detail {
 PARTITA_API Array full(const Context& context, const Shape& shape, const Distribution& distribution,
                        Dtype dtype, const void* value, const ArrayOptions& options, SourcePlace where);
-/// start, stop and step: of std::int64_t, std::uint64_t or double, as `number` says.
-PARTITA_API Array arange(const Context& context, Dtype number, const void* start, const void* stop,
-                         const void* step, const Distribution& distribution, Dtype dtype,
+/// start, stop and step: of std::int64_t, std::uint64_t or double, as `number` says. `counted`: in which the
+/// number of elements is computed; f32, or `number` itself.
+PARTITA_API Array arange(const Context& context, Dtype number, Dtype counted, const void* start,
+                         const void* stop, const void* step, const Distribution& distribution, Dtype dtype,
                          const ArrayOptions& options, SourcePlace where);
 
 /// What ranges are computed in.
@@ -53,17 +54,18 @@ Array full(const Context& context, const Shape& shape, const Distribution& distr
 }
 
 /// start, start + step, ... below (with a negative step: above) `stop`, along one dimension; the dtype is
-/// that of T, an integer or floating type. As NumPy's: with a step that is no integer the number of elements
-/// is ceil((stop - start) / step), element i is start + i step. ArgumentError: a step of 0, a NaN or
-/// infinity.
+/// that of T, an integer or floating type. As NumPy's: the number of elements is ceil((stop - start) / step),
+/// of floating numbers computed in T, element i is start + i step, computed in f64. ArgumentError: a step of
+/// 0, a NaN or infinity.
 template <detail::InRange T>
 Array arange(const Context& context, T start, T stop, T step, const Distribution& distribution,
              const ArrayOptions& options = {}, SourcePlace where = SourcePlace::current()) {
   using Number = detail::RangeNumber<T>;
   const Number first = static_cast<Number>(start), last = static_cast<Number>(stop),
                by = static_cast<Number>(step);
-  return detail::arange(context, dtype_of<Number>(), &first, &last, &by, distribution, dtype_of<T>(), options,
-                        where);
+  constexpr Dtype counted = std::is_same_v<T, float> ? Dtype::f32 : dtype_of<Number>();
+  return detail::arange(context, dtype_of<Number>(), counted, &first, &last, &by, distribution, dtype_of<T>(),
+                        options, where);
 }
 /// The same of numbers of several types: the dtype is that of their common type; of integers with and without
 /// a sign (`arange(context, 0, v.size(), 1, Slab(0))`) i64, where one beyond 2^63 - 1 is an ArgumentError.

@@ -18,11 +18,18 @@ namespace {
 template <class Number>
 struct Range {
   Number start, stop, step;
+  bool counted_in_f32 = false;
 
+  /// With the rounding of the numbers that the caller has given: 0.3F / 0.1F is 3, and as f64 it is more.
+  double steps() const {
+    if (!counted_in_f32) return std::ceil((stop - start) / step);
+    const float whole = static_cast<float>(stop) - static_cast<float>(start);
+    return std::ceil(static_cast<double>(whole / static_cast<float>(step)));
+  }
   std::int64_t count() const {
     check(step != 0, "arange: the step is 0");
     if constexpr (std::is_floating_point_v<Number>) {
-      const double steps = std::ceil((stop - start) / step);
+      const double steps = this->steps();
       check(std::isfinite(steps) && steps < 0x1p63, "arange: from {} to {} by {}", start, stop, step);
       return steps > 0 ? static_cast<std::int64_t>(steps) : 0;
     } else {
@@ -55,7 +62,11 @@ Array arange_of(const Context& context, const Range<Number>& range, const Distri
   Array array = empty(context, {count}, distribution, dtype, options, where);
   arrays::fill_by_number(array, [&](std::int64_t number, auto& element) {
     using T = std::remove_reference_t<decltype(element)>;
-    if constexpr (std::is_arithmetic_v<T>) element = static_cast<T>(range.at(number));
+    if constexpr (std::is_arithmetic_v<T>) {
+      element = static_cast<T>(range.at(number));
+    } else if constexpr (is_small_float_type<T> && std::is_floating_point_v<Number>) {
+      element = nearest<T>(range.at(number));
+    }
   });
   return array;
 }
@@ -79,11 +90,14 @@ Array detail::full(const Context& context, const Shape& shape, const Distributio
   return array;
 }
 
-Array detail::arange(const Context& context, Dtype number, const void* start, const void* stop,
+Array detail::arange(const Context& context, Dtype number, Dtype counted, const void* start, const void* stop,
                      const void* step, const Distribution& distribution, Dtype dtype,
                      const ArrayOptions& options, SourcePlace where) {
-  if (number == Dtype::f64)
-    return arange_of(context, range_of<double>(start, stop, step), distribution, dtype, options, where);
+  if (number == Dtype::f64) {
+    auto range = range_of<double>(start, stop, step);
+    range.counted_in_f32 = counted == Dtype::f32;
+    return arange_of(context, range, distribution, dtype, options, where);
+  }
   if (number == Dtype::u64)
     return arange_of(context, range_of<std::uint64_t>(start, stop, step), distribution, dtype, options,
                      where);

@@ -74,6 +74,10 @@ RANK_TEST(Create, RangesAreThoseOfNumPy) {
   EXPECT_EQ(tenths.shape(), Shape({11}));
   expect_numbers<double>(tenths, [](std::int64_t i) { return 0.0 + static_cast<double>(i) * 0.1; });
 
+  // As NumPy of numpy.float32: 0.3F / 0.1F is a little more than 3, and is rounded to it.
+  EXPECT_EQ(arange(context, 0.0F, 0.3F, 0.1F, Slab(0)).shape(), Shape({3}));
+  EXPECT_EQ(arange(context, 0.0F, 1.0F, 0.1F, Slab(0)).shape(), Shape({10}));
+  EXPECT_EQ(arange(context, 0.0F, 1.01F, 0.1F, Slab(0)).shape(), Shape({11}));
   EXPECT_EQ(arange(context, 5, 5, 1, Slab(0)).shape(), Shape({0}));
   EXPECT_EQ(arange(context, 5, 4, 1, Slab(0)).shape(), Shape({0}));
   EXPECT_EQ(arange(context, 0.0F, -1.0F, 0.5F, Slab(0)).shape(), Shape({0}));

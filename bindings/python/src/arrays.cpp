@@ -140,8 +140,13 @@ Array range_of(const Context& context, const nb::handle& start, const nb::handle
   const nb::gil_scoped_release unlocked;
   return for_dtype(dtype, [&](auto zero) -> Array {
     using T = decltype(zero);
-    if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) {
+    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
       return arange(context, first.as<T>(), last.as<T>(), by.as<T>(), distribution, options, where);
+    } else if constexpr (!std::is_same_v<T, bool> && std::is_convertible_v<T, double>) {
+      // Counted in double precision, as Python's numbers are, whatever the dtype.
+      const double numbers[] = {first.as<double>(), last.as<double>(), by.as<double>()};
+      return detail::arange(context, Dtype::f64, Dtype::f64, &numbers[0], &numbers[1], &numbers[2],
+                            distribution, dtype, options, where);
     } else {
       throw ArgumentError(std::string("arange: there are none of dtype ") + numpy_name(dtype));
     }
