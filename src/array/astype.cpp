@@ -1,4 +1,6 @@
+#include <optional>
 #include <partita/astype.hpp>
+#include <partita/redistribute.hpp>
 
 #include "array/array_name.hpp"
 #include "array/array_state.hpp"
@@ -23,10 +25,49 @@ void convert_across(const Array& array, Array& result) {
   if (to_device) copy(to, result);
 }
 
-/// Whether numbers lose their fraction, or all but whether they are 0: what has been added up then is
-/// something else than what is added up of the converted.
-bool cuts_off(Dtype from, Dtype to) {
-  return to == Dtype::boolean || (is_integer(to) && !is_integer(from));
+/// Whether every number of an integer dtype is one of the other, too.
+bool contains_all(Dtype to, Dtype from) {
+  const bool wider = size_of(to) > size_of(from);
+  return is_signed(from) == is_signed(to) ? wider || to == from : wider && is_signed(to);
+}
+
+/// Whether contributions may be converted one by one: what is joined of the converted is what has been
+/// joined, converted (of sums, but for rounding and overflow). Integers that become narrower keep their low
+/// bits: enough for sums, products and bits, but their order changes, and one that is not 0 may become 0.
+bool converts_contributions(Reduction reduction, Dtype from, Dtype to) {
+  if (from == to) return true;
+  if (to == Dtype::boolean || !is_defined(reduction, to)) return false;
+  if (from == Dtype::boolean) return reduction != Reduction::sum;  // which is "or"
+  if (!is_integer(to)) return true;
+  if (!is_integer(from)) return false;  // the fraction is lost
+  switch (reduction) {
+    case Reduction::min:
+    case Reduction::max:
+      return contains_all(to, from);
+    case Reduction::logical_and:
+    case Reduction::logical_or:
+    case Reduction::logical_xor:
+      return size_of(to) >= size_of(from);
+    default:
+      return true;
+  }
+}
+
+/// Where contributions cannot be converted one by one, but what they are joined to can be, and may stand in
+/// the place of each of them: the layout of the joined. Nothing: no such case.
+std::optional<Layout> joined_layout(const Layout& layout, Dtype from, Dtype to) {
+  const std::optional<Partial> partial = layout.partial();
+  if (!partial || !is_integer(from) || !is_integer(to)) return std::nullopt;
+  const Reduction reduction = partial->reduction;
+  const bool once_is_enough = reduction == Reduction::min || reduction == Reduction::max ||
+                              reduction == Reduction::logical_and || reduction == Reduction::logical_or;
+  if (!once_is_enough || converts_contributions(reduction, from, to)) return std::nullopt;
+  const auto* const rule = layout.distribution().as<Partitioned>();
+  if (rule == nullptr || !(layout == Layout(*rule, layout.shape(), layout.ranks())))
+    return std::nullopt;  // a window
+  Partitioned joined = *rule;
+  joined.spec.partial_axes.clear();
+  return Layout(joined, layout.shape(), layout.ranks());
 }
 
 }  // namespace
@@ -41,6 +82,7 @@ Array converted(std::string_view operation, const Array& array, Dtype dtype, con
   const bool loses = is_complex(array.dtype()) && !is_complex(dtype) && dtype != Dtype::boolean;
   const MemorySpace space = options.space.value_or(array.local().space);
   const bool on_device = array.local().space == MemorySpace::device && space == MemorySpace::device;
+  std::optional<Layout> joined;
   runtime::collectively(*context, operation, [&]() -> std::vector<Fact> {
     arrays::require_stream_of_device(operation, on_device || space != array.local().space, stream);
     if (!on_device) devices::follow(*context, operation, stream);
@@ -48,13 +90,16 @@ Array converted(std::string_view operation, const Array& array, Dtype dtype, con
           "astype: {} numbers do not become {}: write the part that is meant, or the absolute value, into a "
           "real array (for_each_local, fill)",
           name(array.dtype()), name(dtype));
-    check(
-        !array.layout().partial() || dtype == array.dtype() || !cuts_off(array.dtype(), dtype),
-        "astype: the array {} is partial, and its contributions cannot become {} one by one; redistribute it "
-        "first",
-        array.layout().to_string(), name(dtype));
+    const std::optional<Partial> partial = array.layout().partial();
+    joined = joined_layout(array.layout(), array.dtype(), dtype);
+    check(!partial || joined || converts_contributions(partial->reduction, array.dtype(), dtype),
+          "astype: the array {} of {} is partial, and its contributions cannot become {} one by one; "
+          "redistribute it first",
+          array.layout().to_string(), name(array.dtype()), name(dtype));
     return {{"array", arrays::name_of(array)}, {"dtype", std::string(name(dtype))}};
   });
+  if (joined) devices::follow(*context, operation, stream);
+  const Array source = joined ? redistribute(array, *joined) : array;
   ArrayOptions made = options;
   made.space = space;
   Array result = arrays::allocate(context, array.layout(), dtype, made,
@@ -62,9 +107,11 @@ Array converted(std::string_view operation, const Array& array, Dtype dtype, con
   if (on_device && dtype == array.dtype()) {
     copy(array, result, stream);
   } else if (on_device) {
-    arrays::convert_on_device(*context, array.local(), result.local(), stream);
+    arrays::convert_on_device(*context, source.local(), result.local(), stream);
   } else {
-    const auto across = [&] { dtype == array.dtype() ? copy(array, result) : convert_across(array, result); };
+    const auto across = [&] {
+      dtype == array.dtype() ? copy(array, result) : convert_across(source, result);
+    };
     // Between host and device it takes memory, which some rank may not have.
     if (space == array.local().space) {
       across();

@@ -104,6 +104,51 @@ RANK_TEST(Astype, PartialArraysKeepTheirContributions) {
   }
 }
 
+/// What is joined of the converted is what has been joined, converted; or it is an error.
+RANK_TEST(Astype, ContributionsAreConvertedWhereTheyMayBe) {
+  struct Case {
+    const char* reduction;
+    Dtype from, to;
+    bool converts;
+  };
+  for (const Case& one : std::initializer_list<Case>{
+           {"max", Dtype::i64, Dtype::i8, true},         {"min", Dtype::i64, Dtype::i32, true},
+           {"max", Dtype::u8, Dtype::i8, true},          {"min", Dtype::i32, Dtype::u32, true},
+           {"max", Dtype::i32, Dtype::u64, true},        {"max", Dtype::i8, Dtype::i64, true},
+           {"min", Dtype::u32, Dtype::i64, true},        {"max", Dtype::i64, Dtype::f32, true},
+           {"min", Dtype::f64, Dtype::f16, true},        {"min", Dtype::f64, Dtype::f8e4m3, false},
+           {"sum", Dtype::i64, Dtype::u8, true},         {"product", Dtype::i64, Dtype::i8, true},
+           {"sum", Dtype::boolean, Dtype::i32, false},   {"max", Dtype::boolean, Dtype::i32, true},
+           {"logical_or", Dtype::i32, Dtype::i8, true},  {"logical_xor", Dtype::i32, Dtype::i8, false},
+           {"logical_and", Dtype::i8, Dtype::i32, true}, {"logical_or", Dtype::i32, Dtype::f32, false},
+           {"bit_xor", Dtype::i64, Dtype::i16, true},    {"bit_and", Dtype::i8, Dtype::u64, true}}) {
+    SCOPED_TRACE(std::string(one.reduction) + " of " + std::string(name(one.from)) + " to " +
+                 std::string(name(one.to)));
+    const std::string mesh =
+        "mesh:x=" + std::to_string(context.size()) + ":-;partial=" + one.reduction + ":x";
+    Array partial = empty(context, {6}, Distribution::parse(mesh), one.from);
+    each_element(partial, [&](std::int64_t number, auto& element) {
+      using T = std::decay_t<decltype(element)>;
+      constexpr double values[] = {300, 5, 100, 0, 256, 1};  // of which integers keep the low bits
+      const auto value = static_cast<std::int64_t>(values[(number + context.rank()) % 6]);
+      if constexpr (std::is_integral_v<T>) {
+        element = static_cast<T>(value);
+      } else {
+        element = make_value<T>(static_cast<int>(value));
+      }
+    });
+    if (!one.converts && context.size() > 1) {
+      const std::string text = same_error<ArgumentError>(context, [&] { (void)astype(partial, one.to); });
+      EXPECT_TRUE(contains(text, "redistribute it first")) << text;
+      continue;
+    }
+    if (!one.converts) continue;  // one contribution is no partial array
+    const Array after = astype(redistribute(partial, Replicated()), one.to);
+    const Array before = redistribute(astype(partial, one.to), Replicated());
+    EXPECT_TRUE(compare(after, before).equal);
+  }
+}
+
 RANK_TEST(Astype, ComplexToRealSaysWhatToDo) {
   const Array array = zeros(context, {4, 3}, Slab(0), Dtype::c64);
   const std::string text = same_error<ArgumentError>(context, [&] { (void)astype(array, Dtype::f32); });
