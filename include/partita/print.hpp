@@ -11,10 +11,13 @@ namespace partita {
 struct PrintOptions {
   std::int64_t threshold = 1000;  ///< elements; of a larger array only the edges
   std::int64_t edge = 3;          ///< elements at each end of each dimension, at least 1
-  int precision = 8;              ///< significant digits of floating numbers, 1 to 17
+  int precision = 8;              ///< digits behind the point of floating numbers, 0 to 17
 };
 
-/// The values in brackets, as NumPy writes them; in place of what is left out, an ellipsis. The same text on
+/// The values in brackets, as NumPy's `array2string` writes them: floating numbers with as many digits as
+/// tell them apart in their dtype, `precision` at most, all in one form, with exponents where magnitudes are
+/// far apart; lines of at most 75 characters; in place of what is left out, an ellipsis. bfloat16 and numbers
+/// of 8 bits are written likewise. The same text on
 /// every rank. Only what is written is gathered. Collective, blocking. Errors, the same on every rank:
 /// ArgumentError (a partial array has no values yet: redistribute it first; options out of range),
 /// DisagreementError.

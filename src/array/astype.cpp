@@ -70,10 +70,6 @@ std::optional<Layout> joined_layout(const Layout& layout, Dtype from, Dtype to) 
   return Layout(joined, layout.shape(), layout.ranks());
 }
 
-}  // namespace
-
-namespace {
-
 /// `operation`: what the caller has called.
 Array converted(std::string_view operation, const Array& array, Dtype dtype, const ArrayOptions& options,
                 Stream stream, SourcePlace where) {

@@ -8,6 +8,7 @@
 #include "array/array_name.hpp"
 #include "array/array_state.hpp"
 #include "array/elements.hpp"
+#include "array/number_texts.hpp"
 #include "base/check.hpp"
 #include "base/visit_dtype.hpp"
 #include "device/device_synchronization.hpp"
@@ -34,52 +35,37 @@ std::vector<Shown> shown_of(const Shape& shape, const PrintOptions& options) {
   return shown;
 }
 
-template <class T>
-std::string text_of(const T& value, int precision) {
-  if constexpr (std::is_same_v<T, bool>) {
-    return value ? "true" : "false";
-  } else if constexpr (std::is_integral_v<T>) {
-    return std::to_string(value);
-  } else if constexpr (is_small_float_type<T>) {
-    return text_of(to_float(value), precision);
-  } else if constexpr (std::is_floating_point_v<T>) {
-    return fmt::format("{:.{}g}", value, precision);
-  } else {
-    return fmt::format("{:.{}g}{:+.{}g}i", value.real(), precision, value.imag(), precision);
-  }
-}
-
-/// What one rank has to give: the row-major number of an element in the whole array, and its text.
-struct Written {
+/// What one rank has to give: the row-major number of an element in the whole array, and its bytes.
+struct Given {
   std::int64_t number = 0;
-  std::string text;
+  std::string bytes;
 };
 
-auto members_of(is_a<Written> auto& written) {
-  return std::tie(written.number, written.text);
+auto members_of(is_a<Given> auto& given) {
+  return std::tie(given.number, given.bytes);
 }
 
 /// Of the sub-array [lower, lower + shape).
-void write_window(const Array& array, const Index& lower, const Shape& shape, int precision,
-                  std::vector<Written>& written) {
+void give_window(const Array& array, const Index& lower, const Shape& shape, std::vector<Given>& given) {
   const Array part = arrays::on_host(array.window(lower, shape));
   const Strides strides = dense_strides(array.shape()), inside = dense_strides(shape);
   visit_dtype(array.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
-    arrays::for_each_element<T>(part.local(), part.layout(), array.context_state()->rank(),
-                                [&](std::int64_t number, const T& element) {
-                                  std::int64_t place = 0;
-                                  for (int d = 0; d < shape.size(); ++d)
-                                    place += (lower[d] + number / inside[d] % shape[d]) * strides[d];
-                                  written.push_back({place, text_of(element, precision)});
-                                });
+    arrays::for_each_element<T>(
+        part.local(), part.layout(), array.context_state()->rank(),
+        [&](std::int64_t number, const T& element) {
+          std::int64_t place = 0;
+          for (int d = 0; d < shape.size(); ++d)
+            place += (lower[d] + number / inside[d] % shape[d]) * strides[d];
+          given.push_back({place, {reinterpret_cast<const char*>(&element), sizeof element}});
+        });
   });
 }
 
 /// The corners that are shown, or all, of what this rank is the first to hold.
-std::vector<Written> written_here(const Array& array, const std::vector<Shown>& shown, int precision) {
-  std::vector<Written> written;
-  if (!arrays::is_first_holder(array.layout(), array.context_state()->rank())) return written;
+std::vector<Given> given_here(const Array& array, const std::vector<Shown>& shown) {
+  std::vector<Given> given;
+  if (!arrays::is_first_holder(array.layout(), array.context_state()->rank())) return given;
   int corners = 1;
   for (const Shown& one : shown) corners *= one.pieces();
   for (int corner = 0; corner < corners; ++corner) {
@@ -91,43 +77,80 @@ std::vector<Written> written_here(const Array& array, const std::vector<Shown>& 
       shape.push_back(one.length());
       rest /= one.pieces();
     }
-    write_window(array, lower, shape, precision, written);
+    give_window(array, lower, shape, given);
   }
-  return written;
+  return given;
 }
 
-/// The brackets around the texts, which are all of one width.
+/// The brackets around the texts, in lines of at most 75 characters.
 class Writer {
  public:
   Writer(std::map<std::int64_t, std::string> texts, const std::vector<Shown>& shown, const Shape& shape)
-      : texts_(std::move(texts)), shown_(shown), strides_(dense_strides(shape)) {
-    for (const auto& [number, text] : texts_) width_ = std::max(width_, text.size());
-  }
+      : texts_(std::move(texts)), shown_(shown), strides_(dense_strides(shape)) {}
 
   std::string write(std::size_t depth = 0, std::int64_t number = 0) const {
-    if (depth == shown_.size()) return fmt::format("{:>{}}", texts_.at(number), width_);
-    const Shown& one = shown_[depth];
-    const bool innermost = depth + 1 == shown_.size();
-    // As NumPy: rows below each other, and an empty line more between matrices, cubes, ...
-    const std::string gap =
-        innermost ? " " : std::string(shown_.size() - depth - 1, '\n') + std::string(depth + 1, ' ');
+    if (depth == shown_.size()) return texts_.at(number);
+    if (depth + 1 == shown_.size()) return row(depth, number);
+    // Rows below each other, and an empty line more between matrices, cubes, ...
+    const std::string gap = std::string(shown_.size() - depth - 1, '\n') + std::string(depth + 1, ' ');
     std::string text = "[";
-    for (int piece = 0; piece < one.pieces(); ++piece) {
-      if (piece > 0) text.append(gap).append("...").append(gap);
-      for (std::int64_t i = 0; i < one.length(); ++i) {
-        if (i > 0) text += gap;
-        text += write(depth + 1, number + (one.lower(piece) + i) * strides_[static_cast<int>(depth)]);
-      }
-    }
+    for_each_shown(depth, number, [&](std::int64_t next, bool first) {
+      if (!first) text += gap;
+      text += next < 0 ? "..." : write(depth + 1, next);
+    });
     return text + "]";
   }
 
  private:
+  static constexpr std::size_t line_width = 75;
+
+  /// body(number of what is shown next, or -1: the ellipsis; whether it is the first)
+  template <class Body>
+  void for_each_shown(std::size_t depth, std::int64_t number, const Body& body) const {
+    const Shown& one = shown_[depth];
+    for (int piece = 0; piece < one.pieces(); ++piece) {
+      if (piece > 0) body(-1, false);
+      for (std::int64_t i = 0; i < one.length(); ++i)
+        body(number + (one.lower(piece) + i) * strides_[static_cast<int>(depth)], piece == 0 && i == 0);
+    }
+  }
+
+  /// Along the innermost dimension.
+  std::string row(std::size_t depth, std::int64_t number) const {
+    const std::string indent(depth + 1, ' ');
+    const std::size_t width = line_width - depth - 1;  // a bracket for each dimension comes behind
+    std::string text, line = indent;
+    for_each_shown(depth, number, [&](std::int64_t next, bool first) {
+      if (!first) line += ' ';
+      const std::string& word = next < 0 ? ellipsis_ : texts_.at(next);
+      if (line.size() + word.size() > width && line.size() > indent.size()) {
+        line.resize(line.find_last_not_of(' ') + 1);
+        text += line + '\n';
+        line = indent;
+      }
+      line += word;
+    });
+    text += line;
+    return '[' + text.substr(indent.size()) + ']';
+  }
+
   std::map<std::int64_t, std::string> texts_;
   const std::vector<Shown>& shown_;
   Strides strides_;
-  std::size_t width_ = 0;
+  const std::string ellipsis_ = "...";
 };
+
+/// Of the elements that ranks have given, by number.
+std::map<std::int64_t, std::string> texts_by_number(const std::map<std::int64_t, std::string>& elements,
+                                                    const Array& array, int precision) {
+  std::vector<std::string> bytes;
+  for (const auto& [number, element] : elements) bytes.push_back(element);
+  const std::vector<std::string> texts =
+      arrays::texts_of(array.dtype(), bytes, precision, array.shape().empty());
+  std::map<std::int64_t, std::string> by_number;
+  for (std::size_t i = 0; const auto& [number, element] : elements) by_number.emplace(number, texts[i++]);
+  return by_number;
+}
 
 }  // namespace
 
@@ -137,22 +160,21 @@ std::string to_string(const Array& array, const PrintOptions& options) {
   runtime::collectively(context, "to_string", [&]() -> std::vector<Fact> {
     arrays::check_has_values("to_string", array);
     if (array.local().space == MemorySpace::device) devices::require_no_capture(context, "to_string");
-    check(options.threshold >= 0 && options.edge >= 1 && options.precision >= 1 && options.precision <= 17,
-          "to_string: a threshold of {} (0 or more), an edge of {} (1 or more), a precision of {} (1 to 17)",
+    check(options.threshold >= 0 && options.edge >= 1 && options.precision >= 0 && options.precision <= 17,
+          "to_string: a threshold of {} (0 or more), an edge of {} (1 or more), a precision of {} (0 to 17)",
           options.threshold, options.edge, options.precision);
     return {{"array", arrays::name_of(array)},
             {"options", fmt::format("{} {} {}", options.threshold, options.edge, options.precision)}};
   });
   const std::vector<Shown> shown = shown_of(array.shape(), options);
-  std::map<std::int64_t, std::string> texts;
-  std::vector<Written> mine;
-  runtime::check_or_tell_all(context, "to_string",
-                             [&] { mine = written_here(array, shown, options.precision); });
-  for (std::vector<Written>& of_rank : runtime::exchange_values(context, "to_string", mine)) {
-    for (Written& one : of_rank) texts.emplace(one.number, std::move(one.text));
+  std::map<std::int64_t, std::string> elements;
+  std::vector<Given> mine;
+  runtime::check_or_tell_all(context, "to_string", [&] { mine = given_here(array, shown); });
+  for (std::vector<Given>& of_rank : runtime::exchange_values(context, "to_string", mine)) {
+    for (Given& one : of_rank) elements.emplace(one.number, std::move(one.bytes));
   }
   if (volume(array.shape()) == 0) return "[]";
-  return Writer(std::move(texts), shown, array.shape()).write();
+  return Writer(texts_by_number(elements, array, options.precision), shown, array.shape()).write();
 }
 
 std::ostream& operator<<(std::ostream& stream, const Array& array) {

@@ -275,11 +275,32 @@ def test_gathering_copies_printing(ctx):
     copied = a.copy()
     copied[...] = 0
     assert (a.gather() == source).all()
-    assert a.to_string() == str(np.float64(source)).replace(".", "")
+    assert a.to_string() == np.array2string(source)
     assert "4x5 slab:1" in repr(a) and str(a.local) in str(a)
     for what in [bool, np.asarray, list]:
         with pytest.raises((TypeError, ValueError)):
             what(a)
+
+
+def test_texts_are_numpys(ctx):
+    """Numbers of every dtype, near each other and far apart, cut, in several lines, and of more dimensions."""
+    random, nan, inf = np.random.default_rng(7), np.nan, np.inf
+    samples = [
+        random.normal(size=(7, 3)), random.normal(size=30) * 1e-3, random.normal(size=40) * 10.0 ** random.integers(-20, 20, 40),
+        np.array([1.30400005, 1.74880904]), np.array([3.3e9, 9.05e-6]), np.array([0.1 + 0.2, 1.0]), np.array([1e16, 1.0]),
+        np.array([nan, 1.0, -inf]), np.array([nan, inf]), np.array([nan, 1e9, -inf, -0.0]), np.zeros(3), np.array([0.0, -1e-300]),
+        np.array([99999.5, 0.00010001]), np.array([999999.5, 1234.0]), np.array([1000.0, 1.0]), np.array([1001.0, 1.0]), np.arange(2000.0), random.normal(size=(30, 40)),
+        random.normal(size=(2, 3, 4)), random.integers(-1000, 1000, (9, 20)).astype(float), np.array([[1e100, nan], [1.5, 2.5]]),
+    ]  # fmt: skip
+    for x in samples:
+        for dtype in ("float64", "float32", "float16", "complex128", "complex64", "int64", "int8", "bool"):
+            with np.errstate(all="ignore"):
+                y = (x - 2j * x[::-1]).astype(dtype) if "complex" in dtype else x.astype(dtype)
+            a = spread(ctx, y, pt.Slab(0))
+            assert a.to_string() == np.array2string(y), (dtype, y)
+            assert a.to_string(threshold=5, edge=1, precision=3) == np.array2string(y, threshold=5, edgeitems=1, precision=3)
+    for x in (np.array(1.5), np.array(True), np.array(-3), np.zeros((0, 4))):
+        assert pt.full(ctx, x.shape, pt.Replicated(), x.item() if x.size else 0.0).to_string() == np.array2string(x)
 
 
 def test_packages_are_kept(ctx):
