@@ -49,8 +49,7 @@ Array rows_of(const Context& context, const Array& numbers, const Shape& matrix,
 Files write_halves(const Context& context, const std::string& folder, const Volume& volume) {
   const std::int64_t slices = volume.shape[0], half = (slices + 1) / 2;
   Files files{folder + "/left.npy", folder + "/right.npy", {half, partita::volume(volume.shape) / slices}};
-  if (context.rank() == 0) std::filesystem::create_directories(folder);
-  context.barrier();
+  rank_zero(context, [&] { std::filesystem::create_directories(folder); });
   const Array source = numbers_of(load(context, volume, Slab(1)));
   write_npy(files.left, rows_of(context, source, files.shape, [](std::int64_t i) { return i; }));
   write_npy(files.right,

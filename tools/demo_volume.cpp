@@ -66,7 +66,7 @@ Volume choose_volume(const std::string& input) {
   Volume volume;
   if (!input.empty()) {
     volume.path = input;
-  } else if (std::filesystem::exists(usual_path)) {
+  } else if (std::error_code ignored; std::filesystem::exists(usual_path, ignored)) {
     volume.path = usual_path;
   }
   if (!volume.path) {

@@ -8,6 +8,7 @@
 #include <memory>
 #include <partita/mpi_report.hpp>
 #include <sstream>
+#include <system_error>
 
 #include "tools/command_line.hpp"
 #include "tools/job.hpp"
@@ -27,8 +28,10 @@ std::vector<std::string> split(const std::string& text) {
   return words;
 }
 
+/// What cannot be looked at (a folder that may not be read, a loop of links) is none.
 bool is_program(const std::string& path) {
-  return !path.empty() && !std::filesystem::is_directory(path) && access(path.c_str(), X_OK) == 0;
+  std::error_code ignored;
+  return !path.empty() && !std::filesystem::is_directory(path, ignored) && access(path.c_str(), X_OK) == 0;
 }
 
 LauncherKind kind_of(const std::string& version) {

@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <partita/error.hpp>
 #include <partita/version.hpp>
 
@@ -64,6 +65,8 @@ int run_guarded(CLI::App& app, std::vector<std::string> arguments) {
   } catch (const ArgumentError& error) {
     const std::string word = takes_a_program(app) ? "" : unknown();
     return word.empty() ? fail(usage, error.what()) : refuse(word);
+  } catch (const std::filesystem::filesystem_error& error) {  // whose text begins with "filesystem error: "
+    return fail(failure, fmt::format("{}: {}", error.path1().string(), error.code().message()));
   } catch (const std::exception& error) {
     return fail(failure, error.what());
   }

@@ -1,12 +1,15 @@
 // Files, read and written by all ranks at once, in any distribution.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <partita/array.hpp>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -25,7 +28,7 @@ struct FileHeader {
 /// V1; so ml_dtypes names other types of 8 bits, too, and they are taken for it. In HDF5 a compound of two
 /// equal floats is complex if its members are called r and i, re and im, or real and imag, in either order
 /// and in any case; a dataset without shape (H5S_NULL) is a FileError; where a dataset is missing the error
-/// names those that are there.
+/// names those that are there. Booleans are bytes: any but 0 is read as true.
 PARTITA_API FileHeader inspect_npy(const std::string& path);
 PARTITA_API FileHeader inspect_hdf5(const std::string& path, const std::string& dataset);
 
@@ -44,9 +47,32 @@ PARTITA_API Array read_hdf5(const Context& context, const std::string& path, con
 /// partial array is an ArgumentError: redistribute it first. Collective, blocking.
 PARTITA_API void write_npy(const std::string& path, const Array& array, Order order = Order::row_major);
 
-/// What HDF5 keeps beside a dataset or a group: a text, a number, or a vector of numbers.
-using Hdf5Attribute =
-    std::variant<std::string, std::int64_t, double, std::vector<std::int64_t>, std::vector<double>>;
+/// An attribute of another kind: it is listed and not read, and cannot be written.
+struct Hdf5Unread {
+  std::string what;  ///< for messages: "an array of 2 dimensions"
+  friend bool operator==(const Hdf5Unread&, const Hdf5Unread&) = default;
+};
+/// What an attribute may be.
+using Hdf5Value = std::variant<std::string, std::int64_t, std::uint64_t, double, std::vector<std::int64_t>,
+                               std::vector<std::uint64_t>, std::vector<double>, Hdf5Unread>;
+/// What HDF5 keeps beside a dataset or a group: a text, a number, or a vector of numbers. An integer is a
+/// std::int64_t, or a std::uint64_t where it is beyond 2^63 - 1; likewise a vector that is read. A value;
+/// made implicitly.
+struct Hdf5Attribute : Hdf5Value {
+  Hdf5Attribute() = default;
+  /// Of any integer type.
+  template <std::integral T>
+  Hdf5Attribute(T value) : Hdf5Value(static_cast<std::int64_t>(value)) {  // NOLINT: implicit by design
+    if constexpr (std::is_unsigned_v<T> && sizeof(T) == sizeof(std::uint64_t)) {
+      if (value >> 63U != 0) emplace<std::uint64_t>(value);
+    }
+  }
+  /// Of one of the others.
+  template <class T>
+  requires(!std::same_as<std::remove_cvref_t<T>, Hdf5Attribute> && !std::integral<std::remove_cvref_t<T>> &&
+           std::constructible_from<Hdf5Value, T>) Hdf5Attribute(T&& value)
+      : Hdf5Value(std::forward<T>(value)) {}  // NOLINT: implicit by design
+};
 /// By name.
 using Hdf5Attributes = std::map<std::string, Hdf5Attribute>;
 
@@ -66,7 +92,7 @@ struct Hdf5Options {
 /// not at all: an old one is copied first. With chunks the ranks write in turn. Errors besides: FileError (a
 /// device, a file that is not HDF5, a group of this name, a dataset where a group is wanted, vectors in
 /// attributes beyond 64 KiB), ArgumentError (chunks that do not fit the shape, compression without chunks or
-/// beyond 9, no name, a zero byte in names or texts).
+/// beyond 9, no name, a zero byte in names or texts, an attribute that was not read).
 PARTITA_API void write_hdf5(const std::string& path, const std::string& dataset, const Array& array,
                             const Hdf5Options& options = {});
 
@@ -98,8 +124,8 @@ struct Hdf5Entry {
 /// Local. FileError.
 PARTITA_API std::vector<Hdf5Entry> list_hdf5(const std::string& path);
 
-/// The attributes of a dataset or group ("/": of the file), but for those of other kinds (integers beyond
-/// 2^63 - 1 among them). Local. FileError.
+/// All attributes of a dataset or group ("/": of the file); those of other kinds as Hdf5Unread. Local.
+/// FileError.
 PARTITA_API Hdf5Attributes read_hdf5_attributes(const std::string& path, const std::string& object);
 
 /// The same for bytes of one rank, such as a picture: whole or not at all; a pipe that somebody reads is

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <limits>
-#include <optional>
 #include <type_traits>
+#include <utility>
 
 #include "base/check.hpp"
 
@@ -39,12 +39,19 @@ void write_one(hid_t object, const std::string& name, hid_t stored, hid_t memory
   if (data != nullptr) check_hdf5(H5Awrite(attribute, memory, data), path, what.c_str());
 }
 
+/// In memory, and as files have them.
+template <class Number>
+std::pair<hid_t, hid_t> number_types() {
+  if constexpr (std::is_same_v<Number, std::int64_t>) return {H5T_NATIVE_INT64, H5T_STD_I64LE};
+  if constexpr (std::is_same_v<Number, std::uint64_t>) return {H5T_NATIVE_UINT64, H5T_STD_U64LE};
+  return {H5T_NATIVE_DOUBLE, H5T_IEEE_F64LE};
+}
+
 template <class Number>
 void write_numbers(hid_t object, const std::string& name, const Number* numbers, hid_t space,
                    const std::string& path) {
-  constexpr bool is_integer = std::is_integral_v<Number>;
-  write_one(object, name, is_integer ? H5T_STD_I64LE : H5T_IEEE_F64LE,
-            is_integer ? H5T_NATIVE_INT64 : H5T_NATIVE_DOUBLE, space, numbers, path);
+  const auto [memory, stored] = number_types<Number>();
+  write_one(object, name, stored, memory, space, numbers, path);
 }
 
 void write_attribute(hid_t object, const std::string& name, const Hdf5Attribute& value,
@@ -55,6 +62,8 @@ void write_attribute(hid_t object, const std::string& name, const Hdf5Attribute&
       const Hdf5Handle type = text_type(path);
       const char* const text = given.c_str();
       write_one(object, name, type, type, scalar_space(path), &text, path);
+    } else if constexpr (std::is_same_v<Value, Hdf5Unread>) {
+      invariant(false, "the attribute \"{}\" is written, which was not read", name);
     } else if constexpr (is_vector<Value>) {
       const hsize_t count = given.size();
       const Hdf5Handle space(H5Screate_simple(1, &count, nullptr), H5Sclose, path,
@@ -64,7 +73,7 @@ void write_attribute(hid_t object, const std::string& name, const Hdf5Attribute&
       write_numbers(object, name, &given, scalar_space(path), path);
     }
   };
-  std::visit(write, value);
+  std::visit(write, static_cast<const Hdf5Value&>(value));
 }
 
 /// Of fixed length, padded as the file says, or of any length.
@@ -85,10 +94,11 @@ std::string read_text(hid_t attribute, hid_t type, const std::string& path) {
 }
 
 template <class Number>
-Hdf5Attribute read_numbers(hid_t attribute, hid_t memory, hid_t space, const std::string& path) {
+Hdf5Attribute read_numbers(hid_t attribute, hid_t space, const std::string& path) {
   std::vector<Number> numbers(static_cast<std::size_t>(H5Sget_simple_extent_npoints(space)));
   if (!numbers.empty())
-    check_hdf5(H5Aread(attribute, memory, numbers.data()), path, "cannot read an attribute");
+    check_hdf5(H5Aread(attribute, number_types<Number>().first, numbers.data()), path,
+               "cannot read an attribute");
   if (H5Sget_simple_extent_ndims(space) == 0) return numbers.front();
   return numbers;
 }
@@ -102,24 +112,54 @@ bool has_larger_numbers(hid_t attribute, hid_t type, hid_t space, const std::str
   return *std::max_element(numbers.begin(), numbers.end()) > std::numeric_limits<std::int64_t>::max();
 }
 
-/// Nothing: of another kind.
-std::optional<Hdf5Attribute> read_attribute(hid_t attribute, const std::string& path) {
-  const Hdf5Handle type(H5Aget_type(attribute), H5Tclose, path, "cannot read the type of an attribute");
-  const Hdf5Handle space(H5Aget_space(attribute), H5Sclose, path, "cannot read the shape of an attribute");
-  if (H5Sget_simple_extent_type(space) == H5S_NULL || H5Sget_simple_extent_ndims(space) > 1)
-    return std::nullopt;
-  const bool is_scalar = H5Sget_simple_extent_ndims(space) == 0;
+/// What elements of this type are called; for those that are not read.
+std::string elements_of(hid_t type) {
   switch (H5Tget_class(type)) {
     case H5T_STRING:
-      return is_scalar ? std::optional<Hdf5Attribute>(read_text(attribute, type, path)) : std::nullopt;
+      return "texts";
     case H5T_INTEGER:
-      if (has_larger_numbers(attribute, type, space, path)) return std::nullopt;
-      return read_numbers<std::int64_t>(attribute, H5T_NATIVE_INT64, space, path);
+      return fmt::format("integers of {} bytes", H5Tget_size(type));
     case H5T_FLOAT:
-      return read_numbers<double>(attribute, H5T_NATIVE_DOUBLE, space, path);
+      return fmt::format("floating-point numbers of {} bytes", H5Tget_size(type));
+    case H5T_ENUM:
+      return "an enumeration";
+    case H5T_COMPOUND:
+      return "a compound";
+    case H5T_REFERENCE:
+      return "references";
+    case H5T_VLEN:
+      return "sequences of any length";
+    case H5T_ARRAY:
+      return "arrays";
     default:
-      return std::nullopt;
+      return "bytes without a type of numbers";
   }
+}
+
+Hdf5Attribute read_attribute(hid_t attribute, const std::string& path) {
+  const Hdf5Handle type(H5Aget_type(attribute), H5Tclose, path, "cannot read the type of an attribute");
+  const Hdf5Handle space(H5Aget_space(attribute), H5Sclose, path, "cannot read the shape of an attribute");
+  if (H5Sget_simple_extent_type(space) == H5S_NULL) return Hdf5Unread{"empty (H5S_NULL)"};
+  const int dimensions = H5Sget_simple_extent_ndims(space);
+  if (dimensions > 1)
+    return Hdf5Unread{fmt::format("an array of {} dimensions of {}", dimensions, elements_of(type))};
+  const bool fits = H5Tget_size(type) <= sizeof(std::int64_t);
+  switch (H5Tget_class(type)) {
+    case H5T_STRING:
+      if (dimensions == 0) return read_text(attribute, type, path);
+      break;
+    case H5T_INTEGER:
+      if (fits && has_larger_numbers(attribute, type, space, path))
+        return read_numbers<std::uint64_t>(attribute, space, path);
+      if (fits) return read_numbers<std::int64_t>(attribute, space, path);
+      break;
+    case H5T_FLOAT:
+      if (fits) return read_numbers<double>(attribute, space, path);
+      break;
+    default:
+      break;
+  }
+  return Hdf5Unread{(dimensions == 1 ? "a vector of " : "") + elements_of(type)};
 }
 
 herr_t keep_name(hid_t /*object*/, const char* name, const H5A_info_t* /*info*/, void* names) {
@@ -142,8 +182,7 @@ Hdf5Attributes read_attributes(hid_t object, const std::string& path) {
   for (const std::string& name : names) {
     const Hdf5Handle attribute(H5Aopen(object, name.c_str(), H5P_DEFAULT), H5Aclose, path,
                                "cannot open an attribute");
-    if (std::optional<Hdf5Attribute> value = read_attribute(attribute, path))
-      result[name] = *std::move(value);
+    result[name] = read_attribute(attribute, path);
   }
   return result;
 }
@@ -157,9 +196,15 @@ std::string to_string(const Hdf5Attributes& attributes) {
     if constexpr (std::is_same_v<Value, std::string>) return fmt::format("{:?}", given);
     if constexpr (std::is_same_v<Value, double>) return fmt::format("{:#}", given);
     if constexpr (std::is_same_v<Value, std::vector<double>>) return fmt::format("f64{::#}", given);
-    return fmt::format("{}", given);
+    if constexpr (std::is_same_v<Value, std::vector<std::uint64_t>>) return fmt::format("u64{}", given);
+    if constexpr (std::is_same_v<Value, Hdf5Unread>) {
+      return fmt::format("({})", given.what);
+    } else {
+      return fmt::format("{}", given);
+    }
   };
-  for (const auto& [name, value] : attributes) text += fmt::format("{:?}={} ", name, std::visit(show, value));
+  for (const auto& [name, value] : attributes)
+    text += fmt::format("{:?}={} ", name, std::visit(show, static_cast<const Hdf5Value&>(value)));
   return text;
 }
 

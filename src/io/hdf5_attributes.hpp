@@ -11,7 +11,7 @@ namespace partita::io {
 /// Those of a name that is there are replaced.
 void write_attributes(hid_t object, const Hdf5Attributes& attributes, const std::string& path);
 
-/// Those that are a text, numbers, or a vector of numbers.
+/// All of them.
 Hdf5Attributes read_attributes(hid_t object, const std::string& path);
 
 /// One line, so that ranks can compare what they pass.

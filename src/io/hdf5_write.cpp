@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <partita/redistribute.hpp>
 #include <set>
+#include <system_error>
 
 #include "array/array_state.hpp"
 #include "array/pairs.hpp"
@@ -49,6 +50,9 @@ void check_attributes(std::string_view operation, const Hdf5Attributes& attribut
     check_name(operation, "an attribute", name);
     if (const auto* text = std::get_if<std::string>(&value))
       check_text(operation, fmt::format("the attribute \"{}\"", name), *text);
+    const auto* unread = std::get_if<Hdf5Unread>(&value);
+    check(unread == nullptr, "{}: the attribute \"{}\" was not read ({}) and cannot be written; leave it out",
+          operation, name, unread != nullptr ? unread->what : "");
   }
 }
 
@@ -135,15 +139,18 @@ std::int64_t create_dataset(hid_t file, const std::string& path, const std::stri
 /// The old file as it was. Byte by byte, so that nothing in it changes.
 void copy_old_file(const std::string& path, const std::string& temporary) {
   const Hdf5Handle old = open_hdf5(path, H5F_ACC_RDONLY);
-  check_room(temporary, static_cast<std::int64_t>(std::filesystem::file_size(path)));
-  std::filesystem::copy_file(path, temporary, std::filesystem::copy_options::overwrite_existing);
+  check_room(temporary, File::open_to_read(path).size());
+  std::error_code error;
+  std::filesystem::copy_file(path, temporary, std::filesystem::copy_options::overwrite_existing, error);
+  check<FileError>(!error, "{}: cannot be copied: {}", path, error.message());
 }
 
 /// The old file, or an empty one.
 void begin_file(const std::string& path, const std::string& temporary, bool truncate) {
   std::error_code none;
-  const bool is_new = !std::filesystem::exists(path, none) || std::filesystem::file_size(path, none) == 0;
-  if (!is_new && !truncate) return copy_old_file(path, temporary);
+  const bool is_new =
+      truncate || !std::filesystem::exists(path, none) || File::open_to_read(path).size() == 0;
+  if (!is_new) return copy_old_file(path, temporary);
   const Hdf5Handle fresh(H5Fcreate(temporary.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose,
                          path, "cannot create the HDF5 file");
 }

@@ -56,25 +56,27 @@ std::string_view cure_for(std::string_view descr) {
   }
 }
 
-Dtype dtype_from(const std::string& written, const std::string& path) {
-  std::string descr = written;
-  if (descr.starts_with('>')) descr.front() = '<';
+/// A letter and the number of bytes, behind the byte order or alone: "<f8", "=f8" (of the machine), "|f8",
+/// "f8".
+/// "?" is NumPy's other name of "b1".
+Dtype dtype_from(const std::string& descr, const std::string& path) {
+  std::string_view code = descr;
+  if (code.find_first_of("<>=|") == 0) code.remove_prefix(1);
+  if (code == "?") code = "b1";
   for (int i = 0; i < dtype_count; ++i) {
     const auto dtype = static_cast<Dtype>(i);
-    const std::string code = code_of(dtype);
-    const bool one_byte = code[0] == '|' && descr.size() == 3 && descr.substr(1) == code.substr(1);
-    if (descr == code || one_byte || (dtype == Dtype::bf16 && descr == "|V2")) return dtype;
+    if (code == std::string_view(code_of(dtype)).substr(1)) return dtype;
   }
-  throw FileError(fmt::format("{}: elements of the NumPy type {} are not supported ({})", path, written,
-                              cure_for(descr)));
+  throw FileError(
+      fmt::format("{}: elements of the NumPy type {} are not supported ({})", path, descr, cure_for(descr)));
 }
 
-/// What follows `'key':` in the dictionary, without leading blanks.
+/// What follows `'key':` in the dictionary, without leading blanks. Python writes texts in either quotes.
 std::string_view value_of(std::string_view dictionary, std::string_view key, const std::string& path) {
   const std::string quoted = fmt::format("'{}'", key);
-  std::size_t at = dictionary.find(quoted);
+  std::size_t at = std::min(dictionary.find(quoted), dictionary.find(fmt::format("\"{}\"", key)));
   check<FileError>(at != std::string_view::npos, "{}: the .npy header has no {}", path, quoted);
-  at = dictionary.find_first_not_of(" :", at + quoted.size());
+  at = dictionary.find_first_not_of(" \t\r\n:", at + quoted.size());
   check<FileError>(at != std::string_view::npos, "{}: the .npy header ends after {}", path, quoted);
   return dictionary.substr(at);
 }
@@ -105,7 +107,9 @@ Dtype parse_dtype(std::string_view text, const std::string& path, bool& swapped)
       "{}: elements of the structured NumPy type {} are not supported (save its fields one by one, "
       "each in a file of its own)",
       path, fields_text(text));
-  const std::string_view descr = between(text, '\'', '\'', path);
+  if (text.starts_with("u'") || text.starts_with("b'")) text.remove_prefix(1);  // as Python 2 may write it
+  const char quote = text.starts_with('"') ? '"' : '\'';
+  const std::string_view descr = between(text, quote, quote, path);
   swapped = descr.starts_with('>');
   return dtype_from(std::string(descr), path);
 }
@@ -113,7 +117,7 @@ Dtype parse_dtype(std::string_view text, const std::string& path, bool& swapped)
 Shape parse_shape(std::string_view text, const std::string& path) {
   Shape shape;
   while (true) {
-    const std::size_t start = text.find_first_not_of(" ,");
+    const std::size_t start = text.find_first_not_of(" ,L");  // Python 2: 3L
     if (start == std::string_view::npos) return shape;
     text = text.substr(start);
     std::int64_t extent = 0;

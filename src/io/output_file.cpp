@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -34,13 +35,14 @@ std::string behind_links(fs::path path) {
   return path.string();
 }
 
-/// Beside the target, so that the rename stays on one file system.
+/// Beside the target, so that the rename stays on one file system. Of a long name it has the beginning: file
+/// systems take names of a length at most.
 std::string temporary_name(const std::string& path) {
   const fs::path target(path);
   std::random_device random;
-  const std::string name =
-      fmt::format(".{}.{}-{:08x}{:08x}.partial", target.filename().string(), ::getpid(), random(), random());
-  return (target.parent_path() / name).string();
+  const std::string end = fmt::format(".{}-{:08x}{:08x}.partial", ::getpid(), random(), random());
+  const std::string name = target.filename().string().substr(0, NAME_MAX - 1 - end.size());
+  return (target.parent_path() / fmt::format(".{}{}", name, end)).string();
 }
 
 /// Says which file was asked for, since nobody knows the temporary one.

@@ -1,7 +1,10 @@
 #include "runtime/error_kind.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <new>
 #include <partita/error.hpp>
 
@@ -37,6 +40,8 @@ CaughtError describe_error(const std::exception_ptr& failure) {
     std::rethrow_exception(failure);
   } catch (const std::bad_alloc&) {
     return {ErrorKind::memory, "no memory left (std::bad_alloc)"};
+  } catch (const std::filesystem::filesystem_error& error) {  // whose text begins with "filesystem error: "
+    return {ErrorKind::file, fmt::format("{}: {}", error.path1().string(), error.code().message())};
   } catch (const std::exception& error) {
     const auto found = std::ranges::find_if(rows, [&](const Row& row) { return row.is_of(error); });
     return {found == rows.end() ? ErrorKind::error : found->kind, error.what()};

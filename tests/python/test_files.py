@@ -1,5 +1,7 @@
 """Files, beside what NumPy reads and writes."""
 
+import os
+
 import numpy as np
 import pytest
 from shapes import rules, spread, whole
@@ -44,7 +46,7 @@ def test_hdf5(ctx, folder):
     assert (pt.io.read_hdf5(ctx, path, "fields/a", pt.Slab(0)).gather() == a.gather()).all()
     with pytest.raises(pt.FileError, match="fields/a"):
         pt.io.write_hdf5_attributes(ctx, path, "fields/c", later)
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match="attribute 'unit': expected a text, a number or a sequence of numbers, got None"):
         pt.io.write_hdf5_attributes(ctx, path, "fields/a", {"unit": None})
     if ctx.size > 1:
         with pytest.raises(pt.DisagreementError):
@@ -74,6 +76,76 @@ def test_hdf5_of_several(ctx, folder):
     ctx.barrier()
 
 
+def test_integers_in_attributes_stay_what_they_are(ctx, folder):
+    """As long as 64 bits hold them; nothing is rounded without a word."""
+    path, a = folder / "seeds.h5", pt.zeros(ctx, (3,), "slab:0")
+    for value in (np.uint64(2**63 + 1025), 2**64 - 1, np.array([2**64 - 1, 1], "u8"), [2**53 + 1, 2**63], -(2**63), [-1, 2**63 - 1], True):
+        pt.io.write_hdf5(path, "d", a, truncate=True, attributes={"seed": value})
+        found = pt.io.read_hdf5_attributes(path, "d")["seed"]
+        assert np.array_equal(np.asarray(found, object), np.asarray(value, object)), (value, found)
+        assert isinstance(found, int) or all(isinstance(one, int) for one in found)
+        ctx.barrier()
+    for value in (2**64, -(2**63) - 1, [-1, 2**63], [0.5, 2**53 + 1]):
+        with pytest.raises(pt.ArgumentError, match=r"the attribute 'seed': -?\d+ is not exact in"):
+            pt.io.write_hdf5_attributes(ctx, path, "d", {"seed": value})
+
+
+def test_attributes_that_are_not_read_are_listed(ctx, folder):
+    h5py = pytest.importorskip("h5py")
+    path = folder / "unread.h5"
+    pt.io.write_hdf5(path, pt.full(ctx, (4,), "slab:0", 2.0))
+    assert sorted(pt.io.list_hdf5(path)) == ["data"]
+    ctx.barrier()
+    if ctx.rank == 0:
+        with h5py.File(path, "r+") as file:
+            file["data"].attrs.update({"matrix": np.ones((2, 2)), "texts": ["a", "b"], "flag": True, "nothing": h5py.Empty("f8"), "n": 3})
+            file["data"].attrs.create("latin", np.bytes_("größer".encode("latin-1")))
+    ctx.barrier()
+    found = pt.io.read_hdf5_attributes(path, "data")
+    assert found.pop("n") == 3 and found.pop("latin").encode("utf-8", "surrogateescape") == "größer".encode("latin-1")
+    assert {name: one.what for name, one in found.items()} == {
+        "matrix": "an array of 2 dimensions of floating-point numbers of 8 bytes", "texts": "a vector of texts", "flag": "an enumeration",
+        "nothing": "empty (H5S_NULL)",
+    }  # fmt: skip
+    with pytest.raises(pt.ArgumentError, match="\"flag\" was not read .an enumeration. and cannot be written"):
+        pt.io.write_hdf5_attributes(ctx, path, "data", found)
+    ctx.barrier()
+
+
+def test_booleans_of_any_byte(ctx, folder):
+    """In files all but 0 is true, and so it is in memory of others."""
+    wild = np.array([2, 0, 255, 1], "u1").view(bool)
+    if ctx.rank == 0:
+        np.save(folder / "wild.npy", wild)
+    pt.io.write_hdf5(folder / "wild.h5", pt.full(ctx, (4,), "slab:0", True))
+    h5py = pytest.importorskip("h5py")
+    if ctx.rank == 0:
+        with h5py.File(folder / "wild.h5") as file:
+            place = file["data"].id.get_offset()
+        with open(folder / "wild.h5", "r+b") as raw:
+            raw.seek(place)
+            raw.write(wild.tobytes())
+    ctx.barrier()
+    for a in (pt.io.read_npy(ctx, folder / "wild.npy", "replicated"), pt.io.read_hdf5(ctx, folder / "wild.h5", "data", "replicated")):
+        assert (a.local.view("u1") == [1, 0, 1, 1]).all() and a.sum() == 3
+    theirs = pt.from_local(ctx, wild, "replicated")
+    assert theirs.sum() == 3 and theirs.mean() == 0.75 and theirs.astype("int32").sum() == 3 and pt.norm(theirs) == 3**0.5
+    ctx.barrier()
+
+
+def test_paths_that_are_not_utf8(ctx, folder):
+    """Names of files are bytes."""
+    for path in (bytes(folder) + b"/caf\xe9.npy", str(folder) + "/caf\udce9-2.npy", bytes(folder) + b"/caf\xe9.h5"):
+        a, is_npy = spread(ctx, whole((5, 3)), pt.Slab(0)), os.fsencode(path).endswith(b"npy")
+        pt.io.write_npy(path, a) if is_npy else pt.io.write_hdf5(path, a)
+        back = pt.io.read_npy(ctx, path, "slab:1") if is_npy else pt.io.read_hdf5(ctx, path, "data", "slab:1")
+        assert (back.gather() == whole((5, 3))).all() and os.path.exists(path)
+        assert is_npy or (sorted(pt.io.list_hdf5(path)) == ["data"] and pt.io.read_hdf5_attributes(path, "data") == {})
+    with pytest.raises(pt.FileError, match=r"caf\\xe9/none.npy: cannot open the file"):
+        pt.io.read_npy(ctx, bytes(folder) + b"/caf\xe9/none.npy", "slab:0")
+    ctx.barrier()
+
+
 def test_hdf5_of_several_is_all_or_nothing(ctx, folder):
     path = folder / "nothing.h5"
     a = spread(ctx, whole((4, 4)), pt.Slab(0))
@@ -82,11 +154,12 @@ def test_hdf5_of_several_is_all_or_nothing(ctx, folder):
         ({"b": a, "c": pt.io.Dataset(a, chunks=(9, 9))}, "do not fit"),
         ({"b": a, "./b": a}, "a second time"),
         ({"b": a, "c": a.local}, "a distributed array"),
-        ({"b": pt.io.Dataset(a, attributes={"x": None})}, "incompatible"),
+        ({"b": pt.io.Dataset(a, attributes={"x": None})}, "the attribute 'x': expected a text"),
+        ({"b": pt.io.Dataset(a, attributes={"x": 2**64})}, "the attribute 'x': 18446744073709551616 is not exact in 64 bits"),
         ({"b": pt.io.Dataset(a, compression=11)}, "0 to 9"),
-        ({"b": pt.io.Dataset(a, compression="lzf")}, "incompatible"),
-        ({"b": pt.io.Dataset(a, chunks=(2.5, 2))}, "incompatible"),
-        ({3: a}, "incompatible"),
+        ({"b": pt.io.Dataset(a, compression="lzf")}, "compression: expected int, got str"),
+        ({"b": pt.io.Dataset(a, chunks=(2.5, 2))}, r"chunks: expected an integer or a sequence of integers, got \(2.5, 2\)"),
+        ({3: a}, "name: expected str, got int"),
         ({}, "no array is given"),
         ("b", "a distributed array"),
     ):

@@ -37,9 +37,14 @@ void link_softly(const std::string& path, const char* target, const char* name) 
   H5Fclose(file);
 }
 
-void attach_unsigned(const std::string& path, const char* dataset, const char* name, std::uint64_t number) {
+/// Of `dimensions` dimensions, each with one number.
+void attach_unsigned(const std::string& path, const char* dataset, const char* name, std::uint64_t number,
+                     int dimensions = 0) {
+  const hsize_t extents[] = {1, 1, 1};
   const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
-  const hid_t object = H5Oopen(file, dataset, H5P_DEFAULT), space = H5Screate(H5S_SCALAR);
+  const hid_t object = H5Oopen(file, dataset, H5P_DEFAULT),
+              space =
+                  dimensions == 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(dimensions, extents, nullptr);
   const hid_t attribute = H5Acreate2(object, name, H5T_STD_U64LE, space, H5P_DEFAULT, H5P_DEFAULT);
   EXPECT_GE(H5Awrite(attribute, H5T_NATIVE_UINT64, &number), 0);
   H5Aclose(attribute), H5Sclose(space), H5Oclose(object), H5Fclose(file);
@@ -183,7 +188,7 @@ RANK_TEST(Hdf5Files, LongTextsAreAttributesToo) {
   EXPECT_EQ(read_hdf5_attributes(directory / "a.h5", "data"), attributes);
 }
 
-RANK_TEST(Hdf5Files, AttributesThatAreTooLargeForUsAreLeftOut) {
+RANK_TEST(Hdf5Files, IntegersBeyondThoseWithASignStayWhole) {
   const SharedDirectory directory(context);
   const std::string path = directory / "a.h5";
   write_hdf5(path, "data", known(context, {4}));
@@ -192,8 +197,34 @@ RANK_TEST(Hdf5Files, AttributesThatAreTooLargeForUsAreLeftOut) {
     attach_unsigned(path, "data", "does_not", std::numeric_limits<std::uint64_t>::max());
   }
   context.barrier();
+  constexpr auto most = std::numeric_limits<std::uint64_t>::max();
   EXPECT_EQ(read_hdf5_attributes(path, "data"),
-            (Hdf5Attributes{{"fits", std::numeric_limits<std::int64_t>::max()}}));
+            (Hdf5Attributes{{"fits", std::numeric_limits<std::int64_t>::max()}, {"does_not", most}}));
+  const Hdf5Attributes attributes{{"seed", most - 1},
+                                  {"seeds", std::vector<std::uint64_t>{1, most}},
+                                  {"rank", 5U},
+                                  {"size", std::size_t{7}}};
+  write_hdf5_attributes(context, path, "data", attributes);
+  const Hdf5Attributes found = read_hdf5_attributes(path, "data");
+  for (const auto& [name, value] : attributes) EXPECT_EQ(found.at(name), value) << name;
+  EXPECT_EQ(std::get<std::int64_t>(found.at("rank")), 5);
+}
+
+/// What is no text, number or vector of numbers is named, and not written again.
+RANK_TEST(Hdf5Files, AttributesOfOtherKindsAreListed) {
+  const SharedDirectory directory(context);
+  const std::string path = directory / "a.h5";
+  write_hdf5(path, "data", known(context, {4}));
+  if (context.rank() == 0) attach_unsigned(path, "data", "matrix", 1, 2);
+  context.barrier();
+  const Hdf5Attributes found = read_hdf5_attributes(path, "data");
+  ASSERT_TRUE(found.contains("matrix"));
+  const auto* const unread = std::get_if<Hdf5Unread>(&found.at("matrix"));
+  ASSERT_NE(unread, nullptr);
+  EXPECT_EQ(unread->what, "an array of 2 dimensions of integers of 8 bytes");
+  const std::string text =
+      same_error<ArgumentError>(context, [&] { write_hdf5_attributes(context, path, "data", found); });
+  EXPECT_TRUE(contains(text, "\"matrix\" was not read (an array of 2 dimensions")) << text;
 }
 
 RANK_TEST(Hdf5Files, WhatIsNoDatasetIsNamed) {

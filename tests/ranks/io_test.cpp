@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstring>
+#include <partita/array_reductions.hpp>
 #include <partita/io.hpp>
 #include <random>
 
@@ -194,6 +196,61 @@ RANK_TEST(Files, BadFilesAreNamed) {
   expect_file_error(context, "neither True nor False but \"Maybe", read);
   expect_file_error(context, "HDF5", [&] { (void)read_hdf5(context, path, "x", Slab(0)); });
   expect_file_error(context, "No such file", [&] { write_npy(directory / "no/such/folder.npy", array); });
+}
+
+/// Whatever NumPy reads: either quotes, byte orders that need none, keys in any order, and what Python 2
+/// wrote.
+RANK_TEST(Files, NpyHeadersOfOtherWriters) {
+  const SharedDirectory directory(context);
+  const std::string path = directory / "a.npy";
+  const auto read = [&](std::string_view header, std::string_view bytes) {
+    std::string whole("\x93NUMPY\x01\x00\x76\x00", 10);
+    whole.append(header).resize(127, ' ');
+    whole.append("\n").append(bytes);
+    context.barrier();
+    if (context.rank() == 0) overwrite(path, whole);
+    context.barrier();
+    return read_npy(context, path, Replicated());
+  };
+  const double numbers[] = {1.5, -2, 1e300};
+  const std::string bytes(reinterpret_cast<const char*>(numbers), sizeof numbers);
+  for (const char* header : {"{'descr': '<f8', 'fortran_order': False, 'shape': (3,), }",
+                             R"({"descr": "<f8", "fortran_order": False, "shape": (3,)})",
+                             "{'descr': '=f8', 'fortran_order': False, 'shape': (3,)}",
+                             "{'descr': '|f8', 'fortran_order': False, 'shape': (3,)}",
+                             R"({'shape': (3,), "fortran_order":True,"descr" : "f8"})",
+                             "{'descr': u'<f8',\n 'fortran_order': False,\n 'shape': (3L,)}"}) {
+    const Array array = read(header, bytes);
+    ASSERT_EQ(array.shape(), Shape({3})) << header;
+    ASSERT_EQ(array.dtype(), Dtype::f64) << header;
+    EXPECT_TRUE(std::equal(numbers, numbers + 3, array.data<double>())) << header;
+  }
+  for (const char* descr : {"?", "|?", "|b1", "b1"}) {
+    const Array truths = read(fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': (4,)}}", descr),
+                              "\x02\x01\x80\xff");
+    EXPECT_EQ(truths.dtype(), Dtype::boolean);
+    EXPECT_EQ(sum<int>(truths), 4) << descr;
+    // Also in memory, where C++ would read another byte as no bool at all.
+    EXPECT_EQ(std::memcmp(truths.local().data, "\x01\x01\x01\x01", 4), 0);
+  }
+}
+
+/// The temporary file beside a file has a name that is no longer than names may be.
+RANK_TEST(Files, NamesAsLongAsTheyMayBe) {
+  const SharedDirectory directory(context);
+  Array array = empty(context, {4, 3}, Slab(0), Dtype::i32);
+  write_known(array);
+  for (const char* suffix : {".npy", ".h5"}) {
+    const std::string name = directory / fmt::format("{:x>255}", suffix);
+    for (int again = 0; again < 2; ++again) {
+      std::string_view(suffix) == ".npy" ? write_npy(name, array) : write_hdf5(name, "a", array);
+    }
+    const Array back = std::string_view(suffix) == ".npy" ? read_npy(context, name, Slab(1))
+                                                          : read_hdf5(context, name, "a", Slab(1));
+    EXPECT_EQ(count_wrong(back, array.layout()), 0);
+  }
+  const std::string longer = directory / fmt::format("{:x>256}", ".npy");
+  expect_file_error(context, "File name too long", [&] { write_npy(longer, array); });
 }
 
 /// A path that the system would read otherwise is no path.
