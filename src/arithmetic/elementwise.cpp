@@ -37,6 +37,15 @@ void check_operation(const Joining& joining) {
         name(one.dtype()));
 }
 
+/// The one redistribution of an operand after which every rank has what its part of `other` needs.
+std::string remedy_for(std::string_view which, const Layout& operand, std::string_view other,
+                       const Layout& wanted) {
+  if (operand.shape() != wanted.shape())
+    return fmt::format("redistribute the {} operand, which is broadcast, to Replicated()", which);
+  return fmt::format("redistribute the {} operand to the layout of the {}: redistribute(b, a.layout())",
+                     which, other);
+}
+
 /// Where the operand's elements may not be overwritten before they are read.
 bool overlaps(const View& operand, const View& destination) {
   const bool same = operand.data == destination.data && operand.extents == destination.extents &&
@@ -44,16 +53,17 @@ bool overlaps(const View& operand, const View& destination) {
   return !same && arrays::overlap(operand, destination);
 }
 
-void check_operand(const Joining& joining, const Array& operand, const Array& destination) {
+/// `which`: "first" or "second".
+void check_operand(const Joining& joining, std::string_view which, const Array& operand,
+                   const Array& destination) {
   arithmetic::check_alike(joining.name, operand, destination);
   check(arithmetic::broadcast(joining.name, operand.shape(), destination.shape()) == destination.shape(),
         "{}: an operand is {}, larger than the destination, {}", joining.name, to_string(operand.shape()),
         to_string(destination.shape()));
-  check(
-      arithmetic::suits(operand.layout(), destination.layout()),
-      "{}: an operand is {}, the destination {}: not every rank has what its part needs; redistribute one of "
-      "them",
-      joining.name, operand.layout().to_string(), destination.layout().to_string());
+  check(arithmetic::suits(operand.layout(), destination.layout()),
+        "{}: the {} operand is {}, the destination {}: not every rank has what its part needs; {}",
+        joining.name, which, operand.layout().to_string(), destination.layout().to_string(),
+        remedy_for(which, operand.layout(), "destination", destination.layout()));
   check(!overlaps(operand.local(), destination.local()), "{}: an operand overlaps the destination",
         joining.name);
 }
@@ -141,9 +151,8 @@ void join(const Joining& joining, Array& destination, Stream stream) {
   check_operation(joining);
   arithmetic::check_values(joining.name, destination);
   arrays::check_written(joining.name, destination);
-  for (const ArrayOrScalar* operand : {&joining.a, &joining.b}) {
-    if (operand->is_array()) check_operand(joining, operand->array(), destination);
-  }
+  if (joining.a.is_array()) check_operand(joining, "first", joining.a.array(), destination);
+  if (joining.b.is_array()) check_operand(joining, "second", joining.b.array(), destination);
   arithmetic::check_stream(joining.name, destination, stream);
   const std::array<std::byte, 16> number = number_of(joining, destination.dtype());
   destination.context_state()->require_usable_here(joining.name);
@@ -167,12 +176,20 @@ const Array* model_of(const Joining& joining, const Shape& shape) {
   const Layout& a = joining.a.array().layout();
   const Layout& b = joining.b.array().layout();
   const Layout everywhere(Replicated{}, shape, a.ranks());
-  check(!has_shape && arithmetic::suits(a, everywhere) && arithmetic::suits(b, everywhere),
-        "{}: the operands are {} and {}: not every rank has what a part of the result needs; redistribute "
-        "one of "
-        "them",
-        joining.name, a.to_string(), b.to_string());
-  return nullptr;
+  const bool whole_a = arithmetic::suits(a, everywhere), whole_b = arithmetic::suits(b, everywhere);
+  if (!has_shape && whole_a && whole_b) return nullptr;
+  std::string remedy;
+  if (a.shape() == shape) {
+    remedy = remedy_for("second", b, "first operand", a);
+  } else if (b.shape() == shape) {
+    remedy = remedy_for("first", a, "second operand", b);
+  } else {
+    const std::string_view which = whole_a ? "the second operand" : whole_b ? "the first operand" : "both";
+    remedy = fmt::format("redistribute {} to Replicated()", which);
+  }
+  throw ArgumentError(
+      fmt::format("{}: the operands are {} and {}: not every rank has what a part of the result needs; {}",
+                  joining.name, a.to_string(), b.to_string(), remedy));
 }
 
 struct Result {

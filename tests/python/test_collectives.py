@@ -119,6 +119,33 @@ def test_ghost_cells(ctx):
     assert (extended == wanted).all()
 
 
+def test_ghost_cells_beyond_walls_are_zero(ctx):
+    """Where nobody has said what is there, and whatever memory had before."""
+    for periodic in ((), (True, False)):
+        a = pt.full(ctx, (5 * ctx.size, 40), pt.Slab(0), 1.0)
+        halo = pt.Halo(a, (1, 2), periodic=periodic)
+        for fill in (3.0, 4.0):
+            junk = [np.full(halo.extended_shape, fill) for _ in range(8)]
+            del junk
+            extended = halo.execute(a)
+            wanted = np.zeros_like(extended)
+            first, last = ctx.rank == 0 and not periodic, ctx.rank == ctx.size - 1 and not periodic
+            wanted[first : len(wanted) - last, 2:-2] = 1
+            assert (extended == wanted).all()
+
+
+def test_numbers_are_arrays_without_dimensions(ctx):
+    mine, ranks = float(ctx.rank + 1), np.arange(1.0, ctx.size + 1)
+    for number in (mine, np.float64(mine), np.array(mine)):
+        assert (pt.all_gather(ctx, number) == ranks).all()
+        assert pt.all_reduce(ctx, number) == ranks.sum() and pt.scan(ctx, number) == ranks[: ctx.rank + 1].sum()
+        rooted = pt.gather(ctx, number, root=0), pt.reduce(ctx, number, reduction="max", root=0)
+        assert rooted == (None, None) if ctx.rank else (rooted[0] == ranks).all() and rooted[1] == ctx.size
+    place = np.array(0.0)
+    assert pt.scatter_from(ctx, ranks, place) is place and place == mine
+    assert (pt.reduce_scatter(ctx, ranks, place) == mine * ctx.size).all() and place == mine * ctx.size
+
+
 def test_ghost_cells_are_added_to_their_owners(ctx):
     shape, lower, upper = (5 * ctx.size, 4), (1, 2), (2, 0)
     a = spread(ctx, whole(shape), pt.Slab(0))

@@ -134,7 +134,7 @@ def test_operators_in_place(ctx):
     assert a is whole_part and a.local is part and np.array_equal(a.gather(), wanted)
     with pytest.raises(TypeError):  # NumPy's, too
         a -= 1j
-    with pytest.raises(pt.ArgumentError, match="layout"):
+    with pytest.raises(pt.ArgumentError, match="expected a distributed array or a number, got ndarray"):
         a += x
     integers = spread(ctx, whole((6, 4), int), pt.Slab(0))
     with pytest.raises(TypeError):
@@ -176,11 +176,52 @@ def test_what_no_option_is_called(ctx):
         (lambda: pt.fft.fft(a, length=8), "fft: there is no option length; known: .*method"),
         (lambda: pt.matmul(a, a, speed=1), "matmul: there is no option speed; known: .*epilogue"),
         (lambda: pt.redistribute(a, a.copy(), speed=1), "redistribute: there is no option speed"),
-        (lambda: pt.fft.fft(a, method=3), "fft: an option of a wrong type among .*method=3"),
+        (lambda: pt.fft.fft(a, method=3), "fft: method: expected str, got int$"),
         (lambda: a.redistribute(None), "a distribution is wanted.* not a NoneType"),
     ):
         with pytest.raises(TypeError, match=what):
             call()
+
+
+def test_arguments_of_wrong_types_are_named(ctx):
+    """The argument, what is expected, and what was given, in one line; of the library's classes, too."""
+    a, here = pt.zeros(ctx, (4, 4), "slab:0"), np.zeros(3)
+    of_all = [
+        (lambda: pt.zeros(ctx, "abc", "slab:0"), "zeros: shape: expected an integer or a sequence of integers, got 'abc'"),
+        (lambda: pt.zeros(ctx, (4, 2.5), "slab:0"), r"zeros: shape: expected an integer .* got \(4, 2.5\)"),
+        (lambda: pt.zeros(ctx, (4, 2**70), "slab:0"), r"zeros: shape: expected tuple\[int, ...\], and this tuple does not fit"),
+        (lambda: pt.zeros(ctx, 4, "slab:0", order=3), "zeros: order: expected str, got int"),
+        (lambda: pt.random(ctx, 4, "slab:0", seed="x"), "seed|integer"),
+        (lambda: pt.eye(ctx, 4, "5", distribution="slab:0"), "eye: columns: expected int, got str"),
+        (lambda: a.sum(axis="x"), "sum: axis: expected an integer or a sequence of integers, got 'x'"),
+        (lambda: a.sum(0, root="x"), r"sum: root: expected int \| None, got str"),
+        (lambda: a.at(["x", 1]), r"at: index: expected tuple\[int, ...\], and this tuple does not fit"),
+        (lambda: pt.broadcast(ctx, here, "0"), "broadcast: root: expected int, got str"),
+        (lambda: pt.all_reduce(ctx, here, reduction=7), "all_reduce: reduction: expected str, got int"),
+        (lambda: a @ np.ones(4), r"expected a distributed array, got ndarray; partita.from_local\(context, x, partita.Replicated\(\)\)"),
+        (lambda: np.ones(4) @ a, r"expected distributed arrays, got ndarray; partita.from_local\(context, x, partita.Replicated\(\)\)"),
+        (lambda: a + np.ones(4), r"expected a distributed array or a number, got ndarray; partita.from_local\(context, x, partita.Rep"),
+    ]
+    for call, what in of_all:
+        with pytest.raises(pt.ArgumentError, match=what) as caught:
+            call()
+        assert "\n" not in str(caught.value)
+    for call, what in (
+        (lambda: pt.Slab("x"), r"^Slab\(\): axis: expected int, got str$"),
+        (lambda: pt.Slab(), r"^Slab\(\): the argument axis is missing: int$"),
+        (lambda: pt.Slab(0, 1, 2, 3, 4), r"^Slab\(\): takes \d arguments, got 5$"),
+        (lambda: pt.Slab(0, size=3), r"^Slab\(\): there is no argument size$"),
+        (lambda: pt.BlockCyclic((1, 2), 3), r"^BlockCyclic\(\): .*block.*: expected tuple\[int, ...\], got int$"),
+        (lambda: pt.Mesh(3), r"^Mesh\(\): axes: expected dict\[str, int\], got int$"),
+        (lambda: pt.Mesh({"x": "y"}), r"^Mesh\(\): axes: expected a size of type int, got str$"),
+        (lambda: pt.P(3), r"^P\(\): dimensions: expected str, a sequence of str or None, got int$"),
+        (lambda: pt.ProcessGrid("a"), r"^ProcessGrid\(\): extents: expected tuple\[int, ...\], got str$"),
+        (lambda: pt.Layout(pt.Slab(0), (4,), 2**40), r"^Layout\(\): one of these: shape: .*; ranks: expected int, and this int does not fit$"),
+        (lambda: a.layout.local_shape("x"), r"^local_shape\(\): rank: expected int, got str$"),
+    ):
+        with pytest.raises(TypeError, match=what):
+            call()
+    ctx.barrier()
 
 
 def test_no_context_where_one_is_wanted(ctx):

@@ -62,15 +62,36 @@ def test_layouts_that_differ_name_the_way_out(ctx):
     with pytest.raises(pt.ArgumentError) as caught:
         a + b
     text = str(caught.value)
+    assert "redistribute operand 2 to the layout of operand 1: b.redistribute(a.layout)" in text
     with pt.traffic(ctx) as moved:
-        b = eval("b" + text.rpartition(": ")[2], {"b": b, "partita": pt})
+        b = b.redistribute(a.layout)
     total = pt.all_reduce(ctx, np.array([moved.total.node_bytes + moved.total.network_bytes]))[0]
     assert "8x8 slab:0" in text and "8x8 slab:1" in text and f"{total} bytes" in text
     assert (a + b).sum() == 0
-    with pytest.raises(pt.ArgumentError, match="broadcast"):
-        a + pt.zeros(ctx, (8,), pt.Slab(0))
+    row, column = pt.zeros(ctx, (8,), pt.Slab(0)), pt.zeros(ctx, (8, 1), pt.Slab(0))
+    with pytest.raises(pt.ArgumentError, match=r"redistribute operand 2, which is broadcast, to partita.Replicated\(\)$"):
+        a + row
+    assert ((a + row.redistribute(pt.Replicated())).gather() == 0).all()
+    with pytest.raises(pt.ArgumentError, match="redistribute operand 1, which .*; redistribute operand 2, which"):
+        row + column
+    whole_ones = row.redistribute(pt.Replicated()) + column.redistribute(pt.Replicated())
+    assert whole_ones.shape == (8, 8)
+    with pytest.raises(pt.ArgumentError, match="redistribute out to the layout of operand 1"):
+        np.add(a, a, out=pt.zeros(ctx, (8, 8), pt.Slab(1)))
     with pytest.raises(pt.ArgumentError, match="do not fit"):
         a + pt.zeros(ctx, (7, 8), pt.Slab(0))
+
+
+def test_windows_across_a_cut(ctx):
+    """Neighbours' differences: their layouts differ, and one redistribution is enough."""
+    x = whole((9, 4)) ** 2
+    a = spread(ctx, x, pt.Slab(0))
+    upper, lower = a[1:], a[:-1]
+    if ctx.size > 1:
+        with pytest.raises(pt.ArgumentError, match="operand 2 is .*redistribute operand 2 to the layout of operand 1"):
+            upper - lower
+        lower = lower.redistribute(upper.layout)
+    assert ((upper - lower).gather() == np.diff(x, axis=0)).all()
 
 
 def test_what_is_refused(ctx):

@@ -23,12 +23,18 @@ default_multiply = _core.MatmulOptions()
 no_epilogue_arrays = _core.EpilogueArrays()
 
 
+how_to_make_one = (
+    "partita.from_local(context, x, partita.Replicated()) makes one of an array x that every rank has whole, "
+    "from_local(context, part, distribution) of local parts"
+)
+
+
 def core_of(array: Optional[Array]) -> Optional[_core.Array]:
     """What the C++ library takes. TypeError where it is no distributed array."""
     if array is None:
         return None
     if not isinstance(array, Array):
-        raise TypeError(f"a distributed array is wanted, and not a {type(array).__name__}: from_local makes one of local parts")
+        raise TypeError(f"expected a distributed array, got {type(array).__name__}; {how_to_make_one}")
     return array._core
 
 
@@ -36,7 +42,7 @@ def core_given(array: Array) -> _core.Array:
     """The same of one that must be given."""
     core = core_of(array)
     if core is None:
-        raise TypeError("a distributed array is wanted, and not None")
+        raise TypeError("expected a distributed array, got None")
     return core
 
 
@@ -50,7 +56,10 @@ def axes_or_all(axes: Union[int, Sequence[int], None], dimensions: int) -> list[
 
 def axes_of(axis: Union[int, Sequence[int]], dimensions: int) -> list[int]:
     """The axes, counted from 0."""
-    axes = [operator.index(one) for one in ([axis] if isinstance(axis, (int, np.integer)) else axis)]
+    try:
+        axes = [operator.index(one) for one in ([axis] if isinstance(axis, (int, np.integer)) else axis)]
+    except TypeError:
+        raise TypeError(f"axis: expected an integer or a sequence of integers, got {axis!r}") from None
     for one in axes:
         if not -dimensions <= one < dimensions:
             raise ArgumentError(f"axis {one} is none of an array of {dimensions} dimensions")
@@ -276,8 +285,7 @@ class Array(NDArrayOperatorsMixin):
         """The matrix product. Collective, blocking: see `matmul`."""
         if not isinstance(other, Array):
             if isinstance(other, np.ndarray) or not hasattr(other, "__rmatmul__"):
-                core_of(other)
-                raise TypeError("a distributed array is multiplied by a distributed array, and not by None")
+                core_given(other)
             return NotImplemented
         on_host = self._core.on_host and other._core.on_host
         stream = None if on_host else stream_of_arrays(None, self, other)
@@ -370,7 +378,12 @@ class Array(NDArrayOperatorsMixin):
     def astype(
         self, dtype: Any, *, order: str = "C", heap: bool = True, space: Optional[str] = None, stream: Any = None
     ) -> Array:
-        """A copy in another dtype, of the same layout; the rest as `redistribute`. Collective, blocking."""
+        """A copy in another dtype, of the same layout; the rest as `redistribute`. Collective, blocking.
+
+        Of a partial array each contribution is converted by itself; minima and maxima are joined first where integers become
+        narrower. ArgumentError where that is no conversion of what they are joined to (sums of floating numbers to integers,
+        ...): redistribute it first.
+        """
         core = _core.astype(self._core, dtype_name(dtype), order, heap, space, self._stream_to(space, stream))
         return Array(core, self._package)
 
@@ -388,7 +401,17 @@ class Array(NDArrayOperatorsMixin):
 
     @collective
     def to_string(self, threshold: int = 1000, edge: int = 3, precision: int = 8) -> str:
-        """All values as NumPy prints them, on every rank. Collective, blocking; gathers only what it shows."""
+        """All values as `numpy.array2string` writes them, on every rank. Collective, blocking; gathers only what it shows.
+
+        Parameters
+        ----------
+        threshold : int
+            Elements; of a larger array only the edges are shown.
+        edge : int
+            Elements at each end of each dimension.
+        precision : int
+            Digits behind the point of floating numbers, at most.
+        """
         settle(self._core, self._package)
         return _core.to_string(self._core, threshold, edge, precision)
 
@@ -433,6 +456,15 @@ class Array(NDArrayOperatorsMixin):
         Returns
         -------
         number or Array
+            Of booleans and signed integers as int64, so that a sum of booleans is how many are true; of unsigned ones as uint64;
+            of float16, bfloat16 and float32 as float32; float64, complex64 and complex128 as they are.
+
+        Notes
+        -----
+        Floating numbers are added in double precision, float16 and bfloat16 too, and rounded once, in the end; sums of integers
+        wrap around. The same bits on every rank and in every run. Where arrays of several ranks are joined element by element
+        (`all_reduce` and the like, partial distributions), float16 and bfloat16 are added in float32 and rounded each time that
+        two contributions are joined, and a sum of booleans is whether any is true.
         """,
     )
     prod = _reduction("prod", "The product, as `sum`. Collective, blocking.")
@@ -453,7 +485,7 @@ class Array(NDArrayOperatorsMixin):
         out: None = None,
         dtype: None = None,
     ) -> Any:
-        """The mean, as `sum`. Collective, blocking."""
+        """The mean, as `sum`: of booleans and integers as float64, of float16 and bfloat16 as float32. Collective, blocking."""
         if dtype is not None:
             raise ArgumentError("mean: there is no dtype: astype first")
         return self._reduce("mean", axis, keepdims, distribution, root, out, stream)

@@ -18,6 +18,8 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 Options = TypeVar("Options")
 Meaning = Callable[[Exception, Tuple[Any, ...], Dict[str, Any]], Exception]
 
+#: How the text of a TypeError of a bound function begins.
+_of_bound = re.compile(r"^\w+\(\): ")
 #: What all ranks have, or what has ended the context.
 _known_to_all = (FailedContextError, LostPeerError, TimeoutError, TypeError)
 #: Python's own, for what is wrong with an argument, by the class of the family that is one, too.
@@ -160,9 +162,9 @@ def text_of(error: BaseException) -> str:
 
 def in_words(name: str, error: Exception) -> Tuple[str, str]:
     """The class of the family, and the text in one line."""
-    lines = text_of(error).splitlines()
-    # Of a call that fits no signature nanobind lists them all; the last line says what was given.
-    text = f"{lines[0]} {lines[-1].strip()}" if len(lines) > 1 and "incompatible function arguments" in lines[0] else " ".join(lines)
+    text = " ".join(text_of(error).splitlines())
+    if isinstance(error, builtins.TypeError):  # of a bound function, which has another name than what was called
+        text = _of_bound.sub("", text)
     if text.startswith(f"{name}: ") and type(error) in _own:  # who tells puts it before the text
         text = text[len(name) + 2 :]
     if isinstance(error, Error):
@@ -243,14 +245,13 @@ def with_options(kind: Callable[..., Options], what: str, given: Dict[str, Any])
     """The library's options of a call; what there is none of is named."""
     try:
         return kind(**given)
-    except builtins.TypeError:
+    except builtins.TypeError as error:
         made: Any = kind
         known = re.findall(r"(\w+): ", made.__init__.__nb_signature__[0][0])
-        for name, value in given.items():
+        for name in given:
             if name not in known:
                 raise builtins.TypeError(f"{what}: there is no option {name}; known: {', '.join(known)}") from None
-        told = ", ".join(f"{name}={value!r}" for name, value in given.items())
-        raise builtins.TypeError(f"{what}: an option of a wrong type among {told}") from None
+        raise builtins.TypeError(f"{what}: {_of_bound.sub('', str(error))}") from None
 
 
 __all__ = [

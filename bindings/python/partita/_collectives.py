@@ -1,8 +1,10 @@
 """What ranks do together with plain memory, and messages between two.
 
 Sources and destinations are arrays of NumPy, PyTorch, CuPy or anything with DLPack or the buffer protocol, of any strides;
-of a distributed `Array` the local part is meant. Where no destination is given, a new array like the source is made. Parts
-of several ranks stand one after the other along dimension 0. Reductions: 'sum', 'product', 'min', 'max', 'logical_and',
+of a distributed `Array` the local part is meant. Sources may be numbers, too, which are arrays without dimensions. Where no
+destination is given, a new array like the source is made. Parts of several ranks stand one after the other along dimension 0;
+of an array without dimensions a part is one row. float16 and bfloat16 are joined in float32 and rounded each time that two
+contributions are; a sum of booleans is whether any is true, their product whether all are. Reductions: 'sum', 'product', 'min', 'max', 'logical_and',
 'logical_or', 'logical_xor', 'bit_and', 'bit_or', 'bit_xor'.
 
 Unless said otherwise a call is collective and blocking, and errors are the same on every rank.
@@ -37,6 +39,16 @@ def _memory(array: Any) -> Any:
     return array.local if isinstance(array, Array) else array
 
 
+def _source(array: Any) -> Any:
+    """What is read; a number is an array without dimensions."""
+    return np.asarray(array) if isinstance(array, (bool, int, float, complex, np.generic)) else _memory(array)
+
+
+def _in_rows(array: Any) -> Any:
+    """What is cut or put together along dimension 0: without dimensions it is one row."""
+    return array.reshape(1) if np.ndim(array) == 0 and hasattr(array, "reshape") else array
+
+
 def _like(source: Any, destination: Any, first: Optional[int] = None) -> Any:
     """The destination, or a new one with another extent of dimension 0."""
     if destination is not None:
@@ -67,7 +79,7 @@ def reduce(
     context: Context, source: Any, destination: Any = None, *, reduction: str = "sum", root: int = 0, stream: Any = None
 ) -> Any:
     """All sources joined, on the root. Returns the destination there, None elsewhere."""
-    source = _memory(source)
+    source = _source(source)
     target = _like(source, destination) if context.rank == root else None
     handle = stream_of_memory(stream, source, context._core)
     _core.reduce(context._core, source, target, reduction, root, handle)
@@ -79,7 +91,7 @@ def all_reduce(
     context: Context, source: Any, destination: Any = None, *, reduction: str = "sum", stream: Any = None
 ) -> Any:
     """All sources joined, on every rank, the same bits. The destination may be the source. Returns it."""
-    source = _memory(source)
+    source = _source(source)
     target = _like(source, destination)
     handle = stream_of_memory(stream, source, context._core)
     _core.all_reduce(context._core, source, target, reduction, handle)
@@ -92,7 +104,7 @@ def gather(
 ) -> Any:
     """The sources of all ranks, on the root, of `counts[rank]` rows each if they differ. None elsewhere."""
     counts = _counts(counts)
-    source = _memory(source)
+    source = _in_rows(_source(source))
     target = None
     if context.rank == root:
         target = _like(source, destination, sum(counts) if counts else context.size * _rows(source))
@@ -107,8 +119,8 @@ def scatter_from(
 ) -> Any:
     """The root's source, cut along dimension 0, one part a rank. Returns the destination."""
     counts = _counts(counts)
-    given = _memory(source) if context.rank == root else None
-    target = _memory(destination)
+    given = _source(source) if context.rank == root else None
+    target = _in_rows(_memory(destination))
     handle = stream_of_memory(stream, target, context._core)
     _core.scatter_memory(context._core, given, target, counts, root, handle)
     return destination
@@ -120,7 +132,7 @@ def all_gather(
 ) -> Any:
     """The sources of all ranks, on every rank, of `counts[rank]` rows each if they differ."""
     counts = _counts(counts)
-    source = _memory(source)
+    source = _in_rows(_source(source))
     target = _like(source, destination, sum(counts) if counts else context.size * _rows(source))
     handle = stream_of_memory(stream, source, context._core)
     _core.all_gather(context._core, source, target, counts, handle)
@@ -139,8 +151,8 @@ def reduce_scatter(
 ) -> Any:
     """This rank's part of all sources joined, of `counts[rank]` rows if they differ."""
     counts = _counts(counts)
-    source = _memory(source)
-    target = _like(source, destination, counts[context.rank] if counts else _rows(source) // context.size)
+    source = _in_rows(_source(source))
+    target = _in_rows(_like(source, destination, counts[context.rank] if counts else _rows(source) // context.size))
     handle = stream_of_memory(stream, source, context._core)
     _core.reduce_scatter(context._core, source, target, counts, reduction, handle)
     return target
@@ -171,7 +183,7 @@ def scan(
     context: Context, source: Any, destination: Any = None, *, reduction: str = "sum", exclusive: bool = False, stream: Any = None
 ) -> Any:
     """The sources of the ranks up to this one joined, with this one's or without. The destination may be the source."""
-    source = _memory(source)
+    source = _source(source)
     target = _like(source, destination)
     handle = stream_of_memory(stream, source, context._core)
     _core.scan(context._core, source, target, reduction, exclusive, handle)

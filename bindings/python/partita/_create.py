@@ -22,7 +22,14 @@ ShapeLike = Union[int, Sequence[int]]
 
 def shape_of(shape: ShapeLike) -> Tuple[int, ...]:
     """A tuple; an integer is the shape of one dimension."""
-    return (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape)
+    try:
+        return (operator.index(shape),)  # type: ignore[arg-type]
+    except TypeError:
+        pass
+    try:
+        return tuple(operator.index(extent) for extent in shape)  # type: ignore[union-attr]
+    except TypeError:
+        raise TypeError(f"shape: expected an integer or a sequence of integers, got {shape!r}") from None
 
 
 @collective
@@ -74,10 +81,19 @@ def full(
     heap: bool = True,
     space: Optional[str] = None,
 ) -> Array:
-    """Every element is `value`. Collective, blocking; the rest as `empty`. dtype: that of the value by default."""
+    """Every element is `value`. Collective, blocking; the rest as `empty`. dtype: that of the value by default.
+
+    In a partial distribution every contribution has the value: a partial sum over 4 ranks is 4 times the value once it is
+    redistributed. That holds for all functions here that make arrays.
+    """
     name = dtype_name(np.asarray(value).dtype if dtype is None else dtype)
-    rule = rule_of(distribution)
-    return Array(_core.full(context._core, shape_of(shape), rule, value, name, order, heap, space))
+    return _filled(context, shape, distribution, value, name, order, heap, space)
+
+
+def _filled(
+    context: Context, shape: ShapeLike, distribution: DistributionLike, value: Any, name: str, order: str, heap: bool, space: Optional[str]
+) -> Array:
+    return Array(_core.full(context._core, shape_of(shape), rule_of(distribution), value, name, order, heap, space))
 
 
 @collective
@@ -91,8 +107,8 @@ def zeros(
     heap: bool = True,
     space: Optional[str] = None,
 ) -> Array:
-    """Every element is 0. Collective, blocking; the rest as `empty`."""
-    return full(context, shape, distribution, 0, "float64" if dtype is None else dtype, order=order, heap=heap, space=space)
+    """Every element is 0. Collective, blocking; the rest as `empty`. In a partial distribution every contribution is 0."""
+    return _filled(context, shape, distribution, 0, dtype_name("float64" if dtype is None else dtype), order, heap, space)
 
 
 @collective
@@ -106,7 +122,11 @@ def arange(
     dtype: Any = None,
     space: Optional[str] = None,
 ) -> Array:
-    """start, start + step, ... below `stop`, as NumPy's; of one argument it is `stop`. Collective, blocking."""
+    """start, start + step, ... below `stop`, as NumPy's; of one argument it is `stop`. Collective, blocking.
+
+    The number of elements is ceil((stop - start) / step) of the numbers that are given, whatever the dtype. In a partial
+    distribution every contribution has these elements.
+    """
     if stop is None:
         start, stop = 0, start
     name = dtype_name(np.result_type(start, stop, step) if dtype is None else dtype)
@@ -124,7 +144,10 @@ def eye(
     diagonal: int = 0,
     space: Optional[str] = None,
 ) -> Array:
-    """1 where column = row + diagonal, 0 elsewhere; square by default. Collective, blocking."""
+    """1 where column = row + diagonal, 0 elsewhere; square by default. Collective, blocking.
+
+    In a partial distribution every contribution is such a matrix.
+    """
     wide = rows if columns is None else columns
     return Array(_core.eye(context._core, rows, wide, rule_of(distribution), dtype_name(dtype), diagonal, space))
 
@@ -146,7 +169,8 @@ def random(
     """Reproducible pseudo-random numbers, the same in every distribution. Collective, blocking.
 
     Floating and complex: uniform in [-1, 1), or normal with mean 0 and variance 1; integers: uniform over
-    [-100, 100], unsigned [0, 200]; boolean: fair.
+    [-100, 100], unsigned [0, 200]; boolean: fair. In a partial distribution every contribution has the same numbers, so that
+    a partial sum is a multiple of them.
     """
     array = empty(context, shape, distribution, dtype, order=order, heap=heap, space=space)
     if context.size > 1:
@@ -180,7 +204,8 @@ def from_function(
     """Each rank's part is ``function(i, j, ...)`` of its global indices, as open grids. Collective, blocking.
 
     The indices are arrays that broadcast against each other, as of `numpy.ogrid`: ``lambda i, j: i + 10.0 * j``. What
-    lies in device memory in the end is made by NumPy first, too. An exception of the function on one rank is raised on all.
+    lies in device memory in the end is made by NumPy first, too. An exception of the function on one rank is raised on all. In a
+    partial distribution each contribution is what the function returns on its rank.
     """
     array = empty(context, shape, distribution, dtype, space="host")
     found = _unmasked("from_function", function(*np.ix_(*(array.indices(axis) for axis in range(array.ndim)))))

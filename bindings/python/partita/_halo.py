@@ -8,7 +8,7 @@ from . import _core
 from ._calls import collective
 from ._array import Array, core_given
 from ._linear import writable
-from ._packages import empty_beside
+from ._packages import zeros_beside
 from ._planned import Uncopied
 from ._streams import stream_of_array, stream_of_memory
 
@@ -16,7 +16,8 @@ from ._streams import stream_of_array, stream_of_memory
 class Halo(Uncopied):
     """The parts of an array, each extended by what its neighbours own. Planned once, executed many times.
 
-    For all distributions whose parts are boxes. Corners are filled, too; cells outside of the array are left alone.
+    For all distributions whose parts are boxes. Corners are filled, too; cells outside of the array are left alone: 0 in arrays
+    that `execute` makes.
     Creation is collective and blocking.
 
     Parameters
@@ -51,9 +52,14 @@ class Halo(Uncopied):
 
     @collective
     def execute(self, array: Array, extended: Optional[Any] = None, *, stream: Any = None) -> Any:
-        """The part and its ghost cells into `extended`, a new array by default. Collective, blocking. Returns it."""
-        target = empty_beside(array.local, self.extended_shape) if extended is None else extended
-        self._core.execute(core_given(array), target, stream_of_array(stream, array._core, array._package))
+        """The part and its ghost cells into `extended`. Collective, blocking. Returns it.
+
+        By default a new array, whose cells outside of the distributed array are 0; in an `extended` that is given they stay as
+        they are.
+        """
+        core = core_given(array)
+        target = zeros_beside(array.local, self.extended_shape) if extended is None else extended
+        self._core.execute(core, target, stream_of_array(stream, core, array._package))
         return target
 
     @collective

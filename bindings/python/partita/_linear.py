@@ -206,6 +206,9 @@ def vdot(a: Array, b: Array, *, stream: Any = None) -> Any:
 def norm(x: Array, ord: Any = None, axis: Any = None, keepdims: bool = False, *, stream: Any = None) -> Any:
     """sqrt(sum |x|^2), over all axes or some, with the arguments of numpy.linalg.norm. Collective, blocking; see `Array.sum`.
 
+    Squares neither overflow nor underflow: where they would, elements are scaled first, as BLAS's nrm2 does. Of booleans and
+    integers as float64, of float16 and bfloat16 as float32.
+
     ``ord`` names this norm: None, 2 over one axis, 'fro' over two. ArgumentError for the norms that there are none of.
     """
     core_given(x)

@@ -75,3 +75,13 @@ def empty_beside(array: Any, shape: Tuple[int, ...]) -> Any:
     if package == "cupy":
         return importlib.import_module("cupy").empty(shape, array.dtype)
     return np.empty(shape, np.asarray(array).dtype)
+
+
+def zeros_beside(array: Any, shape: Tuple[int, ...]) -> Any:
+    """The same, with zeros in it."""
+    package = package_of(array)
+    if package == "torch":
+        return array.new_zeros(shape)
+    if package == "cupy":
+        return importlib.import_module("cupy").zeros(shape, array.dtype)
+    return np.zeros(shape, np.asarray(array).dtype)

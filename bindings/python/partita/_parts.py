@@ -25,7 +25,7 @@ def counts_of(what: str, counts: Optional[Sequence[int]], ranks: int, rows: int)
 
 def rows_of(what: str, shape: Sequence[int]) -> int:
     if not shape:
-        raise ArgumentError(f"{what}: an array of one dimension or more is wanted: parts stand along dimension 0")
+        raise ArgumentError(f"{what}: expected an array of one dimension or more: parts stand along dimension 0; use x.reshape(1)")
     return int(shape[0])
 
 

@@ -9,7 +9,7 @@ from typing import Any, Dict, List, Optional, Tuple
 import numpy as np
 
 from . import _core
-from ._array import Array
+from ._array import Array, how_to_make_one
 from ._errors import ArgumentError
 from ._packages import empty_beside
 from ._streams import stream_of_arrays
@@ -29,12 +29,15 @@ def apply(ufunc: np.ufunc, method: str, inputs: Tuple[Any, ...], options: Dict[s
     if method != "__call__":
         raise ArgumentError(f"{name}.{method}: only elementwise calls are local; reductions are methods, such as a.sum(axis)")
     if ufunc.signature is not None:
+        for one in inputs:
+            if not isinstance(one, Array):
+                raise ArgumentError(f"{name}: expected distributed arrays, got {type(one).__name__}; {how_to_make_one}")
         raise ArgumentError(f"{name} communicates: use a @ b, or the functions of this package")
     outputs = options.pop("out", ())
     given = [*inputs, *outputs, *([options["where"]] if isinstance(options.get("where"), Array) else [])]
     arrays = [one for one in given if isinstance(one, Array)]
     _refuse_others(name, given)
-    like = _like(name, arrays)
+    like = _like(name, arrays, [_called(one, inputs, options) for one in arrays])
     parts = [_aligned(name, one, like) for one in inputs]
     if isinstance(options.get("where"), Array):
         options["where"] = _aligned(name, options["where"], like)
@@ -80,9 +83,7 @@ def _alike(ufunc: np.ufunc, inputs: Tuple[Any, ...]) -> Optional[Array]:
 def _refuse_others(name: str, given: List[Any]) -> None:
     for one in given:
         if not isinstance(one, Array) and np.ndim(one) != 0:
-            raise ArgumentError(
-                f"{name}: beside a distributed array a {type(one).__name__} has no layout: make it one by from_local"
-            )
+            raise ArgumentError(f"{name}: expected a distributed array or a number, got {type(one).__name__}; {how_to_make_one}")
         if isinstance(one, Array) and one.layout.partial is not None:
             raise ArgumentError(f"{name}: {one.layout} is partial and has no values yet: redistribute it first")
 
@@ -91,7 +92,15 @@ def _same(a: Array, b: Array) -> bool:
     return a is b or a._core.same_layout(b._core)
 
 
-def _like(name: str, arrays: List[Array]) -> _core.Layout:
+def _called(array: Array, inputs: Tuple[Any, ...], options: Dict[str, Any]) -> str:
+    """What errors call it."""
+    places = [place for place, one in enumerate(inputs) if one is array]
+    if places:
+        return f"operand {places[0] + 1}"
+    return "where" if options.get("where") is array else "out"
+
+
+def _like(name: str, arrays: List[Array], called: List[str]) -> _core.Layout:
     """The layout of the result: that of the first array with its shape which the others suit."""
     first = arrays[0]
     if all(_same(first, one) for one in arrays[1:]):
@@ -102,14 +111,13 @@ def _like(name: str, arrays: List[Array]) -> _core.Layout:
         shape = np.broadcast_shapes(*(one.shape for one in arrays))
     except ValueError as error:
         raise ArgumentError(f"{name}: the shapes {', '.join(str(one.shape) for one in arrays)} do not fit") from error
-    candidates = [one.layout for one in arrays if one.shape == shape]
-    if not candidates:
-        candidates = [_core.Layout(_core.Replicated(), shape, first._core.context.size)]
+    whole = [place for place, one in enumerate(arrays) if one.shape == shape]
+    candidates = [arrays[place].layout for place in whole] or [_core.Layout(_core.Replicated(), shape, first._core.context.size)]
     for layout in candidates:
         if all(_suits(layout, one.layout) for one in arrays):
             return layout
-    other = next(one for one in arrays if not _suits(candidates[0], one.layout))
-    raise ArgumentError(_difference(name, candidates[0], other))
+    others = [(what, one) for what, one in zip(called, arrays) if not _suits(candidates[0], one.layout)]
+    raise ArgumentError(_difference(name, candidates[0], called[whole[0]] if whole else "the result", others))
 
 
 @functools.lru_cache(maxsize=256)
@@ -117,13 +125,18 @@ def _suits(result: _core.Layout, operand: _core.Layout) -> bool:
     return result.equivalent(operand) if result.shape == operand.shape and result == operand else result.reads_locally(operand)
 
 
-def _difference(name: str, wanted: _core.Layout, other: Array) -> str:
-    """Both layouts, the bytes that a redistribution would move, and the call that does it."""
-    text = f"{name}: the layouts differ: {wanted} and {other.layout}; "
-    if other.shape != wanted.shape:
-        return text + "lay out what is broadcast as the result along its dimensions, or redistribute it to Replicated()"
-    moved = _core.moved_bytes(other.operand, wanted, other._core.context.topology)
-    return text + f'the call that moves {moved} bytes between ranks: .redistribute(partita.parse("{wanted.distribution}"))'
+def _difference(name: str, wanted: _core.Layout, model: str, others: List[Tuple[str, Array]]) -> str:
+    """Whose layout is another one than `wanted`, that of `model`, and the call for each after which it is not."""
+    remedies = []
+    for what, one in others:
+        if one.shape == wanted.shape:
+            moved = _core.moved_bytes(one.operand, wanted, one._core.context.topology)
+            call = f"b.redistribute(a.layout), the call that moves {moved} bytes between ranks"
+            remedies.append(f"redistribute {what} to the layout of {model}: {call}")
+        else:
+            remedies.append(f"redistribute {what}, which is broadcast, to partita.Replicated()")
+    theirs = ", ".join(f"{what} is {one.layout}" for what, one in others)
+    return f"{name}: the layouts differ: {model} is {wanted}, {theirs}; {'; '.join(remedies)}"
 
 
 def _aligned(name: str, one: Any, like: _core.Layout) -> Any:
@@ -188,7 +201,7 @@ def _write(
         if one._read_only:
             raise ArgumentError(f"{ufunc.__name__}: out may only be read, as what it was made of")
         if one.shape != like.shape or not one.layout.equivalent(like):
-            raise ArgumentError(_difference(ufunc.__name__, like, one))
+            raise ArgumentError(_difference(ufunc.__name__, like, "the result", [("out", one)]))
     given = [one for one in outputs if one is not None]
     if all(one._package in ("numpy", "cupy") for one in given):
         ufunc(*parts, out=tuple(one.local for one in given), **options)

@@ -81,9 +81,22 @@ std::vector<std::string> names_of(const AxisNames& axes) {
   return std::get<std::vector<std::string>>(*axes);
 }
 
+/// What an argument that is a container holds. Throws TypeError that begins with `what` is expected.
+template <class Value>
+Value held(const char* what, const nb::handle& item) {
+  Value value{};
+  if (!nb::try_cast(item, value)) {
+    const nb::object name = item.type().attr("__name__");
+    throw nb::type_error((std::string(what) + ", got " + nb::borrow<nb::str>(name).c_str()).c_str());
+  }
+  return value;
+}
+
 Mesh make_mesh(const nb::dict& axes, const std::vector<int>& ranks) {
   std::vector<Mesh::Axis> list;
-  for (const auto& [name, size] : axes) list.push_back({nb::cast<std::string>(name), nb::cast<int>(size)});
+  for (const auto& [name, size] : axes)
+    list.push_back({held<std::string>("Mesh(): axes: expected a name of type str", name),
+                    held<int>("Mesh(): axes: expected a size of type int", size)});
   return ranks.empty() ? Mesh(std::move(list)) : Mesh(std::move(list), ranks);
 }
 
@@ -152,7 +165,8 @@ void bind_meshes(nb::module_& module) {
              const std::string& reduction, const std::string& uneven) {
             PartitionSpec made;
             for (const nb::handle axes : dimensions)
-              made.dimensions.push_back(names_of(nb::cast<AxisNames>(axes)));
+              made.dimensions.push_back(names_of(
+                  held<AxisNames>("P(): dimensions: expected str, a sequence of str or None", axes)));
             made.partial_axes = names_of(partial);
             made.partial_reduction = parse_reduction(reduction);
             made.uneven = named("uneven", uneven, unevens);

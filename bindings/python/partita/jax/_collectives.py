@@ -195,8 +195,8 @@ def broadcast(x: Any, *, root: int = 0, group: Optional[Group] = None) -> jax.Ar
 @collective
 @_of_each_leaf
 def gather(x: Any, *, counts: Optional[Sequence[int]] = None, root: int = 0, group: Optional[Group] = None) -> jax.Array:
-    """The arrays of all ranks, on the root, of `counts[rank]` rows if they differ; no rows elsewhere."""
-    among, x = chosen(group), jnp.asarray(x)
+    """The arrays of all ranks, on the root, of `counts[rank]` rows if they differ; no rows elsewhere. A number is one row."""
+    among, x = chosen(group), jnp.atleast_1d(jnp.asarray(x))
     check_root("gather", root, among.size)
     rows = counts_of("gather", counts, among.size, rows_of("gather", x.shape) * among.size)
     found: jax.Array = _gather.bind(x, group=among, root=root, counts=rows)
@@ -219,8 +219,8 @@ def scatter(x: Any, *, counts: Optional[Sequence[int]] = None, root: int = 0, gr
 @collective
 @_of_each_leaf
 def all_gather(x: Any, *, counts: Optional[Sequence[int]] = None, group: Optional[Group] = None) -> jax.Array:
-    """The arrays of all ranks, on every rank, of `counts[rank]` rows if they differ."""
-    among, x = chosen(group), jnp.asarray(x)
+    """The arrays of all ranks, on every rank, of `counts[rank]` rows if they differ. A number is one row."""
+    among, x = chosen(group), jnp.atleast_1d(jnp.asarray(x))
     rows = counts_of("all_gather", counts, among.size, rows_of("all_gather", x.shape) * among.size)
     found: jax.Array = _all_gather.bind(x, group=among, counts=rows)
     return found

@@ -263,7 +263,8 @@ def broadcast(context: Context, x: Tensor, *, root: int = 0) -> Tensor:
 
 @collective
 def gather(context: Context, x: Tensor, *, counts: Optional[Sequence[int]] = None, root: int = 0) -> Tensor:
-    """The tensors of all ranks, on the root, of `counts[rank]` rows if they differ; no rows elsewhere."""
+    """The tensors of all ranks, on the root, of `counts[rank]` rows if they differ; no rows elsewhere. A number is one row."""
+    x = torch.atleast_1d(x)
     rows = counts_of("gather", counts, context.size, rows_of("gather", x.shape) * context.size)
     return _gather(x, number_of(context), rows, check_root("gather", root, context.size))
 
@@ -280,7 +281,8 @@ def scatter(context: Context, x: Tensor, *, counts: Optional[Sequence[int]] = No
 
 @collective
 def all_gather(context: Context, x: Tensor, *, counts: Optional[Sequence[int]] = None) -> Tensor:
-    """The tensors of all ranks, on every rank, of `counts[rank]` rows if they differ."""
+    """The tensors of all ranks, on every rank, of `counts[rank]` rows if they differ. A number is one row."""
+    x = torch.atleast_1d(x)
     return _all_gather(x, number_of(context), _uneven("all_gather", counts, context, rows_of("all_gather", x.shape) * context.size))
 
 
