@@ -30,6 +30,17 @@ grep -q '5x9 f64, 360 B' out || fail "$(cat out)"
 cmp i.npy back.npy || fail "integers to f64 and back"
 "$partita" convert -n 2 i.npy same.npy --dtype int16 >out && cmp i.npy same.npy || fail "the same dtype"
 
+# A folder of the PATH that cannot be looked at (a loop of links), and names that are not UTF-8, or as long as they may be.
+ln -s loop loop
+PATH="$PWD/loop:$PATH" "$partita" convert -n 2 a.npy b.npy >out 2>&1 || fail "with a loop in the PATH: $(cat out)"
+odd=$(printf 'caf\351') long=$(printf '%0251d' 0)
+"$partita" convert -n 2 a.npy "$odd.h5" >out 2>&1 && "$partita" convert -n 2 "$odd.h5" "$odd.npy" >out 2>&1 || fail "$(cat out)"
+cmp a.npy "$odd.npy" || fail "a name that is not UTF-8"
+"$partita" convert -n 2 a.npy "$long.npy" >out 2>&1 && cmp a.npy "$long.npy" || fail "a long name: $(cat out)"
+# Python's other quotes.
+sed "1s/'/\"/g" a.npy >quotes.npy
+"$partita" convert -n 2 quotes.npy b.npy >out 2>&1 && cmp a.npy b.npy || fail "double quotes: $(cat out)"
+
 # Progress goes to a terminal only.
 "$partita" convert -n 2 a.npy b.npy >out 2>err && [ ! -s err ] || fail "stderr of a good run: $(cat err)"
 
