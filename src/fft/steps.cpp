@@ -1,6 +1,7 @@
 #include "fft/steps.hpp"
 
 #include <limits>
+#include <optional>
 #include <partita/redistribute.hpp>
 
 #include "redistribute/packets.hpp"
@@ -31,7 +32,6 @@ void Steps::settle() {
 void Steps::redistribute(int from, int to, const redistribution::Parts& parts,
                          const std::function<void(const Region&)>& make) {
   settle();
-  const std::size_t first_step = plan().steps.size();
   RedistributeOptions options;
   options.staging_bytes = staging_bytes_;
   if (plan().grouped) options.method = RedistributeMethod::grouped;
@@ -45,17 +45,16 @@ void Steps::redistribute(int from, int to, const redistribution::Parts& parts,
       if (!region.empty()) make(region);
     }
   };
+  // What packets take the place of are the steps of the exchange alone: all that is sent is made before.
+  std::optional<planning::SmallExchange> small;
+  if (in_packets_ && parts.count == 1)
+    small = redistribution::exchange_in_packets(operand(from), operand(to), plan().topology, rank(), options);
+  if (small) make_up_to(std::numeric_limits<int>::max());
+  const std::size_t first_step = plan().steps.size();
   append(std::move(exchange), from, to, make_up_to);
   make_up_to(std::numeric_limits<int>::max());
-  if (in_packets_ && parts.count == 1) note_packets(from, to, first_step, options);
-}
-
-/// One start and one way, in place of copies with a grant before and a signal behind, each a start of its
-/// own.
-void Steps::note_packets(int from, int to, std::size_t first, const RedistributeOptions& options) {
-  auto small =
-      redistribution::exchange_in_packets(operand(from), operand(to), plan().topology, rank(), options);
-  if (small) packets_.push_back({first, plan().steps.size(), from, to, *std::move(small)});
+  // One launch in place of copies with a grant before and a signal behind, each a launch.
+  if (small) packets_.push_back({first_step, plan().steps.size(), from, to, *std::move(small)});
 }
 
 }  // namespace partita::fourier

@@ -45,8 +45,6 @@ class Steps : public planning::PlanBuilder {
   std::vector<planning::PacketSteps>& packets() { return packets_; }
 
  private:
-  void note_packets(int from, int to, std::size_t first, const RedistributeOptions& options);
-
   std::int64_t staging_bytes_;
   bool in_packets_ = false;
   std::vector<planning::PacketSteps> packets_;

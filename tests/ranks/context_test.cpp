@@ -165,9 +165,11 @@ TEST(ContextOptions, TheBytesOfThePlanCacheAreAnOption) {
         constexpr int sizes = 12;
         for (int i = 0; i < sizes; ++i) {
           all_reduce_ones(context, 50'000 + i);
-          EXPECT_LE(plans.bytes(), context.state()->options.plan_cache_bytes);
+          // The plan of the latest call is kept, however large: between nodes one is larger than the limit.
+          EXPECT_TRUE(plans.bytes() <= context.state()->options.plan_cache_bytes || plans.size() == 1)
+              << plans.size() << " plans of " << plans.bytes() << " bytes";
         }
-        EXPECT_GE(plans.size(), 2U);
+        EXPECT_GE(plans.size(), ranks().per_node == 0 ? 2U : 1U);
         expect_same_on_all(context, std::to_string(plans.size()) + " " + std::to_string(plans.bytes()));
       },
       options);

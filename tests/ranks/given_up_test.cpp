@@ -80,15 +80,23 @@ void run_out_of_step(Context& context) {
   const std::int64_t bytes = large.local_size() * static_cast<std::int64_t>(sizeof(double));
   const kernels::StridedCopy all{bytes, 0, 0, {}};
   const int executions[] = {60, 10, 1};
-  for (int i = 0; i < executions[context.rank()]; ++i) {
-    work.plan.execute(work.rows, work.columns, Stream{});
-    const double value = i;
-    state.device->fill(all, &value, sizeof(value), large.local().data, state.device->stream());
-  }
+  const auto execute_all = [&] {
+    for (int i = 0; i < executions[context.rank()]; ++i) {
+      work.plan.execute(work.rows, work.columns, Stream{});
+      const double value = i;
+      state.device->fill(all, &value, sizeof(value), large.local().data, state.device->stream());
+    }
+  };
   if (context.rank() == 2) {
+    execute_all();
     std::this_thread::sleep_for(1500ms);
   } else {
-    EXPECT_THROW(context.synchronize(), Error);
+    // Where the queue of the stream has no room left, an execution waits for it, and throws.
+    const auto execute_and_wait = [&] {
+      execute_all();
+      context.synchronize();
+    };
+    EXPECT_THROW(execute_and_wait(), Error);
   }
   EXPECT_TRUE(comes_true([&] { return state.device->idle(); })) << "the stream of rank " << context.rank();
 }
