@@ -166,9 +166,10 @@ class RealFormat {
   }
 
   Parts scientific_parts(const Real& number, const Decimal& decimal) const {
-    const std::string exponent = std::to_string(std::abs(decimal.exponent));
-    return {sign(number.value) + decimal.digits[0], decimal.digits.substr(1),
-            (decimal.exponent < 0 ? "-" : "+") + std::string(exponent.size() < 2 ? 1 : 0, '0') + exponent};
+    std::string exponent = decimal.exponent < 0 ? "-" : "+";
+    if (std::abs(decimal.exponent) < 10) exponent += '0';
+    exponent += std::to_string(std::abs(decimal.exponent));
+    return {sign(number.value) + decimal.digits[0], decimal.digits.substr(1), std::move(exponent)};
   }
 
   Parts parts_of(const Real& number) const {
