@@ -12,12 +12,12 @@ namespace partita {
 /// complex to real there is no way but an error: which part is meant must be said (`for_each_local`).
 ///
 /// The same dtype: a copy. Of a partial array the contributions are converted, each by itself; ArgumentError
-/// where that is no conversion of what they are joined to: to integers from floating numbers, to boolean, sums
-/// of booleans, and dtypes for which the reduction is not defined. Minima and maxima are joined first where
-/// the integers become narrower, and each contribution is then the result. `options`: of the
-/// result; nothing said of the space: where the array lies. Collective, blocking. Errors, the same on every
-/// rank: ArgumentError, DisagreementError, MemoryError. With a stream as <partita/array.hpp> says; where one
-/// of the two lies in host memory, the host waits.
+/// where that is no conversion of what they are joined to: to integers from floating numbers, to boolean,
+/// sums of booleans, and dtypes for which the reduction is not defined. Minima and maxima are joined first
+/// where the integers become narrower, and each contribution is then the result. `options`: of the result;
+/// nothing said of the space: where the array lies. Collective, blocking. Errors, the same on every rank:
+/// ArgumentError, DisagreementError, MemoryError. With a stream as <partita/array.hpp> says; where one of the
+/// two lies in host memory, the host waits.
 PARTITA_API Array astype(const Array& array, Dtype dtype, const ArrayOptions& options = {},
                          SourcePlace where = SourcePlace::current());
 PARTITA_API Array astype(const Array& array, Dtype dtype, const ArrayOptions& options, Stream stream,

@@ -91,8 +91,8 @@ constexpr T below_one() {
   }
 }
 
-/// Floating: uniform in [-1, 1), from the upper 53 bits, rounded to the nearest number of T below 1; integers:
-/// in [-100, 100], unsigned ones [0, 200]; bool: either.
+/// Floating: uniform in [-1, 1), from the upper 53 bits, rounded to the nearest number of T below 1;
+/// integers: in [-100, 100], unsigned ones [0, 200]; bool: either.
 template <class T>
 constexpr T uniform_element(std::uint64_t bits) {
   if constexpr (std::is_same_v<T, bool>) {

@@ -19,8 +19,8 @@ void raise(const char* name, const std::string& text) {
   const nb::object family = nb::module_::import_("partita._errors");
   const nb::object kind = family.attr(name);
   // A path in it need not be UTF-8.
-  const nb::object shown = nb::steal(
-      PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "backslashreplace"));
+  const nb::object shown =
+      nb::steal(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "backslashreplace"));
   if (shown.is_valid()) PyErr_SetObject(kind.ptr(), shown.ptr());
 }
 

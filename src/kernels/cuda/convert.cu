@@ -48,7 +48,8 @@ __device__ Number number_at(const char* place) {
 __device__ Number load_number(Dtype dtype, const char* place) {
   switch (dtype) {
     case Dtype::boolean:  // any byte but 0 is true
-      return {Number::Kind::unsigned_integer, *reinterpret_cast<const std::uint8_t*>(place) != 0 ? 1 : 0, 0, 0};
+      return {Number::Kind::unsigned_integer, *reinterpret_cast<const std::uint8_t*>(place) != 0 ? 1 : 0, 0,
+              0};
     case Dtype::i8:
       return number_at<std::int8_t>(place);
     case Dtype::u8:

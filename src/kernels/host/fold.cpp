@@ -221,8 +221,12 @@ class Folding {
   template <class Body>
   void with_numbers(const Offsets& at, std::int64_t count, const Body& body) {
     const std::int64_t bytes = size_of(pass_.dtype);
-    Run run{static_cast<const std::byte*>(pass_.data[a]) + at[a] * bytes, nullptr, inner_.strides[a],
-            inner_.strides[b], count, pass_.factor};
+    Run run{static_cast<const std::byte*>(pass_.data[a]) + at[a] * bytes,
+            nullptr,
+            inner_.strides[a],
+            inner_.strides[b],
+            count,
+            pass_.factor};
     if (run.step_a == 1 && pass_.folded == Folded::value && pass_.dtype == pass_.joined) {
       return body([numbers = reinterpret_cast<const J*>(run.a)](std::int64_t i) { return numbers[i]; },
                   count);
