@@ -14,7 +14,7 @@ rank, size = comm.Get_rank(), comm.Get_size()
 shape = (1000, 700)
 
 
-def part(length, r):
+def part(length: int, r: int) -> tuple[int, int]:
     rest = length % size
     begin = length // size * r + min(r, rest)
     return begin, begin + length // size + (r < rest)

@@ -296,7 +296,7 @@ def test_without_a_context_among_the_arguments():
             pt.fft.fftn(3 if ctx.rank == 0 else pt.zeros(ctx, 4, "slab:0", "complex128"))
         array = pt.zeros(ctx, 4, "slab:0")
         stored = np.zeros(4) if ctx.rank == 0 else array
-        with pytest.raises(TypeError, match="^rank 0: write_hdf5: a distributed array" if ctx.rank else "distributed array"):
+        with pytest.raises(TypeError, match="^rank 0: write_hdf5: expected a distributed array" if ctx.rank else "distributed array"):
             pt.io.write_hdf5("none.h5", {"a": pt.io.Dataset(stored)})
         other = ctx.split(0)  # which of the two is meant, nobody knows
         if ctx.rank == 0:

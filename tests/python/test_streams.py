@@ -13,7 +13,7 @@ WITHOUT = {
     "Array": {"to_string", "transpose"},  # transpose looks at memory
     "Context": {"close", "collect", "fail", "subgroup", "split", "along"},
     "FFT": {"autotune", "release", "explain"},
-    "Matmul": {"autotune", "release", "explain", "reset"},
+    "Matmul": {"autotune", "release", "explain", "reset", "unbind"},
     "Redistribute": {"explain"},
     "Halo": None,
     "SymmetricArray": None,

@@ -113,7 +113,7 @@ class OfThreads(Generic[Value]):
         #: Remove it, and return it, or the default.
         self.take: Callable[[int, Optional[Value]], Optional[Value]] = all_.pop
         #: Whether that thread has one.
-        self.has: Callable[[int], bool] = all_.__contains__  # type: ignore[assignment]
+        self.has: Callable[[int], bool] = all_.__contains__
         #: How many threads have one.
         self.count: Callable[[], int] = all_.__len__
         #: A copy: by thread, in the order in which they came.
