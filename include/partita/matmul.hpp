@@ -188,7 +188,9 @@ PARTITA_API MatmulVolume matmul_volume(const Plan& plan);
 /// is mnk/P, mk/P, kn/P and mn/P.
 struct MatmulShares {
   double multiplications = 0;  ///< of the rank that makes most
-  double a = 0, b = 0, d = 0;  ///< elements that the rank with the largest part owns of A, B and D
+  double a = 0;                ///< elements of A that the rank with the largest part owns
+  double b = 0;                ///< of B
+  double d = 0;                ///< of D
 };
 
 /// No plan lets all ranks receive fewer elements on average than this, so some rank receives as many. x, y
