@@ -54,7 +54,7 @@ np.testing.assert_allclose(found, wanted, atol=1e-2)
 token = mpi4jax.barrier(comm=comm)
 if rank == 0:
     for other in range(1, size):
-        token = mpi4jax.send(jnp.full(3, other), dest=other, token=token)
+        token = mpi4jax.send(jnp.full(3, other), dest=other, comm=comm, token=token)
 else:
     got, token = mpi4jax.recv(jnp.zeros(3, int), source=0, comm=comm, token=token)
     assert (got == rank).all()
