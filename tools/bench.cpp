@@ -173,6 +173,6 @@ void describe(Subcommand& command, Options& options) {
                "partita bench python --ranks 2"));
 }
 
-const Register registered("bench", "measure beside peers and bound, in the same run", describe, run);
+const Register registered("bench", "measure next to peers and bounds, in the same run", describe, run);
 
 }  // namespace partita::tools::bench_command

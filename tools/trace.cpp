@@ -140,7 +140,7 @@ void describe(Subcommand& command, Options& options) {
       "partita trace redistribute slab:0 slab:1 --shape 65536x16384 --dtype f32 --device cuda -n 4"));
 }
 
-const Register registered("trace", "a timeline of an operation, planned beside measured, for Perfetto",
+const Register registered("trace", "a timeline of an operation, planned next to measured, for Perfetto",
                           describe, trace);
 
 }  // namespace partita::tools::trace_command

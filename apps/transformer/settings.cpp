@@ -49,10 +49,12 @@ const Settings& checked(const Settings& settings, const pt::Mesh& mesh) {
           "layers, heads, hidden, sequence and batch are at least 1");
   require(settings.hidden % settings.heads == 0,
           fmt::format("hidden {} is not a multiple of {} heads", settings.hidden, settings.heads));
-  require(settings.batch % data == 0,
-          fmt::format("{} sequences cannot be dealt out evenly to {} along \"data\"", settings.batch, data));
-  require(settings.heads % tensor == 0,
-          fmt::format("{} heads cannot be dealt out evenly to {} along \"tensor\"", settings.heads, tensor));
+  require(
+      settings.batch % data == 0,
+      fmt::format("{} sequences cannot be distributed evenly over {} along \"data\"", settings.batch, data));
+  require(
+      settings.heads % tensor == 0,
+      fmt::format("{} heads cannot be distributed evenly over {} along \"tensor\"", settings.heads, tensor));
   require(settings.wide() == pt::Dtype::f32 || settings.wide() == pt::Dtype::f64,
           fmt::format("it computes in bf16, f32 or f64, not in {}", pt::name(settings.dtype)));
   return settings;

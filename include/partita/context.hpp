@@ -60,7 +60,7 @@ enum class DeviceHeap : std::uint8_t {
 
 /// Who carries out collectives on devices.
 enum class DeviceCollectives : std::uint8_t {
-  automatic,  ///< whoever is faster
+  automatic,  ///< whichever is faster
   own,        ///< Partita
   library,    ///< the vendor's library (NCCL) wherever it can
 };

@@ -42,8 +42,8 @@ struct Box {
   friend bool operator==(const Box&, const Box&) = default;
 };
 
-/// Blocks dealt out cyclically over a grid, dimension by dimension (ScaLAPACK's distribution in N dimensions;
-/// its counts are those of NUMROC).
+/// Blocks distributed cyclically over a grid, dimension by dimension (ScaLAPACK's distribution in N
+/// dimensions; its counts are those of NUMROC).
 struct BlockCyclic {
   ProcessGrid grid;  ///< of the ranks, as many dimensions as the array
   Extents block;     ///< block extent along each dimension, at least 1

@@ -111,7 +111,7 @@ class PARTITA_API Layout {
   /// The layout of the sub-array [lower, lower + shape): every rank owns what it owns of it, at indices that
   /// count from `lower`. Along each dimension that is a contiguous part of the rank's own, so a sub-array of
   /// a local part is a strided View of it. The rule stays that of the whole array (see `origin`), but where a
-  /// rule says the same by itself: boxes are cut, blocks dealt out cyclically begin at another process.
+  /// rule says the same by itself: boxes are cut, blocks distributed cyclically begin at another process.
   /// Throws ArgumentError where the sub-array does not lie inside.
   Layout window(const Index& lower, const Shape& shape) const;
 

@@ -14,7 +14,7 @@ namespace partita::arithmetic {
 
 /// An array that has values. Throws ArgumentError.
 inline void check_values(std::string_view operation, const Array& array) {
-  check(array.valid(), "{}: an array is missing", operation);
+  check(array.valid(), "{}: an operand is an empty Array", operation);
   arrays::check_has_values(operation, array);
 }
 
@@ -24,7 +24,7 @@ inline void check_alike(std::string_view operation, const Array& a, const Array&
   check(a.dtype() == b.dtype(), "{}: the dtypes differ: {} and {}; convert one of them with astype",
         operation, name(a.dtype()), name(b.dtype()));
   check<UnsupportedError>(a.local().space == b.local().space,
-                          "{}: one array lies in host memory, another one in device memory; copy one of them",
+                          "{}: one array is in host memory and another in device memory; copy one of them",
                           operation);
 }
 

@@ -217,7 +217,7 @@ std::string number_text(const Joining& joining) {
 
 Array joined(const Joining& joining) {
   const Array& one = joining.a.is_array() ? joining.a.array() : joining.b.array();
-  check(one.valid(), "{}: an array is missing", joining.name);
+  check(one.valid(), "{}: an operand is an empty Array", joining.name);
   const std::shared_ptr<ContextState>& context = one.context_state();
   context->require_usable(joining.name);
   std::optional<Result> result;

@@ -200,7 +200,7 @@ void scale_norms(AxesPlan& plan, const Array& array, Array& result, Stream strea
 Array reduce(const Array& array, ArrayReduction reduction, const Axes& axes, const ReduceAxesOptions& options,
              Stream stream, SourcePlace where) {
   const std::string_view operation = name(reduction);
-  check(array.valid(), "{}: the array is missing", operation);
+  check(array.valid(), "{}: the array is an empty Array", operation);
   const std::shared_ptr<ContextState>& context = array.context_state();
   context->require_usable(operation);
   runtime::check_or_tell_all(*context, operation, [&] {

@@ -82,7 +82,7 @@ std::string_view name(ArrayReduction reduction) {
 
 Scalar reduce(const Array& array, ArrayReduction reduction, Stream stream) {
   const std::string_view operation = name(reduction);
-  check(array.valid(), "{}: the array is missing", operation);
+  check(array.valid(), "{}: the array is an empty Array", operation);
   array.context_state()->require_usable(operation);
   Folding folding;
   runtime::check_or_tell_all(*array.context_state(), operation, [&] {
@@ -98,7 +98,7 @@ Scalar reduce(const Array& array, ArrayReduction reduction, Stream stream) {
 
 Scalar inner_product(const Array& a, const Array& b, bool conjugated, Stream stream) {
   const std::string_view operation = conjugated ? "vdot" : "dot";
-  check(a.valid(), "{}: an array is missing", operation);
+  check(a.valid(), "{}: an operand is an empty Array", operation);
   a.context_state()->require_usable(operation);
   runtime::check_or_tell_all(*a.context_state(), operation, [&] {
     arithmetic::check_values(operation, a);

@@ -72,8 +72,9 @@ Array make(const Context& context, const std::function<Layout()>& layout, Dtype 
     check(agreed->ranks() == state->size(), "the layout {} does not suit a context of {} ranks",
           agreed->to_string(), state->size());
     (void)checked_bytes(agreed->largest_local_size(), dtype);
-    check<UnsupportedError>(space == MemorySpace::host || state->device != nullptr,
-                            "empty: device memory is asked for, but the context has no device");
+    check<UnsupportedError>(
+        space == MemorySpace::host || state->device != nullptr,
+        "empty: the result was requested in device memory, but this context has no device");
     if (options.residency == Residency::ordinary) ordinary = own_memory(state, *agreed, dtype, space);
     return facts_of(*agreed, dtype, space, options);
   };

@@ -45,9 +45,9 @@ MemorySpace space_of(std::span<const View> views) {
 void check_space(const ContextState& context, std::string_view operation, std::span<const View> views,
                  MemorySpace space, Stream stream) {
   for (const View& view : views) {
-    check<UnsupportedError>(
-        !has_elements(view) || view.space == space,
-        "{}: one view lies in host memory, another one in device memory; copy one of them", operation);
+    check<UnsupportedError>(!has_elements(view) || view.space == space,
+                            "{}: one view is in host memory and another in device memory; copy one of them",
+                            operation);
   }
   if (space == MemorySpace::device) {
     for (const View& view : views) arrays::require_own_device(operation, context, view);

@@ -21,8 +21,8 @@ struct BindOnDevice {
 
 devices::DeviceMath& DeviceWorkBinding::math() const {
   devices::DeviceMath* const math = device.math();
-  check<UnsupportedError>(math != nullptr, "{}: this device computes nothing: {}", memory.plan.operation,
-                          device.why_no_math());
+  check<UnsupportedError>(math != nullptr, "{}: no math library is available for this device: {}",
+                          memory.plan.operation, device.why_no_math());
   return *math;
 }
 

@@ -52,7 +52,7 @@ void pad(const Array& result, const Shape& kept, std::optional<Stream> stream) {
 }
 
 Array with_shape(const Array& array, const Shape& shape, std::optional<Stream> stream, SourcePlace where) {
-  check(array.valid(), "crop_or_pad: the array is missing");
+  check(array.valid(), "crop_or_pad: the array is an empty Array");
   ContextState& context = *array.context_state();
   context.require_usable("crop_or_pad");
   std::optional<Layout> layout;

@@ -58,7 +58,7 @@ std::shared_ptr<Runner> cached_plan(ContextState& context, const std::string& re
 }
 
 ContextState& usable_context(const Array& input) {
-  check(input.valid(), "fft: the input is missing");
+  check(input.valid(), "fft: input is an empty Array");
   input.context_state()->require_usable("fft");
   return *input.context_state();
 }
@@ -106,7 +106,7 @@ FftOptions to_length_of(const Array& output, FftOptions options) {
 
 void transform_into(const Array& input, Array& output, const Call& call, const FftOptions& given) {
   ContextState& context = usable_context(input);
-  check(output.valid(), "fft: the output is missing");
+  check(output.valid(), "fft: output is an empty Array");
   check_waits_in_stream(call, input);
   check_waits_in_stream(call, output);
   const bool in_place = input.state() == output.state();

@@ -30,7 +30,7 @@ struct FFT::State {
     arrays::check_pair(*context, "fft", from, to, [&] { check_arrays(from, to); });
   }
   void check_arrays(const Array& from, const Array& to) const {
-    check(from.valid() && to.valid(), "fft: an array is missing");
+    check(from.valid() && to.valid(), "fft: an operand is an empty Array");
     arrays::check_context("fft", *context, "the plan", from, "the input");
     check_aliasing(from, to, request().in_place);
   }

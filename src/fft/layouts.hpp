@@ -23,7 +23,7 @@ bool same(const Layout& a, const Layout& b);
 Layout with_extent(const Layout& layout, int axis, std::int64_t extent);
 
 /// Whether that leaves everything as it is but the extent: a rank that owned whole lines along `axis` owns
-/// the whole new ones. (Blocks dealt out cyclically may go to another rank.) Asks all ranks.
+/// the whole new ones. (Blocks distributed cyclically may go to another rank.) Asks all ranks.
 bool stretches(const Layout& layout, int axis, std::int64_t extent);
 
 /// Contiguous parts of about equal length: axes[i] of the array is cut over grid[i] processes, row-major.

@@ -192,7 +192,7 @@ void Runner::set_workspace(const Array& workspace) {
 }
 
 void check_aliasing(const Array& input, const Array& output, bool in_place) {
-  check(input.valid() && output.valid(), "fft: an array is missing");
+  check(input.valid() && output.valid(), "fft: an operand is an empty Array");
   arrays::check_same_context("fft", input, "the input", output, "the output");
   const bool same = are_one_memory(input, output);
   check(!same || in_place, "fft: input and output are the same array, but the plan is not in place");

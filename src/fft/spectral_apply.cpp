@@ -30,7 +30,7 @@ Array inverted(const Array& spectrum, const Pair& pair, std::string_view operati
 
 /// Throws for a result that cannot take what the field's transforms give.
 void check_result(const Array& field, const Array& result, std::string_view operation) {
-  check(result.valid(), "{}: the result is missing", operation);
+  check(result.valid(), "{}: the result is an empty Array", operation);
   arrays::check_same_context(operation, field, "the field", result, "the result");
   check(result.shape() == field.shape() && result.dtype() == field.dtype(),
         "{}: the field is {} of shape {}, but the result is {} of shape {}", operation, name(field.dtype()),

@@ -38,7 +38,7 @@ struct KeptSpectrum {
 
 Pair options_of(const Array& field, const SpectralOptions& options, std::string_view operation,
                 const Caller& caller) {
-  check(field.valid(), "{}: the field is missing", operation);
+  check(field.valid(), "{}: the field is an empty Array", operation);
   Pair pair;
   runtime::collectively(*field.context_state(), std::string(operation), [&]() -> std::vector<Fact> {
     if (!caller.stream) devices::require_no_capture(*field.context_state(), operation);

@@ -181,7 +181,7 @@ void check_plain_result(const Layout& layout) {
 
 void check_given(const Array& spectrum, const Array& result, const Shape& shape,
                  const ResizeOptions& options) {
-  check(result.valid(), "resize_spectrum: the result is missing");
+  check(result.valid(), "resize_spectrum: the result is an empty Array");
   arrays::check_same_context("resize_spectrum", spectrum, "the spectrum", result, "the result");
   check(result.shape() == shape && result.dtype() == spectrum.dtype(),
         "resize_spectrum: the modes are {} of shape {}, but the result is {} of shape {}",
@@ -217,7 +217,7 @@ void move_modes(const Array& spectrum, Array& result, const Shape& from, const S
 
 Array resize_spectrum(const Array& spectrum, const Shape& from, const Shape& to, const ResizeOptions& options,
                       SourcePlace where) {
-  check(spectrum.valid(), "resize_spectrum: the spectrum is missing");
+  check(spectrum.valid(), "resize_spectrum: the spectrum is an empty Array");
   std::optional<Layout> layout;
   runtime::collectively(*spectrum.context_state(), "resize_spectrum", [&]() -> std::vector<Fact> {
     check_shapes(spectrum, from, to, options.halved_axis);
@@ -233,7 +233,7 @@ Array resize_spectrum(const Array& spectrum, const Shape& from, const Shape& to,
 
 void resize_spectrum_into(const Array& spectrum, Array& result, const Shape& from, const Shape& to,
                           const ResizeOptions& options) {
-  check(spectrum.valid(), "resize_spectrum: the spectrum is missing");
+  check(spectrum.valid(), "resize_spectrum: the spectrum is an empty Array");
   runtime::collectively(*spectrum.context_state(), "resize_spectrum", [&]() -> std::vector<Fact> {
     check_shapes(spectrum, from, to, options.halved_axis);
     check_given(spectrum, result, shape_of_modes(to, options.halved_axis), options);

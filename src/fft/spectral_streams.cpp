@@ -14,14 +14,14 @@ namespace partita {
 namespace {
 
 void follow_here(const Array& array, std::string_view operation, Stream stream) {
-  check(array.valid(), "{}: the array is missing", operation);
+  check(array.valid(), "{}: the array is an empty Array", operation);
   arrays::require_stream_of_device(operation, array.local().space == MemorySpace::device, stream);
   devices::follow(*array.context_state(), operation, stream);
 }
 
 /// Collective: what is wrong with a stream of one rank is every rank's error.
 void follow_together(const Array& array, std::string_view operation, Stream stream) {
-  check(array.valid(), "{}: the array is missing", operation);
+  check(array.valid(), "{}: the array is an empty Array", operation);
   array.context_state()->require_usable(operation);
   runtime::collectively(*array.context_state(), operation, [&] { follow_here(array, operation, stream); });
 }

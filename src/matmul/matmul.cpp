@@ -41,7 +41,7 @@ Layout layout_of_result(const Request& request, const MatmulOptions& options) {
 Operand new_result(const Request& request, const MatmulOptions& options) {
   check<UnsupportedError>(
       options.space != MemorySpace::device || request.a.context_state()->device != nullptr,
-      "matmul: device memory is asked for, but the context has no device");
+      "matmul: the result was requested in device memory, but this context has no device");
   Operand result = Operand::of(layout_of_result(request, options), result_dtype(request.a.dtype(), options),
                                options.order, options.residency);
   result.space = spaces_of(request, options).of_d;

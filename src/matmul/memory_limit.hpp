@@ -16,7 +16,7 @@ namespace partita::multiplication {
 class LimitRefusal : public ArgumentError {
  public:
   LimitRefusal(const std::string& text, std::int64_t needed, bool alike)
-      : ArgumentError(fmt::format("{}; {} bytes would do", text, needed)),
+      : ArgumentError(fmt::format("{}; at least {} bytes are required", text, needed)),
         text_(text),
         needed_(needed),
         alike_(alike) {}

@@ -37,7 +37,8 @@ ProductPlan within_limit(const Problem& problem) {
   try {
     return Assembly(problem).finish();
   } catch (const LimitRefusal& refusal) {
-    throw ArgumentError(fmt::format("{}; {} bytes would do", refusal.text(), enough_memory(problem)));
+    throw ArgumentError(
+        fmt::format("{}; at least {} bytes are required", refusal.text(), enough_memory(problem)));
   }
 }
 

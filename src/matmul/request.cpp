@@ -94,7 +94,7 @@ void check_arrays(const Request& request, const MatmulOptions& options) {
 void check_in_device_memory(const Request& request) {
   for (const Named& named : arrays_of(request)) {
     check<UnsupportedError>(named.array->local().space == MemorySpace::device,
-                            "matmul: {} lies in host memory; only device memory can wait in a stream",
+                            "matmul: {} is in host memory; stream-ordered calls require device arrays",
                             named.name);
   }
 }

@@ -189,8 +189,8 @@ Distribution cheapest(const Factors& factors) {
   const Cheapest found = find_cheapest(factors);
   if (found.distribution) return *found.distribution;
   if (found.needed == 0) throw ArgumentError(found.refusal);
-  throw ArgumentError(
-      fmt::format("{}; {} bytes would do", found.refusal, enough_memory_for(factors, found.needed)));
+  throw ArgumentError(fmt::format("{}; at least {} bytes are required", found.refusal,
+                                  enough_memory_for(factors, found.needed)));
 }
 
 }  // namespace

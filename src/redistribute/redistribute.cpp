@@ -179,8 +179,9 @@ Array redistribute_to_new(const Array& source, const std::string& target,
   context->require_usable("redistribute");
   const ArrayOptions made{options.residency, options.order, options.space.value_or(source.local().space)};
   const auto destination = [&] {
-    check<UnsupportedError>(made.space == MemorySpace::host || context->device != nullptr,
-                            "redistribute: device memory is asked for, but the context has no device");
+    check<UnsupportedError>(
+        made.space == MemorySpace::host || context->device != nullptr,
+        "redistribute: the result was requested in device memory, but this context has no device");
     Operand operand = Operand::of(layout(), source.dtype(), made.order, made.residency);
     operand.space = *made.space;
     return operand;

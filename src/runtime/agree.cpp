@@ -87,7 +87,7 @@ void throw_on_all(Runtime& state, std::string_view operation) {
   } catch (const Error&) {
     const CaughtError told = describe_error(std::current_exception());
     if (told.kind != ErrorKind::timeout && told.kind != ErrorKind::lost_peer) throw;
-    throw_error(told.kind, fmt::format("{}; it was to hear: {}", told.text, why.text));
+    throw_error(told.kind, fmt::format("{}; while reporting: {}", told.text, why.text));
   }
   throw;  // collectively has thrown it
 }

@@ -134,7 +134,7 @@ constexpr std::array table{
     word<&O::device_collectives, collectives>("PARTITA_DEVICE_COLLECTIVES", "device_collectives",
                                               "known: automatic, own, library",
                                               "who carries out collectives on devices: Partita or NCCL; "
-                                              "automatic: whoever is faster",
+                                              "automatic: whichever is faster",
                                               true),
     word<&O::device_messages, messages>(
         "PARTITA_DEVICE_MESSAGES", "device_messages", "known: automatic, staged, direct",
@@ -146,7 +146,7 @@ constexpr std::array table{
     word<&O::copy_way, copies>("PARTITA_COPY_WAY", "copy_way", "known: automatic, engine, kernel",
                                "how devices copy: the copy engine wherever it can, or kernels", true),
     number<&O::device_lanes, 0, 7>("PARTITA_DEVICE_LANES", "device_lanes", "it must be a number from 0 to 7",
-                                   "streams that large plans may use beside the context's own", true),
+                                   "streams that large plans may use in addition to the context's own", true),
     Setting{"PARTITA_MACHINES", "", "it must be a folder",
             "where machine descriptions are looked for before anywhere else"},
     Setting{"PARTITA_MPI_LIBRARY", "", "it must be an MPI library of Open MPI's or of MPICH's family",

@@ -60,7 +60,8 @@ void SocketsLinks::parse(int from) {
     SocketsFrame frame;
     if (sender.piece_left > 0 || arrived.size() < sizeof(frame)) return;
     std::memcpy(&frame, arrived.data(), sizeof(frame));
-    check<Error>(frame.mark == SocketsFrame::expected_mark, "rank {} of the job sends what no Partita sends",
+    check<Error>(frame.mark == SocketsFrame::expected_mark,
+                 "rank {} of the job sent a malformed message (not the Partita protocol, or another version)",
                  from);
     if (frame.kind == SocketsFrameKind::data) {
       sender.stream.consume(sizeof(frame));

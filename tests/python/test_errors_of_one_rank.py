@@ -281,7 +281,7 @@ def test_any_text_is_told(ctx):
 
 
 def test_what_all_pass_is_as_on_one_rank(ctx):
-    with pytest.raises(pt.TypeError, match="^from_local: an array is wanted"):
+    with pytest.raises(pt.TypeError, match="^from_local: expected an array with DLPack"):
         pt.from_local(ctx, [1], "slab:0")
     for call in (lambda: pt.all_reduce(ctx, [1.0]), lambda: pt.empty(ctx, 3, "slab:0", speed=1)):
         with pytest.raises(pt.TypeError) as caught:

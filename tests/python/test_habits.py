@@ -232,7 +232,7 @@ def test_no_context_where_one_is_wanted(ctx):
         lambda: pt.from_local(context=np.ones(3), local=np.ones(3), distribution="slab:0"),
         lambda: pt.send(3, np.ones(3), 0),
     ):
-        with pytest.raises(pt.TypeError, match="a context is wanted first, and not a (tuple|ndarray|int)"):
+        with pytest.raises(pt.TypeError, match="expected a context as the first argument, got (tuple|ndarray|int)"):
             call()
     with pytest.raises(TypeError, match="made by from_local"):
         pt.Array(np.ones(3))

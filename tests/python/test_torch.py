@@ -353,7 +353,7 @@ def test_layers_want_rows_of_tokens(ctx):
         layer = ptt.ColumnParallelLinear(ctx, 3, 4, sequence_parallel=sequence_parallel, device=WHERE)
         wrong = ctx.rank == ctx.size - 1 or not sequence_parallel  # without, forward calls are each rank's own
         x = torch.ones((3,) if wrong else (2, 3), device=WHERE)
-        with pytest.raises(pt.ArgumentError, match="tokens, ..., features.* is wanted, and not of shape"):
+        with pytest.raises(pt.ArgumentError, match="tokens, ..., features.*, got shape"):
             layer(x)
     ctx.barrier()
 
@@ -426,7 +426,7 @@ def test_what_one_rank_passes_that_is_wrong(ctx):
             group.barrier()
     with pytest.raises(pt.ArgumentError, match="^send_receive: rank 99"):
         ptt.send_receive(ctx, x, 99, 0)
-    with pytest.raises(pt.TypeError, match="^send_receive: x: a tensor is wanted, and not a list"):
+    with pytest.raises(pt.TypeError, match="^send_receive: x: expected a tensor, got list"):
         ptt.send_receive(ctx, [1.0], 0, 0)
     assert bool((ptt.all_reduce(ctx, torch.ones(2, device=WHERE)) == ctx.size).all())
 

@@ -262,7 +262,7 @@ class Array(NDArrayOperatorsMixin):
         elif np.ndim(value) == 0:
             target.fill(value)
         else:
-            raise ArgumentError("a number or a distributed array is wanted; write to .local what each rank has by itself")
+            raise ArgumentError("expected a number or a distributed array; write values of one rank to .local")
 
     def fill(self, value: Any, *, stream: Any = None) -> None:
         """Every element becomes the number. Local."""

@@ -102,7 +102,7 @@ def _for_no_context(function: Any, error: Exception, given: Tuple[Any, ...], nam
     first = given[place] if len(given) > place else named.get("context")
     if isinstance(getattr(first, "_core", None), _core.Context):
         return error
-    return builtins.TypeError(f"a context is wanted first, and not a {type(first).__name__}")
+    return builtins.TypeError(f"expected a context as the first argument, got {type(first).__name__}")
 
 
 def _name_of(function: Callable[..., Any]) -> str:

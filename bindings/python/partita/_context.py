@@ -219,7 +219,7 @@ def _handle_of(comm: Any) -> Tuple[int, int, str]:
         return 0, 0, ""
     MPI = sys.modules.get("mpi4py.MPI")
     if MPI is None or not isinstance(comm, MPI.Comm):
-        raise TypeError(f"comm: a communicator of mpi4py is wanted, and not a {type(comm).__name__}")
+        raise TypeError(f"comm: expected a communicator of mpi4py, got {type(comm).__name__}")
     name, version = MPI.get_vendor()
     return MPI._addressof(comm), MPI._sizeof(comm), f"{name} {version[0]}"
 
@@ -297,7 +297,7 @@ def run(ranks: int, function: Callable[[Context], Result], *, device: str = "any
     Ctrl-C ends the waits of all ranks, and what Python they run at its next line; a call that computes is finished first.
     """
     if not callable(function):
-        raise builtins.TypeError(f"run: a function of the context is wanted, and not a {type(function).__name__}")
+        raise builtins.TypeError(f"run: expected a function of the context, got {type(function).__name__}")
     try:
         ranks = operator.index(ranks)
     except builtins.TypeError:

@@ -272,7 +272,7 @@ def _part(context: Context, local: Any) -> Tuple[Any, Tuple[int, ...]]:
         return part, part.shape
     except TypeError:
         raise TypeError(
-            f"from_local: an array is wanted, with DLPack, the buffer protocol or __cuda_array_interface__, and not a "
+            f"from_local: expected an array with DLPack, the buffer protocol or __cuda_array_interface__, got "
             f"{type(local).__name__}"
         ) from None
 

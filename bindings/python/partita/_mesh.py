@@ -50,7 +50,7 @@ def rule_of(distribution: DistributionLike) -> Rule:
         return _core.Partitioned(mesh, distribution)
     if type(distribution) not in _rules:
         raise TypeError(
-            f"a distribution is wanted, such as Slab(0), its text ('slab:0') or a spec (P('x', None)), and not a "
+            f"expected a distribution such as Slab(0), its text ('slab:0') or a spec (P('x', None)), got "
             f"{type(distribution).__name__}"
         )
     return distribution

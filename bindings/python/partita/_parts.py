@@ -38,7 +38,7 @@ def check_root(what: str, root: int, ranks: int) -> int:
 def check_part(what: str, shape: Sequence[int], layout: _core.Layout, rank: int, ranks: int) -> None:
     """That it is the shape of this rank's part of the layout."""
     if not isinstance(layout, _core.Layout):
-        raise TypeError(f"{what}: a layout is wanted, and not a {type(layout).__name__}")
+        raise TypeError(f"{what}: expected a layout, got {type(layout).__name__}")
     if layout.ranks != ranks:
         raise ArgumentError(f"{what}: the layout is of {layout.ranks} ranks, the group of {ranks}")
     if tuple(shape) != layout.local_shape(rank):

@@ -33,7 +33,7 @@ class traffic:
         if context is None:
             raise ArgumentError("traffic: of which context: this thread has begun none, or several")
         if not isinstance(context, Context):
-            raise TypeError(f"traffic: the context whose operations are counted is wanted, and not a {type(context).__name__}")
+            raise TypeError(f"traffic: expected a context, got {type(context).__name__}")
         self._context = context
         self._record: Optional[_core.TrafficRecord] = None
 

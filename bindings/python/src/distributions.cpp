@@ -252,7 +252,7 @@ void bind_rules(nb::module_& module) {
       });
   bind_rule<BlockCyclic>(
       module, "BlockCyclic",
-      "Blocks of `block` elements dealt out cyclically over a grid, dimension by dimension: "
+      "Blocks of `block` elements distributed cyclically over a grid, dimension by dimension: "
       "ScaLAPACK's distribution.")
       .def(
           "__init__",

@@ -179,8 +179,8 @@ void Memory::find(std::string_view what, const nb::handle& array) {
       type += " (numbers in this machine's byte order are taken, at strides of whole elements)";
     }
     throw nb::type_error((std::string(what) +
-                          ": an array of NumPy, CuPy, PyTorch, ... is wanted, with DLPack, the "
-                          "buffer protocol or __cuda_array_interface__, and not a " +
+                          ": expected an array of NumPy, CuPy, PyTorch, ... with DLPack, the "
+                          "buffer protocol or __cuda_array_interface__, got " +
                           type)
                              .c_str());
   }

@@ -86,7 +86,7 @@ def _placements(layout: _core.Layout, mesh: DeviceMesh) -> List[Placement]:
     if isinstance(rule, _core.Slab) and mesh.ndim == 1:
         return [Shard(next(axis for axis in range(len(layout.shape)) if _core.Slab(axis) == rule))]
     if not isinstance(rule, _core.Partitioned) or rule.mesh != mesh_of(mesh):
-        raise UnsupportedError(f"to_dtensor: a layout over the axes {_axes(mesh)} of the mesh is wanted, and not {layout}")
+        raise UnsupportedError(f"to_dtensor: expected a layout over the axes {_axes(mesh)} of the mesh, got {layout}")
     placements: List[Placement] = [Replicate()] * mesh.ndim
     for dimension, names in enumerate(rule.spec.dimensions):
         places = [_axes(mesh).index(name) for name in names]

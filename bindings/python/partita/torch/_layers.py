@@ -105,7 +105,7 @@ class _ParallelLinear(nn.Module):
 
     def _check_tokens(self, x: Tensor) -> None:
         if x.ndim < 2:
-            raise ArgumentError(f"{type(self).__name__}: x of [tokens, ..., features] is wanted, and not of shape {tuple(x.shape)}")
+            raise ArgumentError(f"{type(self).__name__}: expected x of [tokens, ..., features], got shape {tuple(x.shape)}")
 
     def _rows(self, x: Tensor, layout: _core.Layout) -> Tensor:
         """As a matrix, which must be this rank's part."""

@@ -48,7 +48,7 @@ def _naming_no_tensors(function: Function) -> _calls.Meaning:
             return error
         for name in tensors:
             if not isinstance(arguments[name], Tensor):
-                wrong = TypeError(f"{name}: a tensor is wanted, and not a {type(arguments[name]).__name__}")
+                wrong = TypeError(f"{name}: expected a tensor, got {type(arguments[name]).__name__}")
                 wrong.__cause__ = error
                 return wrong
         return error
@@ -72,7 +72,7 @@ _layouts: Numbers[_core.Layout] = Numbers()
 def number_of(context: Context) -> int:
     """The number of a context, which does not keep it alive."""
     if not isinstance(context, Context):
-        raise TypeError(f"a context of partita is wanted, and not a {type(context).__name__}")
+        raise TypeError(f"expected a context of partita, got {type(context).__name__}")
     return context._number
 
 
@@ -88,7 +88,7 @@ def layout_at(number: int) -> _core.Layout:
 def plain(x: Tensor) -> Tensor:
     """The numbers themselves, row by row, without conjugation or sign that is still to be done."""
     if x.layout is not torch.strided or x.is_nested:
-        raise ArgumentError(f"a dense tensor is wanted, and not a {'nested one' if x.is_nested else x.layout}")
+        raise ArgumentError(f"expected a dense tensor, got {'nested one' if x.is_nested else x.layout}")
     if type(x) not in _ordinary:  # the library takes others as DLPack does: without gradients
         x = x.detach()
     return x.resolve_conj().resolve_neg().contiguous()

@@ -103,7 +103,7 @@ def group_of(comm: Any) -> Group:
         return comm
     MPI: Any = running_mpi()
     if MPI is None or not isinstance(comm, MPI.Intracomm):
-        raise TypeError(f"comm: a communicator of mpi4py or a partita.jax.Group is wanted, and not {comm!r}")
+        raise TypeError(f"comm: expected a communicator of mpi4py or a partita.jax.Group, got {comm!r}")
     if comm == MPI.COMM_NULL:
         raise ArgumentError("comm: COMM_NULL; this rank is not one of the communicator's, or it has been freed")
     key = _attribute(MPI)

@@ -39,7 +39,7 @@ def _with_token(token: Any, *results: Any) -> Any:
 def _reduction(op: Any) -> str:
     MPI = sys.modules.get("mpi4py.MPI")
     if MPI is None or not isinstance(op, MPI.Op):
-        raise TypeError(f"op: an operation of mpi4py.MPI is wanted, and not {op!r}")
+        raise TypeError(f"op: expected an operation of mpi4py.MPI, got {op!r}")
     for name, reduction in _reductions.items():
         if op == getattr(MPI, name):
             return reduction
@@ -50,7 +50,7 @@ def _number(what: str, given: Any) -> int:
     try:
         return operator.index(given)
     except TypeError:
-        raise TypeError(f"{what}: an integer is wanted, and not {given!r}") from None
+        raise TypeError(f"{what}: expected an integer, got {given!r}") from None
 
 
 def _is_any(given: Any, name: str) -> bool:

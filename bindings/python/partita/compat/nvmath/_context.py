@@ -77,12 +77,12 @@ def _group_of(given: Any) -> Optional[ProcessGroup]:
         return PartitaProcessGroup(given)
     if hasattr(given, "Get_rank") and hasattr(given, "Get_size"):
         return MPIProcessGroup(given)
-    raise TypeError(f"process_group: a ProcessGroup, a communicator of mpi4py or a context of Partita's is wanted, not {given!r}")
+    raise TypeError(f"process_group: expected a ProcessGroup, a communicator of mpi4py or a context of Partita, got {given!r}")
 
 
 def _checked(device_id: Any, backends: Optional[Sequence[str]]) -> Sequence[str]:
     if not isinstance(device_id, int):
-        raise TypeError(f"device_id: an integer is wanted, and not {device_id!r}")
+        raise TypeError(f"device_id: expected an integer, got {device_id!r}")
     if backends is None:
         return _backends
     for backend in backends:

@@ -95,7 +95,7 @@ def allocate_symmetric_memory(
     """
     name = getattr(package, "__name__", "")
     if name not in _TENSOR_TYPES:
-        raise ValueError(f"package: one of {', '.join(_TENSOR_TYPES)} is wanted, and not {package!r}")
+        raise ValueError(f"package: expected one of {', '.join(_TENSOR_TYPES)}, got {package!r}")
     extents = shape_of(shape)
     default = package.get_default_dtype() if name == "torch" else "float64"
     element = dtype_name(default if dtype is None else dtype)

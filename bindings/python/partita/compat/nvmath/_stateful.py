@@ -22,13 +22,13 @@ def options_of(cls: Type[Options], given: Union[Options, dict[str, Any], None], 
         return given
     if isinstance(given, dict):
         return cls(**given)
-    raise TypeError(f"{what}: a {cls.__name__} or a dict is wanted, and not a {type(given).__name__}")
+    raise TypeError(f"{what}: expected a {cls.__name__} or a dict, got {type(given).__name__}")
 
 
 def check_blocking(blocking: Any) -> None:
     """Of options: calls return when their results are there, with either value."""
     if blocking is not True and blocking != "auto":
-        raise ValueError(f"blocking: True or 'auto' is wanted, and not {blocking!r}")
+        raise ValueError(f"blocking: expected True or 'auto', got {blocking!r}")
 
 
 def facts_of(tensor: Any) -> Tuple[Any, ...]:

@@ -11,7 +11,7 @@ def choose(version: str) -> None:
     global _chosen
     short = ".".join(version.split(".")[:2])
     if short not in VERSIONS:
-        raise ValueError(f"version: one of {', '.join(VERSIONS)} is wanted, and not {version!r}")
+        raise ValueError(f"version: expected one of {', '.join(VERSIONS)}, got {version!r}")
     _chosen = short
 
 

@@ -128,7 +128,7 @@ class TorchProcessGroup(ProcessGroup):
     def __init__(self, *, device_id: Union[int, str], torch_process_group: Any = None, logger: Any = None) -> None:
         torch = importlib.import_module("torch")
         if not isinstance(device_id, int) and device_id != "cpu":
-            raise ValueError(f"device_id: a number or 'cpu' is wanted, and not {device_id!r}")
+            raise ValueError(f"device_id: expected a number or 'cpu', got {device_id!r}")
         if not torch.distributed.is_initialized():
             raise RuntimeError("torch.distributed has not been initialized")
         backend = torch.distributed.get_backend(torch_process_group)

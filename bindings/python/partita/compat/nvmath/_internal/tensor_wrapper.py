@@ -25,5 +25,5 @@ def wrap_operand(operand: Any) -> Any:
         return operand
     package = package_of(operand)
     if not hasattr(operand, "dtype") or not hasattr(operand, "shape") or package not in _TENSOR_TYPES:
-        raise TypeError(f"an operand of {', '.join(_TENSOR_TYPES)} is wanted, and not a {type(operand).__name__}")
+        raise TypeError(f"expected an operand of {', '.join(_TENSOR_TYPES)}, got {type(operand).__name__}")
     return _TENSOR_TYPES[package](operand)

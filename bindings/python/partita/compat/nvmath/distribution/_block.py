@@ -13,7 +13,7 @@ from ._slab import Slab
 
 def _integers(what: str, values: Any) -> Tuple[int, ...]:
     if values is None or not all(isinstance(value, int) for value in values):
-        raise ValueError(f"{what}: a sequence of integers is wanted, and not {values!r}")
+        raise ValueError(f"{what}: expected a sequence of integers, got {values!r}")
     return tuple(values)
 
 

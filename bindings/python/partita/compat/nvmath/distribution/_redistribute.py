@@ -119,7 +119,7 @@ class Redistribute(Stateful):
         tensor = wrap_operand(operand)
         for one in (source, destination):
             if not isinstance(one, Distribution):
-                raise TypeError(f"a distribution is wanted, and not {one!r}")
+                raise TypeError(f"expected a distribution, got {one!r}")
         return _Spec(
             tensor.shape,
             tensor.dtype,

@@ -23,9 +23,9 @@ class Slab(Distribution):
     def __init__(self, partition_dim: int, ndim: Optional[int] = None) -> None:
         super().__init__()
         if not isinstance(partition_dim, int) or partition_dim < 0:
-            raise ValueError(f"partition_dim: 0, 1, ... is wanted, and not {partition_dim!r}")
+            raise ValueError(f"partition_dim: expected 0, 1, ..., got {partition_dim!r}")
         if ndim is not None and (not isinstance(ndim, int) or ndim <= partition_dim):
-            raise ValueError(f"ndim: an integer above partition_dim, {partition_dim}, is wanted, and not {ndim!r}")
+            raise ValueError(f"ndim: expected an integer above partition_dim, {partition_dim}, got {ndim!r}")
         self._partition_dim = partition_dim
         self._ndim = ndim
 
@@ -82,7 +82,7 @@ class Slab(Distribution):
         self._checked(cls, ndim)
         dimensions = self._ndim if ndim is None else ndim
         if dimensions is not None and dimensions <= self._partition_dim:
-            raise ValueError(f"ndim: above the partition dimension, {self._partition_dim}, is wanted, and not {dimensions}")
+            raise ValueError(f"ndim: expected a number above the partition dimension, {self._partition_dim}, got {dimensions}")
         if cls is Slab:
             if dimensions is not None and dimensions != self._ndim:
                 return self._rebound(Slab(self._partition_dim, dimensions), dimensions)

@@ -95,11 +95,11 @@ def allocate_operand(
     context = current().partita
     places = {"numpy": ("cpu",), "cupy": ("cuda",), "torch": ("cpu", "cuda")}
     if name not in places:
-        raise ValueError(f"package: one of {', '.join(places)} is wanted, and not {package!r}")
+        raise ValueError(f"package: expected one of {', '.join(places)}, got {package!r}")
     usual = "cpu" if context.device == "cpu" or name == "numpy" else "cuda"
     place = memory_space or (usual if name == "torch" else places[name][0])
     if place not in places[name]:
-        raise ValueError(f"memory_space: {' or '.join(places[name])} is wanted of {name}, and not {place!r}")
+        raise ValueError(f"memory_space: expected {' or '.join(places[name])} for {name}, got {place!r}")
     default = package.get_default_dtype() if name == "torch" else "float64"
     dtype = dtype_name(default if input_dtype is None else input_dtype)
     extents, kind = shape_of(shape), fft_type_of(dtype, fft_type)

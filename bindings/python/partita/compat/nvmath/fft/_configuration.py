@@ -49,11 +49,11 @@ class FFTOptions:
             self.redistribute = self.reshape
         self.reshape = self.redistribute
         if self.fft_type not in (None, "C2C", "R2C", "C2R"):
-            raise ValueError(f"fft_type: 'C2C', 'R2C' or 'C2R' is wanted, and not {self.fft_type!r}")
+            raise ValueError(f"fft_type: expected 'C2C', 'R2C' or 'C2R', got {self.fft_type!r}")
         if not isinstance(self.redistribute, bool):
-            raise ValueError(f"redistribute: True or False is wanted, and not {self.redistribute!r}")
+            raise ValueError(f"redistribute: expected True or False, got {self.redistribute!r}")
         if self.last_axis_parity not in ("even", "odd"):
-            raise ValueError(f"last_axis_parity: 'even' or 'odd' is wanted, and not {self.last_axis_parity!r}")
+            raise ValueError(f"last_axis_parity: expected 'even' or 'odd', got {self.last_axis_parity!r}")
         check_blocking(self.blocking)
 
 
@@ -74,7 +74,7 @@ def direction_of(given: Union[FFTDirection, int, str, None], kind: str) -> FFTDi
     if isinstance(given, str):
         names = {one.name.lower(): one for one in FFTDirection}
         if given.lower() not in names:
-            raise ValueError(f"direction: 'forward' or 'inverse' is wanted, and not {given!r}")
+            raise ValueError(f"direction: expected 'forward' or 'inverse', got {given!r}")
         direction = names[given.lower()]
     else:
         direction = FFTDirection(given)

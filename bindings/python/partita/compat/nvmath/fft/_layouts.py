@@ -26,7 +26,7 @@ def given_of(distribution: Any, dimensions: int) -> Given:
         return other
     if isinstance(distribution, Sequence) and len(distribution) == 2 and all(isinstance(one, Box) for one in distribution):
         return distribution[0].copy(), distribution[1].copy()
-    raise ValueError(f"distribution: one, or two boxes, is wanted on every rank, and not {distribution!r}")
+    raise ValueError(f"distribution: expected one distribution or two boxes on every rank, got {distribution!r}")
 
 
 @dataclass

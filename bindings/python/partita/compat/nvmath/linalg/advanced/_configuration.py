@@ -71,7 +71,7 @@ class MatmulOptions:
             self.algo_type = MatmulAlgoType(self.algo_type)
         count = self.sm_count_communication
         if count is not None and not (isinstance(count, int) and count > 0):
-            raise ValueError(f"sm_count_communication: a positive integer is wanted, and not {count!r}")
+            raise ValueError(f"sm_count_communication: expected a positive integer, got {count!r}")
         check_blocking(self.blocking)
 
 

@@ -99,7 +99,7 @@ class Epilog:
         """ValueError, TypeError or UnsupportedError: what is wrong with this rank's inputs. Local."""
         wanted = inputs_of(self.kind)
         if not isinstance(given, dict):
-            raise TypeError(f"epilog_inputs: a dict by name is wanted, and not a {type(given).__name__}")
+            raise TypeError(f"epilog_inputs: expected a dict by name, got {type(given).__name__}")
         if "aux_quantization_scale" in given:
             raise UnsupportedError("aux_quantization_scale: only of an auxiliary output of 8 bits, which there is none of")
         if set(given) != wanted:

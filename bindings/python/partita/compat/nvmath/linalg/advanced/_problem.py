@@ -56,7 +56,7 @@ def _qualified(qualifiers: Any, operands: Sequence[Any]) -> Tuple[str, str]:
     if qualifiers is None:
         qualifiers = np.zeros(3, matrix_qualifiers_dtype)
     if getattr(qualifiers, "dtype", None) != matrix_qualifiers_dtype or len(qualifiers) != 3:
-        raise ValueError("qualifiers: an array of 3 elements of matrix_qualifiers_dtype is wanted, for A, B and C")
+        raise ValueError("qualifiers: expected an array of 3 elements of matrix_qualifiers_dtype, for A, B and C")
     if any(one["structure"] for one in qualifiers):
         raise UnsupportedError("qualifiers: a structure is said, and all operands are multiplied as general ones")
     if qualifiers[2]["is_transpose"] or qualifiers[2]["is_conjugate"]:
