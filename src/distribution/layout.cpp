@@ -4,6 +4,7 @@
 #include <partita/layout.hpp>
 
 #include "base/check.hpp"
+#include "base/hash.hpp"
 #include "distribution/boxes.hpp"
 #include "distribution/layout_state.hpp"
 
@@ -283,6 +284,10 @@ std::string Layout::to_string() const {
   }
   if (!members.empty()) text += fmt::format(", on ranks {} of {}", fmt::join(members, ","), ranks());
   return text;
+}
+
+std::uint64_t Layout::hash() const {
+  return state_->hash.get([this] { return scramble(hash_of(to_string())); });
 }
 
 bool operator==(const Layout& a, const Layout& b) {

@@ -1,10 +1,38 @@
 #pragma once
 
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
 #include <partita/layout.hpp>
 
 #include "distribution/arrangement.hpp"
 
 namespace partita {
+
+namespace distribution {
+
+/// A hash that is computed when it is asked for first. Thread-safe: several threads compute the same number.
+class LazyHash {
+ public:
+  LazyHash() = default;
+  LazyHash(const LazyHash&) noexcept {}  // a copied state is changed before it is used
+  LazyHash& operator=(const LazyHash&) = delete;
+
+  template <class Compute>
+  std::uint64_t get(const Compute& compute) const {
+    std::uint64_t value = value_.load(std::memory_order_relaxed);
+    if (value == 0) {
+      value = std::max<std::uint64_t>(compute(), 1);
+      value_.store(value, std::memory_order_relaxed);
+    }
+    return value;
+  }
+
+ private:
+  mutable std::atomic<std::uint64_t> value_{0};  // 0: not computed yet
+};
+
+}  // namespace distribution
 
 struct Layout::State {
   Distribution distribution;
@@ -19,6 +47,7 @@ struct Layout::State {
     friend bool operator==(const Window&, const Window&) = default;
   };
   std::optional<Window> window;  ///< never with Box: boxes are cut
+  distribution::LazyHash hash = {};
 
   const Box* box() const { return distribution.as<Box>(); }
 

@@ -180,6 +180,23 @@ TEST(LayoutWindow, TheTextIdentifiesTheLayout) {
   }
 }
 
+TEST(LayoutWindow, HashesAreEqualExactlyWhereLayoutsAre) {
+  const Layout whole(Slab(0), {8, 6}, 3);
+  const std::vector<Layout> all{whole,
+                                Layout(Slab(1), {8, 6}, 3),
+                                Layout(Slab(0), {8, 6}, 4),
+                                whole.window({0, 0}, {4, 6}),
+                                whole.window({4, 0}, {4, 6}),
+                                whole.embedded(std::vector<int>{0, 1, 3}, 4)};
+  for (const Layout& a : all) {
+    const Layout again = a;
+    EXPECT_NE(a.hash(), 0U);
+    EXPECT_EQ(a.hash(), again.hash());
+    for (const Layout& b : all) EXPECT_EQ(a.hash() == b.hash(), a == b) << a << " and " << b;
+  }
+  EXPECT_EQ(whole.hash(), Layout(Slab(0), {8, 6}, 3).hash());
+}
+
 TEST(LayoutWindow, PlansOnWindowsAreRight) {
   Draw draw(45);
   for (int round = 0; round < 60; ++round) {
