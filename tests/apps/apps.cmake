@@ -7,22 +7,23 @@ partita_precompile(partita_app_tests LIKE partita_test_support)
 target_link_libraries(partita_app_tests PRIVATE partita_app_objects partita_test_support partita_fake_devices
                                                 partita_objects)
 
-foreach(ranks 1 3)
-  partita_add_rank_test(apps-threads-${ranks} ${ranks} COMMAND partita_app_tests --threads-group --ranks=${ranks})
-endforeach()
+set(on_one_rank TransformerEstimate.*) # once is enough
+partita_add_rank_test(apps-threads-1 1 COMMAND partita_app_tests --threads-group --ranks=1 FILTER ${on_one_rank})
+partita_add_rank_test(apps-threads-1-others 1 COMMAND partita_app_tests --threads-group --ranks=1 FILTER -${on_one_rank})
+partita_add_rank_test(apps-threads-3 3 COMMAND partita_app_tests --threads-group --ranks=3)
 # On devices made of host memory and threads, where the programs' kernels run in their host form.
-set(on_devices --gtest_filter=Density.*:ShallowWater.*:Transformer.*)
-set(pushing PARTITA_MACHINE=${CMAKE_CURRENT_SOURCE_DIR}/ranks/machine_that_pushes.json)
-partita_add_rank_test(apps-threads-1-fake-device 1 COMMAND partita_app_tests --threads-group --ranks=1 ${on_devices}
-                      ENVIRONMENT PARTITA_TEST_DEVICE=fake)
-partita_add_rank_test(apps-threads-4-fake-device 4 COMMAND partita_app_tests --threads-group --ranks=4 ${on_devices}
-                      ENVIRONMENT PARTITA_TEST_DEVICE=fake)
+set(on_devices FILTER Density.*:ShallowWater.*:Transformer.* ENVIRONMENT PARTITA_TEST_DEVICE=fake)
+foreach(ranks 1 4)
+  partita_add_rank_test(apps-threads-${ranks}-fake-device ${ranks}
+                        COMMAND partita_app_tests --threads-group --ranks=${ranks} ${on_devices})
+endforeach()
 partita_add_rank_test(apps-threads-2-fake-device-pushing 2 COMMAND partita_app_tests --threads-group --ranks=2 ${on_devices}
-                      ENVIRONMENT PARTITA_TEST_DEVICE=fake ${pushing})
+                      PARTITA_MACHINE=${machines}/machine_that_pushes.json)
 if(processes)
-  set(launched ${launch} 3 ${PARTITA_MPI_LAUNCHER} ${PARTITA_MPI_FLAGS} -- $<TARGET_FILE:partita_app_tests> ${on_devices})
-  partita_add_rank_test(apps-mpi-3-fake-device-as-nodes 3 COMMAND ${launched}
-                        ENVIRONMENT ${mpi_environment} PARTITA_TEST_DEVICE=fake PARTITA_RANKS_PER_NODE=1)
+  partita_add_rank_test(
+    apps-mpi-3-fake-device-as-nodes 3
+    COMMAND ${launch} 3 ${PARTITA_MPI_LAUNCHER} ${PARTITA_MPI_FLAGS} -- $<TARGET_FILE:partita_app_tests> ${on_devices}
+            ${mpi_environment} PARTITA_RANKS_PER_NODE=1)
   foreach(ranks 2 4)
     partita_add_rank_test(
       apps-mpi-${ranks} ${ranks} COMMAND ${launch} ${ranks} ${PARTITA_MPI_LAUNCHER} ${PARTITA_MPI_FLAGS} --

@@ -6,13 +6,9 @@ if(TARGET partita_command)
     get_filename_component(stem ${script} NAME_WE)
     string(REGEX REPLACE "_test$" "" stem ${stem})
     add_test(NAME command-${stem} COMMAND ${script})
-    set(cores 4)
-    if(stem MATCHES "^(completion|help|layout|plan|readme)$") # starts no ranks
-      set(cores 1)
-    endif()
     set_tests_properties(
       command-${stem}
-      PROPERTIES TIMEOUT ${command_timeout} LABELS command PROCESSORS ${cores}
+      PROPERTIES TIMEOUT ${command_timeout} LABELS command
                  ENVIRONMENT "PARTITA=$<TARGET_FILE:partita_command>;PARTITA_SOURCE=${PROJECT_SOURCE_DIR};${mpi_environment}")
   endforeach()
 endif()

@@ -1,5 +1,5 @@
-# The examples are built as they are shown, and run on 2 ranks; the programs of docs/guide.md, and what works otherwise on
-# other numbers of ranks, on 1 to 7, the first one on 1 to 4. Where there is no GPU, fill_on_device says so.
+# The examples are built as they are shown, and run on 3 ranks; in `make check` the programs of docs/guide.md, and what works
+# otherwise on other numbers of ranks, on 1 to 7, the first one on 1 to 4. Where there is no GPU, fill_on_device says so.
 file(GLOB examples CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/*.cpp)
 if(PARTITA_HAVE_CUDA)
   file(GLOB kernels CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/*.cu)
@@ -17,6 +17,24 @@ set(on_all_ranks
     overlap
     checkpoint
     errors)
+
+# partita_add_example_test(STEM RANKS BY LAUNCH...): on 3 ranks always, on other numbers in `make check`.
+function(partita_add_example_test stem ranks by)
+  set(configurations CONFIGURATIONS full)
+  if(ranks EQUAL 3)
+    set(configurations)
+  endif()
+  set(environment ${mpi_environment})
+  if(by)
+    set(environment ${threads_environment})
+  endif()
+  set(name example-${stem}-${ranks}${by})
+  set(folder ${CMAKE_CURRENT_BINARY_DIR}/${name}) # where it writes its files
+  file(MAKE_DIRECTORY ${folder})
+  add_test(NAME ${name} COMMAND ${ARGN} $<TARGET_FILE:example_${stem}> WORKING_DIRECTORY ${folder} ${configurations})
+  set_tests_properties(${name} PROPERTIES TIMEOUT 120 LABELS examples ENVIRONMENT "${environment}")
+endfunction()
+
 foreach(source IN LISTS examples)
   get_filename_component(stem ${source} NAME_WE)
   if(stem IN_LIST examples_of_mpi AND NOT PARTITA_HAVE_MPI)
@@ -29,34 +47,21 @@ foreach(source IN LISTS examples)
   if(stem IN_LIST examples_of_mpi)
     target_link_libraries(example_${stem} PRIVATE MPI::MPI_CXX)
   endif()
-  set(numbers 2)
+  set(numbers 3)
   if(stem IN_LIST on_all_ranks)
     set(numbers 1 2 3 5 7)
   elseif("${stem}" STREQUAL "first")
     set(numbers 1 2 3 4)
   endif()
   foreach(ranks IN LISTS numbers)
-    set(launch)
     if(PARTITA_HAVE_MPI)
-      set(launch ${CMAKE_CURRENT_SOURCE_DIR}/run_ranks.sh ${ranks} ${PARTITA_MPI_LAUNCHER} ${PARTITA_MPI_FLAGS} --)
-    elseif(ranks GREATER 1)
-      continue()
+      partita_add_example_test(${stem} ${ranks} "" ${CMAKE_CURRENT_SOURCE_DIR}/run_ranks.sh ${ranks} ${PARTITA_MPI_LAUNCHER}
+                               ${PARTITA_MPI_FLAGS} --)
+    elseif(ranks EQUAL 1)
+      partita_add_example_test(${stem} 1 "")
     endif()
-    set(name example-${stem}-${ranks})
-    set(folder ${CMAKE_CURRENT_BINARY_DIR}/${name}) # where it writes its files
-    file(MAKE_DIRECTORY ${folder})
-    add_test(NAME ${name} COMMAND ${launch} $<TARGET_FILE:example_${stem}> WORKING_DIRECTORY ${folder})
-    set_tests_properties(${name} PROPERTIES TIMEOUT 120 LABELS examples ENVIRONMENT "${mpi_environment}")
-  endforeach()
-  if(stem IN_LIST examples_of_mpi OR NOT TARGET partita_command)
-    continue()
-  endif()
-  foreach(ranks IN LISTS numbers) # without MPI, by the command's own launcher
-    set(name example-${stem}-${ranks}-sockets)
-    set(folder ${CMAKE_CURRENT_BINARY_DIR}/${name})
-    file(MAKE_DIRECTORY ${folder})
-    add_test(NAME ${name} COMMAND $<TARGET_FILE:partita_command> run -q --threads ${ranks} -- $<TARGET_FILE:example_${stem}>
-             WORKING_DIRECTORY ${folder})
-    set_tests_properties(${name} PROPERTIES TIMEOUT 120 LABELS examples ENVIRONMENT "${threads_environment}")
+    if(TARGET partita_command AND NOT stem IN_LIST examples_of_mpi) # without MPI, by the command's own launcher
+      partita_add_example_test(${stem} ${ranks} -sockets $<TARGET_FILE:partita_command> run -q --threads ${ranks} --)
+    endif()
   endforeach()
 endforeach()

@@ -1,4 +1,6 @@
-# The Python package: pytest on 1 to 4 ranks, as threads of one process and as processes; the examples on 2.
+# The Python package: pytest on 1 to 4 ranks, as threads of one process and as processes; the examples on 2. In `make test`
+# on 3 threads, and on 2 processes what takes ranks; by other launchers, on devices and in JAX's programs only what depends
+# on that.
 if(NOT PARTITA_HAVE_PYTHON)
   return()
 endif()
@@ -15,21 +17,39 @@ if("${PARTITA_MPI}" STREQUAL mpich)
   endforeach()
 endif()
 # For `make check`.
-set(full_tests python-threads-2 python-threads-4 python-mpi-1 python-mpi-3 python-mpi-4 python-jax-threads-1 python-jax-threads-2
-               python-jax-threads-4 python-jax-mpi-1 python-jax-mpi-3 python-jax-mpi-4 python-jax-devices-1)
+set(full_tests python-threads-1 python-threads-2 python-threads-4 python-devices-1 python-mpi-1 python-mpi-3 python-mpi-4
+               python-jax-threads-1 python-jax-threads-2 python-jax-threads-4 python-jax-mpi-1 python-jax-mpi-3 python-jax-mpi-4
+               python-jax-devices-1 python-mpi4jax-1 python-nvmath-mpi-1 python-nvmath-mpi-2)
 set(pytest ${Python_EXECUTABLE} -m pytest -q -p no:cacheprovider)
 
 # partita_add_python_test(NAME RANKS GROUP COMMAND...)
 function(partita_add_python_test name ranks group)
-  math(EXPR cores "${ranks} / 2 + 1 / ${ranks}")
   set(configurations)
   if(name IN_LIST full_tests)
     set(configurations CONFIGURATIONS full)
   endif()
   add_test(NAME ${name} COMMAND ${ARGN} ${configurations})
   set_tests_properties(
-    ${name} PROPERTIES LABELS python PROCESSORS ${cores}
+    ${name} PROPERTIES LABELS python
                        ENVIRONMENT "${python_environment};PARTITA_TEST_GROUP=${group};PARTITA_TEST_RANKS=${ranks}")
+endfunction()
+
+# partita_add_python_tests(NAME RANKS GROUP MODULES COMMAND...): the modules, and in `make check` all that `command` has.
+function(partita_add_python_tests name ranks group modules)
+  if(name IN_LIST full_tests)
+    partita_add_python_test(${name} ${ranks} ${group} ${ARGN})
+    return()
+  endif()
+  set(these ${modules})
+  list(TRANSFORM these REPLACE "(.+)" "${CMAKE_CURRENT_SOURCE_DIR}/python/test_\\1.py")
+  set(command ${ARGN})
+  list(FILTER command EXCLUDE REGEX "^${CMAKE_CURRENT_SOURCE_DIR}/python|^--ignore")
+  partita_add_python_test(${name} ${ranks} ${group} ${command} ${these})
+  set(command ${ARGN})
+  list(REMOVE_ITEM command ${these})
+  list(TRANSFORM these PREPEND --ignore=)
+  list(APPEND full_tests ${name}-others)
+  partita_add_python_test(${name}-others ${ranks} ${group} ${command} ${these})
 endfunction()
 
 set(all ${CMAKE_CURRENT_SOURCE_DIR}/python --ignore-glob=${CMAKE_CURRENT_SOURCE_DIR}/python/test_jax*)
@@ -70,8 +90,8 @@ endif()
 foreach(ranks RANGE 1 4)
   partita_add_python_test(python-jax-threads-${ranks} ${ranks} threads ${pytest} ${of_jax})
   if(PARTITA_HAVE_MPI)
-    partita_add_python_test(
-      python-jax-mpi-${ranks} ${ranks} processes ${CMAKE_CURRENT_SOURCE_DIR}/run_ranks.sh ${ranks} ${PARTITA_MPI_LAUNCHER}
+    partita_add_python_tests(
+      python-jax-mpi-${ranks} ${ranks} processes "jax_mpi4jax;jax_programs;jax_shallow_water" ${CMAKE_CURRENT_SOURCE_DIR}/run_ranks.sh ${ranks} ${PARTITA_MPI_LAUNCHER}
       ${PARTITA_MPI_FLAGS} -- ${pytest} ${of_jax_calls})
   endif()
 endforeach()
@@ -79,8 +99,8 @@ endforeach()
 set(of_jax_devices ${of_jax})
 list(FILTER of_jax_devices EXCLUDE REGEX "mpi4jax|shallow")
 foreach(ranks 1 3)
-  partita_add_python_test(
-    python-jax-devices-${ranks} ${ranks} threads env LD_LIBRARY_PATH=$<TARGET_FILE_DIR:partita_fake> PARTITA_TEST_DEVICE=fake
+  partita_add_python_tests(
+    python-jax-devices-${ranks} ${ranks} threads "jax;jax_errors" env LD_LIBRARY_PATH=$<TARGET_FILE_DIR:partita_fake> PARTITA_TEST_DEVICE=fake
     ${pytest} ${of_jax_devices})
 endforeach()
 # A program written for mpi4jax, which makes its ranks of mpi4py's.
@@ -112,8 +132,8 @@ if(PARTITA_HAVE_MPI)
   endif()
 endif()
 if(TARGET partita_command)
-  partita_add_python_test(python-sockets-2 2 processes ${CMAKE_CURRENT_SOURCE_DIR}/run_ranks.sh 2 $<TARGET_FILE:partita_command> run
-                          -q --threads -- ${pytest} ${all})
+  partita_add_python_tests(python-sockets-2 2 processes "collectives;contexts;errors_of_one_rank;spmd"
+                           ${CMAKE_CURRENT_SOURCE_DIR}/run_ranks.sh 2 $<TARGET_FILE:partita_command> run -q --threads -- ${pytest} ${all})
   file(GLOB python_examples CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/python/*.py)
   foreach(example IN LISTS python_examples)
     get_filename_component(stem ${example} NAME_WE)

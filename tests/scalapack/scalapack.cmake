@@ -27,7 +27,7 @@ if(PARTITA_HAVE_SCALAPACK AND NOT PARTITA_SANITIZE MATCHES thread)
       if(test MATCHES nodes)
         list(APPEND environment PARTITA_RANKS_PER_NODE=1)
       elseif(test MATCHES turns) # the other tests compute everything here; these look at who computes
-        set(filter --gtest_filter=ScalapackTurns.*)
+        set(filter FILTER ScalapackTurns.*)
         list(APPEND environment PARTITA_SCALAPACK_THRESHOLD=1)
       endif()
       partita_add_rank_test(${test} ${ranks} COMMAND ${command} ${filter} ENVIRONMENT ${environment})
