@@ -40,19 +40,13 @@ void Execution::matmul(const Tensor& a, const Tensor& b, const Tensor* c, Tensor
   if (tensors.auxiliary != nullptr) arrays.auxiliary = &tensors.auxiliary->array();
   if (tensors.gradient != nullptr) arrays.gradient = &tensors.gradient->array();
   const pt::Array* const added = c != nullptr ? &c->array() : nullptr;
-  if (queue_.device.kind == pt::Device::Kind::cuda) {
-    pt::matmul_into(a.array(), b.array(), added, d.array(), options, arrays, queue_.stream);
-  } else {
-    pt::matmul_into(a.array(), b.array(), added, d.array(), options, arrays);
-  }
+  pt::MatmulOptions in_order = options;
+  in_order.stream = stream();
+  pt::matmul_into(a.array(), b.array(), added, d.array(), in_order, arrays);
 }
 
 void Execution::redistribute(const Tensor& source, Tensor& destination) {
-  if (queue_.device.kind == pt::Device::Kind::cuda) {
-    pt::redistribute_into(source.array(), destination.array(), {}, queue_.stream);
-  } else {
-    pt::redistribute_into(source.array(), destination.array());
-  }
+  pt::redistribute_into(source.array(), destination.array(), {.stream = stream()});
 }
 
 void Execution::pass(std::initializer_list<const Tensor*> /*tensors*/, const Body& body, double /*flops*/) {

@@ -90,6 +90,11 @@ class Execution final : public Operations {
   void pass(std::initializer_list<const Tensor*> tensors, const Body& body, double flops) override;
 
  private:
+  /// Of calls of the library: on the device they are enqueued, on the host they block.
+  std::optional<partita::Stream> stream() const {
+    return queue_.device.kind == partita::Device::Kind::cuda ? std::optional(queue_.stream) : std::nullopt;
+  }
+
   partita::Context context_;
   on_device::Queue queue_;
 };

@@ -61,6 +61,9 @@ enum class Output : std::uint8_t {
 
 /// Behaviour first, performance after.
 struct FftOptions {
+  /// If set, the functions below are stream-ordered (<partita/stream.hpp>), of arrays in device memory, as
+  /// `FFT::execute` with a stream. UnsupportedError, too: a new plan while the stream is being captured.
+  std::optional<Stream> stream = {};
   FftKind kind = FftKind::c2c;  ///< functions that are called as a kind allow no other
   /// Which to transform; empty: all. For r2c and c2r the last named is the halved one.
   std::vector<int> axes = {};
@@ -116,9 +119,10 @@ PARTITA_API Plan plan_fft(const Operand& input, const Operand& output, const Top
 // --- carrying out
 
 /// One line each: a new array, on the symmetric heap unless the options say otherwise. Collective over the
-/// context of `input`; blocks until this rank's part is complete; the input keeps its values, but
-/// see `FftOptions::overwrite_input`. The plan is cached in the context. Errors, the same on every rank:
-/// ArgumentError, DisagreementError, UnsupportedError (no FFTW on this machine), MemoryError, TimeoutError.
+/// context of `input`; blocks until this rank's part is complete, unless `options.stream` is set; the input
+/// keeps its values, but see `FftOptions::overwrite_input`. The plan is cached in the context. Errors, the
+/// same on every rank: ArgumentError, DisagreementError, UnsupportedError (no FFTW on this machine),
+/// MemoryError, TimeoutError.
 ///
 /// What lies in device memory is transformed by its device, in the context's own stream, and so is its
 /// result; UnsupportedError where there is no cuFFT.
@@ -154,49 +158,15 @@ PARTITA_API void idct_into(const Array& input, Array& output, int type = 2, cons
 PARTITA_API void dst_into(const Array& input, Array& output, int type = 2, const FftOptions& options = {});
 PARTITA_API void idst_into(const Array& input, Array& output, int type = 2, const FftOptions& options = {});
 
-/// The same in a stream, of arrays in device memory: as `FFT::execute` with one. Where a new plan or a new
-/// result is made, where arrays lie in ordinary memory, and where something is wrong, the ranks meet on the
-/// host first. Errors, too: UnsupportedError (host memory; a new plan while the stream is being captured).
-PARTITA_API Array fft(const Array& input, const FftOptions& options, Stream stream,
-                      SourcePlace where = SourcePlace::current());
-PARTITA_API Array ifft(const Array& input, const FftOptions& options, Stream stream,
-                       SourcePlace where = SourcePlace::current());
-PARTITA_API Array rfft(const Array& input, const FftOptions& options, Stream stream,
-                       SourcePlace where = SourcePlace::current());
-PARTITA_API Array irfft(const Array& input, const FftOptions& options, Stream stream,
-                        SourcePlace where = SourcePlace::current());
-PARTITA_API Array dct(const Array& input, int type, const FftOptions& options, Stream stream,
-                      SourcePlace where = SourcePlace::current());
-PARTITA_API Array idct(const Array& input, int type, const FftOptions& options, Stream stream,
-                       SourcePlace where = SourcePlace::current());
-PARTITA_API Array dst(const Array& input, int type, const FftOptions& options, Stream stream,
-                      SourcePlace where = SourcePlace::current());
-PARTITA_API Array idst(const Array& input, int type, const FftOptions& options, Stream stream,
-                       SourcePlace where = SourcePlace::current());
-PARTITA_API void fft_into(const Array& input, Array& output, const FftOptions& options, Stream stream);
-PARTITA_API void ifft_into(const Array& input, Array& output, const FftOptions& options, Stream stream);
-PARTITA_API void rfft_into(const Array& input, Array& output, const FftOptions& options, Stream stream);
-PARTITA_API void irfft_into(const Array& input, Array& output, const FftOptions& options, Stream stream);
-PARTITA_API void dct_into(const Array& input, Array& output, int type, const FftOptions& options,
-                          Stream stream);
-PARTITA_API void idct_into(const Array& input, Array& output, int type, const FftOptions& options,
-                           Stream stream);
-PARTITA_API void dst_into(const Array& input, Array& output, int type, const FftOptions& options,
-                          Stream stream);
-PARTITA_API void idst_into(const Array& input, Array& output, int type, const FftOptions& options,
-                           Stream stream);
-
 /// The array with the extents of `shape`: cut off at the end of an axis that becomes shorter, and followed by
 /// zeros along one that becomes longer, as NumPy and SciPy do with the `n` and `s` of their transforms. The
 /// same dtype and the same rule of distribution; along an axis that the distribution cuts, elements move to
 /// their new owners. A new array on the symmetric heap, in the memory space of the array; the array itself if
-/// it has that shape. Collective; blocks until this rank's part is complete, or with a stream enqueues it
-/// there (device memory only). Errors, the same on every rank: ArgumentError (other than one length per axis,
-/// a length below 1, a partial array), DisagreementError, UnsupportedError (a stream for host memory),
+/// it has that shape. Collective; blocks until this rank's part is complete, or is stream-ordered
+/// (<partita/stream.hpp>). Errors, the same on every rank: ArgumentError (other than one length per axis, a
+/// length below 1, a partial array), DisagreementError, UnsupportedError (a stream for host memory),
 /// MemoryError.
-PARTITA_API Array crop_or_pad(const Array& array, const Shape& shape,
-                              SourcePlace where = SourcePlace::current());
-PARTITA_API Array crop_or_pad(const Array& array, const Shape& shape, Stream stream,
+PARTITA_API Array crop_or_pad(const Array& array, const Shape& shape, std::optional<Stream> stream = {},
                               SourcePlace where = SourcePlace::current());
 
 /// Plan once, execute many times: forward from the input's layout to the output's and inverse back. Creation
@@ -206,7 +176,7 @@ PARTITA_API Array crop_or_pad(const Array& array, const Shape& shape, Stream str
 class PARTITA_API FFT {
  public:
   /// Collective. The output: as the options say, or this operand; the memory of the input where in place.
-  /// Errors, the same on every rank, as of `fft`.
+  /// Errors, the same on every rank, as of `fft`; also ArgumentError where `options.stream` is set.
   FFT(const Context& context, const Operand& input, const FftOptions& options = {});
   FFT(const Context& context, const Operand& input, const Operand& output, const FftOptions& options = {},
       bool in_place = false);
@@ -217,19 +187,13 @@ class PARTITA_API FFT {
   /// The operand of the result.
   const Operand& output() const;
 
-  /// Binds the arrays for execute() without arguments; the same array twice where in place. Local.
+  /// Binds the arrays for execute() without arrays; the same array twice where in place. Local.
   void reset(const Array& input, Array& output);
   /// Collective, blocking, as `fft`; ArgumentError where no arrays are bound, or they are not those of the
-  /// plan.
-  void execute();
-  /// `scale` multiplies beside the norm's factor.
-  void execute(const Array& input, Array& output, double scale = 1);
-  /// The opposite transform, from `output`'s layout to `input`'s; planned at its first use (collective).
-  void inverse(const Array& output, Array& input, double scale = 1);
-  /// Several transforms of the plan, one call: messages of one overlap the computing of the next.
-  void execute_batch(const std::vector<Array>& inputs, std::vector<Array>& outputs, double scale = 1);
-
-  /// For arrays in device memory: puts the work into `stream` (`Stream{}`: the context's own) and returns.
+  /// plan. `scale` multiplies in addition to the norm's factor.
+  ///
+  /// With a stream, for arrays in device memory: enqueues the work on it (`Stream{}`: the context's own) and
+  /// returns.
   /// The contract then holds in stream order: what the stream does next may overwrite the input, read the
   /// output or free either. `Context::synchronize` waits, and throws what went wrong. Plans with messages
   /// (between nodes) wait for them here, unless NCCL carries them. Local transforms are planned when the
@@ -239,11 +203,13 @@ class PARTITA_API FFT {
   /// A stream that is being captured gets the work into its graph, with this scale; nothing is done now. The
   /// graph may be started as one of `Redistribute::execute` may, with the same duties. UnsupportedError, the
   /// same on every rank: a plan with messages that the host waits for, or one that has yet to be made.
-  void execute(Stream stream);
-  void execute(const Array& input, Array& output, double scale, Stream stream);
-  void inverse(const Array& output, Array& input, double scale, Stream stream);
-  void execute_batch(const std::vector<Array>& inputs, std::vector<Array>& outputs, double scale,
-                     Stream stream);
+  void execute(std::optional<Stream> stream = {});
+  void execute(const Array& input, Array& output, double scale = 1, std::optional<Stream> stream = {});
+  /// The opposite transform, from `output`'s layout to `input`'s; planned at its first use (collective).
+  void inverse(const Array& output, Array& input, double scale = 1, std::optional<Stream> stream = {});
+  /// Several transforms of the plan, one call: messages of one overlap the computing of the next.
+  void execute_batch(const std::vector<Array>& inputs, std::vector<Array>& outputs, double scale = 1,
+                     std::optional<Stream> stream = {});
 
   /// Times methods, grids and exchange ways on scratch arrays and keeps the fastest. Collective. Returns its
   /// name.

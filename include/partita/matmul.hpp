@@ -73,6 +73,9 @@ enum class ScaleMode : std::uint8_t {
 
 /// What identifies a multiply beside its arrays. Behaviour first, performance after.
 struct MatmulOptions {
+  /// If set, `matmul` and `matmul_into` are stream-ordered (<partita/stream.hpp>), of arrays in device
+  /// memory, as `Matmul::execute` with a stream.
+  std::optional<Stream> stream = {};
   Op op_a = Op::none;
   Op op_b = Op::none;
   std::complex<double> alpha{1, 0};
@@ -207,13 +210,13 @@ PARTITA_API double matmul_volume_bound(std::int64_t m, std::int64_t n, std::int6
 
 /// One line: a new D on the symmetric heap, or as the options say (or into memory that the caller gives, or
 /// in place of C: `d` and `c` the same array). Collective over the context of `a`; blocks until this rank's
-/// part is complete and its operands may be overwritten. The plan is cached in the context. With beta = 0 C
-/// is never read; with alpha = 0 or k = 0 neither A nor B, and nothing of them moves. alpha and beta must be
-/// the same on all ranks. NaN and Inf pass as BLAS passes them. Errors, the same on every rank: ArgumentError
-/// (shapes, dtypes, D aliasing A or B, arrays of several contexts, epilogue arrays missing or superfluous,
-/// memory limit), DisagreementError, UnsupportedError (no BLAS on this machine; a compute type or scale that
-/// the dtypes do not have; scales of blocks; device memory asked for in a context
-/// without a device), MemoryError, TimeoutError.
+/// part is complete and its operands may be overwritten, unless `options.stream` is set. The plan is cached
+/// in the context. With beta = 0 C is never read; with alpha = 0 or k = 0 neither A nor B, and nothing of
+/// them moves. alpha and beta must be the same on all ranks. NaN and Inf pass as BLAS passes them. Errors,
+/// the same on every rank: ArgumentError (shapes, dtypes, D aliasing A or B, arrays of several contexts,
+/// epilogue arrays missing or superfluous, memory limit), DisagreementError, UnsupportedError (no BLAS on
+/// this machine; a compute type or scale that the dtypes do not have; scales of blocks; device memory asked
+/// for in a context without a device), MemoryError, TimeoutError.
 ///
 /// D's layout (where neither `distribution` nor C says it) may change with the shapes and the number of
 /// ranks, and need not be A's or B's: a sum over products of local parts of D and another array goes wrong
@@ -229,27 +232,16 @@ PARTITA_API Array matmul(const Array& a, const Array& b, const Array& c, const M
 PARTITA_API void matmul_into(const Array& a, const Array& b, const Array* c, Array& d,
                              const MatmulOptions& options = {}, const EpilogueArrays& arrays = {});
 
-/// The same in a stream, of arrays in device memory: as `Matmul::execute` with one. Where a new plan or a new
-/// D is made, where arrays lie in ordinary memory, and where something is wrong, the ranks meet on the host
-/// first.
-PARTITA_API Array matmul(const Array& a, const Array& b, const MatmulOptions& options,
-                         const EpilogueArrays& arrays, Stream stream,
-                         SourcePlace where = SourcePlace::current());
-PARTITA_API Array matmul(const Array& a, const Array& b, const Array& c, const MatmulOptions& options,
-                         const EpilogueArrays& arrays, Stream stream,
-                         SourcePlace where = SourcePlace::current());
-PARTITA_API void matmul_into(const Array& a, const Array& b, const Array* c, Array& d,
-                             const MatmulOptions& options, const EpilogueArrays& arrays, Stream stream);
-
 /// Plan once, execute many times. Creation, `autotune` and `execute` are collective and blocking (but for
-/// `execute` with a stream, below); `execute`
-/// allocates nothing, and when it returns the caller may overwrite the operands, read D and free any of them.
+/// `execute` with a stream); `execute` allocates nothing, and when it returns the caller may overwrite the
+/// operands, read D and free any of them.
 /// alpha and beta are given anew at each execution, the same on all ranks (those of the options by default);
 /// beta may only be other than 0 where the plan has a c. With alpha = 0 neither A nor B is read; the first
 /// such execution makes a plan for it. Not copyable; one object must not be used from two threads at once.
 class PARTITA_API Matmul {
  public:
-  /// `in_place`: c and d are the same memory. Errors, the same on every rank, as of `matmul`.
+  /// `in_place`: c and d are the same memory. Errors, the same on every rank, as of `matmul`; also
+  /// ArgumentError where `options.stream` is set.
   Matmul(const Context& context, const MatmulOperands& operands, const MatmulOptions& options = {},
          bool in_place = false);
   ~Matmul();
@@ -263,21 +255,20 @@ class PARTITA_API Matmul {
   /// the next `reset`, or until this object is destroyed.
   void unbind();
   /// Of the arrays that are bound; ArgumentError where there are none.
-  void execute();
-  void execute(std::complex<double> alpha, std::complex<double> beta);
-  /// For arrays in device memory: puts the work into `stream` (`Stream{}`: the context's own) and returns.
-  /// The contract then holds in stream order: what the stream does next may overwrite the operands, read D or
-  /// free any of them. alpha and beta are those of the call. `Context::synchronize` waits, and throws what
-  /// went wrong. Plans with messages (between nodes) wait for them here, unless NCCL carries them; the first
-  /// execution after `reset` with arrays in ordinary memory compares them with the other ranks, on the host.
-  /// UnsupportedError: an array in host memory.
+  ///
+  /// With a stream, for arrays in device memory: enqueues the work on it (`Stream{}`: the context's own) and
+  /// returns. The contract then holds in stream order: what the stream does next may overwrite the operands,
+  /// read D or free any of them. alpha and beta are those of the call. `Context::synchronize` waits, and
+  /// throws what went wrong. Plans with messages (between nodes) wait for them here, unless NCCL carries
+  /// them; the first execution after `reset` with arrays in ordinary memory compares them with the other
+  /// ranks, on the host. UnsupportedError: an array in host memory.
   ///
   /// A stream that is being captured gets the work into its graph, with this alpha and beta; nothing is done
   /// now. The graph may be started as one of `Redistribute::execute` may, with the same duties.
   /// UnsupportedError, the same on every rank: a plan whose messages the host waits for, which cannot be
   /// captured.
-  void execute(Stream stream);
-  void execute(std::complex<double> alpha, std::complex<double> beta, Stream stream);
+  void execute(std::optional<Stream> stream = {});
+  void execute(std::complex<double> alpha, std::complex<double> beta, std::optional<Stream> stream = {});
 
   /// Times every method that fits on the bound arrays (D is overwritten; in place C is, too: then it is saved
   /// and put back) and keeps the fastest. Collective. Returns its name.

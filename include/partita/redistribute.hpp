@@ -6,6 +6,7 @@
 #include <partita/array.hpp>
 #include <partita/operand.hpp>
 #include <partita/plan.hpp>
+#include <partita/stream.hpp>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,9 @@ enum class RedistributeMethod : std::uint8_t {
 
 /// Behaviour first, performance after.
 struct RedistributeOptions {
+  /// If set, `redistribute` and `redistribute_into` are stream-ordered (<partita/stream.hpp>), of arrays in
+  /// device memory, as `Redistribute::execute` with a stream.
+  std::optional<Stream> stream = {};
   /// Dimension i of the result is dimension axes[i] of the source; empty: unchanged.
   std::vector<int> axes = {};
   Order order = Order::row_major;         ///< of a result that `redistribute` allocates
@@ -56,10 +60,10 @@ PARTITA_API std::string explain_redistribute(const Layout& source, const Distrib
 // --- carrying out
 
 /// One line: the array in another distribution, in new memory on the symmetric heap. Collective over the
-/// context of `source`; blocks until this rank's result is complete and its source may be overwritten. The
-/// plan is cached in the context. A partial source is reduced; a partial or replicated destination is filled
-/// as its layout says. Errors: the same exception on every rank (ArgumentError, DisagreementError,
-/// MemoryError, TimeoutError, ...).
+/// context of `source`; blocks until this rank's result is complete and its source may be overwritten, unless
+/// `options.stream` is set. The plan is cached in the context. A partial source is reduced; a partial or
+/// replicated destination is filled as its layout says. Errors: the same exception on every rank
+/// (ArgumentError, DisagreementError, MemoryError, TimeoutError, ...).
 PARTITA_API Array redistribute(const Array& source, const Distribution& destination,
                                const RedistributeOptions& options = {},
                                SourcePlace where = SourcePlace::current());
@@ -74,20 +78,18 @@ PARTITA_API Array redistribute(const Array& source, const Layout& destination,
 /// shape. The two must not overlap (ArgumentError).
 PARTITA_API void redistribute_into(const Array& source, Array& destination,
                                    const RedistributeOptions& options = {});
-/// The same in a stream, of arrays in device memory: as `Redistribute::execute` with one.
-PARTITA_API void redistribute_into(const Array& source, Array& destination,
-                                   const RedistributeOptions& options, Stream stream);
 /// By another name.
 inline void redistribute(const Array& source, Array& destination, const RedistributeOptions& options = {}) {
   redistribute_into(source, destination, options);
 }
 
-/// Plan once, execute many times. Creation is collective; execute is collective and blocking, allocates
-/// nothing, and when it returns the caller may overwrite the source, read the destination and free either.
-/// Not copyable. One object must not be used from two threads at once.
+/// Plan once, execute many times. Creation is collective; execute is collective and blocking (unless a stream
+/// is given), allocates nothing, and when it returns the caller may overwrite the source, read the
+/// destination and free either. Not copyable. One object must not be used from two threads at once.
 class PARTITA_API Redistribute {
  public:
-  /// Errors, the same on every rank, as of `redistribute`; also ArgumentError where dtypes or shapes differ.
+  /// Errors, the same on every rank, as of `redistribute`; also ArgumentError where dtypes or shapes differ,
+  /// or `options.stream` is set.
   Redistribute(const Context& context, const Operand& source, const Operand& destination,
                const RedistributeOptions& options = {});
   ~Redistribute();
@@ -98,13 +100,13 @@ class PARTITA_API Redistribute {
   /// (layout, dtype, order; an array on the heap also serves where the plan expects ordinary memory).
   /// Local; the arrays must outlive their use.
   void reset(const Array& source, Array& destination);
-  /// ArgumentError where no arrays are bound, or they are not those of the plan.
-  void execute();
-  void execute(const Array& source, Array& destination);
-  /// For arrays in device memory: puts the work into `stream` (`Stream{}`: the context's own) and returns.
-  /// The contract then holds in stream order: what the stream does next may overwrite the source, read the
-  /// destination or free either. `Context::synchronize` waits, and throws what went wrong. Plans with
-  /// messages wait for them here. UnsupportedError: an array in host memory.
+  /// Of the arrays that are bound, or of these. ArgumentError where no arrays are bound, or they are not
+  /// those of the plan.
+  ///
+  /// With a stream, for arrays in device memory: enqueues the work on `stream` (`Stream{}`: the context's
+  /// own) and returns. The contract then holds in stream order: what the stream does next may overwrite the
+  /// source, read the destination or free either. `Context::synchronize` waits, and throws what went wrong.
+  /// Plans with messages wait for them here. UnsupportedError: an array in host memory.
   ///
   /// A stream that is being captured gets the work into its graph; nothing is done now. The graph may be
   /// started many times, by all ranks alike and in the same order as their other executions, and reads and
@@ -112,7 +114,8 @@ class PARTITA_API Redistribute {
   /// be started once the context is closed or gone. The stream in which it is started orders it;
   /// `Context::synchronize(stream)` waits for it within the deadline. UnsupportedError, the same on every
   /// rank: a plan with messages (between nodes), which cannot be captured.
-  void execute(const Array& source, Array& destination, Stream stream);
+  void execute(std::optional<Stream> stream = {});
+  void execute(const Array& source, Array& destination, std::optional<Stream> stream = {});
 
   const Plan& plan() const;  ///< this rank's
   /// That in words. Local.

@@ -75,7 +75,7 @@ Array gather(const Array& source, int root, const ArrayOptions& options, Stream 
   if (space == MemorySpace::host) return gather(source, root, made, where);
   Array result =
       empty(source.context(), all_on(root, source.shape(), context.size()), source.dtype(), made, where);
-  redistribute_into(source, result, {}, stream);
+  redistribute_into(source, result, {.stream = stream});
   return result;
 }
 

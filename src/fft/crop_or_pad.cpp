@@ -72,17 +72,13 @@ Array with_shape(const Array& array, const Shape& shape, std::optional<Stream> s
   const Index first = Extents::filled(shape.size(), 0);
   Array to = result.window(first, kept);
   const Array from = array.window(first, kept);
-  stream ? redistribute_into(from, to, {}, *stream) : redistribute_into(from, to);
+  redistribute_into(from, to, {.stream = stream});
   return result;
 }
 
 }  // namespace
 
-Array crop_or_pad(const Array& array, const Shape& shape, SourcePlace where) {
-  return with_shape(array, shape, std::nullopt, where);
-}
-
-Array crop_or_pad(const Array& array, const Shape& shape, Stream stream, SourcePlace where) {
+Array crop_or_pad(const Array& array, const Shape& shape, std::optional<Stream> stream, SourcePlace where) {
   return with_shape(array, shape, stream, where);
 }
 

@@ -72,8 +72,9 @@ FftOptions checked(ContextState& context, const FftOptions& options, const Call&
 
 /// Before a plan is made. All ranks know where the arrays lie.
 void check_waits_in_stream(const Call& call, const Array& array) {
-  check<UnsupportedError>(!call.stream || array.local().space == MemorySpace::device,
-                          "fft: only device memory on both sides can wait in a stream");
+  check<UnsupportedError>(
+      !call.stream || array.local().space == MemorySpace::device,
+      "fft: the input or the output is in host memory; stream-ordered calls require device arrays");
 }
 
 void run(Runner& runner, const Array& input, const Array& output, const Call& call) {
@@ -145,131 +146,69 @@ Layout result_layout(const Context& context, const Operand& input, const FftOpti
 }
 
 Array fft(const Array& input, const FftOptions& options, SourcePlace where) {
-  return transformed(input, {FftKind::c2c, false}, options, where);
+  return transformed(input, {FftKind::c2c, false, options.stream}, options, where);
 }
 
 Array ifft(const Array& input, const FftOptions& options, SourcePlace where) {
-  return transformed(input, {FftKind::c2c, true}, options, where);
+  return transformed(input, {FftKind::c2c, true, options.stream}, options, where);
 }
 
 Array rfft(const Array& input, const FftOptions& options, SourcePlace where) {
-  return transformed(input, {FftKind::r2c, false}, options, where);
+  return transformed(input, {FftKind::r2c, false, options.stream}, options, where);
 }
 
 Array irfft(const Array& input, const FftOptions& options, SourcePlace where) {
-  return transformed(input, {FftKind::c2r, false}, options, where);
+  return transformed(input, {FftKind::c2r, false, options.stream}, options, where);
 }
 
 Array dct(const Array& input, int type, const FftOptions& options, SourcePlace where) {
-  return transformed(input, {kind_of_type(input, FftKind::dct1, type), false}, options, where);
+  return transformed(input, {kind_of_type(input, FftKind::dct1, type), false, options.stream}, options,
+                     where);
 }
 
 Array idct(const Array& input, int type, const FftOptions& options, SourcePlace where) {
-  return transformed(input, {kind_of_type(input, FftKind::dct1, type), true}, options, where);
+  return transformed(input, {kind_of_type(input, FftKind::dct1, type), true, options.stream}, options, where);
 }
 
 Array dst(const Array& input, int type, const FftOptions& options, SourcePlace where) {
-  return transformed(input, {kind_of_type(input, FftKind::dst1, type), false}, options, where);
+  return transformed(input, {kind_of_type(input, FftKind::dst1, type), false, options.stream}, options,
+                     where);
 }
 
 Array idst(const Array& input, int type, const FftOptions& options, SourcePlace where) {
-  return transformed(input, {kind_of_type(input, FftKind::dst1, type), true}, options, where);
+  return transformed(input, {kind_of_type(input, FftKind::dst1, type), true, options.stream}, options, where);
 }
 
 void fft_into(const Array& input, Array& output, const FftOptions& options) {
-  transform_into(input, output, {FftKind::c2c, false}, options);
+  transform_into(input, output, {FftKind::c2c, false, options.stream}, options);
 }
 
 void ifft_into(const Array& input, Array& output, const FftOptions& options) {
-  transform_into(input, output, {FftKind::c2c, true}, options);
+  transform_into(input, output, {FftKind::c2c, true, options.stream}, options);
 }
 
 void rfft_into(const Array& input, Array& output, const FftOptions& options) {
-  transform_into(input, output, {FftKind::r2c, false}, options);
+  transform_into(input, output, {FftKind::r2c, false, options.stream}, options);
 }
 
 void irfft_into(const Array& input, Array& output, const FftOptions& options) {
-  transform_into(input, output, {FftKind::c2r, false}, options);
+  transform_into(input, output, {FftKind::c2r, false, options.stream}, options);
 }
 
 void dct_into(const Array& input, Array& output, int type, const FftOptions& options) {
-  transform_into(input, output, {kind_of_type(input, FftKind::dct1, type), false}, options);
+  transform_into(input, output, {kind_of_type(input, FftKind::dct1, type), false, options.stream}, options);
 }
 
 void idct_into(const Array& input, Array& output, int type, const FftOptions& options) {
-  transform_into(input, output, {kind_of_type(input, FftKind::dct1, type), true}, options);
+  transform_into(input, output, {kind_of_type(input, FftKind::dct1, type), true, options.stream}, options);
 }
 
 void dst_into(const Array& input, Array& output, int type, const FftOptions& options) {
-  transform_into(input, output, {kind_of_type(input, FftKind::dst1, type), false}, options);
+  transform_into(input, output, {kind_of_type(input, FftKind::dst1, type), false, options.stream}, options);
 }
 
 void idst_into(const Array& input, Array& output, int type, const FftOptions& options) {
-  transform_into(input, output, {kind_of_type(input, FftKind::dst1, type), true}, options);
-}
-
-Array fft(const Array& input, const FftOptions& options, Stream stream, SourcePlace where) {
-  return transformed(input, {FftKind::c2c, false, stream}, options, where);
-}
-
-Array ifft(const Array& input, const FftOptions& options, Stream stream, SourcePlace where) {
-  return transformed(input, {FftKind::c2c, true, stream}, options, where);
-}
-
-Array rfft(const Array& input, const FftOptions& options, Stream stream, SourcePlace where) {
-  return transformed(input, {FftKind::r2c, false, stream}, options, where);
-}
-
-Array irfft(const Array& input, const FftOptions& options, Stream stream, SourcePlace where) {
-  return transformed(input, {FftKind::c2r, false, stream}, options, where);
-}
-
-Array dct(const Array& input, int type, const FftOptions& options, Stream stream, SourcePlace where) {
-  return transformed(input, {kind_of_type(input, FftKind::dct1, type), false, stream}, options, where);
-}
-
-Array idct(const Array& input, int type, const FftOptions& options, Stream stream, SourcePlace where) {
-  return transformed(input, {kind_of_type(input, FftKind::dct1, type), true, stream}, options, where);
-}
-
-Array dst(const Array& input, int type, const FftOptions& options, Stream stream, SourcePlace where) {
-  return transformed(input, {kind_of_type(input, FftKind::dst1, type), false, stream}, options, where);
-}
-
-Array idst(const Array& input, int type, const FftOptions& options, Stream stream, SourcePlace where) {
-  return transformed(input, {kind_of_type(input, FftKind::dst1, type), true, stream}, options, where);
-}
-
-void fft_into(const Array& input, Array& output, const FftOptions& options, Stream stream) {
-  transform_into(input, output, {FftKind::c2c, false, stream}, options);
-}
-
-void ifft_into(const Array& input, Array& output, const FftOptions& options, Stream stream) {
-  transform_into(input, output, {FftKind::c2c, true, stream}, options);
-}
-
-void rfft_into(const Array& input, Array& output, const FftOptions& options, Stream stream) {
-  transform_into(input, output, {FftKind::r2c, false, stream}, options);
-}
-
-void irfft_into(const Array& input, Array& output, const FftOptions& options, Stream stream) {
-  transform_into(input, output, {FftKind::c2r, false, stream}, options);
-}
-
-void dct_into(const Array& input, Array& output, int type, const FftOptions& options, Stream stream) {
-  transform_into(input, output, {kind_of_type(input, FftKind::dct1, type), false, stream}, options);
-}
-
-void idct_into(const Array& input, Array& output, int type, const FftOptions& options, Stream stream) {
-  transform_into(input, output, {kind_of_type(input, FftKind::dct1, type), true, stream}, options);
-}
-
-void dst_into(const Array& input, Array& output, int type, const FftOptions& options, Stream stream) {
-  transform_into(input, output, {kind_of_type(input, FftKind::dst1, type), false, stream}, options);
-}
-
-void idst_into(const Array& input, Array& output, int type, const FftOptions& options, Stream stream) {
-  transform_into(input, output, {kind_of_type(input, FftKind::dst1, type), true, stream}, options);
+  transform_into(input, output, {kind_of_type(input, FftKind::dst1, type), true, options.stream}, options);
 }
 
 }  // namespace partita

@@ -43,6 +43,11 @@ struct FFT::State {
   }
   /// Of the opposite transform, planned where there is none yet.
   Runner& backward();
+  /// Without a stream it is done when this returns.
+  static void run(Runner& runner, const Array& from, const Array& to, double scale,
+                  const std::optional<Stream>& stream) {
+    stream ? runner.enqueue(from, to, scale, *stream) : runner.run(from, to, scale);
+  }
 };
 
 void FFT::State::check_batch(const std::vector<Array>& inputs, const std::vector<Array>& outputs) const {
@@ -82,18 +87,32 @@ Runner& FFT::State::backward() {
   return *inverse;
 }
 
+namespace {
+
+void refuse_stream(const FftOptions& options) {
+  check(!options.stream, "FFT: the options of a plan have a stream; pass it to execute");
+}
+
+}  // namespace
+
 FFT::FFT(const Context& context, const Operand& input, const FftOptions& options)
     : state_(std::make_unique<State>()) {
   state_->context = context.state();
   ContextState& shared = *state_->context;
-  state_->forward = state_->made([&] { return fourier::into_new(shared, input, options); });
+  state_->forward = state_->made([&] {
+    refuse_stream(options);
+    return fourier::into_new(shared, input, options);
+  });
 }
 
 FFT::FFT(const Context& context, const Operand& input, const Operand& output, const FftOptions& options,
          bool in_place)
     : state_(std::make_unique<State>()) {
   state_->context = context.state();
-  state_->forward = state_->made([&]() -> Request { return {input, output, options, in_place}; });
+  state_->forward = state_->made([&]() -> Request {
+    refuse_stream(options);
+    return {input, output, options, in_place};
+  });
 }
 
 FFT::~FFT() = default;
@@ -110,43 +129,23 @@ void FFT::reset(const Array& input, Array& output) {
   state_->output = output;
 }
 
-void FFT::execute() {
+void FFT::execute(std::optional<Stream> stream) {
   check(state_->input.valid(), "fft: execute() without arrays needs reset() first");
-  state_->forward->run(state_->input, state_->output, 1);
+  State::run(*state_->forward, state_->input, state_->output, 1, stream);
 }
 
-void FFT::execute(const Array& input, Array& output, double scale) {
+void FFT::execute(const Array& input, Array& output, double scale, std::optional<Stream> stream) {
   state_->check_together(input, output);
-  state_->forward->run(input, output, scale);
+  State::run(*state_->forward, input, output, scale, stream);
 }
 
-void FFT::inverse(const Array& output, Array& input, double scale) {
+void FFT::inverse(const Array& output, Array& input, double scale, std::optional<Stream> stream) {
   state_->check_together(output, input);
-  state_->backward().run(output, input, scale);
-}
-
-void FFT::execute_batch(const std::vector<Array>& inputs, std::vector<Array>& outputs, double scale) {
-  state_->check_batch_together(inputs, outputs);
-  for (std::size_t i = 0; i < inputs.size(); ++i) execute(inputs[i], outputs[i], scale);
-}
-
-void FFT::execute(Stream stream) {
-  check(state_->input.valid(), "fft: execute() without arrays needs reset() first");
-  state_->forward->enqueue(state_->input, state_->output, 1, stream);
-}
-
-void FFT::execute(const Array& input, Array& output, double scale, Stream stream) {
-  state_->check_together(input, output);
-  state_->forward->enqueue(input, output, scale, stream);
-}
-
-void FFT::inverse(const Array& output, Array& input, double scale, Stream stream) {
-  state_->check_together(output, input);
-  state_->backward().enqueue(output, input, scale, stream);
+  State::run(state_->backward(), output, input, scale, stream);
 }
 
 void FFT::execute_batch(const std::vector<Array>& inputs, std::vector<Array>& outputs, double scale,
-                        Stream stream) {
+                        std::optional<Stream> stream) {
   state_->check_batch_together(inputs, outputs);
   for (std::size_t i = 0; i < inputs.size(); ++i) execute(inputs[i], outputs[i], scale, stream);
 }

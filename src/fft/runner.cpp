@@ -154,8 +154,9 @@ void Runner::run(const Array& input, const Array& output, double scale) {
 }
 
 void Runner::enqueue(const Array& input, const Array& output, double scale, Stream stream) {
-  check<UnsupportedError>(lies_on_device(input) && lies_on_device(output),
-                          "fft: only device memory on both sides can wait in a stream");
+  check<UnsupportedError>(
+      lies_on_device(input) && lies_on_device(output),
+      "fft: the input or the output is in host memory; stream-ordered calls require device arrays");
   if (request_->options.overwrite_input) arrays::check_written("fft", input);
   prepare();
   contexts::keep_for_graph(context_, stream, bound_);

@@ -82,6 +82,16 @@ Stream stream_of(const Caller& caller) {
   return caller.stream.value_or(Stream{});
 }
 
+namespace {
+
+/// What is in host memory blocks.
+FftOptions with_stream(FftOptions options, const Caller& caller, bool on_device) {
+  if (on_device) options.stream = stream_of(caller);
+  return options;
+}
+
+}  // namespace
+
 Array kept_spectrum(const Array& field, const Pair& pair, std::string_view name) {
   const std::shared_ptr<ContextState>& context = field.context_state();
   const Operand from = field.operand();
@@ -101,34 +111,26 @@ Array kept_spectrum(const Array& field, const Pair& pair, std::string_view name)
 }
 
 Array forward(const Array& field, const Pair& pair, const Caller& caller, std::string_view name) {
-  const bool real = pair.halved_axis >= 0;
-  if (!lies_on_device(field))
-    return real ? rfft(field, pair.forward, caller.where) : fft(field, pair.forward, caller.where);
+  const bool real = pair.halved_axis >= 0, on_device = lies_on_device(field);
+  FftOptions options = with_stream(pair.forward, caller, on_device);
+  if (!on_device) return real ? rfft(field, options, caller.where) : fft(field, options, caller.where);
   Array spectrum = kept_spectrum(field, pair, name);
-  FftOptions options = pair.forward;
   options.output = Output::as_input;  // it lies where it does
-  real ? rfft_into(field, spectrum, options, stream_of(caller))
-       : fft_into(field, spectrum, options, stream_of(caller));
+  real ? rfft_into(field, spectrum, options) : fft_into(field, spectrum, options);
   return spectrum;
 }
 
 Array inverse(const Array& spectrum, const Pair& pair, const Caller& caller) {
-  const bool real = pair.halved_axis >= 0;
-  if (!lies_on_device(spectrum))
-    return real ? irfft(spectrum, pair.inverse, caller.where) : ifft(spectrum, pair.inverse, caller.where);
-  return real ? irfft(spectrum, pair.inverse, stream_of(caller), caller.where)
-              : ifft(spectrum, pair.inverse, stream_of(caller), caller.where);
+  const FftOptions options = with_stream(pair.inverse, caller, lies_on_device(spectrum));
+  return pair.halved_axis >= 0 ? irfft(spectrum, options, caller.where)
+                               : ifft(spectrum, options, caller.where);
 }
 
 void inverse_into(const Array& spectrum, Array& result, const Pair& pair, const Caller& caller) {
-  FftOptions options = pair.inverse;
+  FftOptions options = with_stream(pair.inverse, caller, lies_on_device(spectrum) && lies_on_device(result));
   options.output = Output::as_input;
   options.distribution.reset();
-  const bool real = pair.halved_axis >= 0;
-  if (!lies_on_device(spectrum) || !lies_on_device(result))
-    return real ? irfft_into(spectrum, result, options) : ifft_into(spectrum, result, options);
-  real ? irfft_into(spectrum, result, options, stream_of(caller))
-       : ifft_into(spectrum, result, options, stream_of(caller));
+  pair.halved_axis >= 0 ? irfft_into(spectrum, result, options) : ifft_into(spectrum, result, options);
 }
 
 void finish(const Array& field, std::string_view operation, const Caller& caller) {

@@ -57,16 +57,17 @@ std::shared_ptr<Runner> cached_plan(ContextState& context, const std::string& ke
 
 /// The request as it is read, its arrays checked on all ranks. C is not read with beta = 0, so that the plan
 /// does without it. Its layout may still be wanted.
-Request checked(Request request, const MatmulOptions& options, const std::optional<Stream>& stream) {
+Request checked(Request request, const MatmulOptions& options) {
   ContextState& context = *request.a.context_state();
   context.require_usable("matmul");
   check_together(context, request.alike_on_all_ranks(), [&] {
     check_arrays(request, options);
     check_factors(options.alpha, options.beta, request.a.dtype(), request.c.valid());
-    if (!stream) return;
+    if (!options.stream) return;
     check_in_device_memory(request);
-    check<UnsupportedError>(request.d.valid() || options.space != MemorySpace::host,
-                            "matmul: D is asked for in host memory; only device memory can wait in a stream");
+    check<UnsupportedError>(
+        request.d.valid() || options.space != MemorySpace::host,
+        "matmul: D was requested in host memory; stream-ordered calls require device arrays");
   });
   if (options.beta == std::complex<double>(0)) request.c = Array();
   return request;
@@ -79,18 +80,17 @@ bool multiplies(const MatmulOptions& options) {
 
 /// Without a stream it is done when this returns.
 void run(ContextState& context, const std::shared_ptr<Runner>& runner, const Request& request,
-         const MatmulOptions& options, const std::optional<Stream>& stream) {
+         const MatmulOptions& options) {
   const Parameters parameters{options.alpha, options.beta, 1};
   const Runner::Arrays arrays = runner->in_plan_order(request);
-  if (!stream) return runner->run(request, arrays, parameters);
-  contexts::keep_for_graph(context, *stream, runner);
-  runner->enqueue(request, arrays, parameters, *stream);
+  if (!options.stream) return runner->run(request, arrays, parameters);
+  contexts::keep_for_graph(context, *options.stream, runner);
+  runner->enqueue(request, arrays, parameters, *options.stream);
 }
 
-Array into_new(const Request& request, const MatmulOptions& options, const std::optional<Stream>& stream,
-               SourcePlace where) {
+Array into_new(const Request& request, const MatmulOptions& options, SourcePlace where) {
   check(request.a.valid(), "matmul: A holds no array");
-  Request read = checked(request, options, stream);
+  Request read = checked(request, options);
   const std::shared_ptr<ContextState>& context = request.a.context_state();
   std::vector<Fact> asked = facts(operands_of(read, request.a.operand()), options, false);
   asked.push_back(
@@ -108,20 +108,20 @@ Array into_new(const Request& request, const MatmulOptions& options, const std::
                             fmt::format("matmul alpha {}{:+}i beta {}{:+}i {}", options.alpha.real(),
                                         options.alpha.imag(), options.beta.real(), options.beta.imag(), key),
                             where);
-  run(*context, runner, read, options, stream);
+  run(*context, runner, read, options);
   return read.d;
 }
 
-void into_given(const Request& request, const MatmulOptions& options, const std::optional<Stream>& stream) {
+void into_given(const Request& request, const MatmulOptions& options) {
   check(request.a.valid() && request.d.valid(), "matmul: A or D holds no array");
-  const Request read = checked(request, options, stream);
+  const Request read = checked(request, options);
   ContextState& context = *request.a.context_state();
   const MatmulOperands operands = operands_of(read, request.d.operand());
   const std::string key = key_of(facts(operands, options, read.in_place()));
   const auto runner = cached_plan(context, key, [&] {
     return Setting{operands, options, read.in_place(), multiplies(options)};
   });
-  run(context, runner, read, options, stream);
+  run(context, runner, read, options);
 }
 
 }  // namespace
@@ -139,32 +139,17 @@ Layout cheapest_result(const Context& context, const Operand& a, const Operand& 
 
 Array matmul(const Array& a, const Array& b, const MatmulOptions& options, const EpilogueArrays& arrays,
              SourcePlace where) {
-  return into_new(Request(a, b, nullptr, nullptr, arrays), options, {}, where);
+  return into_new(Request(a, b, nullptr, nullptr, arrays), options, where);
 }
 
 Array matmul(const Array& a, const Array& b, const Array& c, const MatmulOptions& options,
              const EpilogueArrays& arrays, SourcePlace where) {
-  return into_new(Request(a, b, &c, nullptr, arrays), options, {}, where);
+  return into_new(Request(a, b, &c, nullptr, arrays), options, where);
 }
 
 void matmul_into(const Array& a, const Array& b, const Array* c, Array& d, const MatmulOptions& options,
                  const EpilogueArrays& arrays) {
-  into_given(Request(a, b, c, &d, arrays), options, {});
-}
-
-Array matmul(const Array& a, const Array& b, const MatmulOptions& options, const EpilogueArrays& arrays,
-             Stream stream, SourcePlace where) {
-  return into_new(Request(a, b, nullptr, nullptr, arrays), options, stream, where);
-}
-
-Array matmul(const Array& a, const Array& b, const Array& c, const MatmulOptions& options,
-             const EpilogueArrays& arrays, Stream stream, SourcePlace where) {
-  return into_new(Request(a, b, &c, nullptr, arrays), options, stream, where);
-}
-
-void matmul_into(const Array& a, const Array& b, const Array* c, Array& d, const MatmulOptions& options,
-                 const EpilogueArrays& arrays, Stream stream) {
-  into_given(Request(a, b, c, &d, arrays), options, stream);
+  into_given(Request(a, b, c, &d, arrays), options);
 }
 
 }  // namespace partita

@@ -81,6 +81,7 @@ Matmul::Matmul(const Context& context, const MatmulOperands& operands, const Mat
                bool in_place)
     : state_(std::make_unique<State>(context.state(), Setting{operands, options, in_place})) {
   const auto setting = [&] {
+    check(!options.stream, "Matmul: the options of a plan have a stream; pass it to execute");
     multiplication::check_factors(options.alpha, options.beta, operands.a.dtype, operands.c.has_value());
     return state_->setting;
   };
@@ -114,19 +115,11 @@ void Matmul::unbind() {
   state_->product.arrays = state_->scaling.arrays = {};
 }
 
-void Matmul::execute() {
-  state_->execute(state_->setting.options.alpha, state_->setting.options.beta, {});
-}
-
-void Matmul::execute(std::complex<double> alpha, std::complex<double> beta) {
-  state_->execute(alpha, beta, {});
-}
-
-void Matmul::execute(Stream stream) {
+void Matmul::execute(std::optional<Stream> stream) {
   state_->execute(state_->setting.options.alpha, state_->setting.options.beta, stream);
 }
 
-void Matmul::execute(std::complex<double> alpha, std::complex<double> beta, Stream stream) {
+void Matmul::execute(std::complex<double> alpha, std::complex<double> beta, std::optional<Stream> stream) {
   state_->execute(alpha, beta, stream);
 }
 

@@ -93,6 +93,14 @@ Made plan_together(ContextState& context, const Operand& source, const std::func
   return made;
 }
 
+/// Of a stream-ordered call. All ranks know where the arrays are.
+void require_device_memory(MemorySpace source, MemorySpace destination) {
+  check<UnsupportedError>(
+      source == MemorySpace::device && destination == MemorySpace::device,
+      "redistribute: the source or the destination is in host memory; stream-ordered calls "
+      "require device arrays");
+}
+
 /// A bound plan with its destination seen as the plan sees it: in the source's index space.
 class Runner {
  public:
@@ -124,9 +132,7 @@ class Runner {
   }
 
   void enqueue(const Array& source, const Array& destination, Stream stream) {
-    const auto on_device = [](const Array& array) { return array.local().space == MemorySpace::device; };
-    check<UnsupportedError>(on_device(source) && on_device(destination),
-                            "redistribute: only device memory on both sides can wait in a stream");
+    require_device_memory(source.local().space, destination.local().space);
     with_operands(source, destination, [&](auto operands) { bound_->enqueue(operands, {}, stream); });
   }
 
@@ -171,6 +177,14 @@ std::shared_ptr<Runner> cached_plan(ContextState& context, const Operand& source
   });
 }
 
+/// Without a stream it is done when this returns.
+void run(ContextState& context, const std::shared_ptr<Runner>& runner, const Array& source,
+         const Array& destination, const std::optional<Stream>& stream) {
+  if (!stream) return runner->run(source, destination);
+  contexts::keep_for_graph(context, *stream, runner);
+  runner->enqueue(source, destination, *stream);
+}
+
 /// Into a new array; its allocation is the call's one exchange, and carries what must agree.
 Array redistribute_to_new(const Array& source, const std::string& target,
                           const std::function<Layout()>& layout, const RedistributeOptions& options,
@@ -178,6 +192,7 @@ Array redistribute_to_new(const Array& source, const std::string& target,
   const std::shared_ptr<ContextState>& context = source.context_state();
   context->require_usable("redistribute");
   const ArrayOptions made{options.residency, options.order, options.space.value_or(source.local().space)};
+  if (options.stream) require_device_memory(source.local().space, *made.space);
   const auto destination = [&] {
     check<UnsupportedError>(
         made.space == MemorySpace::host || context->device != nullptr,
@@ -193,7 +208,7 @@ Array redistribute_to_new(const Array& source, const std::string& target,
                   destination, options);
   Array array = arrays::allocate(context, runner->destination(), source.dtype(), made,
                                  "redistribute to " + target, where);
-  runner->run(source, array);
+  run(*context, runner, source, array, options.stream);
   return array;
 }
 
@@ -232,14 +247,7 @@ Array redistribute(const Array& source, const Distribution& destination, const R
 }
 
 void redistribute_into(const Array& source, Array& destination, const RedistributeOptions& options) {
-  plan_into(source, destination, options)->run(source, destination);
-}
-
-void redistribute_into(const Array& source, Array& destination, const RedistributeOptions& options,
-                       Stream stream) {
-  const std::shared_ptr<Runner> runner = plan_into(source, destination, options);
-  contexts::keep_for_graph(*source.context_state(), stream, runner);
-  runner->enqueue(source, destination, stream);
+  run(*source.context_state(), plan_into(source, destination, options), source, destination, options.stream);
 }
 
 // --- Redistribute
@@ -269,8 +277,11 @@ Redistribute::Redistribute(const Context& context, const Operand& source, const 
   state_->context = context.state();
   ContextState& shared = *state_->context;
   Made made = contexts::with_room(shared, [&] {
-    return plan_together(
-        shared, source, [&] { return destination; }, options);
+    const auto asked = [&] {
+      check(!options.stream, "Redistribute: the options of a plan have a stream; pass it to execute");
+      return destination;
+    };
+    return plan_together(shared, source, asked, options);
   });
   const RedistributeOptions planned = made.options;
   state_->runner = std::make_shared<Runner>(*state_->context, std::move(made), source, destination, options);
@@ -295,20 +306,14 @@ void Redistribute::reset(const Array& source, Array& destination) {
   state_->destination = destination;
 }
 
-void Redistribute::execute() {
+void Redistribute::execute(std::optional<Stream> stream) {
   check(state_->source.valid(), "redistribute: execute() without arrays needs reset() first");
-  state_->runner->run(state_->source, state_->destination);
+  run(*state_->context, state_->runner, state_->source, state_->destination, stream);
 }
 
-void Redistribute::execute(const Array& source, Array& destination) {
+void Redistribute::execute(const Array& source, Array& destination, std::optional<Stream> stream) {
   state_->check_together(source, destination);
-  state_->runner->run(source, destination);
-}
-
-void Redistribute::execute(const Array& source, Array& destination, Stream stream) {
-  state_->check_together(source, destination);
-  contexts::keep_for_graph(*state_->context, stream, state_->runner);
-  state_->runner->enqueue(source, destination, stream);
+  run(*state_->context, state_->runner, source, destination, stream);
 }
 
 const Plan& Redistribute::plan() const {

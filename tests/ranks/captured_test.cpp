@@ -323,7 +323,7 @@ TEST(Captured, NoOtherStreamJoinsTheCaptureOfTheContextsOwn) {
       expect_refused_in_capture(context, name, call);
     };
     refused("execute", [&] { plan.execute(rows, columns, other.stream()); });
-    refused("redistribute_into", [&] { redistribute_into(rows, columns, {}, other.stream()); });
+    refused("redistribute_into", [&] { redistribute_into(rows, columns, {.stream = other.stream()}); });
     refused("fill", [&] { fill(rows, &one, other.stream()); });
     refused("add", [&] { add(rows, rows, rows, other.stream()); });
     refused("synchronize", [&] { context.synchronize(other.stream()); });
@@ -388,7 +388,7 @@ class CapturedProducts {
   }
   void multiply(Stream stream) {
     adds_->execute(2, 1, stream);
-    matmul_into(a_, b_, nullptr, last_, {}, {}, stream);
+    matmul_into(a_, b_, nullptr, last_, {.stream = stream});
   }
   /// The object goes; its graphs live on.
   void let_go() { adds_.reset(); }

@@ -68,10 +68,11 @@ class There {
   /// The same by calls of one line, whose results are new arrays and given ones.
   void run_in_one_line(int round, Stream stream) {
     copy(field(round), input_, stream);
-    Array spectrum = is_complex(dtype_) ? fft(input_, {}, stream) : rfft(input_, {}, stream);
+    const FftOptions options{.stream = stream};
+    Array spectrum = is_complex(dtype_) ? fft(input_, options) : rfft(input_, options);
     spoil(input_, stream);
-    is_complex(dtype_) ? ifft_into(spectrum, back(round), {}, stream)
-                       : irfft_into(spectrum, back(round), {}, stream);
+    is_complex(dtype_) ? ifft_into(spectrum, back(round), options)
+                       : irfft_into(spectrum, back(round), options);
     spoil(spectrum, stream);
   }
 
@@ -150,9 +151,9 @@ FFT_STREAM_TEST(CallsOfOneLineGoInStreamOrder) {
 FFT_STREAM_TEST(CallsOfOneLineWantDeviceMemoryOnBothSides) {
   const Array device = empty(context, {6, 4}, Slab(0), Dtype::c128);
   Array host = empty(context, {6, 4}, Slab(0), Dtype::c128, {.space = MemorySpace::host});
-  same_error<UnsupportedError>(context, [&] { (void)fft(host, {}, Stream{}); });
-  same_error<UnsupportedError>(context, [&] { fft_into(device, host, {}, Stream{}); });
-  same_error<ArgumentError>(context, [&] { (void)dct(device, 5, {}, Stream{}); });
+  same_error<UnsupportedError>(context, [&] { (void)fft(host, {.stream = Stream{}}); });
+  same_error<UnsupportedError>(context, [&] { fft_into(device, host, {.stream = Stream{}}); });
+  same_error<ArgumentError>(context, [&] { (void)dct(device, 5, {.stream = Stream{}}); });
 }
 
 // What a context puts into several streams keeps its order; one rank is late.

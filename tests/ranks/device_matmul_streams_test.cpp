@@ -133,7 +133,7 @@ MATMUL_STREAM_TEST(TheHostDoesNotWait) {
   context.synchronize(mine.stream());
   {
     const Gate gate(mine.stream());
-    matmul_into(a, b, nullptr, d, {}, {}, mine.stream());
+    matmul_into(a, b, nullptr, d, {.stream = mine.stream()});
     for (std::int64_t i = 0; i < d.local_size(); ++i) EXPECT_EQ(d.data<double>()[i], -1);
   }
   context.synchronize(mine.stream());
@@ -149,8 +149,9 @@ MATMUL_STREAM_TEST(NewResultsComeInStreamOrder) {
   options.beta = -3;
   const Array product = matmul(a, b), sum = matmul(a, b, c, options);
   const Stream stream = context.stream();
-  const Array product_in_stream = matmul(a, b, {}, {}, stream);
-  const Array sum_in_stream = matmul(a, b, c, options, {}, stream);
+  const Array product_in_stream = matmul(a, b, {.stream = stream});
+  options.stream = stream;
+  const Array sum_in_stream = matmul(a, b, c, options);
   for (Array* const array : {&a, &b, &c}) fill(*array, 99.0, stream);
   EXPECT_TRUE(compare(product_in_stream, product).equal);
   EXPECT_TRUE(compare(sum_in_stream, sum).equal);
@@ -215,18 +216,18 @@ MATMUL_STREAM_TEST(HostMemoryHasNoStreams) {
   Array d = made(MemorySpace::host);
   const auto refused = [&](const char* who, const std::function<void()>& call) {
     const std::string text = same_error<UnsupportedError>(context, call);
-    EXPECT_TRUE(contains(text, std::string(who) + " in host memory; only device memory")) << text;
+    EXPECT_TRUE(contains(text, std::string(who) + " in host memory; stream-ordered calls require")) << text;
     EXPECT_FALSE(context.failed());
   };
-  MatmulOptions on_host;
+  MatmulOptions on_host{.stream = Stream{}};
   on_host.space = MemorySpace::host;
-  refused("A lies", [&] { (void)matmul(here, there, {}, {}, Stream{}); });
-  refused("B lies", [&] { (void)matmul(there, here, {}, {}, Stream{}); });
-  refused("D lies", [&] { matmul_into(there, there, nullptr, d, {}, {}, Stream{}); });
-  refused("D is asked for", [&] { (void)matmul(there, there, on_host, {}, Stream{}); });
+  refused("A is", [&] { (void)matmul(here, there, {.stream = Stream{}}); });
+  refused("B is", [&] { (void)matmul(there, here, {.stream = Stream{}}); });
+  refused("D is", [&] { matmul_into(there, there, nullptr, d, {.stream = Stream{}}); });
+  refused("D was requested", [&] { (void)matmul(there, there, on_host); });
   Matmul plan(context, {there.operand(), here.operand(), {}, d.operand(), {}, {}, {}});
   plan.reset(there, here, nullptr, d);
-  refused("B lies", [&] { plan.execute(Stream{}); });
+  refused("B is", [&] { plan.execute(Stream{}); });
 }
 
 MATMUL_STREAM_TEST(WhereTheHostWaitsForMessagesItIsNotCaptured) {
@@ -236,12 +237,12 @@ MATMUL_STREAM_TEST(WhereTheHostWaitsForMessagesItIsNotCaptured) {
   const Array a = of_integers(context, {8, 8}, Slab(0), 0), b = of_integers(context, {8, 8}, Slab(1), 1);
   Array d = zeros(context, {8, 8}, Slab(0), Dtype::f64);
   begin_fake_capture(mine.stream());
-  const std::string text =
-      same_error<UnsupportedError>(context, [&] { matmul_into(a, b, nullptr, d, {}, {}, mine.stream()); });
+  const std::string text = same_error<UnsupportedError>(
+      context, [&] { matmul_into(a, b, nullptr, d, {.stream = mine.stream()}); });
   EXPECT_TRUE(contains(text, "cannot be captured")) << text;
   end_fake_capture(mine.stream());
   EXPECT_FALSE(context.failed());
-  matmul_into(a, b, nullptr, d, {}, {}, mine.stream());
+  matmul_into(a, b, nullptr, d, {.stream = mine.stream()});
   context.synchronize(mine.stream());
   EXPECT_TRUE(compare(d, matmul(a, b)).equal);
 }

@@ -14,6 +14,7 @@
 #include <partita/elements.hpp>
 #include <partita/elementwise.hpp>
 #include <partita/fft.hpp>
+#include <partita/matmul.hpp>
 #include <partita/redistribute.hpp>
 #include <partita/spectral.hpp>
 #include <thread>
@@ -22,8 +23,10 @@
 #include "context/context_state.hpp"
 #include "device/run_ahead.hpp"
 #include "ranks/array_model.hpp"
+#include "ranks/caught.hpp"
 #include "ranks/fake_device.hpp"
 #include "ranks/gate.hpp"
+#include "ranks/memory_checks.hpp"
 #include "ranks/needs_devices.hpp"
 #include "ranks/rank_test.hpp"
 #include "ranks/stream_order.hpp"
@@ -51,6 +54,45 @@ DEVICE_TEST(TheDeviceItselfMayCountSignals) {
     back.execute(destination, source);
   }
   EXPECT_EQ(count_wrong(source, source.layout()), 0);
+}
+
+DEVICE_TEST(NewArraysAreRedistributedInStreamOrder) {
+  Array source = empty(context, {37, 29}, Slab(0), Dtype::i64);
+  const Stream stream = context.stream();
+  std::vector<Array> results;
+  for (std::int64_t round = 0; round < 6; ++round) {
+    fill(source, round, stream);
+    results.push_back(round % 2 == 0
+                          ? redistribute(source, Slab(1), {.stream = stream})
+                          : redistribute(source, BlockCyclic({context.size(), 1}, {2, 2}),
+                                         {.stream = stream, .axes = {1, 0}, .order = Order::column_major}));
+  }
+  fill(source, std::int64_t{-1}, stream);
+  context.synchronize();
+  for (std::int64_t round = 0; round < 6; ++round) {
+    const Array& result = results[static_cast<std::size_t>(round)];
+    EXPECT_EQ(min<std::int64_t>(result), round);
+    EXPECT_EQ(max<std::int64_t>(result), round);
+  }
+}
+
+// Also where one rank alone gives a stream.
+RANK_TEST(PlanStreams, OptionsOfPlansHaveNone) {
+  const Array rows = zeros(context, {8, 8}, Slab(0), Dtype::c128);
+  const Operand operand = rows.operand();
+  for (const bool everywhere : {true, false}) {
+    const std::optional<Stream> stream =
+        everywhere || context.rank() == 0 ? std::optional(Stream{}) : std::nullopt;
+    const auto refused = [&](const std::function<void()>& call) {
+      const std::string text = same_error<ArgumentError>(context, call);
+      EXPECT_TRUE(contains(text, "pass it to execute")) << text;
+    };
+    refused([&] { Redistribute(context, operand, operand, {.stream = stream}); });
+    refused([&] { FFT(context, operand, {.stream = stream}); });
+    refused([&] { FFT(context, operand, operand, {.stream = stream}); });
+    refused([&] { Matmul(context, {.a = operand, .b = operand, .d = operand}, {.stream = stream}); });
+  }
+  EXPECT_FALSE(context.failed());
 }
 
 // Memory that is dropped while a stream still uses it is not given to anybody else.

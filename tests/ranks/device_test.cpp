@@ -336,6 +336,9 @@ DEVICE_TEST(RefusesMixedOperandsInStreams) {
       zeros(context, {8, 8}, Slab(1), Dtype::f32, {Residency::heap, Order::row_major, MemorySpace::host});
   Redistribute of_host(context, here.operand(), also_here.operand());
   EXPECT_THROW(of_host.execute(here, also_here, Stream{}), UnsupportedError);
+  EXPECT_THROW((void)redistribute(here, Slab(1), {.stream = Stream{}}), UnsupportedError);
+  EXPECT_THROW((void)redistribute(there, Slab(0), {.stream = Stream{}, .space = MemorySpace::host}),
+               UnsupportedError);
   EXPECT_FALSE(context.failed());
 }
 

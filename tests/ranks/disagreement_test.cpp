@@ -125,7 +125,7 @@ Calls axes(Context& context) {
   const auto square = std::make_shared<Square>(context);
   return {[=] { redistribute(square->rows, square->columns); },
           [=] {
-            redistribute(square->rows, square->columns, {{1, 0}});
+            redistribute(square->rows, square->columns, {.axes = {1, 0}});
           }};
 }
 

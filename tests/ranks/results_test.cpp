@@ -53,8 +53,8 @@ RANK_TEST(Results, LieWhereTheOptionsSay) {
       EXPECT_LT(compare(result, expected).largest_difference, 1e-12);
     };
     for (int twice = 0; twice < 2; ++twice) {
-      check_of(redistribute(a, Slab(1), {{}, Order::row_major, residency}), a, there);
-      check_of(redistribute(a, Slab(1), {{}, Order::row_major, residency, MemorySpace::host}), a,
+      check_of(redistribute(a, Slab(1), {.residency = residency}), a, there);
+      check_of(redistribute(a, Slab(1), {.residency = residency, .space = MemorySpace::host}), a,
                MemorySpace::host);
       check_of(gather(a, 0, {residency}), a, there);
       check_of(gather(a, context.size() - 1, {residency, Order::column_major, MemorySpace::host}), a,
@@ -69,14 +69,13 @@ RANK_TEST(Results, LieWhereTheOptionsSay) {
         scatter(context, whole.local(), {9, 8}, Slab(1), 0, {residency, Order::row_major, MemorySpace::host}),
         a, MemorySpace::host);
   }
-  const Array on_host = redistribute(a, Slab(0), {{}, Order::row_major, Residency::heap, MemorySpace::host});
-  const Array back = redistribute(on_host, Slab(1), {{}, Order::row_major, Residency::ordinary, there});
+  const Array on_host = redistribute(a, Slab(0), {.space = MemorySpace::host});
+  const Array back = redistribute(on_host, Slab(1), {.residency = Residency::ordinary, .space = there});
   EXPECT_EQ(back.local().space, there);
   EXPECT_TRUE(compare(back, a).equal);
   if (there == MemorySpace::host) {
-    (void)same_error<UnsupportedError>(context, [&] {
-      (void)redistribute(a, Slab(1), {{}, Order::row_major, Residency::heap, MemorySpace::device});
-    });
+    (void)same_error<UnsupportedError>(
+        context, [&] { (void)redistribute(a, Slab(1), {.space = MemorySpace::device}); });
   }
   EXPECT_FALSE(context.failed());
 }

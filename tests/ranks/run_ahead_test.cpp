@@ -74,7 +74,7 @@ Execute many_products(Context& context) {
                  Dtype::f32);
   };
   auto state = std::make_shared<State>(State{operand({m, k}, 2), operand({k, 8}, 1), operand({m, 8}, 3)});
-  return [state] { matmul_into(state->a, state->b, nullptr, state->d, {}, {}, Stream{}); };
+  return [state] { matmul_into(state->a, state->b, nullptr, state->d, {.stream = Stream{}}); };
 }
 
 struct Kind {

@@ -21,6 +21,18 @@ inline Stream stream_of(StreamHandle handle) {
   return handle ? Stream(reinterpret_cast<void*>(*handle)) : Stream();  // NOLINT(performance-no-int-to-ptr)
 }
 
+/// The `stream` of a call of C++.
+inline std::optional<Stream> stream_if(StreamHandle handle) {
+  return handle ? std::optional(stream_of(handle)) : std::nullopt;
+}
+
+/// The options of one call with its stream.
+template <class Options>
+Options in_stream(Options options, StreamHandle stream) {
+  options.stream = stream_if(stream);
+  return options;
+}
+
 /// With the interpreter's lock free.
 template <class Call>
 auto unlocked(const Call& call) {

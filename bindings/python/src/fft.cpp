@@ -75,37 +75,30 @@ void bind_fft_options(nb::module_& module) {
           nb::arg("measure") = false, nb::arg("wisdom_file") = "");
 }
 
-/// Which function the options name. `in`: a stream, or nothing.
-template <class... In>
-Array transformed(const Array& input, const FftOptions& options, SourcePlace where, In... in) {
+/// Which function the options name.
+Array transformed(const Array& input, const FftOptions& options, SourcePlace where) {
   const auto kind = static_cast<int>(options.kind);
   if (options.kind == FftKind::c2c)
-    return options.inverse ? ifft(input, options, in..., where) : fft(input, options, in..., where);
-  if (options.kind == FftKind::r2c) return rfft(input, options, in..., where);
-  if (options.kind == FftKind::c2r) return irfft(input, options, in..., where);
+    return options.inverse ? ifft(input, options, where) : fft(input, options, where);
+  if (options.kind == FftKind::r2c) return rfft(input, options, where);
+  if (options.kind == FftKind::c2r) return irfft(input, options, where);
   const bool sine = options.kind >= FftKind::dst1;
   const int type = 1 + kind - static_cast<int>(sine ? FftKind::dst1 : FftKind::dct1);
-  if (sine)
-    return options.inverse ? idst(input, type, options, in..., where)
-                           : dst(input, type, options, in..., where);
-  return options.inverse ? idct(input, type, options, in..., where) : dct(input, type, options, in..., where);
+  if (sine) return options.inverse ? idst(input, type, options, where) : dst(input, type, options, where);
+  return options.inverse ? idct(input, type, options, where) : dct(input, type, options, where);
 }
 
-template <class... In>
-void transformed_into(const Array& input, Array& output, const FftOptions& options, In... in) {
+void transformed_into(const Array& input, Array& output, const FftOptions& options) {
   const auto kind = static_cast<int>(options.kind);
   if (options.kind == FftKind::c2c)
-    return options.inverse ? ifft_into(input, output, options, in...)
-                           : fft_into(input, output, options, in...);
-  if (options.kind == FftKind::r2c) return rfft_into(input, output, options, in...);
-  if (options.kind == FftKind::c2r) return irfft_into(input, output, options, in...);
+    return options.inverse ? ifft_into(input, output, options) : fft_into(input, output, options);
+  if (options.kind == FftKind::r2c) return rfft_into(input, output, options);
+  if (options.kind == FftKind::c2r) return irfft_into(input, output, options);
   const bool sine = options.kind >= FftKind::dst1;
   const int type = 1 + kind - static_cast<int>(sine ? FftKind::dst1 : FftKind::dct1);
   if (sine)
-    return options.inverse ? idst_into(input, output, type, options, in...)
-                           : dst_into(input, output, type, options, in...);
-  return options.inverse ? idct_into(input, output, type, options, in...)
-                         : dct_into(input, output, type, options, in...);
+    return options.inverse ? idst_into(input, output, type, options) : dst_into(input, output, type, options);
+  return options.inverse ? idct_into(input, output, type, options) : dct_into(input, output, type, options);
 }
 
 }  // namespace
@@ -117,15 +110,13 @@ void bind_fft(nb::module_& module) {
       [](const Array& input, const FftOptions& options, StreamHandle stream) {
         const SourcePlace where = caller();
         const nb::gil_scoped_release unlocked;
-        return stream ? transformed(input, options, where, stream_of(stream))
-                      : transformed(input, options, where);
+        return transformed(input, in_stream(options, stream), where);
       },
       nb::arg("input"), nb::arg("options"), nb::arg("stream") = nb::none());
   module.def(
       "transform_into",
       [](const Array& input, Array& output, const FftOptions& options, StreamHandle stream) {
-        stream ? transformed_into(input, output, options, stream_of(stream))
-               : transformed_into(input, output, options);
+        transformed_into(input, output, in_stream(options, stream));
       },
       nb::arg("input"), nb::arg("output"), nb::arg("options"), nb::arg("stream") = nb::none(), Unlocked());
   module.def(
@@ -133,8 +124,7 @@ void bind_fft(nb::module_& module) {
       [](const Array& array, const Shape& shape, StreamHandle stream) {
         const SourcePlace where = caller();
         const nb::gil_scoped_release unlocked;
-        return stream ? crop_or_pad(array, shape, stream_of(stream), where)
-                      : crop_or_pad(array, shape, where);
+        return crop_or_pad(array, shape, stream_if(stream), where);
       },
       nb::arg("array"), nb::arg("shape"), nb::arg("stream") = nb::none());
   module.def(
@@ -172,16 +162,14 @@ void bind_fft(nb::module_& module) {
       .def(
           "execute",
           [](FFT& self, const Array& input, Array& output, double scale, StreamHandle stream) {
-            stream ? self.execute(input, output, scale, stream_of(stream))
-                   : self.execute(input, output, scale);
+            self.execute(input, output, scale, stream_if(stream));
           },
           nb::arg("input"), nb::arg("output"), nb::arg("scale") = 1.0, nb::arg("stream") = nb::none(),
           Unlocked())
       .def(
           "inverse",
           [](FFT& self, const Array& output, Array& input, double scale, StreamHandle stream) {
-            stream ? self.inverse(output, input, scale, stream_of(stream))
-                   : self.inverse(output, input, scale);
+            self.inverse(output, input, scale, stream_if(stream));
           },
           nb::arg("output"), nb::arg("input"), nb::arg("scale") = 1.0, nb::arg("stream") = nb::none(),
           Unlocked())

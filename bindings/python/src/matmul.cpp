@@ -120,7 +120,7 @@ void bind_matmul_object(nb::module_& module) {
       .def(
           "execute",
           [](Matmul& self, std::complex<double> alpha, std::complex<double> beta, StreamHandle stream) {
-            stream ? self.execute(alpha, beta, stream_of(stream)) : self.execute(alpha, beta);
+            self.execute(alpha, beta, stream_if(stream));
           },
           nb::arg("alpha"), nb::arg("beta"), nb::arg("stream") = nb::none(), Unlocked())
       .def("autotune", &Matmul::autotune, nb::arg("runs") = 3, Unlocked())
@@ -133,15 +133,12 @@ void bind_matmul_object(nb::module_& module) {
           nb::arg("steps") = false, nb::arg("json") = false);
 }
 
-Array product(const Array& a, const Array& b, const Array* c, const MatmulOptions& options,
+Array product(const Array& a, const Array& b, const Array* c, const MatmulOptions& given,
               const EpilogueArrays& arrays, StreamHandle stream) {
   const SourcePlace where = caller();
   const nb::gil_scoped_release unlocked;
-  if (!stream)
-    return c == nullptr ? matmul(a, b, options, arrays, where) : matmul(a, b, *c, options, arrays, where);
-  const Stream in = stream_of(stream);
-  return c == nullptr ? matmul(a, b, options, arrays, in, where)
-                      : matmul(a, b, *c, options, arrays, in, where);
+  const MatmulOptions options = in_stream(given, stream);
+  return c == nullptr ? matmul(a, b, options, arrays, where) : matmul(a, b, *c, options, arrays, where);
 }
 
 }  // namespace
@@ -155,10 +152,8 @@ void bind_matmul(nb::module_& module) {
   module.def(
       "matmul_into",
       [](const Array& a, const Array& b, const Array* c, Array& d, const MatmulOptions& options,
-         const EpilogueArrays& arrays, StreamHandle stream) {
-        stream ? matmul_into(a, b, c, d, options, arrays, stream_of(stream))
-               : matmul_into(a, b, c, d, options, arrays);
-      },
+         const EpilogueArrays& arrays,
+         StreamHandle stream) { matmul_into(a, b, c, d, in_stream(options, stream), arrays); },
       nb::arg("a"), nb::arg("b"), nb::arg("c").none(), nb::arg("d"), nb::arg("options"), nb::arg("arrays"),
       nb::arg("stream") = nb::none(), Unlocked());
   module.def(

@@ -1,6 +1,5 @@
 #include <nanobind/nanobind.h>
 
-#include <algorithm>
 #include <partita/redistribute.hpp>
 
 #include "binding.hpp"
@@ -32,42 +31,13 @@ RedistributeOptions options_of(const std::vector<int>& axes, const std::string& 
   return options;
 }
 
-bool is_permutation(std::vector<int> axes, int dimensions) {
-  std::sort(axes.begin(), axes.end());
-  for (int i = 0; i < static_cast<int>(axes.size()); ++i) {
-    if (axes[static_cast<std::size_t>(i)] != i) return false;
-  }
-  return static_cast<int>(axes.size()) == dimensions;
-}
-
-Shape permuted_shape(const Shape& shape, const std::vector<int>& axes) {
-  Shape permuted = shape;
-  for (int i = 0; i < static_cast<int>(axes.size()); ++i)
-    permuted[i] = shape[axes[static_cast<std::size_t>(i)]];
-  return permuted;
-}
-
-Array new_array(const Array& like, const Distribution& rule, const Shape& shape, const ArrayOptions& options,
-                SourcePlace where) {
-  return empty(like.context(), shape, rule, like.dtype(), options, where);
-}
-Array new_array(const Array& like, const Layout& layout, const Shape& /*shape*/, const ArrayOptions& options,
-                SourcePlace where) {
-  return empty(like.context(), layout, like.dtype(), options, where);
-}
-
-/// In new memory. In a stream: where the source lies in device memory.
+/// In new memory.
 template <class Destination>
 Array redistributed(const Array& source, const Destination& destination, const RedistributeOptions& options,
                     StreamHandle stream) {
   const SourcePlace where = caller();
   const nb::gil_scoped_release unlocked;
-  const bool fits = options.axes.empty() || is_permutation(options.axes, source.shape().size());
-  if (!stream || !fits) return redistribute(source, destination, options, where);
-  const ArrayOptions lying{options.residency, options.order, options.space.value_or(source.local().space)};
-  Array result = new_array(source, destination, permuted_shape(source.shape(), options.axes), lying, where);
-  redistribute_into(source, result, options, stream_of(stream));
-  return result;
+  return redistribute(source, destination, in_stream(options, stream), where);
 }
 
 /// Bytes that arrive on some rank from another one.
@@ -109,8 +79,7 @@ void bind_redistribute(nb::module_& module) {
   module.def(
       "redistribute_into",
       [](const Array& source, Array& destination, const Options& options, StreamHandle stream) {
-        stream ? redistribute_into(source, destination, options, stream_of(stream))
-               : redistribute_into(source, destination, options);
+        redistribute_into(source, destination, in_stream(options, stream));
       },
       nb::arg("source"), nb::arg("destination"), nb::arg("options"), nb::arg("stream") = nb::none(),
       Unlocked());
@@ -137,7 +106,7 @@ void bind_redistribute(nb::module_& module) {
       .def(
           "execute",
           [](Redistribute& self, const Array& source, Array& destination, StreamHandle stream) {
-            stream ? self.execute(source, destination, stream_of(stream)) : self.execute(source, destination);
+            self.execute(source, destination, stream_if(stream));
           },
           nb::arg("source"), nb::arg("destination"), nb::arg("stream") = nb::none(), Unlocked())
       .def_prop_ro("plan", &Redistribute::plan, nb::rv_policy::copy)

@@ -171,7 +171,7 @@ void redistribute_buffers(const Call& call, Group& group) {
   const Array source = group.array(call, "source", call.argument(0));
   Array destination = group.array(call, "destination", call.result(0));
   if (call.space() == MemorySpace::host) return redistribute_into(source, destination);
-  redistribute_into(source, destination, {}, call.stream());
+  redistribute_into(source, destination, {.stream = call.stream()});
 }
 
 FftOptions transform_of(const Call& call, const Layout& destination) {
@@ -231,8 +231,8 @@ void multiply_buffers(const Call& call, Group& group) {
     bias = group.array(call, "bias", call.argument(2));
     arrays.bias = &bias;
   }
-  if (call.space() == MemorySpace::host) return matmul_into(a, b, nullptr, d, options, arrays);
-  matmul_into(a, b, nullptr, d, options, arrays, call.stream());
+  if (call.space() == MemorySpace::device) options.stream = call.stream();
+  matmul_into(a, b, nullptr, d, options, arrays);
 }
 
 constexpr Operation operations[] = {
