@@ -157,15 +157,20 @@ void finish_part(ContextState& context, const Folding& folding, const View& join
   context.device->finish(pass, stream);
 }
 
+namespace {
+
+struct FoldScratch {
+  devices::DeviceMemory memory;
+};
+
+}  // namespace
+
 char* fold_scratch(ContextState& context) {
-  const std::string key = "scratch of folds";
-  auto memory = std::static_pointer_cast<devices::DeviceMemory>(context.plans.find_kept(key));
-  if (!memory) {
-    memory = std::make_shared<devices::DeviceMemory>(*context.device,
-                                                     devices::DeviceArithmetic::fold_scratch_bytes + 16);
-    context.plans.keep(key, memory);
-  }
-  return static_cast<char*>(memory->data());
+  const auto make = [&] {
+    constexpr std::int64_t bytes = devices::DeviceArithmetic::fold_scratch_bytes + 16;
+    return std::make_shared<FoldScratch>(devices::DeviceMemory(*context.device, bytes));
+  };
+  return static_cast<char*>(context.attachments.get<FoldScratch>(make).memory.data());
 }
 
 void prepare_folds(std::string_view operation, const Array& array, Stream stream) {

@@ -161,8 +161,8 @@ class AxesPlan {
   std::optional<Redistribute> redistribution_;
 };
 
-std::string key_of(const Array& array, ArrayReduction reduction, const std::vector<int>& axes,
-                   const ReduceAxesOptions& options) {
+std::string text_of(const Array& array, ArrayReduction reduction, const std::vector<int>& axes,
+                    const ReduceAxesOptions& options) {
   return fmt::format("{} {} over {}{} to {}{} {}", name(reduction), array.operand().to_string(),
                      fmt::join(axes, ","), options.keep_dimensions ? " kept" : "",
                      options.distribution ? options.distribution->to_string() : "what is left",
@@ -208,12 +208,13 @@ Array reduce(const Array& array, ArrayReduction reduction, const Axes& axes, con
     arithmetic::check_stream(operation, array, stream);
     arithmetic::prepare_folds(operation, array, stream);
   });
-  const std::string key = key_of(array, reduction, axes.list, options);
-  const std::shared_ptr<AxesPlan> plan = contexts::kept_plan<AxesPlan>(
-      *context, key, [&] { return plan_together(array, reduction, axes.list, options); });
+  const std::string text = text_of(array, reduction, axes.list, options);
+  const std::shared_ptr<AxesPlan> plan =
+      contexts::kept_plan<AxesPlan>(*context, contexts::PlanKey("reduce axes").add(text),
+                                    [&] { return plan_together(array, reduction, axes.list, options); });
   const MemorySpace space = array.local().space;
   Array result = arrays::allocate(context, plan->what().result, plan->what().folding.result,
-                                  {options.residency, Order::row_major, space}, key, where);
+                                  {options.residency, Order::row_major, space}, text, where);
   const runtime::CallNotes::OfArrays of(*context->notes, {array.state()->number});
   plan->run(array, result, stream);
   if (space == MemorySpace::device) devices::finish_device(*context, operation);

@@ -59,6 +59,12 @@ constexpr std::string_view name(ScaleMode mode) {
                  mode);
 }
 
+constexpr std::string_view name(FftKind kind) {
+  return name_in(std::array<std::string_view, 11>{"c2c", "r2c", "c2r", "dct1", "dct2", "dct3", "dct4", "dst1",
+                                                  "dst2", "dst3", "dst4"},
+                 kind);
+}
+
 constexpr std::string_view name(Norm norm) {
   return name_in(std::array<std::string_view, 3>{"backward", "ortho", "forward"}, norm);
 }

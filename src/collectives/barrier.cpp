@@ -9,19 +9,21 @@
 namespace partita {
 namespace {
 
-/// A byte of every rank, which say nothing but that they have come. Kept by the context. Collective when they
-/// are made.
-std::shared_ptr<devices::DeviceMemory> bytes_of_ranks(ContextState& state) {
-  const std::string key = "barrier's memory";
-  auto memory = std::static_pointer_cast<devices::DeviceMemory>(state.plans.find_kept(key));
-  if (!memory) {
-    runtime::collectively(state, "barrier", [&]() -> std::vector<Fact> {
-      memory = std::make_shared<devices::DeviceMemory>(*state.device, state.size());
-      return {};
+/// A byte of every rank, which say nothing but that they have come.
+struct BytesOfRanks {
+  devices::DeviceMemory memory;
+};
+
+/// Kept by the context. Collective when they are made.
+devices::DeviceMemory& bytes_of_ranks(ContextState& state) {
+  const auto make = [&] {
+    std::shared_ptr<BytesOfRanks> made;
+    runtime::collectively(state, "barrier", [&] {
+      made = std::make_shared<BytesOfRanks>(devices::DeviceMemory(*state.device, state.size()));
     });
-    state.plans.keep(key, memory);
-  }
-  return memory;
+    return made;
+  };
+  return state.attachments.get<BytesOfRanks>(make).memory;
 }
 
 }  // namespace
@@ -37,10 +39,10 @@ void barrier(const Context& context, Stream stream) {
     check<UnsupportedError>(!stream.given, "barrier: a stream, but the context has no device");
     return context.barrier();
   }
-  const std::shared_ptr<devices::DeviceMemory> memory = bytes_of_ranks(state);
-  const View all{memory->data(), Dtype::u8, {state.size()}, {1}, MemorySpace::device};
+  const devices::DeviceMemory& memory = bytes_of_ranks(state);
+  const View all{memory.data(), Dtype::u8, {state.size()}, {1}, MemorySpace::device};
   View own = all;
-  own.data = static_cast<char*>(memory->data()) + state.rank();
+  own.data = static_cast<char*>(memory.data()) + state.rank();
   own.extents = {1};
   collective::run_all_gather("barrier", context, own, all, {}, stream);
 }

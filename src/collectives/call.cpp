@@ -23,9 +23,9 @@
 namespace partita::collective {
 namespace {
 
-std::string key_of(const Call& call) {
-  std::string key(call.operation);
-  for (const Fact& fact : call.facts) key.append(" | ").append(fact.name).append(" ").append(fact.value);
+contexts::PlanKey key_of(const Call& call) {
+  contexts::PlanKey key(call.operation);
+  for (const Fact& fact : call.facts) key.add(fact.name, fact.value);
   return key;
 }
 
@@ -125,13 +125,11 @@ void check_again(ContextState& context, const Call& call, std::span<const Layout
 }
 
 /// Large views are looked for on the heap, by all ranks at every call.
-std::shared_ptr<PlanRunner> plan_on_host(ContextState& context, const Call& call, std::string key) {
+std::shared_ptr<PlanRunner> plan_on_host(ContextState& context, const Call& call, contexts::PlanKey key) {
   HeapOffsets places(call.views.size(), -1);
   if (call.bytes >= worth_asking && context.size() > 1) {
     places = agreed_heap_offsets(context, call.operation, own_heap_offsets(context, call.views));
-    for (const std::int64_t place : places) {
-      key += place >= 0 ? " heap" : place == dense_elsewhere ? " dense" : " ordinary";
-    }
+    for (const std::int64_t place : places) (void)key.add(std::min<std::int64_t>(place, 0));
   }
   auto bound = std::static_pointer_cast<PlanRunner>(context.plans.find(key));
   if (bound) {
@@ -173,7 +171,8 @@ std::shared_ptr<Runner> make_on_device(ContextState& context, const Call& call, 
 
 /// Nothing may be waited for. Sources are pushed from wherever they lie; a rank knows the place of its own
 /// destination, for which all ranks have planned together when it came first.
-std::shared_ptr<Runner> runner_on_device(ContextState& context, const Call& call, const std::string& key) {
+std::shared_ptr<Runner> runner_on_device(ContextState& context, const Call& call,
+                                         const contexts::PlanKey& key) {
   auto variants = std::static_pointer_cast<Variants>(context.plans.find(key));
   if (variants) {
     const HeapOffsets own = place_of_destination(context, call, *variants);
@@ -227,7 +226,7 @@ void run(const Context& context, Call call, Stream stream) {
     check_space(state, call.operation, call.views, space, stream);
     if (own_check) own_check();
   };
-  const std::string key = key_of(call);
+  const contexts::PlanKey key = key_of(call);
   const std::shared_ptr<Runner> runner =
       on_device ? runner_on_device(state, call, key) : plan_on_host(state, call, key);
   if (on_device) contexts::keep_for_graph(state, stream, runner);

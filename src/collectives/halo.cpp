@@ -348,9 +348,8 @@ const Plan& Halo::plan() const {
 void halo_exchange(const Array& source, const View& extended, const HaloOptions& options, Stream stream) {
   ContextState& context = *source.context_state();
   context.require_usable("halo");
-  const std::string key =
-      fmt::format("halo {} {}{}", collective::halo_text(source.layout(), options), name(source.dtype()),
-                  source.operand().space == MemorySpace::device ? " on devices" : "");
+  contexts::PlanKey key("halo");
+  key.add(collective::halo_text(source.layout(), options), source.dtype(), source.local().space);
   const auto runner = contexts::kept_plan<collective::HaloRunner>(context, key, [&] {
     return std::make_shared<collective::HaloRunner>(context, source.operand(), options);
   });

@@ -8,8 +8,7 @@
 namespace partita::collective {
 
 RecentCalls& RecentCalls::of(ContextState& context) {
-  if (!context.recent_calls) context.recent_calls = std::make_shared<RecentCalls>();
-  return *static_cast<RecentCalls*>(context.recent_calls.get());
+  return context.attachments.get<RecentCalls>();
 }
 
 bool RecentCalls::run(ContextState& context, const CallSignature& signature, Stream stream) {
@@ -22,10 +21,10 @@ bool RecentCalls::run(ContextState& context, const CallSignature& signature, Str
   return true;
 }
 
-void RecentCalls::remember(const CallSignature& signature, std::string key, std::vector<View> views,
-                           const std::shared_ptr<Runner>& runner) {
+void RecentCalls::remember(const CallSignature& signature, const contexts::PlanKey& key,
+                           std::vector<View> views, const std::shared_ptr<Runner>& runner) {
   if (!signature.is_whole()) return;
-  Entry entry{signature, std::move(key), std::move(views), runner};
+  Entry entry{signature, key, std::move(views), runner};
   const auto found = std::ranges::find(entries_, signature, &Entry::signature);
   if (found != entries_.end()) {
     *found = std::move(entry);

@@ -3,7 +3,6 @@
 
 #include <array>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "collectives/call_signature.hpp"
@@ -22,13 +21,13 @@ class RecentCalls {
   /// Carries the call out, if it is known and its plan still kept.
   bool run(ContextState& context, const CallSignature& signature, Stream stream);
   /// `key`: of the plan.
-  void remember(const CallSignature& signature, std::string key, std::vector<View> views,
+  void remember(const CallSignature& signature, const contexts::PlanKey& key, std::vector<View> views,
                 const std::shared_ptr<Runner>& runner);
 
  private:
   struct Entry {
     CallSignature signature;
-    std::string key;
+    contexts::PlanKey key;
     std::vector<View> views;
     std::weak_ptr<Runner> runner;
   };

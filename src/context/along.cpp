@@ -1,7 +1,6 @@
 // The ranks along some axes of a mesh, kept in the context.
-#include <fmt/format.h>
-
-#include <algorithm>
+#include <map>
+#include <memory>
 #include <partita/along.hpp>
 #include <vector>
 
@@ -11,9 +10,8 @@
 namespace partita {
 namespace {
 
-std::string text_of_line(const std::vector<int>& ranks) {
-  return fmt::format("along {}", fmt::join(ranks, ","));
-}
+/// By their ranks: the same ranks in the same order are the same context, whichever mesh has named them.
+using Lines = std::map<std::vector<int>, std::shared_ptr<ContextState>>;
 
 }  // namespace
 
@@ -24,13 +22,12 @@ Context along(const Context& context, const Mesh& mesh, std::span<const std::str
   check(mesh.rank_bound() <= state.size(), "along: the mesh needs {} ranks; the context has {}",
         mesh.rank_bound(), state.size());
   const std::vector<int> ranks = mesh.ranks_along(state.rank(), axes);
-  // The same ranks in the same order are the same context, whichever mesh has named them.
-  const std::string key = text_of_line(ranks);
-  if (auto kept = std::static_pointer_cast<ContextState>(state.plans.find_kept(key)); kept && !kept->closed) {
-    return Context(std::move(kept));
+  auto& lines = state.attachments.get<Lines>();
+  if (const auto kept = lines.find(ranks); kept != lines.end() && !kept->second->closed) {
+    return Context(std::shared_ptr(kept->second));
   }
   Context made = context.subgroup(ranks);
-  state.plans.keep(key, made.state());
+  lines[ranks] = made.state();
   return made;
 }
 

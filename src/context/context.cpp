@@ -79,6 +79,7 @@ std::string Context::close(bool logged) {
   runtime::refuse_in_rank_zero(*state_, "close");
   check(state_->started.empty(), "close: a halo exchange was started and is not finished");
   state_->plans.clear();  // they own scratch memory
+  state_->attachments.clear();
   state_->run_ahead.reset();
   state_->packets.reset();
   devices::finish_device(*state_, "close");

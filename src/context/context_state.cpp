@@ -61,6 +61,7 @@ ContextState::~ContextState() {
   settle_failure();
   try {
     runtime::keep_until_exit(std::make_shared<contexts::PlanCache>(std::move(plans)));
+    runtime::keep_until_exit(std::make_shared<contexts::Attachments>(std::move(attachments)));
   } catch (...) {
     // No memory left for the note: the plans go, as those of a context that has not failed do.
   }

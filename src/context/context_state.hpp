@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/memory_space.hpp"
+#include "context/attachments.hpp"
 #include "context/plan_cache.hpp"
 #include "device/device_runtime.hpp"
 #include "memory/cross_memory.hpp"
@@ -37,12 +38,12 @@ struct ContextState final : devices::DeviceRuntime {
   Topology host_topology = Topology::regular(1);
   /// Executions in halves whose second ones are still to come, the oldest first.
   std::vector<const void*> started;
-  /// The operations' own; they must not own this state (a circle would keep both for ever).
+  /// The operations' own, which plans use; as these, they must not own this state (a circle would keep both
+  /// for ever).
+  contexts::Attachments attachments;
   contexts::PlanCache plans;
   /// What has come from single ranks before it was asked for; of send and receive.
   std::shared_ptr<void> unexpected;
-  /// Collectives as they were called lately (collectives/recent_calls.hpp).
-  std::shared_ptr<void> recent_calls;
   /// While a timeline is recorded; null: executors note nothing.
   execution::StepClock* step_clock = nullptr;
   /// Signals of earlier executions, by node rank and channel: counters only grow.

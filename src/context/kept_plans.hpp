@@ -3,7 +3,6 @@
 
 #include <memory>
 #include <partita/error.hpp>
-#include <string>
 
 #include "context/context_state.hpp"
 
@@ -35,7 +34,7 @@ std::int64_t largest_bytes(ContextState& context, std::int64_t bytes);
 /// What `make` gives, kept under a key that no plan has, with as many bytes as it has allocated on the rank
 /// where that is most. Collective, as `make` is; blocking.
 template <class Make>
-auto make_kept(ContextState& context, const std::string& key, const Make& make) {
+auto make_kept(ContextState& context, const PlanKey& key, const Make& make) {
   context.plans.make_room();
   const std::int64_t before = bytes_allocated(context);
   auto made = with_room(context, make);
@@ -45,7 +44,7 @@ auto make_kept(ContextState& context, const std::string& key, const Make& make) 
 
 /// The plan of that key, made where there is none. Collective where it is made; else local.
 template <class Plan, class Make>
-std::shared_ptr<Plan> kept_plan(ContextState& context, const std::string& key, const Make& make) {
+std::shared_ptr<Plan> kept_plan(ContextState& context, const PlanKey& key, const Make& make) {
   if (const auto found = context.plans.find(key)) return std::static_pointer_cast<Plan>(found);
   return make_kept(context, key, make);
 }

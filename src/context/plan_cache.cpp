@@ -7,7 +7,7 @@
 
 namespace partita::contexts {
 
-std::shared_ptr<void> PlanCache::find(const std::string& key) {
+std::shared_ptr<void> PlanCache::find(const PlanKey& key) {
   const auto found = index_.find(key);
   if (found == index_.end()) return nullptr;
   entries_.splice(entries_.begin(), entries_, found->second);
@@ -19,14 +19,14 @@ void PlanCache::make_room() {
   while (entries_.size() >= capacity_) drop_last();
 }
 
-void PlanCache::insert(const std::string& key, std::shared_ptr<void> plan, std::int64_t bytes) {
+void PlanCache::insert(const PlanKey& key, std::shared_ptr<void> plan, std::int64_t bytes) {
   entries_.push_front({key, std::move(plan), bytes});
-  index_[entries_.front().key] = entries_.begin();
+  index_[key] = entries_.begin();
   bytes_ += bytes;
   drop_beyond_most_bytes();
 }
 
-void PlanCache::add_bytes(const std::string& key, std::int64_t bytes) {
+void PlanCache::add_bytes(const PlanKey& key, std::int64_t bytes) {
   const auto found = index_.find(key);
   if (found == index_.end()) return;
   found->second->bytes += bytes;
@@ -61,7 +61,6 @@ void PlanCache::clear() {
   entries_.clear();
   bytes_ = 0;
   pins_.clear();
-  kept_.clear();  // plans may use these
 }
 
 void PlanCache::forget() noexcept {
@@ -72,17 +71,8 @@ void PlanCache::forget() noexcept {
 
 std::uint64_t PlanCache::hash_of_keys() const {
   std::uint64_t hash = entries_.size();
-  for (const Entry& entry : entries_) hash = mix(hash, hash_of(entry.key));
+  for (const Entry& entry : entries_) hash = mix(hash, entry.key.hash());
   return hash;
-}
-
-std::shared_ptr<void> PlanCache::find_kept(const std::string& key) const {
-  const auto found = kept_.find(key);
-  return found == kept_.end() ? nullptr : found->second;
-}
-
-void PlanCache::keep(const std::string& key, std::shared_ptr<void> thing) {
-  kept_[key] = std::move(thing);
 }
 
 void PlanCache::pin(std::weak_ptr<const void> user, std::shared_ptr<void> plan) {

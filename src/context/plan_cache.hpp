@@ -4,17 +4,16 @@
 #include <cstdint>
 #include <list>
 #include <memory>
-#include <string>
-#include <string_view>
 #include <unordered_map>
 #include <vector>
 
+#include "context/plan_key.hpp"
+
 namespace partita::contexts {
 
-/// Keyed by a text of operation, operands and options; the values are the operations' own. The least recently
-/// used plans are dropped when there are too many, or when they have too much memory. All ranks make the same
-/// calls and give the same numbers of bytes, so all ranks keep the same plans. See `kept_plan`
-/// (context/kept_plans.hpp).
+/// The values are the operations' own. The least recently used plans are dropped when there are too many, or
+/// when they have too much memory. All ranks make the same calls and give the same numbers of bytes, so all
+/// ranks keep the same plans. See `kept_plan` (context/kept_plans.hpp).
 class PlanCache {
  public:
   /// Of plans that are inserted from here on: so many are kept, at least one.
@@ -23,22 +22,22 @@ class PlanCache {
   void set_most_bytes(std::int64_t bytes) { most_bytes_ = bytes; }
   static constexpr std::int64_t largest_plans = 8, always_kept = std::int64_t{256} << 20;
 
-  std::shared_ptr<void> find(const std::string& key);  ///< null: none; else it is now the most recently used
+  std::shared_ptr<void> find(const PlanKey& key);  ///< null: none; else it is now the most recently used
   /// For one more: the least recently used are dropped, if all places are taken. Comes before the next plan
   /// is made and agreed on, which has their memory then (of a device that contexts share:
   /// PhysicalDevice::collect).
   void make_room();
   /// There has been made room for it. `bytes`: the same on all ranks. Drops others while all plans together
   /// have too many.
-  void insert(const std::string& key, std::shared_ptr<void> plan, std::int64_t bytes = 0);
+  void insert(const PlanKey& key, std::shared_ptr<void> plan, std::int64_t bytes = 0);
   /// The plan of that key, if it is there, has so many bytes more.
-  void add_bytes(const std::string& key, std::int64_t bytes);
+  void add_bytes(const PlanKey& key, std::int64_t bytes);
   /// Drops the less recently used half, one plan at least. False: there is none.
   bool drop_half();
   /// The plan of that key; where there is none, what `make` gives, which is kept from then on. For what has
   /// little memory and is made by each rank on its own.
   template <class Plan, class Make>
-  std::shared_ptr<Plan> find_or_make(const std::string& key, const Make& make) {
+  std::shared_ptr<Plan> find_or_make(const PlanKey& key, const Make& make) {
     if (const auto found = find(key)) return std::static_pointer_cast<Plan>(found);
     make_room();
     std::shared_ptr<Plan> made = make();
@@ -46,16 +45,12 @@ class PlanCache {
     return made;
   }
   void clear();
-  /// All plans go; what the context keeps for itself stays, and what somebody still uses.
+  /// All plans are dropped, except those that somebody still uses.
   void forget() noexcept;
   std::size_t size() const { return entries_.size(); }
   /// One number for the keys and their order, the same on all ranks.
   std::uint64_t hash_of_keys() const;
   std::int64_t bytes() const { return bytes_; }
-
-  /// What is not one call's but the context's own: stays until `clear`, and takes no plan's place.
-  std::shared_ptr<void> find_kept(const std::string& key) const;
-  void keep(const std::string& key, std::shared_ptr<void> thing);
 
   /// What somebody else still uses: stays, whatever becomes of its place among the plans, until `user` has
   /// expired and `collect` is called.
@@ -64,8 +59,11 @@ class PlanCache {
   std::size_t pinned() const { return pins_.size(); }
 
  private:
+  struct Hash {
+    std::size_t operator()(const PlanKey& key) const { return key.hash(); }
+  };
   struct Entry {
-    std::string key;
+    PlanKey key;
     std::shared_ptr<void> plan;
     std::int64_t bytes = 0;
   };
@@ -80,8 +78,7 @@ class PlanCache {
   std::int64_t most_bytes_ = 0;
   std::int64_t bytes_ = 0;    // of all entries
   std::list<Entry> entries_;  // most recently used first
-  std::unordered_map<std::string_view, std::list<Entry>::iterator> index_;
-  std::unordered_map<std::string, std::shared_ptr<void>> kept_;
+  std::unordered_map<PlanKey, std::list<Entry>::iterator, Hash> index_;
   std::vector<Pin> pins_;
 };
 

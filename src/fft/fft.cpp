@@ -48,11 +48,12 @@ FftOptions as_called(const FftOptions& options, const Call& call) {
 
 /// The context's plan, made where there is none yet. Collective when it is made; otherwise without any
 /// communication.
-std::shared_ptr<Runner> cached_plan(ContextState& context, const std::string& result, const Operand& input,
-                                    const FftOptions& options,
+std::shared_ptr<Runner> cached_plan(ContextState& context, const std::optional<Operand>& result,
+                                    bool in_place, const Operand& input, const FftOptions& options,
                                     const std::function<fourier::Request()>& request) {
-  const std::string key = fmt::format("fft {} | {} | {} | {}", input.to_string(), result,
-                                      fourier::to_string(options), options.wisdom_file);
+  contexts::PlanKey key("fft");
+  key.add(input, result, in_place, options.wisdom_file);
+  fourier::for_each_option(options, [&](const char*, const auto& value) { (void)key.add(value); });
   return contexts::kept_plan<Runner>(context, key,
                                      [&] { return std::make_shared<Runner>(context, request); });
 }
@@ -86,8 +87,8 @@ Array transformed(const Array& input, const Call& call, const FftOptions& given,
   check_waits_in_stream(call, input);
   const FftOptions options = checked(context, given, call);
   const Operand from = input.operand();
-  const std::shared_ptr<Runner> runner =
-      cached_plan(context, "new", from, options, [&] { return fourier::into_new(context, from, options); });
+  const std::shared_ptr<Runner> runner = cached_plan(
+      context, {}, false, from, options, [&] { return fourier::into_new(context, from, options); });
   const Operand& output = runner->request().output;
   Array result = arrays::allocate(input.context_state(), output.layout, output.dtype,
                                   {options.residency, options.order, output.space},
@@ -119,9 +120,8 @@ void transform_into(const Array& input, Array& output, const Call& call, const F
   }
   const FftOptions options = to_length_of(output, checked(context, given, call));
   const Operand from = input.operand(), to = output.operand();
-  const std::string result = to.to_string() + (in_place ? " in place" : "");
   const std::shared_ptr<Runner> runner =
-      cached_plan(context, result, from, options, [&]() -> fourier::Request {
+      cached_plan(context, to, in_place, from, options, [&]() -> fourier::Request {
         return {from, to, options, in_place};
       });
   run(*runner, input, output, call);

@@ -8,17 +8,11 @@
 
 #include "base/check.hpp"
 #include "base/option_names.hpp"
+#include "base/option_text.hpp"
 
 namespace partita {
 namespace fourier {
 namespace {
-
-constexpr std::array<std::string_view, 11> kind_names{"c2c",  "r2c",  "c2r",  "dct1", "dct2", "dct3",
-                                                      "dct4", "dst1", "dst2", "dst3", "dst4"};
-
-std::string_view name_of(FftKind kind) {
-  return kind_names.at(static_cast<std::size_t>(kind));
-}
 
 bool is_real(Dtype dtype) {
   return dtype == Dtype::f32 || dtype == Dtype::f64;
@@ -69,7 +63,7 @@ std::string_view advice(Dtype dtype, FftKind kind) {
 void check_dtype(Dtype dtype, FftKind kind) {
   const bool wants_complex = kind == FftKind::c2c || kind == FftKind::c2r;
   check(wants_complex ? is_complex(dtype) : is_real(dtype), "{} transforms {}, but the array is {}{}",
-        name_of(kind), wants_complex ? "complex numbers (c64 or c128)" : "real numbers (f32 or f64)",
+        name(kind), wants_complex ? "complex numbers (c64 or c128)" : "real numbers (f32 or f64)",
         name(dtype), advice(dtype, kind));
 }
 
@@ -80,7 +74,7 @@ bool is_fourier(FftKind kind) {
 /// What would be ignored without another option is refused.
 void check_options(const FftOptions& options) {
   check(!options.orthogonalize.value_or(false) || !is_fourier(options.kind),
-        "orthogonalize is for cosine and sine transforms, but this one is {}", name_of(options.kind));
+        "orthogonalize is for cosine and sine transforms, but this one is {}", name(options.kind));
   check(options.last_length >= 0, "last_length is {}, but a line has at least one element",
         options.last_length);
   check(!options.distribution || options.output != Output::cheapest,
@@ -187,15 +181,9 @@ FftOptions opposite(const FftOptions& options, const Shape& input) {
 }
 
 std::string to_string(const FftOptions& options) {
-  return fmt::format(
-      "{} axes {} inverse {} norm {} orthogonal {} length {} output {} {} order {} residency {} method {} "
-      "grid "
-      "{} exchange {} scratch {} overwrite {} measure {}",
-      name_of(options.kind), fmt::join(options.axes, ","), options.inverse, name(options.norm),
-      options.orthogonalize.value_or(options.norm == Norm::ortho), options.last_length, name(options.output),
-      options.distribution ? options.distribution->to_string() : std::string(), name(options.order),
-      name(options.residency), name(options.method), fmt::join(options.grid, "x"), name(options.exchange),
-      options.scratch_bytes, options.overwrite_input, options.measure);
+  OptionText text;
+  for_each_option(options, text);
+  return text.text();
 }
 
 }  // namespace fourier

@@ -48,4 +48,25 @@ FftOptions opposite(const FftOptions& options, const Shape& input);
 /// "c2c axes 0,1,2 inverse ortho ...": equal options and no others have the same text.
 std::string to_string(const FftOptions& options);
 
+/// Calls `visit(name, value)` with each option that a plan depends on.
+template <class Visit>
+void for_each_option(const FftOptions& options, Visit&& visit) {
+  visit("kind", options.kind);
+  visit("axes", options.axes);
+  visit("inverse", options.inverse);
+  visit("norm", options.norm);
+  visit("orthogonal", options.orthogonalize.value_or(options.norm == Norm::ortho));
+  visit("length", options.last_length);
+  visit("output", options.output);
+  visit("distribution", options.distribution);
+  visit("order", options.order);
+  visit("residency", options.residency);
+  visit("method", options.method);
+  visit("grid", options.grid);
+  visit("exchange", options.exchange);
+  visit("scratch", options.scratch_bytes);
+  visit("overwrite", options.overwrite_input);
+  visit("measure", options.measure);
+}
+
 }  // namespace partita::fourier

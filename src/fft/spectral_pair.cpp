@@ -95,8 +95,9 @@ FftOptions with_stream(FftOptions options, const Caller& caller, bool on_device)
 Array kept_spectrum(const Array& field, const Pair& pair, std::string_view name) {
   const std::shared_ptr<ContextState>& context = field.context_state();
   const Operand from = field.operand();
-  const std::string key =
-      fmt::format("{} | {} | {}", name, from.to_string(), fourier::to_string(pair.forward));
+  contexts::PlanKey key(name);
+  key.add(from);
+  fourier::for_each_option(pair.forward, [&](const char*, const auto& value) { (void)key.add(value); });
   const auto kept = contexts::kept_plan<KeptSpectrum>(*context, key, [&] {
     std::optional<Operand> operand;
     runtime::collectively(*context, name, [&]() -> std::vector<Fact> {

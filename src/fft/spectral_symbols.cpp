@@ -119,10 +119,8 @@ void multiply_by(kernels::Symbol symbol, std::optional<int> axis, const Array& f
     for (const auto& one : here) first.push_back(one.empty() ? nullptr : one.data());
     return kernels::multiply(pass_over(symbol, from.local(), to.local(), first));
   }
-  const std::string key =
-      fmt::format("symbol {} {} | {} | {} {} | {} | {}", static_cast<int>(symbol), axis.value_or(-1),
-                  from.layout().to_string(), to_string(samples.lengths), samples.halved_axis,
-                  fmt::join(options.axes, ","), fmt::join(options.lengths, ","));
+  contexts::PlanKey key("symbol");
+  key.add(symbol, axis, from.layout(), samples.lengths, samples.halved_axis, options.axes, options.lengths);
   // Ranks without a part keep it, too: what goes for it must be the same plan on all ranks.
   const auto there = context.plans.find_or_make<TermsThere>(key, [&] {
     std::shared_ptr<TermsThere> made;

@@ -50,7 +50,7 @@ Operand new_result(const Request& request, const MatmulOptions& options) {
 
 /// The context's plan for these arrays, made where there is none yet. Collective when it is made; otherwise
 /// without any communication.
-std::shared_ptr<Runner> cached_plan(ContextState& context, const std::string& key,
+std::shared_ptr<Runner> cached_plan(ContextState& context, const contexts::PlanKey& key,
                                     const std::function<Setting()>& setting) {
   return contexts::kept_plan<Runner>(context, key, [&] { return plan_together(context, setting); });
 }
@@ -92,22 +92,18 @@ Array into_new(const Request& request, const MatmulOptions& options, SourcePlace
   check(request.a.valid(), "matmul: A holds no array");
   Request read = checked(request, options);
   const std::shared_ptr<ContextState>& context = request.a.context_state();
-  std::vector<Fact> asked = facts(operands_of(read, request.a.operand()), options, false);
-  asked.push_back(
-      {"new",
-       fmt::format("new {} {} {} {} c {}", name(options.order), name(options.residency),
-                   name(spaces_of(request, options).of_d),
-                   options.distribution ? options.distribution->to_string() : "any",
-                   request.c.valid() && !options.distribution ? request.c.layout().to_string() : "none")});
-  const std::string key = key_of(asked);
+  contexts::PlanKey key = key_of(read, options);
+  key.add("new", options.order, options.residency, spaces_of(request, options).of_d, options.distribution);
+  if (request.c.valid()) key.add(request.c.layout());  // with beta = 0, too: D may get its layout
   const std::shared_ptr<Runner> runner = cached_plan(*context, key, [&] {
     return Setting{operands_of(read, new_result(request, options)), options, false, multiplies(options)};
   });
   const Operand& d = runner->setting().operands.d;
-  read.d = arrays::allocate(context, d.layout, d.dtype, {options.residency, options.order, d.space},
-                            fmt::format("matmul alpha {}{:+}i beta {}{:+}i {}", options.alpha.real(),
-                                        options.alpha.imag(), options.beta.real(), options.beta.imag(), key),
-                            where);
+  read.d = arrays::allocate(
+      context, d.layout, d.dtype, {options.residency, options.order, d.space},
+      fmt::format("matmul alpha {}{:+}i beta {}{:+}i {}", options.alpha.real(), options.alpha.imag(),
+                  options.beta.real(), options.beta.imag(), runner->purpose()),
+      where);
   run(*context, runner, read, options);
   return read.d;
 }
@@ -116,10 +112,8 @@ void into_given(const Request& request, const MatmulOptions& options) {
   check(request.a.valid() && request.d.valid(), "matmul: A or D holds no array");
   const Request read = checked(request, options);
   ContextState& context = *request.a.context_state();
-  const MatmulOperands operands = operands_of(read, request.d.operand());
-  const std::string key = key_of(facts(operands, options, read.in_place()));
-  const auto runner = cached_plan(context, key, [&] {
-    return Setting{operands, options, read.in_place(), multiplies(options)};
+  const auto runner = cached_plan(context, key_of(read, options), [&] {
+    return Setting{operands_of(read, read.d.operand()), options, read.in_place(), multiplies(options)};
   });
   run(context, runner, read, options);
 }

@@ -8,7 +8,7 @@
 #include <tuple>
 
 #include "base/check.hpp"
-#include "base/option_names.hpp"
+#include "base/option_text.hpp"
 #include "base/round.hpp"
 #include "matmul/assembly.hpp"
 #include "matmul/crossing.hpp"
@@ -21,16 +21,6 @@ namespace {
 
 std::string text(const std::optional<Operand>& operand) {
   return operand ? operand->to_string() : "none";
-}
-
-std::string text(const MatmulOptions& options, bool in_place) {
-  const auto dtype = [](const std::optional<Dtype>& wanted) { return wanted ? name(*wanted) : "any"; };
-  return fmt::format(
-      "ops {} {} epilogue {} result {} compute {} scale {} {} reduce {} method {} memory {}{}{}",
-      name(options.op_a), name(options.op_b), name(options.epilogue), dtype(options.result),
-      name(options.compute), dtype(options.scale), name(options.scale_mode), dtype(options.reduce_dtype),
-      name(options.method), options.memory_limit, in_place ? " in place" : "",
-      options.alpha == std::complex<double>(0) ? " alpha 0" : "");
 }
 
 ProductPlan within_limit(const Problem& problem) {
@@ -54,6 +44,8 @@ std::string text_of_scales(const MatmulOperands& operands) {
 }  // namespace
 
 std::vector<Fact> facts(const MatmulOperands& operands, const MatmulOptions& options, bool in_place) {
+  OptionText option_text;
+  for_each_option(options, in_place, option_text);
   return {{"A", operands.a.to_string()},
           {"B", operands.b.to_string()},
           {"C", text(operands.c)},
@@ -62,13 +54,7 @@ std::vector<Fact> facts(const MatmulOperands& operands, const MatmulOptions& opt
           {"the auxiliary array", text(operands.auxiliary)},
           {"the gradient", text(operands.gradient)},
           {"the scales of A, B, D and the amax", text_of_scales(operands)},
-          {"options", text(options, in_place)}};
-}
-
-std::string key_of(const std::vector<Fact>& facts) {
-  std::string key = "matmul";
-  for (const Fact& fact : facts) key += " | " + fact.value;
-  return key;
+          {"options", option_text.text()}};
 }
 
 }  // namespace partita::multiplication

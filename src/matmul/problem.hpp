@@ -122,12 +122,26 @@ Problem make_problem(const MatmulOperands& operands, const Topology& topology, i
 /// Throws ArgumentError where D is asked for otherwise than it lies.
 void check_distribution(const Distribution& wanted, const Layout& d);
 
+/// Calls `visit(name, value)` with each option that a plan depends on.
+template <class Visit>
+void for_each_option(const MatmulOptions& options, bool in_place, Visit&& visit) {
+  visit("op_a", options.op_a);
+  visit("op_b", options.op_b);
+  visit("epilogue", options.epilogue);
+  visit("result", options.result);
+  visit("compute", options.compute);
+  visit("scale", options.scale);
+  visit("scale_mode", options.scale_mode);
+  visit("reduce", options.reduce_dtype);
+  visit("method", options.method);
+  visit("memory", options.memory_limit);
+  visit("in_place", in_place);
+  visit("multiplies", options.alpha != std::complex<double>(0));
+}
+
 /// Operands and options, one by one: the plan's identity. alpha and beta are no part of a plan but for
 /// whether alpha is 0.
 std::vector<Fact> facts(const MatmulOperands& operands, const MatmulOptions& options, bool in_place);
-
-/// By which a context keeps the plan.
-std::string key_of(const std::vector<Fact>& facts);
 
 /// The operand as op(X) sees it: the last two dimensions exchanged where the op transposes.
 Operand op_space(const Operand& operand, Op op);

@@ -110,6 +110,18 @@ void check_factors(std::complex<double> alpha, std::complex<double> beta, Dtype 
   check(has_c || beta == std::complex<double>(0), "matmul: beta is not 0, but there is no C");
 }
 
+contexts::PlanKey key_of(const Request& request, const MatmulOptions& options) {
+  contexts::PlanKey key("matmul");
+  for (const Array* const array :
+       {&request.a, &request.b, &request.c, &request.d, &request.bias, &request.auxiliary, &request.gradient,
+        &request.scale_a, &request.scale_b, &request.scale_d, &request.amax_d}) {
+    (void)key.add(array->valid());
+    if (array->valid()) (void)key.add(array->state()->operand);
+  }
+  for_each_option(options, request.in_place(), [&](const char*, const auto& value) { (void)key.add(value); });
+  return key;
+}
+
 MatmulOperands operands_of(const Request& request, const Operand& d) {
   const auto optional = [](const Array& array) {
     return array.valid() ? std::optional<Operand>(array.operand()) : std::nullopt;

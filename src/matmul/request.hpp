@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "context/plan_key.hpp"
 #include "runtime/agree.hpp"
 
 namespace partita::multiplication {
@@ -39,6 +40,9 @@ void check_factors(std::complex<double> alpha, std::complex<double> beta, Dtype 
 
 /// Throws UnsupportedError where some array lies in host memory, which has no streams. Local.
 void check_in_device_memory(const Request& request);
+
+/// Of the arrays and options of a call: what its plan is found by.
+contexts::PlanKey key_of(const Request& request, const MatmulOptions& options);
 
 /// What the planner needs to know; `d` as it is or is going to be.
 MatmulOperands operands_of(const Request& request, const Operand& d);

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "base/option_text.hpp"
 #include "execute/executor.hpp"
 #include "matmul/crossing.hpp"
 #include "matmul/groups.hpp"
@@ -33,6 +34,7 @@ class Runner {
       : context_(context),
         bound_(execution::Executor::bind(context, std::move(planned.plan), {}, std::move(planned.packets))),
         setting_(setting),
+        purpose_(text_of(bound_->plan().identity)),
         crossing_(setting.operands, setting.options, setting.in_place) {}
 
   /// Before the first run. Collective.
@@ -40,6 +42,8 @@ class Runner {
   const Plan& plan() const { return bound_->plan(); }
   const Setting& setting() const { return setting_; }
   std::int64_t scratch_bytes() const;  ///< on this rank
+  /// Operands and options, by which ranks compare what a new D is for.
+  const std::string& purpose() const { return purpose_; }
 
   /// The request's arrays as `run` and `enqueue` take them: those that stand in for some on the host among
   /// them. Local.
@@ -56,6 +60,7 @@ class Runner {
   ContextState& context_;
   std::unique_ptr<execution::Executor> bound_;
   Setting setting_;
+  std::string purpose_;
   Crossing crossing_;
   std::vector<const Array::State*> given_;
 };

@@ -4,6 +4,7 @@
 
 #include "base/check.hpp"
 #include "base/option_names.hpp"
+#include "base/option_text.hpp"
 
 namespace partita::redistribution {
 
@@ -70,16 +71,11 @@ Problem make_problem(const Operand& source, const Operand& destination, const To
   return {source, permuted, topology, rank, options, same_layout, accumulates};
 }
 
-std::string options_text(const RedistributeOptions& options) {
-  return fmt::format("axes ({}) method {} staging {}", fmt::join(options.axes, ","), name(options.method),
-                     options.staging_bytes);
-}
-
 std::vector<Fact> facts(const Operand& source, const Operand& destination,
                         const RedistributeOptions& options) {
-  return {{"source", source.to_string()},
-          {"destination", destination.to_string()},
-          {"options", options_text(options)}};
+  OptionText text;
+  for_each_option(options, text);
+  return {{"source", source.to_string()}, {"destination", destination.to_string()}, {"options", text.text()}};
 }
 
 }  // namespace partita::redistribution

@@ -27,8 +27,15 @@ struct Problem {
 Problem make_problem(const Operand& source, const Operand& destination, const Topology& topology, int rank,
                      const RedistributeOptions& options);
 
-/// What is asked for, in words: the plan's identity.
-std::string options_text(const RedistributeOptions& options);
+/// Calls `visit(name, value)` with each option that a plan depends on.
+template <class Visit>
+void for_each_option(const RedistributeOptions& options, Visit&& visit) {
+  visit("axes", options.axes);
+  visit("method", options.method);
+  visit("staging", options.staging_bytes);
+}
+
+/// The plan's identity.
 std::vector<Fact> facts(const Operand& source, const Operand& destination,
                         const RedistributeOptions& options);
 

@@ -164,13 +164,15 @@ class Runner {
   Array device_destination_;  // likewise of the destination
 };
 
-/// The context's plan from `source` to what `target` describes in words, made where there is none yet.
-/// Collective when it is made; otherwise without any communication.
-std::shared_ptr<Runner> cached_plan(ContextState& context, const Operand& source, const std::string& target,
+/// The context's plan from `source` to what `target` identifies, made where there is none yet. Collective
+/// when it is made; otherwise without any communication.
+template <class Target>
+std::shared_ptr<Runner> cached_plan(ContextState& context, const Operand& source, const Target& target,
                                     const std::function<Operand()>& destination,
                                     const RedistributeOptions& options) {
-  const std::string key = fmt::format("redistribute {} | {} | {}", source.to_string(), target,
-                                      redistribution::options_text(options));
+  contexts::PlanKey key("redistribute");
+  key.add(source, target);
+  redistribution::for_each_option(options, [&](const char*, const auto& value) { (void)key.add(value); });
   return contexts::kept_plan<Runner>(context, key, [&] {
     Made made = plan_together(context, source, destination, options);
     return std::make_shared<Runner>(context, std::move(made), source, destination(), options);
@@ -225,9 +227,9 @@ std::shared_ptr<Runner> plan_into(const Array& source, const Array& destination,
   ContextState& context = *source.context_state();
   context.require_usable("redistribute");
   arrays::check_pair(context, "redistribute", source, destination, [&] { check_apart(source, destination); });
-  Operand target = destination.operand();
+  const Operand& target = destination.state()->operand;
   return cached_plan(
-      context, source.operand(), target.to_string(), [&] { return target; }, options);
+      context, source.state()->operand, target, [&] { return target; }, options);
 }
 
 }  // namespace
