@@ -33,6 +33,7 @@ class PlanKey {
   PlanKey& add(const Distribution& distribution) { return add(distribution.to_string()); }
   PlanKey& add(const Layout& layout) { return add_word(layout.hash()); }
   PlanKey& add(const Operand& operand);
+  PlanKey& add(const PlanKey& part) { return add_word(part.low_).add_word(part.high_); }
   template <class Value>
   PlanKey& add(const std::optional<Value>& value) {
     (void)add(value.has_value());

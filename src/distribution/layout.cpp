@@ -120,15 +120,20 @@ std::int64_t Layout::local_size(int rank) const {
   return region(rank).size();
 }
 
-std::int64_t Layout::largest_local_size() const {
+std::int64_t Layout::State::largest() const {
   std::int64_t largest = 1;
-  if (const Box* box = state_->box()) {
+  if (const Box* boxes = box()) {
     largest = 0;
-    for (const Box::Bounds& bounds : box->boxes) largest = std::max(largest, region_of(bounds).size());
+    for (const Box::Bounds& bounds : boxes->boxes) largest = std::max(largest, region_of(bounds).size());
     return largest;
   }
-  for (const auto& dimension : state_->arrangement->dimensions()) largest *= dimension.cut.largest();
+  for (const auto& dimension : arrangement->dimensions()) largest *= dimension.cut.largest();
   return largest;
+}
+
+std::int64_t Layout::largest_local_size() const {
+  const auto compute = [this] { return static_cast<std::uint64_t>(state_->largest()) + 1; };
+  return static_cast<std::int64_t>(state_->largest_plus_1.get(compute)) - 1;
 }
 
 std::vector<int> Layout::owners(const Index& global) const {
@@ -287,7 +292,7 @@ std::string Layout::to_string() const {
 }
 
 std::uint64_t Layout::hash() const {
-  return state_->hash.get([this] { return scramble(hash_of(to_string())); });
+  return state_->hash.get([this] { return std::max<std::uint64_t>(scramble(hash_of(to_string())), 1); });
 }
 
 bool operator==(const Layout& a, const Layout& b) {

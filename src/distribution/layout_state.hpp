@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <partita/layout.hpp>
@@ -11,18 +10,19 @@ namespace partita {
 
 namespace distribution {
 
-/// A hash that is computed when it is asked for first. Thread-safe: several threads compute the same number.
-class LazyHash {
+/// A number other than 0 that is computed when it is asked for first. Thread-safe: several threads compute
+/// the same number.
+class LazyNumber {
  public:
-  LazyHash() = default;
-  LazyHash(const LazyHash&) noexcept {}  // a copied state is changed before it is used
-  LazyHash& operator=(const LazyHash&) = delete;
+  LazyNumber() = default;
+  LazyNumber(const LazyNumber&) noexcept {}  // a copied state is changed before it is used
+  LazyNumber& operator=(const LazyNumber&) = delete;
 
   template <class Compute>
   std::uint64_t get(const Compute& compute) const {
     std::uint64_t value = value_.load(std::memory_order_relaxed);
     if (value == 0) {
-      value = std::max<std::uint64_t>(compute(), 1);
+      value = compute();
       value_.store(value, std::memory_order_relaxed);
     }
     return value;
@@ -47,9 +47,11 @@ struct Layout::State {
     friend bool operator==(const Window&, const Window&) = default;
   };
   std::optional<Window> window;  ///< never with Box: boxes are cut
-  distribution::LazyHash hash = {};
+  distribution::LazyNumber hash = {};
+  distribution::LazyNumber largest_plus_1 = {};  ///< see Layout::largest_local_size
 
   const Box* box() const { return distribution.as<Box>(); }
+  std::int64_t largest() const;  ///< local size of all ranks
 
   /// Checks everything that the constructor of Layout promises to check.
   static std::shared_ptr<const State> bind(Distribution distribution, Shape shape, int ranks,

@@ -11,29 +11,26 @@ namespace partita::execution {
 namespace {
 
 /// Texts of layouts take longer than all of a small execution.
-[[noreturn]] void refuse_layout(const Buffer& buffer, const Layout& given) {
-  throw ArgumentError(fmt::format("the {} is {}, but the plan was made for {}", buffer.name,
-                                  given.to_string(), buffer.operand->layout.to_string()));
-}
-
-/// Throws ArgumentError where an array does not suit the operand buffer that it is given for.
-void match(const Buffer& buffer, const Array::State& array) {
-  const Operand& wanted = *buffer.operand;
-  const Operand& given = array.operand;
-  check(given.dtype == wanted.dtype, "the {} is {}, but the plan was made for {}", buffer.name,
-        name(given.dtype), name(wanted.dtype));
-  if (given.layout != wanted.layout && !given.layout.equivalent(wanted.layout)) {
-    refuse_layout(buffer, given.layout);
-  }
-  check(given.space == wanted.space, "the {} lies in {} memory, but the plan was made for {} memory",
-        buffer.name, name(given.space), name(wanted.space));
-  check(!wanted.dense || (given.dense && given.axis_order == wanted.axis_order),
-        "the local parts of the {} lie in memory in another order than the plan was made for", buffer.name);
-  check(wanted.residency == Residency::ordinary || array.heap_offset >= 0,
-        "the {} is in ordinary memory, but the plan was made for the symmetric heap", buffer.name);
+[[noreturn]] void refuse_layout(std::string_view name, const Layout& wanted, const Layout& given) {
+  throw ArgumentError(
+      fmt::format("the {} is {}, but the plan was made for {}", name, given.to_string(), wanted.to_string()));
 }
 
 }  // namespace
+
+void check_suits(std::string_view name, const Operand& wanted, const Array::State& array) {
+  const Operand& given = array.operand;
+  check(given.dtype == wanted.dtype, "the {} is {}, but the plan was made for {}", name,
+        partita::name(given.dtype), partita::name(wanted.dtype));
+  if (given.layout != wanted.layout && !given.layout.equivalent(wanted.layout))
+    refuse_layout(name, wanted.layout, given.layout);
+  check(given.space == wanted.space, "the {} is in {} memory, but the plan was made for {} memory", name,
+        partita::name(given.space), partita::name(wanted.space));
+  check(!wanted.dense || (given.dense && given.axis_order == wanted.axis_order),
+        "the local parts of the {} are in memory in another order than the plan was made for", name);
+  check(wanted.residency == Residency::ordinary || array.heap_offset >= 0,
+        "the {} is in ordinary memory, but the plan was made for the symmetric heap", name);
+}
 
 PlanMemory::PlanMemory(ContextState& context, const Plan& plan, MemorySpace space, MemorySpace messages,
                        std::optional<std::int64_t> workspace)
@@ -75,7 +72,7 @@ void PlanMemory::bind(std::span<const Array::State* const> operands, const std::
     // Calls check it on all ranks, before this: an offset in the heap means nothing in another context.
     check(array.context == nullptr || array.context.get() == &context_,
           "{}: the {} belongs to another context than the plan", plan_.operation, buffer.name);
-    match(buffer, array);
+    check_suits(buffer.name, *buffer.operand, array);
   }
   next = 0;
   for (std::size_t b = 0; b < plan_.buffers.size(); ++b) {

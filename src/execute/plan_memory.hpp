@@ -6,6 +6,7 @@
 #include <optional>
 #include <partita/plan.hpp>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "array/array_state.hpp"
@@ -14,6 +15,10 @@
 #include "runtime/call_notes.hpp"
 
 namespace partita::execution {
+
+/// Throws ArgumentError where an array does not suit the operand that a plan was made for: "the source is
+/// ..., but the plan was made for ...".
+void check_suits(std::string_view name, const Operand& wanted, const Array::State& array);
 
 /// What every executor needs to turn places into addresses. Creation allocates the private scratch, `connect`
 /// the shared; nothing else allocates or communicates. `plan` must outlive it.

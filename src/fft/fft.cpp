@@ -8,14 +8,14 @@
 #include "array/pairs.hpp"
 #include "base/check.hpp"
 #include "context/kept_plans.hpp"
+#include "fft/operation.hpp"
 #include "fft/problem.hpp"
-#include "fft/runner.hpp"
 #include "runtime/agree.hpp"
 
 namespace partita {
 namespace {
 
-using fourier::Runner;
+using fourier::Transformation;
 
 constexpr std::array<std::string_view, 11> functions{"fft", "rfft", "irfft", "dct", "dct", "dct",
                                                      "dct", "dst",  "dst",   "dst", "dst"};
@@ -48,14 +48,15 @@ FftOptions as_called(const FftOptions& options, const Call& call) {
 
 /// The context's plan, made where there is none yet. Collective when it is made; otherwise without any
 /// communication.
-std::shared_ptr<Runner> cached_plan(ContextState& context, const std::optional<Operand>& result,
-                                    bool in_place, const Operand& input, const FftOptions& options,
-                                    const std::function<fourier::Request()>& request) {
+std::shared_ptr<Transformation> kept(ContextState& context, const Operand* result, bool in_place,
+                                     const Operand& input, const FftOptions& options,
+                                     const std::function<fourier::Request()>& request) {
   contexts::PlanKey key("fft");
-  key.add(input, result, in_place, options.wisdom_file);
+  key.add(input, in_place, options.wisdom_file);
+  if (result != nullptr) (void)key.add(*result);
   fourier::for_each_option(options, [&](const char*, const auto& value) { (void)key.add(value); });
-  return contexts::kept_plan<Runner>(context, key,
-                                     [&] { return std::make_shared<Runner>(context, request); });
+  return contexts::kept_plan<Transformation>(
+      context, key, [&] { return execution::Operation::make<Transformation>(context, request); });
 }
 
 ContextState& usable_context(const Array& input) {
@@ -71,29 +72,24 @@ FftOptions checked(ContextState& context, const FftOptions& options, const Call&
   return result;
 }
 
-/// Before a plan is made. All ranks know where the arrays lie.
-void check_waits_in_stream(const Call& call, const Array& array) {
-  check<UnsupportedError>(
-      !call.stream || array.local().space == MemorySpace::device,
-      "fft: the input or the output is in host memory; stream-ordered calls require device arrays");
-}
-
-void run(Runner& runner, const Array& input, const Array& output, const Call& call) {
-  call.stream ? runner.enqueue(input, output, 1, *call.stream) : runner.run(input, output, 1);
+/// Before a plan is made. All ranks know where the arrays are.
+void check_stream(const Call& call, const Array& array, const char* what) {
+  if (call.stream) execution::check_streams("fft", what, array.local().space);
 }
 
 Array transformed(const Array& input, const Call& call, const FftOptions& given, SourcePlace where) {
   ContextState& context = usable_context(input);
-  check_waits_in_stream(call, input);
+  check_stream(call, input, "the input");
   const FftOptions options = checked(context, given, call);
-  const Operand from = input.operand();
-  const std::shared_ptr<Runner> runner = cached_plan(
-      context, {}, false, from, options, [&] { return fourier::into_new(context, from, options); });
-  const Operand& output = runner->request().output;
-  Array result = arrays::allocate(input.context_state(), output.layout, output.dtype,
-                                  {options.residency, options.order, output.space},
-                                  "fft " + fourier::to_string(options), where);
-  run(*runner, input, result, call);
+  const Operand& from = input.state()->operand;
+  const auto transformation =
+      kept(context, nullptr, false, from, options, [&] { return fourier::into_new(context, from, options); });
+  const Operand& output = transformation->request().output;
+  Array result =
+      arrays::allocate(input.context_state(), output.layout, output.dtype,
+                       {.residency = options.residency, .order = options.order, .space = output.space},
+                       transformation->purpose(), where);
+  transformation->run(input, result, 1, call.stream);
   return result;
 }
 
@@ -109,8 +105,8 @@ FftOptions to_length_of(const Array& output, FftOptions options) {
 void transform_into(const Array& input, Array& output, const Call& call, const FftOptions& given) {
   ContextState& context = usable_context(input);
   check(output.valid(), "fft: output is an empty Array");
-  check_waits_in_stream(call, input);
-  check_waits_in_stream(call, output);
+  check_stream(call, input, "the input");
+  check_stream(call, output, "the output");
   const bool in_place = input.state() == output.state();
   const auto check_arrays = [&] { fourier::check_aliasing(input, output, in_place); };
   if (arrays::known_on_all_ranks(input, output)) {
@@ -119,12 +115,11 @@ void transform_into(const Array& input, Array& output, const Call& call, const F
     runtime::collectively(context, "fft", check_arrays);
   }
   const FftOptions options = to_length_of(output, checked(context, given, call));
-  const Operand from = input.operand(), to = output.operand();
-  const std::shared_ptr<Runner> runner =
-      cached_plan(context, to, in_place, from, options, [&]() -> fourier::Request {
-        return {from, to, options, in_place};
-      });
-  run(*runner, input, output, call);
+  const Operand &from = input.state()->operand, &to = output.state()->operand;
+  const auto transformation = kept(context, &to, in_place, from, options, [&]() -> fourier::Request {
+    return {from, to, options, in_place};
+  });
+  transformation->run(input, output, 1, call.stream);
 }
 
 // Types I to IV stand behind one another.

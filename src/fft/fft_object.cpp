@@ -6,20 +6,20 @@
 #include "base/check.hpp"
 #include "context/kept_plans.hpp"
 #include "execute/autotune.hpp"
+#include "fft/operation.hpp"
 #include "fft/problem.hpp"
-#include "fft/runner.hpp"
 #include "runtime/agree.hpp"
 
 namespace partita {
 
 using fourier::check_aliasing;
 using fourier::Request;
-using fourier::Runner;
+using fourier::Transformation;
 
 struct FFT::State {
   std::shared_ptr<ContextState> context;  // declared first: it outlives the plans
-  std::unique_ptr<Runner> forward;
-  std::unique_ptr<Runner> inverse;
+  std::shared_ptr<Transformation> forward;
+  std::shared_ptr<Transformation> inverse;
   Array input;
   Array output;
   Array workspace;
@@ -38,16 +38,12 @@ struct FFT::State {
   void check_batch(const std::vector<Array>& inputs, const std::vector<Array>& outputs) const;
   /// The same on every rank.
   void check_batch_together(const std::vector<Array>& inputs, const std::vector<Array>& outputs) const;
-  std::unique_ptr<Runner> made(const std::function<Request()>& request) const {
-    return contexts::with_room(*context, [&] { return std::make_unique<Runner>(*context, request); });
+  std::shared_ptr<Transformation> made(const std::function<Request()>& request) const {
+    return contexts::with_room(*context,
+                               [&] { return execution::Operation::make<Transformation>(*context, request); });
   }
   /// Of the opposite transform, planned where there is none yet.
-  Runner& backward();
-  /// Without a stream it is done when this returns.
-  static void run(Runner& runner, const Array& from, const Array& to, double scale,
-                  const std::optional<Stream>& stream) {
-    stream ? runner.enqueue(from, to, scale, *stream) : runner.run(from, to, scale);
-  }
+  Transformation& backward();
 };
 
 void FFT::State::check_batch(const std::vector<Array>& inputs, const std::vector<Array>& outputs) const {
@@ -77,7 +73,7 @@ void FFT::State::check_batch_together(const std::vector<Array>& inputs,
   }
 }
 
-Runner& FFT::State::backward() {
+Transformation& FFT::State::backward() {
   if (inverse) return *inverse;
   inverse = made([&]() -> Request {
     const FftOptions options = fourier::opposite(request().options, request().input.layout.shape());
@@ -131,17 +127,17 @@ void FFT::reset(const Array& input, Array& output) {
 
 void FFT::execute(std::optional<Stream> stream) {
   check(state_->input.valid(), "fft: execute() without arrays needs reset() first");
-  State::run(*state_->forward, state_->input, state_->output, 1, stream);
+  state_->forward->run(state_->input, state_->output, 1, stream);
 }
 
 void FFT::execute(const Array& input, Array& output, double scale, std::optional<Stream> stream) {
   state_->check_together(input, output);
-  State::run(*state_->forward, input, output, scale, stream);
+  state_->forward->run(input, output, scale, stream);
 }
 
 void FFT::inverse(const Array& output, Array& input, double scale, std::optional<Stream> stream) {
   state_->check_together(output, input);
-  State::run(state_->backward(), output, input, scale, stream);
+  state_->backward().run(output, input, scale, stream);
 }
 
 void FFT::execute_batch(const std::vector<Array>& inputs, std::vector<Array>& outputs, double scale,
@@ -197,11 +193,11 @@ std::string FFT::autotune(int runs) {
   const Array input = scratch_array(state_->context, request.input);
   const Array output = request.in_place ? input : scratch_array(state_->context, request.output);
   const auto make = [&](const FftOptions& options) {
-    return std::make_unique<Runner>(context, [&]() -> Request {
+    return execution::Operation::make<Transformation>(context, [&]() -> Request {
       return {request.input, request.output, options, request.in_place};
     });
   };
-  const auto run = [&](Runner& runner) { runner.run(input, output, 1); };
+  const auto run = [&](Transformation& one) { one.run(input, output, 1, {}); };
   const bool on_device = request.input.space == MemorySpace::device;
   state_->forward =
       execution::fastest_of(execution::Trials(context, "fft autotune", runs),
@@ -214,8 +210,8 @@ std::string FFT::autotune(int runs) {
 // --- scratch
 
 std::int64_t FFT::workspace_size() const {
-  const std::int64_t inverse = state_->inverse ? state_->inverse->workspace_size() : 0;
-  return std::max(state_->forward->workspace_size(), inverse);
+  const std::int64_t inverse = state_->inverse ? state_->inverse->scratch_bytes() : 0;
+  return std::max(state_->forward->scratch_bytes(), inverse);
 }
 
 void FFT::set_workspace(const Array& workspace) {

@@ -10,8 +10,8 @@
 #include "context/kept_plans.hpp"
 #include "device/device_synchronization.hpp"
 #include "execute/scratch.hpp"
+#include "fft/operation.hpp"
 #include "fft/problem.hpp"
-#include "fft/runner.hpp"
 #include "runtime/agree.hpp"
 
 namespace partita::spectral {

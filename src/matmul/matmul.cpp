@@ -4,11 +4,9 @@
 
 #include "array/array_state.hpp"
 #include "base/check.hpp"
-#include "base/memory_space.hpp"
-#include "base/option_names.hpp"
 #include "context/kept_plans.hpp"
+#include "matmul/operation.hpp"
 #include "matmul/problem.hpp"
-#include "matmul/runner.hpp"
 
 namespace partita {
 namespace {
@@ -22,7 +20,7 @@ struct Spaces {
 };
 
 Spaces spaces_of(const Request& request, const MatmulOptions& options) {
-  const MemorySpace found = space_of(operands_of(request, request.a.operand()));
+  const MemorySpace found = space_of(request);
   const MemorySpace of_d = options.space.value_or(found);
   return {of_d, of_d == MemorySpace::device ? of_d : found};
 }
@@ -50,9 +48,10 @@ Operand new_result(const Request& request, const MatmulOptions& options) {
 
 /// The context's plan for these arrays, made where there is none yet. Collective when it is made; otherwise
 /// without any communication.
-std::shared_ptr<Runner> cached_plan(ContextState& context, const contexts::PlanKey& key,
-                                    const std::function<Setting()>& setting) {
-  return contexts::kept_plan<Runner>(context, key, [&] { return plan_together(context, setting); });
+std::shared_ptr<Product> kept(ContextState& context, const contexts::PlanKey& key,
+                              const std::function<Setting()>& setting) {
+  return contexts::kept_plan<Product>(context, key,
+                                      [&] { return execution::Operation::make<Product>(context, setting); });
 }
 
 /// The request as it is read, its arrays checked on all ranks. C is not read with beta = 0, so that the plan
@@ -65,9 +64,8 @@ Request checked(Request request, const MatmulOptions& options) {
     check_factors(options.alpha, options.beta, request.a.dtype(), request.c.valid());
     if (!options.stream) return;
     check_in_device_memory(request);
-    check<UnsupportedError>(
-        request.d.valid() || options.space != MemorySpace::host,
-        "matmul: D was requested in host memory; stream-ordered calls require device arrays");
+    if (!request.d.valid())
+      execution::check_streams("matmul", "D", options.space.value_or(MemorySpace::device));
   });
   if (options.beta == std::complex<double>(0)) request.c = Array();
   return request;
@@ -78,16 +76,6 @@ bool multiplies(const MatmulOptions& options) {
   return options.alpha != std::complex<double>(0);
 }
 
-/// Without a stream it is done when this returns.
-void run(ContextState& context, const std::shared_ptr<Runner>& runner, const Request& request,
-         const MatmulOptions& options) {
-  const Parameters parameters{options.alpha, options.beta, 1};
-  const Runner::Arrays arrays = runner->in_plan_order(request);
-  if (!options.stream) return runner->run(request, arrays, parameters);
-  contexts::keep_for_graph(context, *options.stream, runner);
-  runner->enqueue(request, arrays, parameters, *options.stream);
-}
-
 Array into_new(const Request& request, const MatmulOptions& options, SourcePlace where) {
   check(request.a.valid(), "matmul: A holds no array");
   Request read = checked(request, options);
@@ -95,16 +83,16 @@ Array into_new(const Request& request, const MatmulOptions& options, SourcePlace
   contexts::PlanKey key = key_of(read, options);
   key.add("new", options.order, options.residency, spaces_of(request, options).of_d, options.distribution);
   if (request.c.valid()) key.add(request.c.layout());  // with beta = 0, too: D may get its layout
-  const std::shared_ptr<Runner> runner = cached_plan(*context, key, [&] {
+  const auto product = kept(*context, key, [&] {
     return Setting{operands_of(read, new_result(request, options)), options, false, multiplies(options)};
   });
-  const Operand& d = runner->setting().operands.d;
-  read.d = arrays::allocate(
-      context, d.layout, d.dtype, {options.residency, options.order, d.space},
-      fmt::format("matmul alpha {}{:+}i beta {}{:+}i {}", options.alpha.real(), options.alpha.imag(),
-                  options.beta.real(), options.beta.imag(), runner->purpose()),
-      where);
-  run(*context, runner, read, options);
+  const Operand& d = product->setting().operands.d;
+  read.d =
+      arrays::allocate(context, d.layout, d.dtype, {options.residency, options.order, d.space},
+                       fmt::format("{}; alpha {}{:+}i beta {}{:+}i", product->purpose(), options.alpha.real(),
+                                   options.alpha.imag(), options.beta.real(), options.beta.imag()),
+                       where);
+  product->run(read, {options.alpha, options.beta, 1}, options.stream);
   return read.d;
 }
 
@@ -112,10 +100,10 @@ void into_given(const Request& request, const MatmulOptions& options) {
   check(request.a.valid() && request.d.valid(), "matmul: A or D holds no array");
   const Request read = checked(request, options);
   ContextState& context = *request.a.context_state();
-  const auto runner = cached_plan(context, key_of(read, options), [&] {
+  const auto product = kept(context, key_of(read, options), [&] {
     return Setting{operands_of(read, read.d.operand()), options, read.in_place(), multiplies(options)};
   });
-  run(context, runner, read, options);
+  product->run(read, {options.alpha, options.beta, 1}, options.stream);
 }
 
 }  // namespace

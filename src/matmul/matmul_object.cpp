@@ -8,50 +8,38 @@
 #include "base/check.hpp"
 #include "context/kept_plans.hpp"
 #include "execute/autotune.hpp"
-#include "matmul/runner.hpp"
+#include "matmul/operation.hpp"
+#include "plan/moves.hpp"
 
 namespace partita {
 
-using multiplication::plan_together;
+using multiplication::Product;
 using multiplication::Request;
-using multiplication::Runner;
 using multiplication::Setting;
 
 struct Matmul::State {
-  /// A plan, and the arrays of the request as it sees them.
-  struct Planned {
-    std::shared_ptr<Runner>
-        runner;  // null until it is wanted, and after release(); graphs may have their share
-    Runner::Arrays arrays;
-  };
-
   State(std::shared_ptr<ContextState> in, Setting what) : context(std::move(in)), setting(std::move(what)) {}
 
-  std::shared_ptr<ContextState> context;  // declared first: it outlives the plan
+  std::shared_ptr<ContextState> context;  // declared first: it outlives the plans
   Setting setting;
-  Planned product;
-  Planned scaling;  // with alpha = 0
-  Plan plan;        // after release(): what was
+  std::shared_ptr<Product> product;
+  std::shared_ptr<Product> scaling;  // with alpha = 0; null until it is wanted
   Request request;
   bool checked = false;  // the request, on all ranks together
 
-  void take(Planned& one, std::shared_ptr<Runner> runner) {
-    one.runner = std::move(runner);
-    see(one);
-  }
-  void see(Planned& one) const {
-    if (one.runner && request.a.valid()) one.arrays = one.runner->in_plan_order(request);
+  std::shared_ptr<Product> make(const Setting& what) const {
+    return contexts::with_room(
+        *context, [&] { return execution::Operation::make<Product>(*context, [&] { return what; }); });
   }
 
-  Planned& planned(bool multiplies) {
-    Planned& one = multiplies ? product : scaling;
-    if (!one.runner) {
+  Product& planned(bool multiplies) {
+    if (multiplies) return *product;
+    if (!scaling) {
       Setting wanted = setting;
-      wanted.product = multiplies;
-      take(one,
-           contexts::with_room(*context, [&] { return plan_together(*context, [&] { return wanted; }); }));
+      wanted.product = false;
+      scaling = make(wanted);
     }
-    return one;
+    return *scaling;
   }
 
   // What is alike on all ranks was checked by reset(); the rest is checked once, by the first execution.
@@ -67,13 +55,9 @@ struct Matmul::State {
     context->require_usable("matmul");
     check(request.a.valid(), "matmul: execute() needs reset() first");
     multiplication::check_factors(alpha, beta, setting.operands.a.dtype, setting.operands.c.has_value());
-    if (stream) multiplication::check_in_device_memory(request);
-    const Planned& chosen = planned(alpha != std::complex<double>(0));
+    Product& chosen = planned(alpha != std::complex<double>(0));
     check_once();
-    const Parameters parameters{alpha, beta, 1};
-    if (!stream) return chosen.runner->run(request, chosen.arrays, parameters);
-    contexts::keep_for_graph(*context, *stream, chosen.runner);
-    chosen.runner->enqueue(request, chosen.arrays, parameters, *stream);
+    chosen.run(request, {alpha, beta, 1}, stream);
   }
 };
 
@@ -86,8 +70,8 @@ Matmul::Matmul(const Context& context, const MatmulOperands& operands, const Mat
     return state_->setting;
   };
   ContextState& shared = *state_->context;
-  state_->product.runner = contexts::with_room(shared, [&] { return plan_together(shared, setting); });
-  state_->setting = state_->product.runner->setting();
+  state_->product =
+      contexts::with_room(shared, [&] { return execution::Operation::make<Product>(shared, setting); });
 }
 
 Matmul::~Matmul() = default;
@@ -105,14 +89,11 @@ void Matmul::reset(const Array& a, const Array& b, const Array* c, Array& d, con
         setting.in_place ? "in place of" : "apart from");
   if (request.alike_on_all_ranks()) multiplication::check_arrays(request, setting.options);
   state_->request = request;
-  state_->see(state_->product);
-  state_->see(state_->scaling);
   state_->checked = request.alike_on_all_ranks();
 }
 
 void Matmul::unbind() {
   state_->request = {};
-  state_->product.arrays = state_->scaling.arrays = {};
 }
 
 void Matmul::execute(std::optional<Stream> stream) {
@@ -135,8 +116,8 @@ constexpr std::array methods{
 /// Times every method that can be planned for the setting, on the arrays of the request, and gives the
 /// fastest of the slowest rank's medians of `runs`. What is written in place is put back. Collective,
 /// blocking; the same choice on every rank. Throws what planning throws where no method suits.
-std::shared_ptr<Runner> fastest(ContextState& context, const Setting& setting, const Request& request,
-                                int runs) {
+std::shared_ptr<Product> fastest(ContextState& context, const Setting& setting, const Request& request,
+                                 int runs) {
   std::optional<Array> kept;
   runtime::collectively(context, "matmul autotune", [&]() -> std::vector<Fact> {
     check(runs > 0, "autotune needs at least one run, not {}", runs);
@@ -146,19 +127,18 @@ std::shared_ptr<Runner> fastest(ContextState& context, const Setting& setting, c
   const auto make = [&](MatmulMethod method) {
     Setting one = setting;
     one.options.method = method;
-    return plan_together(context, [&] { return one; });
+    return execution::Operation::make<Product>(context, [&] { return one; });
   };
   const MatmulOptions& options = setting.options;
-  const auto run = [&](Runner& runner) {
-    runner.run(request, runner.in_plan_order(request), {options.alpha, options.beta, 1});
-  };
+  const auto run = [&](Product& one) { one.run(request, {options.alpha, options.beta, 1}, {}); };
   Array d = request.d;
   const auto put_back = [&] {
     if (kept) copy(*kept, d);
   };
-  const std::shared_ptr<Runner> best = execution::fastest_of(
+  const std::shared_ptr<Product> best = execution::fastest_of(
       execution::Trials(context, "matmul autotune", runs), methods, make, run, put_back);
-  return best ? best : plan_together(context, [&] { return setting; });
+  if (best) return best;
+  return execution::Operation::make<Product>(context, [&] { return setting; });
 }
 
 }  // namespace
@@ -168,39 +148,32 @@ std::string Matmul::autotune(int runs) {
   state.context->require_usable("matmul");
   check(state.request.a.valid(), "matmul: autotune() needs reset() first");
   state.check_once();
-  state.take(state.product, fastest(*state.context, state.setting, state.request, runs));
-  state.setting = state.product.runner->setting();
-  return state.product.runner->plan().method;
+  state.product = fastest(*state.context, state.setting, state.request, runs);
+  state.setting = state.product->setting();
+  return state.product->plan().method;
 }
 
 std::int64_t Matmul::workspace_size() const {
   std::int64_t bytes = 0;
-  for (const State::Planned* const one : {&state_->product, &state_->scaling}) {
-    if (one->runner) bytes += one->runner->scratch_bytes();
+  for (const Product* const one : {state_->product.get(), state_->scaling.get()}) {
+    if (one != nullptr && one->is_bound())
+      bytes += planning::scratch_bytes(one->plan()) + one->mirror_bytes();
   }
   return bytes;
 }
 
 void Matmul::release() {
-  State& state = *state_;
-  state.context->require_usable("matmul");
-  if (state.product.runner) state.plan = state.product.runner->plan();
-  state.product = {};
-  state.scaling = {};
-  runtime::collectively(*state.context, "matmul release", [] { return std::vector<Fact>(); });
-  state.context->heap_in(multiplication::space_of(state.setting.operands)).collect();
+  state_->context->require_usable("matmul");
+  state_->scaling.reset();
+  state_->product->release();
 }
 
 const Plan& Matmul::plan() const {
-  return state_->product.runner ? state_->product.runner->plan() : state_->plan;
+  return state_->product->plan();
 }
 
 std::string Matmul::explain(const ExplainOptions& options) const {
-  const State& state = *state_;
-  const Planner planner = [&state](int rank) {
-    return multiplication::plan_of(state.setting, *state.context, rank).plan;
-  };
-  return partita::explain(plan(), options, planner);
+  return partita::explain(plan(), options, state_->product->planner());
 }
 
 }  // namespace partita

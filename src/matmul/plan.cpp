@@ -11,8 +11,8 @@
 #include "base/option_text.hpp"
 #include "base/round.hpp"
 #include "matmul/assembly.hpp"
-#include "matmul/crossing.hpp"
 #include "matmul/memory_limit.hpp"
+#include "matmul/roles.hpp"
 #include "plan/moves.hpp"
 #include "plan/work.hpp"
 
@@ -74,7 +74,7 @@ multiplication::ProductPlan multiplication::plan_product(const MatmulOperands& o
   plan.topology = topology;
   plan.identity = facts(operands, options, in_place);
   if (plan.grouped) plan.reason += "; messages in rounds, each one group of sends and receives";
-  plan.reason += crossing_text(operands, options);
+  plan.reason += host_copies_text(operands, options);
   return planned;
 }
 

@@ -5,8 +5,8 @@
 #include <numeric>
 
 #include "base/check.hpp"
-#include "matmul/crossing.hpp"
 #include "matmul/dtypes.hpp"
+#include "matmul/roles.hpp"
 #include "matmul/vectors.hpp"
 
 namespace partita::multiplication {

@@ -7,49 +7,32 @@
 #include "array/array_state.hpp"
 #include "array/pairs.hpp"
 #include "base/check.hpp"
+#include "execute/operation.hpp"
 #include "matmul/problem.hpp"
-#include "matmul/vectors.hpp"
 
 namespace partita::multiplication {
 namespace {
 
-struct Named {
-  const char* name;
-  const Array* array;
-};
-
-std::vector<Named> arrays_of(const Request& request) {
-  std::vector<Named> result{{"A", &request.a},
-                            {"B", &request.b},
-                            {"C", &request.c},
-                            {"D", &request.d},
-                            {"the bias", &request.bias},
-                            {"the auxiliary array", &request.auxiliary},
-                            {"the gradient", &request.gradient},
-                            {"the scale of A", &request.scale_a},
-                            {"the scale of B", &request.scale_b},
-                            {"the scale of D", &request.scale_d},
-                            {"the amax of D", &request.amax_d}};
-  std::erase_if(result, [](const Named& named) { return !named.array->valid(); });
-  return result;
+/// `body(role, array)` for each array that there is.
+template <class Body>
+void for_each_array(const Request& request, const Body& body) {
+  for (std::size_t i = 0; i < roles; ++i) {
+    const Array& array = request.*arrays_of_request[i];
+    if (array.valid()) body(static_cast<Role>(i), array);
+  }
 }
 
 void check_apart(const Request& request, const MatmulOptions& options) {
-  const std::vector<Named> all = arrays_of(request);
-  const auto written = [&](const Array* array) {
-    return array == &request.d || array == &request.gradient || array == &request.amax_d ||
-           (array == &request.auxiliary && parts_of(options.epilogue).writes_auxiliary);
-  };
-  for (const Named& one : all) {
-    if (!written(one.array)) continue;
-    arrays::check_written("matmul", *one.array);
-    for (const Named& other : all) {
-      if (other.array == one.array) continue;
-      const bool in_place = one.array == &request.d && other.array == &request.c && request.in_place();
-      check(in_place || !arrays::overlap(*one.array, *other.array),
-            "matmul: {} is written, so it must not overlap {} in memory", one.name, other.name);
-    }
-  }
+  const EpilogueParts parts = parts_of(options.epilogue);
+  for_each_array(request, [&](Role one, const Array& written) {
+    if (!is_written(one, parts)) return;
+    arrays::check_written("matmul", written);
+    for_each_array(request, [&](Role other, const Array& array) {
+      const bool in_place = one == in_d && other == in_c && request.in_place();
+      check(one == other || in_place || !arrays::overlap(written, array),
+            "matmul: {} is written, so it must not overlap {} in memory", role_names[one], role_names[other]);
+    });
+  });
 }
 
 }  // namespace
@@ -72,15 +55,16 @@ Request::Request(const Array& given_a, const Array& given_b, const Array* given_
 }
 
 bool Request::alike_on_all_ranks() const {
-  return std::ranges::all_of(arrays_of(*this),
-                             [](const Named& named) { return arrays::is_dense_on_heap(*named.array); });
+  return std::ranges::all_of(arrays_of_request, [this](const auto member) {
+    return !(this->*member).valid() || arrays::is_dense_on_heap(this->*member);
+  });
 }
 
 void check_arrays(const Request& request, const MatmulOptions& options) {
   check(request.a.valid() && request.b.valid(), "matmul: A or B holds no array");
-  for (const Named& named : arrays_of(request)) {
-    arrays::check_same_context("matmul", request.a, "A", *named.array, named.name);
-  }
+  for_each_array(request, [&](Role role, const Array& array) {
+    arrays::check_same_context("matmul", request.a, "A", array, role_names[role]);
+  });
   if (request.c.valid() && request.d.valid()) {
     check(request.c.shape() == request.d.shape() && request.c.dtype() == request.d.dtype(),
           "matmul: C is {} of shape {}, but D is {} of shape {}", name(request.c.dtype()),
@@ -92,11 +76,9 @@ void check_arrays(const Request& request, const MatmulOptions& options) {
 }
 
 void check_in_device_memory(const Request& request) {
-  for (const Named& named : arrays_of(request)) {
-    check<UnsupportedError>(named.array->local().space == MemorySpace::device,
-                            "matmul: {} is in host memory; stream-ordered calls require device arrays",
-                            named.name);
-  }
+  for_each_array(request, [](Role role, const Array& array) {
+    execution::check_streams("matmul", role_names[role], array.local().space);
+  });
 }
 
 void check_factors(std::complex<double> alpha, std::complex<double> beta, Dtype dtype, bool has_c) {
@@ -112,14 +94,20 @@ void check_factors(std::complex<double> alpha, std::complex<double> beta, Dtype 
 
 contexts::PlanKey key_of(const Request& request, const MatmulOptions& options) {
   contexts::PlanKey key("matmul");
-  for (const Array* const array :
-       {&request.a, &request.b, &request.c, &request.d, &request.bias, &request.auxiliary, &request.gradient,
-        &request.scale_a, &request.scale_b, &request.scale_d, &request.amax_d}) {
-    (void)key.add(array->valid());
-    if (array->valid()) (void)key.add(array->state()->operand);
+  for (const auto member : arrays_of_request) {
+    const Array& array = request.*member;
+    (void)key.add(array.valid());
+    if (array.valid()) (void)key.add(array.state()->operand);
   }
   for_each_option(options, request.in_place(), [&](const char*, const auto& value) { (void)key.add(value); });
   return key;
+}
+
+MemorySpace space_of(const Request& request) {
+  const auto on_device = [&](const auto member) {
+    return (request.*member).valid() && (request.*member).local().space == MemorySpace::device;
+  };
+  return std::ranges::any_of(arrays_of_request, on_device) ? MemorySpace::device : MemorySpace::host;
 }
 
 MatmulOperands operands_of(const Request& request, const Operand& d) {
@@ -132,24 +120,6 @@ MatmulOperands operands_of(const Request& request, const Operand& d) {
           optional(request.gradient), optional(request.scale_a),
           optional(request.scale_b),  optional(request.scale_d),
           optional(request.amax_d)};
-}
-
-std::vector<std::shared_ptr<Array::State>> in_plan_order(const Request& request,
-                                                         const MatmulOptions& options) {
-  const Vectors vectors(request.a.state()->operand, request.b.state()->operand);
-  const auto seen = [](const Array& array, Op op) {
-    const bool turns = transposes(op) && array.layout().dimensions() > 1;
-    return turns ? arrays::permuted(*array.state(), axes_of(op, array.layout().dimensions())) : array.state();
-  };
-  std::vector<std::shared_ptr<Array::State>> result{matrix_a(seen(request.a, options.op_a), vectors),
-                                                    matrix_b(seen(request.b, options.op_b), vectors)};
-  for (const Array* array : {&request.c, &request.d, &request.bias, &request.auxiliary, &request.gradient,
-                             &request.scale_a, &request.scale_b, &request.scale_d, &request.amax_d}) {
-    if (!array->valid()) continue;
-    const bool like_d = array == &request.c || array == &request.d || array == &request.auxiliary;
-    result.push_back(like_d ? matrix_d(array->state(), vectors) : array->state());
-  }
-  return result;
 }
 
 }  // namespace partita::multiplication

@@ -1,14 +1,13 @@
 // The arrays of one call of matrix multiply: their checks, and what planners see of them.
 #pragma once
 
-#include <functional>
-#include <memory>
+#include <array>
+#include <complex>
 #include <partita/array.hpp>
 #include <partita/matmul.hpp>
-#include <string>
-#include <vector>
 
 #include "context/plan_key.hpp"
+#include "matmul/roles.hpp"
 #include "runtime/agree.hpp"
 
 namespace partita::multiplication {
@@ -29,6 +28,11 @@ struct Request {
   /// What this rank knows of overlaps, all ranks know: everything is dense on the symmetric heap.
   bool alike_on_all_ranks() const;
 };
+/// By role.
+inline constexpr std::array<Array Request::*, roles> arrays_of_request{
+    &Request::a,       &Request::b,         &Request::c,        &Request::d,
+    &Request::bias,    &Request::auxiliary, &Request::gradient, &Request::scale_a,
+    &Request::scale_b, &Request::scale_d,   &Request::amax_d};
 
 /// Throws ArgumentError where arrays belong to different contexts, C is not like D, or what is written
 /// overlaps anything else (but C where it is D). Local.
@@ -38,17 +42,16 @@ void check_arrays(const Request& request, const MatmulOptions& options);
 /// by beta. `dtype`: of the factors.
 void check_factors(std::complex<double> alpha, std::complex<double> beta, Dtype dtype, bool has_c);
 
-/// Throws UnsupportedError where some array lies in host memory, which has no streams. Local.
+/// Throws UnsupportedError unless all arrays are in device memory, as calls with a stream require. Local.
 void check_in_device_memory(const Request& request);
 
 /// Of the arrays and options of a call: what its plan is found by.
 contexts::PlanKey key_of(const Request& request, const MatmulOptions& options);
 
+/// Where it is multiplied: on the device, if any array is in its memory.
+MemorySpace space_of(const Request& request);
+
 /// What the planner needs to know; `d` as it is or is going to be.
 MatmulOperands operands_of(const Request& request, const Operand& d);
-
-/// The arrays in the order of the plan's buffers and in its index spaces: op(A), op(B), ...
-std::vector<std::shared_ptr<Array::State>> in_plan_order(const Request& request,
-                                                         const MatmulOptions& options);
 
 }  // namespace partita::multiplication

@@ -7,8 +7,8 @@
 
 #include "base/check.hpp"
 #include "matmul/chooser.hpp"
-#include "matmul/crossing.hpp"
 #include "matmul/memory_limit.hpp"
+#include "matmul/roles.hpp"
 #include "matmul/vectors.hpp"
 
 namespace partita {

@@ -28,20 +28,6 @@ std::optional<Layout> boxes_without(const Layout& layout, int position, const Sh
   return Layout(Box(std::move(boxes)), shape, layout.ranks());
 }
 
-/// Where the dimension that D has not stands among those of the product.
-struct Missing {
-  std::vector<int> positions;  // to be added, in this order
-
-  Missing(const Shape& d, Vectors vectors) {
-    const int dimensions = d.size();
-    if (vectors.b) positions.push_back(dimensions);
-    if (vectors.a) positions.push_back(vectors.b ? dimensions : dimensions - 1);
-    check(vectors.b || !vectors.a || dimensions > 0,
-          "the product of a vector and a matrix has one dimension at least, but D has shape {}",
-          to_string(d));
-  }
-};
-
 void check_dimensions(const MatmulOperands& operands, Vectors vectors) {
   const Shape &a = operands.a.layout.shape(), &b = operands.b.layout.shape(), &d = operands.d.layout.shape();
   const int matrix = std::max(a.size(), b.size());
@@ -71,15 +57,14 @@ Operand with_dimension(const Operand& operand, int position) {
   return result;
 }
 
-std::shared_ptr<Array::State> with_dimension(const Array::State& array, int position) {
-  auto result = std::make_shared<Array::State>(array);
-  result->operand = with_dimension(array.operand, position);
-  const int rank = array.context->rank();
-  result->local.extents = result->operand.layout.local_shape(rank);
-  result->local.strides = array.operand.dense
-                              ? result->operand.local_strides(rank)
-                              : distribution::with_dimension(array.local.strides, position, 1);
-  return result;
+std::vector<int> missing_dimensions(const Shape& d, Vectors vectors) {
+  const int dimensions = d.size();
+  std::vector<int> positions;
+  if (vectors.b) positions.push_back(dimensions);
+  if (vectors.a) positions.push_back(vectors.b ? dimensions : dimensions - 1);
+  check(vectors.b || !vectors.a || dimensions > 0,
+        "the product of a vector and a matrix has one dimension at least, but D has shape {}", to_string(d));
+  return positions;
 }
 
 Layout without_dimension(const Layout& layout, int position) {
@@ -101,25 +86,10 @@ Operand matrix_b(const Operand& b, Vectors vectors) {
 
 Operand matrix_d(const Operand& d, Vectors vectors) {
   Operand result = d;
-  for (const int position : Missing(d.layout.shape(), vectors).positions) {
+  for (const int position : missing_dimensions(d.layout.shape(), vectors)) {
     result = with_dimension(result, position);
   }
   return result;
-}
-
-std::shared_ptr<Array::State> matrix_a(const std::shared_ptr<Array::State>& a, Vectors vectors) {
-  return vectors.a ? with_dimension(*a, 0) : a;
-}
-
-std::shared_ptr<Array::State> matrix_b(const std::shared_ptr<Array::State>& b, Vectors vectors) {
-  return vectors.b ? with_dimension(*b, 1) : b;
-}
-
-std::shared_ptr<Array::State> matrix_d(std::shared_ptr<Array::State> d, Vectors vectors) {
-  for (const int position : Missing(d->operand.layout.shape(), vectors).positions) {
-    d = with_dimension(*d, position);
-  }
-  return d;
 }
 
 void see_as_matrices(MatmulOperands& operands, MatmulOptions& options) {

@@ -1,10 +1,8 @@
 // Operands of one dimension, seen as matrices: a row on the left, a column on the right, as in NumPy.
 #pragma once
 
-#include <memory>
 #include <partita/matmul.hpp>
-
-#include "array/array_state.hpp"
+#include <vector>
 
 namespace partita::multiplication {
 
@@ -21,9 +19,11 @@ struct Vectors {
 /// The operation on a vector: there is nothing to transpose.
 Op without_transposition(Op op);
 
-/// The same elements with a dimension of extent 1 at `position`, and the array on the same memory.
+/// The same elements with a dimension of extent 1 at `position`.
 Operand with_dimension(const Operand& operand, int position);
-std::shared_ptr<Array::State> with_dimension(const Array::State& array, int position);
+/// Where D gets dimensions of extent 1 to be a matrix, one after the other. Throws ArgumentError where D has
+/// no room for them.
+std::vector<int> missing_dimensions(const Shape& d, Vectors vectors);
 
 /// A layout like that one, of the shape without the dimension `position` of extent 1: its
 /// `distribution::with_dimension` is equivalent to it. Where no rule says so, boxes; in slabs where there are
@@ -34,9 +34,6 @@ Layout without_dimension(const Layout& layout, int position);
 Operand matrix_a(const Operand& a, Vectors vectors);
 Operand matrix_b(const Operand& b, Vectors vectors);
 Operand matrix_d(const Operand& d, Vectors vectors);
-std::shared_ptr<Array::State> matrix_a(const std::shared_ptr<Array::State>& a, Vectors vectors);
-std::shared_ptr<Array::State> matrix_b(const std::shared_ptr<Array::State>& b, Vectors vectors);
-std::shared_ptr<Array::State> matrix_d(std::shared_ptr<Array::State> d, Vectors vectors);
 
 /// The same of a whole request. Throws ArgumentError where D's shape has no room for what is missing.
 void see_as_matrices(MatmulOperands& operands, MatmulOptions& options);

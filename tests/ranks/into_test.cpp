@@ -137,7 +137,7 @@ RANK_TEST(Into, WhatDoesNotFitIsRefused) {
         larger = random_array(context, {6, 5, 8}, Dtype::f64);
   Array none;
   std::vector<Array> two(2, larger);
-  refused("is missing", [&] { solve_poisson_into(field, none); });
+  refused("an empty Array", [&] { solve_poisson_into(field, none); });
   refused("the result is f32", [&] { solve_poisson_into(field, single); });
   refused("6x5x8", [&] { solve_poisson_into(field, larger); });
   refused("2 results for the derivatives along 3 axes", [&] { gradient_into(field, two); });

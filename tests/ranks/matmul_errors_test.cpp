@@ -257,8 +257,9 @@ RANK_TEST(MatmulErrors, RanksThatDisagree) {
   Array b = made(context, {8, 8});
   MatmulOptions options;
   options.op_a = context.rank() == 0 ? Op::none : Op::transpose;
-  expect_refused<DisagreementError>(context, "ops none none", [&] { (void)matmul(a, b, options); });
-  expect_refused<DisagreementError>(context, "ops transpose none", [&] { (void)matmul(a, b, options); });
+  expect_refused<DisagreementError>(context, "op_a none op_b none", [&] { (void)matmul(a, b, options); });
+  expect_refused<DisagreementError>(context, "op_a transpose op_b none",
+                                    [&] { (void)matmul(a, b, options); });
   options = {};
   options.alpha = context.rank() == 0 ? 1 : 2;
   expect_refused<DisagreementError>(context, "alpha", [&] { (void)matmul(a, b, options); });

@@ -204,10 +204,11 @@ TEST(MatmulPlan, KeepsToTheMemoryLimitOrSaysWhatWouldDo) {
   EXPECT_GT(refused, 20);
 }
 
-/// The bytes that an error says would do; 0: it says nothing.
+/// The bytes that an error says are required; 0: it says nothing.
 std::int64_t bytes_that_would_do(const std::string& text) {
-  const std::size_t place = text.find("; ");
-  return place == std::string::npos ? 0 : std::atoll(text.c_str() + place + 2);
+  const std::string before = "; at least ";
+  const std::size_t place = text.find(before);
+  return place == std::string::npos ? 0 : std::atoll(text.c_str() + place + before.size());
 }
 
 // Operands that fit no method: what is redistributed before and after the multiply counts, too.

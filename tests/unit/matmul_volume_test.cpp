@@ -335,9 +335,10 @@ TEST(MatmulResult, AMemoryLimitIsRefusedWithWhatWouldDo) {
       continue;
     } catch (const ArgumentError& error) {
       const std::string text = error.what();
-      const std::size_t place = text.find("; ");
+      const std::string before = "; at least ";
+      const std::size_t place = text.find(before);
       ASSERT_NE(place, std::string::npos) << text;
-      options.memory_limit = std::stoll(text.substr(place + 2));
+      options.memory_limit = std::stoll(text.substr(place + before.size()));
     }
     ++refused;
     const Operand d = Operand::of(cheapest_result(a, b, topology, options), Dtype::f32);

@@ -1,0 +1,153 @@
+// The path of every operation on arrays: planned and bound on all ranks together, then run again and again.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <partita/array.hpp>
+#include <partita/operand.hpp>
+#include <partita/plan.hpp>
+#include <partita/stream.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "array/array_state.hpp"
+#include "execute/executor.hpp"
+#include "plan/small_exchange.hpp"
+
+namespace partita::execution {
+
+/// One of the arrays of an operation, as the caller gives it.
+struct ArrayUse {
+  std::string_view name;  ///< "the input"
+  Operand operand;
+  bool read = true;
+  bool written = false;
+  /// Dimension i of what the plan sees is dimension axes[i] of the array, or for -1 one of extent 1. Empty:
+  /// the plan sees the array as it is.
+  std::vector<int> axes = {};
+  /// The earlier use that is the same array; -1: none.
+  int same_as = -1;
+};
+
+/// Throws UnsupportedError unless an array of a call with a stream is in device memory. Local.
+void check_streams(std::string_view operation, std::string_view array, MemorySpace space);
+
+/// What a planner gives for one rank.
+struct Planned {
+  Plan plan;                                             ///< its operand buffers are the uses, in their order
+  std::vector<planning::PacketSteps> packets = {};       ///< see Executor::bind
+  std::optional<planning::SmallExchange> exchange = {};  ///< all of it in packets: see PacketPlan
+};
+
+/// Derived classes say what an operation uses, what all ranks compare, and how it is planned; all else is
+/// here. If one of the arrays is in device memory, the device does the work: those in host memory have
+/// mirrors on its heap, to which they are copied before and from which they are copied after. Holds no share
+/// of the context: whoever owns an operation keeps the context alive. `name` must be a literal.
+class Operation {
+ public:
+  virtual ~Operation() = default;
+  Operation(const Operation&) = delete;
+  Operation& operator=(const Operation&) = delete;
+
+  /// Plans and binds, or throws the same error on every rank. Collective, blocking.
+  template <class Made, class... Arguments>
+  static std::shared_ptr<Made> make(ContextState& context, Arguments&&... arguments) {
+    auto made = std::make_shared<Made>(context, std::forward<Arguments>(arguments)...);
+    made->plan_together();
+    return made;
+  }
+
+  /// This rank's. Valid after `release`, too.
+  const Plan& plan() const { return bound_ ? bound_->plan() : planned_.plan; }
+  /// Of every rank, for `explain`. The operation must outlive it.
+  Planner planner() const;
+  /// "fft input: 8x8 slab:0 over 2 ranks, f64, ...": what a new result is for, as ranks compare it.
+  const std::string& purpose() const { return purpose_; }
+  MemorySpace space() const { return on_device_ ? MemorySpace::device : MemorySpace::host; }
+  bool on_device() const { return on_device_; }
+  bool is_bound() const { return bound_ != nullptr; }
+
+  /// Runs the plan on these arrays, one for each use; they have been checked. Without a stream it is done
+  /// when this returns; with one it has been enqueued (UnsupportedError if an array is in host memory).
+  /// Collective; binds first if nothing is bound.
+  void run(std::span<const Array* const> given, const Parameters& parameters,
+           const std::optional<Stream>& stream);
+
+  /// Frees scratch and mirrors. Collective; the next `run` binds again.
+  void release();
+  /// Bytes of the scratch that a workspace may hold.
+  std::int64_t scratch_bytes() const;
+  std::int64_t mirror_bytes() const;  ///< on this rank
+  /// Has the scratch of the plan in that array from now on. Throws ArgumentError, the same on every rank:
+  /// too small, elsewhere, of another context. Collective.
+  void set_workspace(const Array& workspace);
+
+ protected:
+  Operation(ContextState& context, std::string_view name) : context_(context), name_(name) {}
+
+  /// Checks what is asked for; sets `uses`. What it returns, all ranks compare. Called once, inside the
+  /// collective check; what it throws is thrown on all ranks.
+  virtual std::vector<Fact> prepare() = 0;
+  /// The plan of any rank. Pure after `prepare`.
+  virtual Planned plan_of(int rank) const = 0;
+  /// One in packets, which is used if it suits all ranks; nothing: there is none.
+  virtual std::optional<Planned> plan_in_packets(int) const { return std::nullopt; }
+  /// Before and after this rank's plan is bound, inside the check; and after the check. Collective.
+  virtual void before_binding() {}
+  virtual void after_binding() {}
+  virtual void after_check() {}
+  /// Whether scratch is allocated only when it is needed: by the first `run`.
+  virtual bool binds_late() const { return false; }
+  /// Whether an execution with these numbers reads the array of that use.
+  virtual bool reads(std::size_t use, const Parameters&) const { return uses_[use].read; }
+
+  const std::vector<ArrayUse>& uses() const { return uses_; }
+  void set_uses(std::vector<ArrayUse> uses) { uses_ = std::move(uses); }
+  /// A library carries messages between devices in groups (NCCL).
+  bool grouped() const { return grouped_; }
+  ContextState& context() const { return context_; }
+  std::string_view name() const { return name_; }
+
+ private:
+  /// How the plan sees the array of a use that has `axes`.
+  struct Seen {
+    Array::State state;  // of the latest execution; owns nothing
+    Strides strides;     // of dense parts, in the order of the plan; empty: the array's own
+    std::string name;    // of the plan's buffer
+  };
+
+  void plan_together();
+  std::vector<Fact> ask();
+  void plan_and_bind();
+  void bind();
+  void bind_together();
+  void connect();
+  void make_mirrors();
+  void make_seen();
+  std::span<const Array::State* const> seen(std::span<const Array* const> given);
+  const Array::State* seen(std::size_t use, const Array& given);
+  void copy_to_mirrors(std::span<const Array* const> given, const Parameters& parameters);
+  void copy_from_mirrors(std::span<const Array* const> given);
+  void copy(const Array& from, const Array& to);
+  void check_in_device_memory(std::span<const Array* const> given) const;
+
+  ContextState& context_;
+  std::string_view name_;
+  std::vector<ArrayUse> uses_;
+  std::string purpose_;
+  bool on_device_ = false;
+  bool grouped_ = false;
+  bool in_packets_ = false;
+  Planned planned_;                        // its plan only while nothing is bound
+  std::unique_ptr<Executor> unconnected_;  // bound, on this rank
+  std::shared_ptr<Executor> bound_;        // on all ranks; captured graphs share it
+  Array workspace_;
+  std::int64_t works_bytes_ = 0;               // of what its works take, see Executor::local_workspace_bytes
+  std::vector<Array> mirrors_;                 // by use; invalid: the array is used in place. Empty: none
+  std::vector<std::optional<Seen>> seen_;      // by use; none: the array as it is
+  std::vector<const Array::State*> operands_;  // of one execution
+};
+
+}  // namespace partita::execution
