@@ -42,7 +42,7 @@ Transformation::Transformation(ContextState& context, std::function<Request()> r
 std::vector<Fact> Transformation::prepare() {
   request_ = ask_();
   const auto& [input, output, options, in_place] = *request_;
-  set_uses({{.name = "the input", .operand = input, .written = options.overwrite_input},
+  set_uses({{.name = "the input", .operand = input},
             {.name = "the output",
              .operand = output,
              .read = false,
