@@ -37,7 +37,7 @@ std::vector<benchmarks::Case> wanted_cases(const Options& options) {
                         options.on_gpu.value_or(on_gpu) == on_gpu;
     if (wanted && benchmarks::matches(candidate.name, options.pattern)) cases.push_back(std::move(candidate));
   }
-  if (cases.empty()) throw UsageError("no benchmark has this name; partita bench --list names them");
+  if (cases.empty()) throw UsageError("no benchmark has this name; partita bench --list shows all");
   return cases;
 }
 
@@ -158,10 +158,10 @@ void describe(Subcommand& command, Options& options) {
       .offers({"redistribute", "matmul", "fft", "collectives", "apps", "python", "jax", "torch"});
   command.word("--case", options.pattern, "a case's name, or a shell pattern", "NAME");
   command.numbers("--ranks", options.ranks, "numbers of ranks (2 and 4)");
-  command.number("--runs", options.runs, 7, "interleaved runs that count; the median is quoted (9)");
-  command.device(options.on_gpu, "whose cases (those of the CPU, and of GPUs where there are some)");
-  command.word("--json", options.json, "one JSON object a line into this file", "FILE");
-  command.flag("--list", options.list, "name the cases and do nothing");
+  command.number("--runs", options.runs, 7, "interleaved runs, of which the median is reported (9)");
+  command.device(options.on_gpu, "device of the cases (CPU, and GPUs if available)");
+  command.word("--json", options.json, "write one JSON object per line to this file", "FILE");
+  command.flag("--list", options.list, "list the cases and exit");
   command.word("--apart", options.apart, "").hidden();  // as a process beside the ranks
   command.flag("--append", options.append, "").hidden();
   command.flag("--no-heading", options.no_heading, "").hidden();

@@ -60,7 +60,7 @@ std::string own_program() {
 
 Shape parse_shape(const std::string& text) {
   if (text == "scalar") return {};
-  const auto numbers = parse_list(text, "x,", "shape: extents with x between them, as in 8192x8192");
+  const auto numbers = parse_list(text, "x,", "shape: extents separated by x, as in 8192x8192");
   return Shape(numbers);
 }
 

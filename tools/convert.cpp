@@ -39,9 +39,8 @@ Job prepare(const Options& options) {
   }
   check_order(output, options.order.value_or(Order::row_major), "reverse the dimensions with --axes instead");
   if (options.dtype && is_complex(header.dtype) && !is_complex(*options.dtype)) {
-    throw UsageError(
-        fmt::format("--dtype {}: {} holds {}; which part of its complex numbers is meant is not said",
-                    name(*options.dtype), options.input, name(header.dtype)));
+    throw UsageError(fmt::format("--dtype {}: {} holds {}; complex numbers cannot be converted to real ones",
+                                 name(*options.dtype), options.input, name(header.dtype)));
   }
   const Distribution as_read = file_distribution(header);
   return {input,
@@ -85,12 +84,13 @@ void convert(const Options& options) {
 void describe(Subcommand& command, Options& options) {
   command.word("IN", options.input, "file to read: .npy, .h5 or .hdf5; FILE.h5:NAME names the dataset")
       .required();
-  command.word("OUT", options.output, "file to write; it lands whole or not at all").required();
-  command.distribution("-d,--distribution", options.through, "through this one (slabs of the file)",
-                       "slab:0");
-  command.word("--dataset", options.dataset, "the dataset in an HDF5 file that names none (data)", "NAME");
-  command.order(options.order, "order of the elements in an .npy file: c or f (as it was)");
-  command.dtype(options.dtype, "of the elements in OUT (as they are): rounded, or for integers cut off");
+  command.word("OUT", options.output, "file to write; written completely or not at all").required();
+  command.distribution("-d,--distribution", options.through,
+                       "distribution to convert through (slabs of the file)", "slab:0");
+  command.word("--dataset", options.dataset, "dataset of an HDF5 file given without one (data)", "NAME");
+  command.order(options.order, "order of the elements in an .npy file: c or f (unchanged)");
+  command.dtype(options.dtype,
+                "dtype of the elements in OUT (unchanged): rounded, or truncated for integers");
   command.axes(options.axes, "transpose: dimension i of OUT is dimension axes[i] of IN");
   command.ranks(options.ranks);
   command.footer(
@@ -99,6 +99,7 @@ void describe(Subcommand& command, Options& options) {
                "partita convert counts.npy field.npy --dtype f32"));
 }
 
-const Register registered("convert", ".npy to HDF5 and back, through any distribution", describe, convert);
+const Register registered("convert", "convert .npy to HDF5 and back, through any distribution", describe,
+                          convert);
 
 }  // namespace partita::tools::convert_command

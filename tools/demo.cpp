@@ -91,7 +91,8 @@ void demonstrate(Context& context, const Options& options, const Volume& volume)
   draw(context, options, original, distributions);
   const std::size_t steps = distributions.size() - 1;
   if (wrong > 0)
-    throw std::runtime_error(fmt::format("demo: {} of {} redistributions gave other bits", wrong, steps));
+    throw std::runtime_error(
+        fmt::format("demo: {} of {} redistributions differ from the original", wrong, steps));
   if (context.rank() == 0) fmt::print("demo: all {} redistributions bit for bit equal\n", steps);
   demonstrate_matmul(context, options.output, volume);
   demonstrate_fourier(context, options.output, volume);
@@ -99,14 +100,14 @@ void demonstrate(Context& context, const Options& options, const Volume& volume)
 
 void run(const Options& options) {
   if (options.app != App::redistribution) {
-    if (!options.input.empty()) throw UsageError("demo --app: the programs take no INPUT");
+    if (!options.input.empty()) throw UsageError("demo --app: these programs have no INPUT");
     ContextOptions where;
     where.device = options.on_gpu ? usable_gpu() : Device::cpu();
     return on_ranks(
         options.ranks, [&](Context& context) { demonstrate_app(context, options.app, options.output); },
         where);
   }
-  if (options.on_gpu) throw UsageError("demo --device cuda: it is a program that computes there: --app NAME");
+  if (options.on_gpu) throw UsageError("demo --device cuda needs a program: --app NAME");
   const Volume volume = choose_volume(options.input);
   on_ranks(options.ranks, [&](Context& context) { demonstrate(context, options, volume); });
 }
@@ -114,16 +115,18 @@ void run(const Options& options) {
 void describe(Subcommand& command, Options& options) {
   command.word("INPUT", options.input, ".npy of two or three dimensions (data/mni152.npy)");
   command.ranks(options.ranks, "ranks to start (4)");
-  command.choice("--app", options.app, apps,
-                 "another program instead: a universe, an ocean, or a language model");
-  command.device(options.on_gpu, "where the program computes (cpu)");
+  command.choice(
+      "--app", options.app, apps,
+      "run another program: density (N-body), shallow-water (ocean) or transformer (language model)");
+  command.device(options.on_gpu, "device of the program (cpu)");
   command.word("-o,--output", options.output, "folder for the picture (output)", "FOLDER");
   command.footer(
-      "\"first\" makes the plan and the memory, \"again\" has both; bandwidth is of the latter.\n\n" +
+      "\"first\" includes planning and allocation, \"again\" neither; the bandwidth is that of "
+      "\"again\".\n\n" +
       examples("partita demo\npartita demo my.npy -n 6\npartita demo --app density -n 2"));
 }
 
-const Register registered("demo", "the main job: a volume through all distributions and back", describe, run);
+const Register registered("demo", "redistribute a volume through all distributions and back", describe, run);
 
 }  // namespace demo_command
 

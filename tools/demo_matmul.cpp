@@ -190,7 +190,7 @@ void demonstrate_matmul(const Context& context, const std::string& folder, const
     product = multiply(context, files, distributions[i], serial);
     if (speaks) print(distributions[i], product, flops);
     if (!(product.error <= tolerance)) {
-      throw std::runtime_error(fmt::format("demo: the product of {} and {} in {} is not the serial one",
+      throw std::runtime_error(fmt::format("demo: the product of {} and {} in {} differs from the serial one",
                                            files.left, files.right, distributions[i].to_string()));
     }
   }

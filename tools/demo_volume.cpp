@@ -78,7 +78,7 @@ Volume choose_volume(const std::string& input) {
   volume.dtype = header.dtype;
   const int dimensions = header.shape.size();
   if (dimensions < 2 || dimensions > 3 || partita::volume(header.shape) == 0) {
-    throw ArgumentError(fmt::format("{}: the demo takes volumes of two or three dimensions; this is {}",
+    throw ArgumentError(fmt::format("{}: the demo needs a volume with two or three dimensions; this is {}",
                                     *volume.path, to_string(header.shape)));
   }
   return volume;
@@ -99,7 +99,8 @@ Array numbers_of(const Array& array) {
       convert_any<bool, std::int8_t, std::uint8_t, std::int16_t, std::uint16_t, std::int32_t, std::uint32_t,
                   std::int64_t, std::uint64_t, float, double, std::complex<float>, std::complex<double>>(
           array, numbers.data<double>());
-  if (!done) throw UnsupportedError("the demo's picture takes no half precision; convert the volume to f32");
+  if (!done)
+    throw UnsupportedError("the demo's picture does not support half precision; convert the volume to f32");
   return numbers;
 }
 

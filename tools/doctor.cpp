@@ -74,12 +74,12 @@ void describe(Subcommand& command, Options& options) {
   command.flag("--json", options.json, "as JSON");
   command.word("--ask-mpi", options.mpi, "").hidden();  // as a process of its own: see ask_mpi
   command.flag("--start-mpi", options.starts_mpi, "").hidden();
-  command.footer("Ends with 0 unless something essential is broken.\n\n" +
+  command.footer("The exit code is 0 unless something essential is broken.\n\n" +
                  examples("partita doctor\npartita doctor --json"));
 }
 
-const Register registered("doctor", "what works on this machine, and what to do about the rest", describe,
-                          diagnose);
+const Register registered("doctor", "report what works on this machine, and what to do about the rest",
+                          describe, diagnose);
 
 }  // namespace doctor_command
 

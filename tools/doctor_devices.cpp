@@ -75,7 +75,7 @@ Finding describe(const Links& links) {
   constexpr double uneven = 0.7;
   if (slowest < uneven * fastest)
     finding.warn(
-        "some pairs are far slower than others: see nvidia-smi topo -m, and choose devices that are alike "
+        "some pairs are far slower than others: see nvidia-smi topo -m, and choose devices with equal links "
         "with CUDA_VISIBLE_DEVICES");
   return finding;
 }
@@ -113,7 +113,7 @@ Finding examine_cuda() {
     finding.details.push_back(describe(device, number++));
     if (report.devices.size() > 1 && device.peers.empty())
       finding.warn(
-          "devices do not reach each other: see nvidia-smi topo -p2p r; messages go through the host");
+          "devices cannot access each other: see nvidia-smi topo -p2p r; messages go through the host");
   }
   return finding;
 }
@@ -125,51 +125,51 @@ Finding examine_links() {
   const Links links = measure_links(devices);
   if (!links.speed.empty()) return describe(links);
   return {"links", Health::warning, "could not be measured: " + links.problem,
-          "see nvidia-smi: do the devices have 64 MiB left, and does nobody else have them for himself?"};
+          "see nvidia-smi: do the devices have 64 MiB free, and does no process use them exclusively?"};
 }
 
 Finding examine_device_messages() {
   const std::string subject = "device MPI";
   if (!has_mpi()) return {subject, Health::missing, "there is no MPI"};
-  if (report_devices().devices.empty()) return {subject, Health::missing, "not asked: there are no devices"};
+  if (report_devices().devices.empty()) return {subject, Health::missing, "not tested: there are no devices"};
   const std::string why_not = ask_mpi(libraries_for(find_launcher().module), true).memory;
-  if (why_not == "yes") return {subject, Health::ok, "the MPI takes addresses of device memory"};
+  if (why_not == "yes") return {subject, Health::ok, "the MPI accepts device addresses"};
   return {
       subject,
       Health::missing,
-      why_not.empty() ? "the MPI does not start in a process of its own" : why_not,
+      why_not.empty() ? "the MPI does not start in a separate process" : why_not,
       why_not.find("MPICH_GPU_SUPPORT_ENABLED") != std::string::npos
           ? "export MPICH_GPU_SUPPORT_ENABLED=1, in a program that is linked with Cray's library for GPUs "
             "(libmpi_gtl_cuda)"
-          : "an MPI built with CUDA (Open MPI: --with-cuda, and UCX with CUDA; MPICH: --with-cuda) spares "
-            "the way through the host",
+          : "an MPI built with CUDA (Open MPI: --with-cuda, and UCX with CUDA; MPICH: --with-cuda) avoids "
+            "copies through the host",
       {"between nodes, messages of device memory go through pinned host memory; inside a node there are "
        "none"}};
 }
 
 Finding examine_cublas() {
-  return describe("cuBLAS", report_cublas(), "matrices in device memory are not multiplied",
+  return describe("cuBLAS", report_cublas(), "matrices in device memory cannot be multiplied",
                   "pip install nvidia-cublas, or the CUDA toolkit's package libcublas");
 }
 
 Finding examine_cublas_lt() {
-  return describe("cuBLASLt", report_cublas_lt(), "products are cuBLAS's, in the way that it chooses itself",
+  return describe("cuBLASLt", report_cublas_lt(), "products use cuBLAS, with the algorithm that it chooses",
                   "pip install nvidia-cublas, or the CUDA toolkit's package libcublas");
 }
 
 Finding examine_cufft() {
-  return describe("cuFFT", report_cufft(), "arrays in device memory are not transformed",
+  return describe("cuFFT", report_cufft(), "arrays in device memory cannot be transformed",
                   "pip install nvidia-cufft, or the CUDA toolkit's package libcufft");
 }
 
 Finding examine_nccl() {
-  return describe("NCCL", report_nccl(), "devices then use copies and kernels of Partita's own",
+  return describe("NCCL", report_nccl(), "devices use Partita's own copies and kernels",
                   "pip install nvidia-nccl-cu13, or the CUDA toolkit's package libnccl2");
 }
 
 Finding examine_nvshmem() {
   return describe("NVSHMEM", report_nvshmem(), "Partita works without",
-                  "nothing, unless you want it: pip install nvidia-nvshmem-cu13");
+                  "optional: pip install nvidia-nvshmem-cu13");
 }
 
 }  // namespace partita::tools

@@ -14,7 +14,7 @@ Finding examine_blas() {
             Health::missing,
             report.note,
             "apt-get install libopenblas0-pthread",
-            {"redistribution works without; matrix products do not"}};
+            {"redistribution works without it; matrix products do not"}};
   Finding finding{"BLAS", Health::ok,
                   fmt::format("{} kernels, {:.0f} GF/s on one core in double precision", report.core_type,
                               report.flops_per_second / 1e9)};
@@ -34,7 +34,7 @@ Finding examine_fft() {
             Health::missing,
             report.note,
             "apt-get install libfftw3-double3 libfftw3-single3",
-            {"redistribution works without; Fourier transforms do not"}};
+            {"redistribution works without it; Fourier transforms do not"}};
   Finding finding{"FFT", Health::ok, report.version, "", {report.path}};
   const FftReport single = report_fft(true);
   if (!single.found) {

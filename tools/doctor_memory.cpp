@@ -35,7 +35,7 @@ Finding examine_memory() {
                               describe_bytes(static_cast<double>(report.total)), report.bound)};
   constexpr double little = 256e6;
   if (available < little)
-    finding.warn("free some memory or raise the limit: past it a process is killed without a word");
+    finding.warn("free some memory or raise the limit: beyond it a process is killed without a message");
   return finding;
 }
 
@@ -59,7 +59,7 @@ Finding examine_shared_memory() {
   finding.details.push_back(
       report.no_cross_memory.empty()
           ? "ranks may read each other's ordinary memory through the kernel"
-          : fmt::format("ordinary memory goes through shared buffers: {}", report.no_cross_memory));
+          : fmt::format("ordinary memory is copied through shared buffers: {}", report.no_cross_memory));
   struct statvfs status {};
   if (statvfs("/dev/shm", &status) == 0) {
     const double bytes = static_cast<double>(status.f_blocks) * static_cast<double>(status.f_frsize);

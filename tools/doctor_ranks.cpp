@@ -67,8 +67,8 @@ std::vector<std::string> libraries_for(const std::string& module) {
 Finding examine_mpi() {
   const MpiReport report = report_mpi();
   if (report.modules.empty())
-    return {"MPI", Health::missing, "this Partita has no module for any: its ranks are on this machine",
-            "for ranks on several machines, build it where Open MPI's or MPICH's mpicxx is"};
+    return {"MPI", Health::missing, "this Partita has no module for any MPI: ranks run on this machine only",
+            "for ranks on several machines, build it with Open MPI's or MPICH's mpicxx installed"};
   Finding finding{"MPI", Health::ok, mpi_description()};
   int can_be_opened = 0;
   for (const MpiReport::Module& module : report.modules) {
@@ -79,7 +79,7 @@ Finding examine_mpi() {
     can_be_opened += answer.version.empty() ? 0 : 1;
   }
   if (can_be_opened == 0)
-    finding.warn("install Open MPI or MPICH, or let LD_LIBRARY_PATH or PARTITA_MPI_LIBRARY lead to one");
+    finding.warn("install Open MPI or MPICH, or set LD_LIBRARY_PATH or PARTITA_MPI_LIBRARY to find one");
   return finding;
 }
 
@@ -88,17 +88,17 @@ Finding examine_launcher() {
   const Launcher launcher = find_launcher();
   if (launcher.kind == LauncherKind::own)
     return {"launcher", Health::warning, launcher.problem,
-            "until then, ranks on this machine only, without MPI"};
+            "until then, ranks run on this machine only, without MPI"};
   Finding finding{"launcher", Health::ok, fmt::format("{} ({})", launcher.path, launcher.version)};
   const std::string ours = version_in(ask_mpi(libraries_for(launcher.module)).version),
                     its = version_in(launcher.version);
   if (!ours.empty() && !its.empty() && ours != its) {
     finding.details.push_back(fmt::format("the library is {}, the launcher {}", ours, its));
-    finding.warn("use the launcher of the library's release, or let LD_LIBRARY_PATH lead to the launcher's");
+    finding.warn("use the launcher of the library's release, or set LD_LIBRARY_PATH to that of the launcher");
   }
   const std::string other = find_in_path("mpirun");
   if (!other.empty() && find_launcher(other).kind != launcher.kind) {
-    finding.details.push_back(fmt::format("note: mpirun of the PATH ({}) is another MPI's", other));
+    finding.details.push_back(fmt::format("note: mpirun in the PATH ({}) belongs to another MPI", other));
   }
   const std::string survivors = launcher.kind == LauncherKind::other ? "unknown" : "yes";
   finding.details.push_back(fmt::format("survivors outlive a dead rank: {}", survivors));
@@ -120,9 +120,8 @@ Finding examine_cores() {
   if (quota > 0) {
     finding.details.push_back(fmt::format("the control group allows the time of {:.3g} cores", quota));
     if (std::ceil(quota) < usable)
-      finding.warn(
-          fmt::format("start at most {:.0f} ranks, or raise the limit: more are stopped now and then",
-                      std::max(1.0, std::floor(quota))));
+      finding.warn(fmt::format("start at most {:.0f} ranks, or raise the limit: more are throttled",
+                               std::max(1.0, std::floor(quota))));
   }
   return finding;
 }

@@ -36,7 +36,7 @@ struct Job {
 Job prepare(const Options& options) {
   const ArrayFile input = array_file(options.input, options.dataset);
   const ArrayFile output = array_file(options.output, options.dataset);
-  check_order(output, options.how.order, "leave --order out");
+  check_order(output, options.how.order, "omit --order");
   const FileHeader header = inspect(input);
   if (header.shape.empty()) throw UsageError(fmt::format("{}: a scalar has no transform", options.input));
   Job job{input, output, header, file_distribution(header), options.how};
@@ -111,28 +111,33 @@ void transform(const Options& options) {
 void describe(Subcommand& command, Options& options) {
   FftOptions& how = options.how;
   command.word("IN", options.input, ".npy, .h5 or .h5:DATASET, of f32, f64, c64 or c128").required();
-  command.word("-o,--output", options.output, "the result, likewise; it lands whole or not at all", "OUT")
+  command
+      .word("-o,--output", options.output, "the result, .npy or HDF5; written completely or not at all",
+            "OUT")
       .required();
-  command.word("--dataset", options.dataset, "the dataset in an HDF5 file that names none (data)", "NAME");
+  command.word("--dataset", options.dataset, "dataset of an HDF5 file given without one (data)", "NAME");
   command.choice("--kind", options.kind, fft_kinds,
-                 "of the transform (r2c of real numbers, c2c of complex ones)", "c2c|r2c|c2r|dct2|...");
-  command.axes(how.axes, "which to transform; r2c halves the last named (all)");
-  command.flag("--inverse", how.inverse, "the inverse of the kind");
-  command.choice("--norm", how.norm, norms, "who has the 1/N: the inverse, each its root, or the forward one",
+                 "kind of the transform (r2c for real input, c2c for complex)", "c2c|r2c|c2r|dct2|...");
+  command.axes(how.axes, "axes to transform; r2c halves the last one named (all)");
+  command.flag("--inverse", how.inverse, "compute the inverse transform");
+  command.choice("--norm", how.norm, norms,
+                 "which transform has the factor 1/N: the inverse, each its root, or the forward",
                  "backward|ortho|forward");
   command.choice("--orthogonalize", options.orthogonalize, yes_or_no,
-                 "of dct and dst: weigh the ends of lines as SciPy does (with --norm ortho)", "yes|no");
-  command.number("--last-length", how.last_length, 0, "of c2r: points along the last axis (the even one)");
-  command.distribution("-d,--distribution", how.distribution, "of the result (what costs least)", "slab:1");
+                 "for dct and dst: weight the ends of lines as SciPy does (with --norm ortho)", "yes|no");
+  command.number("--last-length", how.last_length, 0,
+                 "for c2r: points along the last axis (the even number)");
+  command.distribution("-d,--distribution", how.distribution, "distribution of the result (the cheapest)",
+                       "slab:1");
   command.choice("--method", how.method, fft_methods, "the decomposition (the cheapest by the cost model)");
   command.parsed("--grid", options.grid, parse_shape, "process grid of --method pencil (chosen)", "2x2");
   command.choice("--exchange", how.exchange, fft_exchanges,
-                 "how GPUs hand over: copies, or stores by the transform before (the cheapest)");
+                 "exchange between GPUs: copies, or stores by the preceding transform (the cheapest)");
   command.order(how.order, "order of the elements of the result (c)");
-  command.flag("--measure", how.measure, "time local transforms when planning them");
+  command.flag("--measure", how.measure, "time local transforms during planning");
   command.word("--wisdom", how.wisdom_file, "FFTW's wisdom, read before and written after", "FILE");
-  command.device(options.on_gpu, "where it is transformed (cpu)");
-  command.flag("--explain", options.explain, "print the plan too");
+  command.device(options.on_gpu, "device to transform on (cpu)");
+  command.flag("--explain", options.explain, "also print the plan");
   command.ranks(options.ranks);
   command.footer(
       examples("partita fft brain.npy -o spectrum.npy -n 4 --explain\n"

@@ -89,7 +89,7 @@ Image image_of(const Picture& picture, int cell_pixels) {
 }
 
 void write_png(const std::string& path, const Image& image) {
-  static_assert(sizeof(Colour) == 3, "the pixels are handed on as they lie");
+  static_assert(sizeof(Colour) == 3, "the pixels are passed unchanged");
   picture::write_png(path, image.width, image.height, std::as_bytes(std::span(image.pixels)));
 }
 

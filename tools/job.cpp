@@ -263,7 +263,8 @@ void report_failure(const std::string& line) {
 
 int run_job(const Launcher& launcher, int ranks, const std::vector<std::string>& program) {
   if (launcher.kind == LauncherKind::none) throw std::runtime_error(launcher.problem);
-  if (is_launched_rank()) throw UsageError("this process is itself a rank of a launcher: no job in a job");
+  if (is_launched_rank())
+    throw UsageError("this process is itself a rank of a launcher and cannot start another job");
   pass_signals_on(launcher.kind == LauncherKind::own);  // from here on the folder goes, whatever happens
   const JobFolder folder;
   pass_terminal_on();

@@ -137,7 +137,7 @@ Launcher find_launcher(const std::string& given) {
   }
   Launcher own = own_launcher();
   own.problem = fmt::format(
-      "no launcher of an MPI that Partita has a module for: neither {} nor mpirun in the PATH; "
+      "no launcher of an MPI for which Partita has a module: neither {} nor mpirun in the PATH; "
       "install the package openmpi-bin or mpich",
       *our_launcher == '\0' ? "that of the build" : our_launcher);
   return own;

@@ -26,7 +26,7 @@ std::int64_t parse_index(const std::string& piece, std::int64_t extent, int axis
   const auto [end, error] = std::from_chars(piece.data(), piece.data() + piece.size(), index);
   if (error != std::errc{} || end != piece.data() + piece.size() || index < 0 || index >= extent) {
     throw UsageError(
-        fmt::format("\"{}\" is no index along axis {}, whose extent is {}", piece, axis, extent));
+        fmt::format("\"{}\" is not an index along axis {}, whose extent is {}", piece, axis, extent));
   }
   return index;
 }
@@ -75,9 +75,9 @@ void print_table(const Layout& layout, int columns) {
 }
 
 void print_state(const Layout& layout) {
-  if (layout.is_replicated()) fmt::print("replicated: an element is on every rank that its cell names\n");
+  if (layout.is_replicated()) fmt::print("replicated: each element is on all ranks listed in its cell\n");
   if (const auto partial = layout.partial()) {
-    fmt::print("partial: the value of an element is the {} over ranks that its cell names\n",
+    fmt::print("partial: the value of an element is the {} over the ranks listed in its cell\n",
                name(partial->reduction));
   }
 }
@@ -117,13 +117,14 @@ void show(const Options& options) {
 
 void describe(Subcommand& command, Options& options) {
   command
-      .distribution("DISTRIBUTION", options.distribution, "text form: slab:0, block-cyclic:2x2:128x128, ...")
+      .distribution("DISTRIBUTION", options.distribution,
+                    "distribution: slab:0, block-cyclic:2x2:128x128, ...")
       .required();
   command.shape(options.shape, "global shape");
-  command.ranks(options.ranks, "ranks (those that the distribution names, else 4)");
-  command.word("--slice", options.slice, "the plane shown of more than two dimensions", "0,:,:");
-  command.word("--svg", options.svg, "write the picture to this file too", "FILE");
-  command.word("--png", options.png, "likewise", "FILE");
+  command.ranks(options.ranks, "ranks (those of the distribution, or 4)");
+  command.word("--slice", options.slice, "plane to show, for more than two dimensions", "0,:,:");
+  command.word("--svg", options.svg, "also write the picture to this file, as SVG", "FILE");
+  command.word("--png", options.png, "also write the picture to this file, as PNG", "FILE");
   command.footer(
       "Distributions:\n  slab:AXIS  box:0,0-4,3;4,0-8,3  "
       "block-cyclic:GRID:BLOCK[:column][:first=..][:ranks=..]\n"
@@ -134,6 +135,6 @@ void describe(Subcommand& command, Options& options) {
                "partita layout mesh:x=2,y=2:x,y --shape 10x10 --svg mesh.svg"));
 }
 
-const Register registered("layout", "who owns what: a picture and a table", describe, show);
+const Register registered("layout", "show which rank owns what: a picture and a table", describe, show);
 
 }  // namespace partita::tools::layout_command

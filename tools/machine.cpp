@@ -249,19 +249,19 @@ void measure(const Options& options) {
 }
 
 void describe(Subcommand& command, Options& options) {
-  command.word("--name", options.name, "of the machine (here)", "NAME");
+  command.word("--name", options.name, "name of the machine (here)", "NAME");
   command.word("-o,--output", options.output, "the description, JSON (standard output)", "FILE");
-  command.device(options.on_gpu, "whose figures: those of ranks that compute there (cpu)");
-  command.ranks(options.ranks, "ranks to start, as many as programs will have (up to 4, one a core)");
-  command.number("--mib", options.mebibytes, 1, "copied at once, of each rank (64; of GPUs 512)");
-  command.number("--order", options.order, 1, "of the matrices that are multiplied (1024; of GPUs 8192)");
-  command.number("--runs", options.runs, 1, "whose median counts (5)");
+  command.device(options.on_gpu, "device to measure (cpu)");
+  command.ranks(options.ranks, "ranks to start, as many as programs will have (up to 4, one per core)");
+  command.number("--mib", options.mebibytes, 1, "size of a copy per rank in MiB (64; on GPUs 512)");
+  command.number("--order", options.order, 1, "order of the multiplied matrices (1024; on GPUs 8192)");
+  command.number("--runs", options.runs, 1, "number of runs, of which the median is taken (5)");
   command.footer(
       examples("partita machine -o here.json # then PARTITA_MACHINE=./here.json\n"
                "partita machine --device cuda -n 4 --name node-4-gpus -o node-4-gpus.json"));
 }
 
-const Register registered("machine", "measure this machine, for prices and for the choice of methods",
+const Register registered("machine", "measure this machine, for predictions and for the choice of methods",
                           describe, measure);
 
 }  // namespace partita::tools::machine_command

@@ -94,11 +94,11 @@ int main(int count, char** values) {
   remember_command_line(count, values);
   if (count > 2 && std::string(values[1]) == rank_of_job_flag) return run_rank_of_job(values[2], values + 3);
 
-  CLI::App app("Arrays spread over many processes: partition once, compose everywhere.", "partita");
+  CLI::App app("Distributed arrays on CPUs and GPUs: partition once, compose everywhere.", "partita");
   app.set_version_flag("--version", PARTITA_VERSION);
   app.require_subcommand(1);
   app.set_help_flag("-h,--help", "this help");
-  app.footer("`partita SUBCOMMAND --help` says more, with examples.");
+  app.footer("`partita SUBCOMMAND --help` shows all options, with examples.");
   app.get_formatter()->column_width(28);
   Register::add_all(app);
   if (count == 1) {

@@ -106,7 +106,7 @@ void check_files(const Options& options) {
                                         &options.auxiliary, &options.gradient}) {
     if (!word->empty()) (void)file_of(options, *word);
   }
-  check_order(file_of(options, options.output), options.how.order, "leave --order out");
+  check_order(file_of(options, options.output), options.how.order, "omit --order");
 }
 
 // What does not need the files is found out before any rank starts.
@@ -117,7 +117,7 @@ void check(const Options& options) {
   const auto demand = [&](bool needed, const std::string& given, const char* option) {
     if (needed == given.empty())
       throw UsageError(fmt::format("--epilogue {} {} {}", epilogues.of(options.how.epilogue),
-                                   needed ? "needs" : "has no use for", option));
+                                   needed ? "needs" : "does not use", option));
   };
   demand(needs.bias, options.bias, "--bias");
   demand(needs.auxiliary_in || needs.auxiliary_out, options.auxiliary, "--auxiliary");
@@ -236,15 +236,16 @@ void describe_arrays(Subcommand& command, Options& options) {
             "left operand, .npy, .h5 or .h5:DATASET: a vector, or a matrix with batches before it")
       .required();
   command.word("B", options.b, "right operand").required();
-  command.word("-o,--output", options.output, "D, likewise; it lands whole or not at all", "D").required();
-  command.word("--dataset", options.dataset, "the dataset in HDF5 files that name none (data)", "NAME");
-  command.op(options.how, "of A and of B: n, t, c (conjugate transpose), j (nn)");
+  command.word("-o,--output", options.output, "D, .npy or HDF5; written completely or not at all", "D")
+      .required();
+  command.word("--dataset", options.dataset, "dataset of HDF5 files given without one (data)", "NAME");
+  command.op(options.how, "op of A and of B: n, t, c (conjugate transpose), j (nn)");
   command.parsed("--alpha", options.how.alpha, parse_number, "factor of the product (1)", "X[,IMAGINARY]");
-  command.word("--c", options.c, "what beta times is added", "C.npy");
+  command.word("--c", options.c, "array that is added, times beta", "C.npy");
   command.parsed("--beta", options.beta, parse_number, "factor of C (1)", "X[,IMAGINARY]");
   command.choice("--epilogue", options.how.epilogue, epilogues,
-                 "what follows: relu, gelu-bias, drelu, ... (none)");
-  command.word("--bias", options.bias, "its bias: one number a row of D", "FILE");
+                 "epilogue: relu, gelu-bias, drelu, ... (none)");
+  command.word("--bias", options.bias, "bias of the epilogue: one number per row of D", "FILE");
   command.word("--auxiliary", options.auxiliary, "values before the activation: written by ...-aux", "FILE");
   command.word("--gradient", options.gradient, "bias gradient, written", "FILE");
 }
@@ -252,21 +253,23 @@ void describe_arrays(Subcommand& command, Options& options) {
 void describe(Subcommand& command, Options& options) {
   MatmulOptions& how = options.how;
   describe_arrays(command, options);
-  command.distribution("-d,--distribution", how.distribution, "of D (C's, or what costs least)", "slab:0");
-  command.distribution("--distribution-a", options.distribution_a, "of A (slabs of its file)", "slab:1");
-  command.distribution("--distribution-b", options.distribution_b, "of B (slabs of its file)", "slab:0");
+  command.distribution("-d,--distribution", how.distribution, "distribution of D (C's, or the cheapest)",
+                       "slab:0");
+  command.distribution("--distribution-a", options.distribution_a, "distribution of A (slabs of its file)",
+                       "slab:1");
+  command.distribution("--distribution-b", options.distribution_b, "distribution of B (slabs of its file)",
+                       "slab:0");
   command.choice("--method", how.method, matmul_methods, "the algorithm (the cheapest by the cost model)");
-  command.number("--memory-limit", options.memory_limit, 0, "the most scratch that a rank may use, in MiB",
-                 "MIB");
-  command.dtype(how.result, "of D (that of A and B)");
+  command.number("--memory-limit", options.memory_limit, 0, "maximum scratch per rank in MiB", "MIB");
+  command.dtype(how.result, "dtype of D (that of A and B)");
   command.choice("--compute", how.compute, compute_types,
-                 "the least precision of the sums (what A and B say)");
+                 "minimum precision of the sums (determined by A and B)");
   command.reduce_dtype(how);
   command.order(how.order, "order of the elements of D (c)");
-  command.device(options.on_gpu, "where it is multiplied (cpu)");
-  command.word("--wisdom", how.wisdom_file, "what of GPUs' products was fastest, kept in FILE.products",
+  command.device(options.on_gpu, "device to multiply on (cpu)");
+  command.word("--wisdom", how.wisdom_file, "keep the fastest algorithms of GPU products in FILE.products",
                "FILE");
-  command.flag("--explain", options.explain, "print the plan too");
+  command.flag("--explain", options.explain, "also print the plan");
   command.ranks(options.ranks);
   command.footer(examples(
       "partita matmul a.npy b.npy -o d.npy -n 4 --explain\n"

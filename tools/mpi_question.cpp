@@ -37,7 +37,7 @@ std::string first_line_of_version(void* library) {
 std::string why_no_device_memory(void* library) {
   int (*init)(int*, char***) = nullptr;
   int (*finalize)() = nullptr;
-  if (!find(library, "MPI_Init", init) || !find(library, "MPI_Finalize", finalize)) return "it is no MPI";
+  if (!find(library, "MPI_Init", init) || !find(library, "MPI_Finalize", finalize)) return "it is not an MPI";
   if (init(nullptr, nullptr) != 0) return "MPI does not start";
   const MpiMemoryReport report = report_mpi_memory();
   finalize();
@@ -64,7 +64,7 @@ void answer_for_mpi(const std::string& library, bool starts_it) {
   }
   const std::string version = first_line_of_version(handle);
   fmt::print("{}{}\n", version.empty() ? problem_mark : version_mark,
-             version.empty() ? "it is no MPI" : version);
+             version.empty() ? "it is not an MPI" : version);
   if (version.empty() || !starts_it) return;
   const std::string why_not = why_no_device_memory(handle);
   fmt::print("{}{}\n", memory_mark, why_not.empty() ? "yes" : why_not);

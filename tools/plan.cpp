@@ -54,7 +54,7 @@ Verdict verified(const Question& question, const Planner& planner) {
   const std::int64_t elements = volume(question.shape);
   if (elements > most) {
     throw UsageError(
-        fmt::format("--verify follows every element: {} are too many, {} the most", elements, most));
+        fmt::format("--verify follows every element: {} are too many, at most {}", elements, most));
   }
   return verify(planner);
 }
@@ -99,7 +99,7 @@ void plan(const PlanOptions& options) {
   if (!options.verify) return;
   const Verdict verdict = verified(question, planner);
   for (const std::string& fault : verdict.faults) fmt::print("fault      {}\n", fault);
-  if (!verdict.ok()) throw std::runtime_error("the plan is wrong");
+  if (!verdict.ok()) throw std::runtime_error("the plan is invalid");
   fmt::print("verified   every element arrives once, from an owner; no cycle of waits\n");
 }
 
@@ -107,17 +107,18 @@ void describe(Subcommand& command, PlanOptions& options) {
   Question& question = options.question;
   command
       .distribution("FROM", question.from,
-                    "distribution of the source (of A, of the input): slab:0, block-cyclic:2x2:64x64, ...")
+                    "distribution of the source (or A, or the input): slab:0, block-cyclic:2x2:64x64, ...")
       .required();
-  command.distribution("TO", question.to, "of the destination (of B; of the result: what costs least)");
+  command.distribution("TO", question.to,
+                       "distribution of the destination (or B; of an FFT's result: the cheapest)");
   tools::describe(command, question);
-  command.number("--ranks-per-node", options.ranks_per_node, 0, "0: all on one node (the machine's, else 0)");
-  command.choice("--operation", question.operation, operations,
-                 "redistribute (that is the default), matmul or fft");
+  command.number("--ranks-per-node", options.ranks_per_node, 0,
+                 "ranks per node; 0: all on one node (the machine's, or 0)");
+  command.choice("--operation", question.operation, operations, "redistribute (default), matmul or fft");
   command.number("--memory", options.memory, 1.0,
-                 "of a multiply: all memory of a rank, in shares of the operands (no limit, and 1.5)",
+                 "for a multiply: total memory of a rank, as a multiple of its operands (no limit, and 1.5)",
                  "TIMES");
-  command.number("--rank", options.rank, 0, "whose plan (0)");
+  command.number("--rank", options.rank, 0, "rank to plan (0)");
   command.flag("--steps", options.steps, "list its steps");
   command.flag("--json", options.json, "as JSON");
   command.flag("--verify", options.verify, "check the plans of all ranks, element by element (small arrays)");
@@ -133,7 +134,7 @@ void describe(Subcommand& command, PlanOptions& options) {
 }
 
 const Register registered(
-    "plan", "what a redistribution, a multiply or a transform would move, and how long it would take",
+    "plan", "show what a redistribution, a multiply or a transform would move, and the predicted time",
     describe, plan);
 
 }  // namespace partita::tools::plan_command

@@ -200,7 +200,7 @@ class Multiply {
 
 void plan_multiply(const PlanOptions& options, const Setting& setting) {
   if (options.verify || !options.question.axes.empty())
-    throw UsageError("--verify and --axes belong to redistributions");
+    throw UsageError("--verify and --axes apply to redistributions");
   Multiply(options, setting).answer();
 }
 

@@ -76,7 +76,7 @@ Shape Question::destination_shape() const {
   Shape result;
   for (const int axis : axes) {
     if (axis >= shape.size() || axes.size() != static_cast<std::size_t>(shape.size()))
-      throw UsageError(fmt::format("--axes {} does not order the {} axes of {}: see axis {}",
+      throw UsageError(fmt::format("--axes {} is not an order of the {} axes of {}: see axis {}",
                                    fmt::join(axes, ","), shape.size(), to_string(shape), axis));
     result.push_back(shape[axis]);
   }
@@ -92,19 +92,19 @@ Shape Question::shape_of_b() const {
 }
 
 void describe(Subcommand& command, Question& question) {
-  command.shape(question.shape, "global shape of the source; m x n x k of a multiply");
-  command.number("-n,--ranks", question.ranks, 1, "ranks (those that the distributions name, else up to 4)");
-  command.dtype(question.dtype, "element type (f64; c128 of a transform)");
-  command.axes(question.axes, "permutation of a redistribution; axes that are transformed");
+  command.shape(question.shape, "global shape of the source; m x n x k for a multiply");
+  command.number("-n,--ranks", question.ranks, 1, "ranks (those of the distributions, or up to 4)");
+  command.dtype(question.dtype, "element type (f64; c128 for a transform)");
+  command.axes(question.axes, "permutation for a redistribution; axes to transform for an FFT");
   command.word("--method", question.method, "the algorithm (chosen)", "NAME")
       .offers(redistribute_methods.list());
-  command.op(question.product, "of a multiply: op(A) and op(B), as in nt (nn)");
+  command.op(question.product, "for a multiply: op(A) and op(B), as in nt (nn)");
   command.distribution("--result", question.product.distribution,
-                       "of a multiply: distribution of D (the cheapest)", "DISTRIBUTION");
+                       "for a multiply: distribution of D (the cheapest)", "DISTRIBUTION");
   command.reduce_dtype(question.product);
   command.flag("--ordinary", question.ordinary, "arrays in ordinary memory, not on the symmetric heap");
-  command.device(question.on_gpu, "where the ranks compute (cpu); its usual machine is node-8-gpu for cuda");
-  command.machine(question.machine, "whose figures are planned with ($PARTITA_MACHINE, else laptop)");
+  command.device(question.on_gpu, "device of the ranks (cpu); for cuda the default machine is node-8-gpu");
+  command.machine(question.machine, "machine of the prediction ($PARTITA_MACHINE, or laptop)");
 }
 
 }  // namespace partita::tools

@@ -21,7 +21,8 @@ struct Options {
 
 Launcher wanted_launcher(const Options& options) {
   if (options.threads == 0) return find_launcher(options.launcher);
-  if (options.ranks > 0) throw UsageError("-n and --threads both say how many ranks: give one of them");
+  if (options.ranks > 0)
+    throw UsageError("-n and --threads exclude each other: both set the number of ranks");
   if (!options.launcher.empty()) throw UsageError("--threads needs no launcher");
   return own_launcher();
 }
@@ -44,13 +45,13 @@ void run(const Options& options) {
   const auto rest = arguments_after_dashes();
   if (!program.empty() && !rest.empty()) program.emplace_back("--");
   program.insert(program.end(), rest.begin(), rest.end());
-  if (program.empty()) throw UsageError("what shall run? partita run -n 4 -- PROGRAM ARGUMENTS...");
+  if (program.empty()) throw UsageError("which program? partita run -n 4 -- PROGRAM ARGUMENTS...");
   const Launcher launcher = wanted_launcher(options);
   const int given = std::max(options.ranks, options.threads);
   const int ranks = given > 0 ? given : usable_cores();
   if (launcher.kind == LauncherKind::none) throw std::runtime_error(launcher.problem);
   if (!launcher.module.empty() && !has_mpi(launcher.module)) {
-    fmt::print(stderr, "partita: note: {} starts ranks of an MPI that this Partita has no module for ({})\n",
+    fmt::print(stderr, "partita: note: {} starts ranks of an MPI for which this Partita has no module ({})\n",
                launcher.path, launcher.module);
   }
   if (options.dry) {
@@ -66,14 +67,14 @@ void run(const Options& options) {
 void describe(Subcommand& command, Options& options) {
   command.ranks(options.ranks, "ranks to start (the cores that this shell may use)");
   command.number("--threads", options.threads, 1,
-                 "instead: so many ranks on this machine, processes that need no MPI");
-  command.word("--launcher", options.launcher, "this launcher instead of the one found", "PROGRAM");
-  command.flag("-q,--quiet", options.quiet, "do not say which launcher it is");
-  command.flag("--dry-run", options.dry, "print the launcher's command line and do nothing");
+                 "instead of -n: start this number of ranks on this machine, without MPI");
+  command.word("--launcher", options.launcher, "use this launcher instead of the one found", "PROGRAM");
+  command.flag("-q,--quiet", options.quiet, "do not print which launcher is used");
+  command.flag("--dry-run", options.dry, "print the launcher's command line and exit");
   command.rest(options.program);
   command.footer(
       "partita run [OPTIONS] -- PROGRAM [ARGUMENTS...]\n"
-      "The exit code is that of the lowest rank that failed, 128 + signal where it was killed. More ranks "
+      "The exit code is that of the lowest rank that failed, or 128 + signal if it was killed. More ranks "
       "than\n"
       "cores are fine, ranks are not bound to cores, and survivors outlive a dead rank.\n\n" +
       examples("partita run -n 4 -- ./first\npartita run --threads 4 -- ./first\npartita run -n 2 -- python3 "

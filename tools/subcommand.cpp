@@ -116,7 +116,7 @@ Option Subcommand::op(MatmulOptions& how, const std::string& help) {
 
 Option Subcommand::reduce_dtype(MatmulOptions& how) {
   return parsed("--reduce-dtype", how.reduce_dtype, parse_dtype,
-                "in which ranks send each other sums of a multiply (their own)", "DTYPE")
+                "dtype of partial sums exchanged by ranks in a multiply (that of the sums)", "DTYPE")
       .offers(dtype_names());
 }
 

@@ -65,7 +65,7 @@ class Subcommand {
   }
 
   // Options that several subcommands have.
-  Option ranks(int& value, const std::string& help = "ranks to start (up to 4, one a core)");
+  Option ranks(int& value, const std::string& help = "ranks to start (up to 4, one per core)");
   Option distribution(const std::string& names, std::optional<Distribution>& value, const std::string& help,
                       const std::string& type = "");
   template <class Value>

@@ -126,13 +126,14 @@ void trace(const Options& options) {
 void describe(Subcommand& command, Options& options) {
   Question& question = options.question;
   command.choice("OPERATION", question.operation, operations, "redistribute, matmul or fft").required();
-  command.distribution("FROM", question.from, "distribution of the source (of A, of the input): slab:0, ...")
+  command.distribution("FROM", question.from, "distribution of the source (or A, or the input): slab:0, ...")
       .required();
-  command.distribution("TO", question.to, "of the destination (of B; of the result: what costs least)");
+  command.distribution("TO", question.to,
+                       "distribution of the destination (or B; of an FFT's result: the cheapest)");
   tools::describe(command, question);
   command.word("-o,--output", options.output, "the timeline, JSON (trace.json)", "FILE");
   command.number("--executions", options.executions, 1,
-                 "that are recorded, after a first one that is not (1)");
+                 "number of recorded executions, after an unrecorded first one (1)");
   command.footer(examples(
       "partita trace redistribute slab:0 slab:1 --shape 8192x8192 -n 4 -o trace.json\n"
       "partita trace matmul slab:0 slab:1 --shape 2000x2000x2000 -n 4\n"
@@ -140,7 +141,8 @@ void describe(Subcommand& command, Options& options) {
       "partita trace redistribute slab:0 slab:1 --shape 65536x16384 --dtype f32 --device cuda -n 4"));
 }
 
-const Register registered("trace", "a timeline of an operation, planned next to measured, for Perfetto",
+const Register registered("trace",
+                          "record a timeline of an operation, planned next to measured, for Perfetto",
                           describe, trace);
 
 }  // namespace partita::tools::trace_command

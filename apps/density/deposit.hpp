@@ -13,7 +13,7 @@ namespace density::passes {
 ///
 /// Particles that follow each other lie near each other, much as they began. So a group of them first adds
 /// what it has in memory of its own, a window on the cells around them, and then each cell of it once to the
-/// block. What lies outside of the window goes to the block at once.
+/// block. What is outside of the window goes to the block at once.
 struct Deposit {
   static constexpr int threads = 512;
   /// Of the window: the 9 cells of 8 particles in a row, and some more; along the last dimension those of two

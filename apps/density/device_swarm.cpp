@@ -35,7 +35,8 @@ std::vector<int> owners_of_planes(const pt::Layout& mesh) {
     owners.push_back(mesh.owner({plane, 0, 0}));
     if (mesh.owner({plane, shape[1] - 1, shape[2] - 1}) != owners.back())
       throw pt::UnsupportedError(
-          "density: on devices the mesh is to be cut along dimension 0 alone, not as " + mesh.to_string());
+          "density: on devices the mesh must be distributed along dimension 0 only, not as " +
+          mesh.to_string());
   }
   return owners;
 }

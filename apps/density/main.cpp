@@ -6,21 +6,23 @@
 
 int main(int count, char** words) {
   density::Program program;
-  CLI::App options("A particle-mesh universe, on all ranks of its launcher");
+  CLI::App options("Cosmological particle-mesh N-body simulation, on all ranks of its launcher");
   options.add_option("--box", program.settings.box, "Mpc/h along each dimension")->capture_default_str();
-  options.add_option("--cells", program.settings.cells, "of the mesh, likewise")->capture_default_str();
-  options.add_option("--particles", program.settings.particles, "likewise")->capture_default_str();
-  options.add_option("--seed", program.settings.seed, "of the field")->capture_default_str();
-  options.add_option("--from", program.settings.redshift, "redshift of the beginning")->capture_default_str();
-  options.add_option("--to", program.redshift, "redshift of the end")->capture_default_str();
-  options.add_option("--steps", program.steps, "in between")->capture_default_str();
-  options.add_option("-o,--output", program.output, "folder of what it writes")->capture_default_str();
-  options.add_option("--checkpoint-every", program.checkpoint_every, "steps; 0: never")
+  options.add_option("--cells", program.settings.cells, "mesh cells along each dimension")
+      ->capture_default_str();
+  options.add_option("--particles", program.settings.particles, "particles along each dimension")
+      ->capture_default_str();
+  options.add_option("--seed", program.settings.seed, "seed of the initial field")->capture_default_str();
+  options.add_option("--from", program.settings.redshift, "initial redshift")->capture_default_str();
+  options.add_option("--to", program.redshift, "final redshift")->capture_default_str();
+  options.add_option("--steps", program.steps, "number of steps")->capture_default_str();
+  options.add_option("-o,--output", program.output, "output folder")->capture_default_str();
+  options.add_option("--checkpoint-every", program.checkpoint_every, "steps between checkpoints; 0: never")
       ->capture_default_str();
   options.add_flag("--trace", program.trace, "record the last step, for Perfetto");
-  options.add_flag("--restart", program.restart, "go on from the folder's checkpoint");
+  options.add_flag("--restart", program.restart, "continue from the checkpoint in the folder");
   std::string device = "cpu";
-  options.add_option("--device", device, "where it computes")
+  options.add_option("--device", device, "device to compute on")
       ->check(CLI::IsMember({"cpu", "cuda"}))
       ->capture_default_str();
   CLI11_PARSE(options, count, words);

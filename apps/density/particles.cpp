@@ -115,7 +115,7 @@ State read_checkpoint(const pt::Context& context, const std::string& path, const
                       const std::string& run) {
   pt::Hdf5Attributes attributes = pt::read_hdf5_attributes(path, dataset);
   if (std::get<std::string>(attributes.at("run")) != run) {
-    throw pt::ArgumentError(path + " is of another run: " + std::get<std::string>(attributes.at("run")) +
+    throw pt::ArgumentError(path + " belongs to another run: " + std::get<std::string>(attributes.at("run")) +
                             ", not " + run);
   }
   const auto& counts = std::get<std::vector<std::int64_t>>(attributes.at("counts"));

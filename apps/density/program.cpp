@@ -48,7 +48,7 @@ void check_conservation(const pt::Context& context, const Universe& universe, co
   // Where nothing moves, momenta are what rounding makes of displacements.
   const double rounding = 1e-14 * settings.box * static_cast<double>(wanted);
   if (sum > 1e-9 * sizes + rounding)
-    throw pt::Error(fmt::format("momenta of {} in all add up to {}", sizes, sum));
+    throw pt::Error(fmt::format("momenta with magnitudes of {} in total add up to {}", sizes, sum));
 }
 
 /// Beside linear theory.

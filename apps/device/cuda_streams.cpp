@@ -6,7 +6,7 @@ namespace on_device::cuda {
 
 std::shared_ptr<void> make_stream() {
   int least = 0, greatest = 0;
-  check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "no priorities of streams");
+  check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "cannot query stream priorities");
   cudaStream_t stream = nullptr;
   check(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, greatest), "no stream");
   return {stream, [](void* made) { cudaStreamDestroy(static_cast<cudaStream_t>(made)); }};
@@ -21,7 +21,7 @@ std::shared_ptr<void> make_event() {
 void order(void* event, void* first, void* then) {
   const auto reached = static_cast<cudaEvent_t>(event);
   check(cudaEventRecord(reached, static_cast<cudaStream_t>(first)), "an event was not recorded");
-  check(cudaStreamWaitEvent(static_cast<cudaStream_t>(then), reached), "a stream does not wait");
+  check(cudaStreamWaitEvent(static_cast<cudaStream_t>(then), reached), "a stream cannot wait");
 }
 
 }  // namespace on_device::cuda

@@ -6,22 +6,24 @@
 
 int main(int count, char** words) {
   shallow_water::Program program;
-  CLI::App options("An ocean of shallow water, on all ranks of its launcher");
+  CLI::App options("Shallow-water ocean model, on all ranks of its launcher");
   options.add_option("--rows", program.settings.rows, "cells along y")->capture_default_str();
   options.add_option("--columns", program.settings.columns, "cells along x")->capture_default_str();
-  options.add_option("--spacing", program.settings.spacing, "of cells, in metres")->capture_default_str();
-  options.add_option("--steps", program.steps, "")->capture_default_str();
-  options.add_option("--look-every", program.look_every, "steps from picture to picture")
+  options.add_option("--spacing", program.settings.spacing, "size of a cell in metres")
       ->capture_default_str();
-  options.add_option("--distribution", program.distribution, "of [3, rows, columns], such as slab:1");
+  options.add_option("--steps", program.steps, "number of steps")->capture_default_str();
+  options.add_option("--look-every", program.look_every, "number of steps between pictures")
+      ->capture_default_str();
+  options.add_option("--distribution", program.distribution,
+                     "distribution of [3, rows, columns], such as slab:1");
   options.add_flag("--snapshots", program.snapshots, "write the state with each picture");
   options.add_flag("--checkpoints", program.checkpoints, "write checkpoint.h5 with each picture");
-  options.add_flag("--restart", program.restart, "go on from the folder's checkpoint");
-  options.add_flag("--trace", program.trace, "record one step more, for Perfetto");
-  options.add_option("--animation", program.animation, "a GIF of the pictures, into this file");
-  options.add_option("-o,--output", program.output, "folder of what it writes")->capture_default_str();
+  options.add_flag("--restart", program.restart, "continue from the checkpoint in the folder");
+  options.add_flag("--trace", program.trace, "record one additional step, for Perfetto");
+  options.add_option("--animation", program.animation, "write the pictures as an animated GIF to this file");
+  options.add_option("-o,--output", program.output, "output folder")->capture_default_str();
   std::string device = "cpu";
-  options.add_option("--device", device, "where it computes")
+  options.add_option("--device", device, "device to compute on")
       ->check(CLI::IsMember({"cpu", "cuda"}))
       ->capture_default_str();
   CLI11_PARSE(options, count, words);

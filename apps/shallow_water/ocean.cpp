@@ -27,7 +27,7 @@ pt::Layout layout_of(const pt::Context& context, const Settings& settings,
   for (int rank = 0; rank < context.size(); ++rank) {
     const std::int64_t held = layout.local_shape(rank)[0];
     if (held != 0 && held != fields)
-      throw pt::ArgumentError("an ocean is cut along rows and columns, not between its fields: " +
+      throw pt::ArgumentError("an ocean is distributed along rows and columns, not between its fields: " +
                               distribution.to_string());
   }
   return layout;
@@ -192,7 +192,7 @@ void Ocean<T>::read(const std::string& checkpoint) {
   using Complex = std::complex<T>;
   const pt::Hdf5Attributes attributes = pt::read_hdf5_attributes(checkpoint, dataset);
   if (std::get<std::vector<double>>(attributes.at("settings")) != settings_.numbers())
-    throw pt::ArgumentError(checkpoint + " is of another ocean: its settings differ");
+    throw pt::ArgumentError(checkpoint + " belongs to another ocean: its settings differ");
   steps_ = std::get<std::int64_t>(attributes.at("step"));
   const pt::Array both = pt::read_hdf5(context_, checkpoint, dataset, layout_.distribution(), ordinary);
   pt::Halo around(context_, both.operand(), {{0, 1, 1}, {0, 1, 1}, {false, false, true}});

@@ -79,7 +79,7 @@ void check(const Budget& now, const Budget& begin, std::int64_t step) {
   if (!std::isfinite(now.mass) || !std::isfinite(now.energy))
     throw pt::Error(
         fmt::format("shallow-water: after {} steps mass is {} and energy {}", step, now.mass, now.energy));
-  if (std::abs(now.mass / begin.mass - 1) > 1e-5) throw pt::Error("shallow-water: mass is lost");
+  if (std::abs(now.mass / begin.mass - 1) > 1e-5) throw pt::Error("shallow-water: mass is not conserved");
 }
 
 }  // namespace
@@ -87,7 +87,7 @@ void check(const Budget& now, const Budget& begin, std::int64_t step) {
 void run(const pt::Context& context, const Program& program) {
   namespace fs = std::filesystem;
   if (program.look_every < 1)
-    throw pt::ArgumentError(fmt::format("a picture every {} steps: at least every one", program.look_every));
+    throw pt::ArgumentError(fmt::format("a picture every {} steps: must be at least 1", program.look_every));
   const fs::path folder = program.output;
   report::make_folder(context, folder);
   const pt::Distribution distribution =

@@ -34,10 +34,11 @@ void write_checkpoint(const std::string& path, const Model& model, std::int64_t 
 std::int64_t read_checkpoint(const pt::Context& context, const std::string& path, Model& model) {
   const pt::Hdf5Attributes attributes = pt::read_hdf5_attributes(path, described);
   const auto run = attributes.find("run"), step = attributes.find("step");
-  if (run == attributes.end() || step == attributes.end()) throw pt::FileError(path + " is no checkpoint");
+  if (run == attributes.end() || step == attributes.end()) throw pt::FileError(path + " is not a checkpoint");
   const auto& settings = std::get<std::string>(run->second);
   if (settings != model.settings().text()) {
-    throw pt::ArgumentError(path + " is of another run: " + settings + ", not " + model.settings().text());
+    throw pt::ArgumentError(path + " belongs to another run: " + settings + ", not " +
+                            model.settings().text());
   }
   for (const Parameter& parameter : model.parameters().list()) {
     for (auto& [name, array] : datasets_of(parameter)) {

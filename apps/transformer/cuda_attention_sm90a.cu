@@ -23,7 +23,7 @@ Encode encode() {
     cudaDriverEntryPointQueryResult result{};
     check(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &symbol, 12000, cudaEnableDefault,
                                            &result),
-          "the driver makes no maps of tensors");
+          "the driver does not support tensor maps");
     return reinterpret_cast<Encode>(symbol);
   }();
   return found;
@@ -41,7 +41,8 @@ CUtensorMap map_of(const pt::View& view) {
                                    box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
                                    CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (result != CUDA_SUCCESS)
-    throw pt::Error("no map of a tensor: error " + std::to_string(static_cast<int>(result)) + " of CUDA");
+    throw pt::Error("cannot make a tensor map: error " + std::to_string(static_cast<int>(result)) +
+                    " of CUDA");
   return map;
 }
 
@@ -78,8 +79,10 @@ void with_size(const pt::View& query, F&& f) {
 
 bool has_fused_attention(int device) {
   int major = 0, minor = 0;
-  check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device), "no such device");
-  check(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device), "no such device");
+  check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device),
+        "the device does not exist");
+  check(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device),
+        "the device does not exist");
   return major == 9 && minor == 0;
 }
 

@@ -165,9 +165,9 @@ std::int64_t memory_of_a_rank(const pt::Context& context) {
 void require_memory(const Estimate& estimate, const Settings& settings, std::int64_t available) {
   if (estimate.bytes() <= available) return;
   throw pt::MemoryError(fmt::format(
-      "transformer: {} parameters take {} bytes on each rank ({} of arrays, {} of plans{}), and there are "
+      "transformer: {} parameters need {} bytes on each rank ({} of arrays, {} of plans{}), and there are "
       "{}; "
-      "more ranks, or a smaller model, will do",
+      "use more ranks or a smaller model",
       settings.parameters(), estimate.bytes(), estimate.array_bytes(), estimate.scratch_bytes(),
       estimate.context_bytes() > 0 ? fmt::format(", {} of the device's context", estimate.context_bytes())
                                    : "",

@@ -19,7 +19,7 @@ struct Program {
   std::int64_t look_every = 50;   ///< steps from line to line, and from checkpoint to checkpoint
   bool checkpoint = true;         ///< written at every look
   bool trace = false;             ///< the last step as trace.json, too
-  std::string restart = {};       ///< checkpoint to go on from
+  std::string restart = {};       ///< checkpoint to continue from
   std::string output = "output";  ///< folder
   SampleOptions sample = {};
 };

@@ -55,7 +55,8 @@ std::int64_t next_byte(const pt::Array& logits, std::int64_t token, double tempe
 
 std::string sample(Execution& execution, const Model& model, const SampleOptions& options) {
   if (options.prompt.empty()) throw pt::ArgumentError("transformer: a sample needs a prompt");
-  if (!(options.temperature >= 0)) throw pt::ArgumentError("transformer: a temperature is at least 0");
+  if (!(options.temperature >= 0))
+    throw pt::ArgumentError("transformer: the temperature must not be negative");
   Settings settings = model.settings();
   settings.batch = model.parameters().mesh().axes()[0].size;  // the fewest; the first is looked at
   Model reader(execution, settings, model.parameters());

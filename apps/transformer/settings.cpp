@@ -46,7 +46,7 @@ const Settings& checked(const Settings& settings, const pt::Mesh& mesh) {
   const std::int64_t data = mesh.axes()[0].size, tensor = mesh.axes()[1].size;
   require(settings.layers >= 1 && settings.heads >= 1 && settings.hidden >= 1 && settings.sequence >= 1 &&
               settings.batch >= 1,
-          "layers, heads, hidden, sequence and batch are at least 1");
+          "layers, heads, hidden, sequence and batch must be at least 1");
   require(settings.hidden % settings.heads == 0,
           fmt::format("hidden {} is not a multiple of {} heads", settings.hidden, settings.heads));
   require(
@@ -56,7 +56,7 @@ const Settings& checked(const Settings& settings, const pt::Mesh& mesh) {
       settings.heads % tensor == 0,
       fmt::format("{} heads cannot be distributed evenly over {} along \"tensor\"", settings.heads, tensor));
   require(settings.wide() == pt::Dtype::f32 || settings.wide() == pt::Dtype::f64,
-          fmt::format("it computes in bf16, f32 or f64, not in {}", pt::name(settings.dtype)));
+          fmt::format("the dtype must be bf16, f32 or f64, not {}", pt::name(settings.dtype)));
   return settings;
 }
 

@@ -13,8 +13,8 @@ struct Settings {
   std::int64_t layers = 2;
   std::int64_t heads = 4;
   std::int64_t hidden = 128;   ///< features of a token; a multiple of the heads
-  std::int64_t sequence = 32;  ///< tokens that are seen at once
-  std::int64_t batch = 32;     ///< sequences of a step, over all ranks
+  std::int64_t sequence = 32;  ///< sequence length in tokens
+  std::int64_t batch = 32;     ///< sequences per step, over all ranks
   std::uint64_t seed = 1;      ///< of the first weights, and of which parts of the text are read
   double learning_rate = 3e-3;
   std::int64_t warm_up = 20;  ///< steps in which the rate grows to that

@@ -32,7 +32,7 @@ void require(const char* name, Function& function) {
   function = reinterpret_cast<Function>(find(name));
   if (function == nullptr) {
     throw UnsupportedError(std::string(name) +
-                           " is not in the program: link ScaLAPACK behind libpartita_scalapack");
+                           " is not in the program: link ScaLAPACK after libpartita_scalapack");
   }
 }
 

@@ -18,7 +18,7 @@ double threshold_factor() {
     const double number = std::strtod(text, &end);
     if (*end == '\0' && number >= 0) return number;
     throw ArgumentError(std::string("PARTITA_SCALAPACK_THRESHOLD is \"") + text +
-                        "\"; it must be a number of 0 or more");
+                        "\"; it must be a number, 0 or more");
   }();
   return factor;
 }

@@ -36,10 +36,11 @@ Shape broadcast(std::string_view operation, const Shape& a, const Shape& b) {
   const int skipped = longer.size() - shorter.size();
   for (int i = 0; i < shorter.size(); ++i) {
     std::int64_t& extent = result[i + skipped];
-    check(extent == shorter[i] || extent == 1 || shorter[i] == 1,
-          "{}: the shapes {} and {} do not go together: along each dimension, counted from the last, extents "
-          "are equal or one of them is 1",
-          operation, to_string(a), to_string(b));
+    check(
+        extent == shorter[i] || extent == 1 || shorter[i] == 1,
+        "{}: the shapes {} and {} cannot be broadcast: along each dimension, counted from the last, extents "
+        "must be equal or one of them 1",
+        operation, to_string(a), to_string(b));
     if (extent == 1) extent = shorter[i];
   }
   return result;

@@ -61,7 +61,8 @@ void check_operand(const Joining& joining, std::string_view which, const Array& 
         "{}: an operand is {}, larger than the destination, {}", joining.name, to_string(operand.shape()),
         to_string(destination.shape()));
   check(arithmetic::suits(operand.layout(), destination.layout()),
-        "{}: the {} operand is {}, the destination {}: not every rank has what its part needs; {}",
+        "{}: the {} operand is {}, the destination {}: some ranks do not own the elements that their part "
+        "needs; {}",
         joining.name, which, operand.layout().to_string(), destination.layout().to_string(),
         remedy_for(which, operand.layout(), "destination", destination.layout()));
   check(!overlaps(operand.local(), destination.local()), "{}: an operand overlaps the destination",
@@ -79,8 +80,8 @@ std::array<std::byte, 16> number_of(const Joining& joining, Dtype dtype) {
     scalar->write(dtype, number.data());
   } catch (const ArgumentError&) {
     throw ArgumentError(
-        fmt::format("{}: the array is {}, and {} is no such number; convert the array with astype",
-                    joining.name, name(dtype), scalar->to_string()));
+        fmt::format("{}: {} is not representable in {}, the dtype of the array; convert it with astype",
+                    joining.name, scalar->to_string(), name(dtype)));
   }
   return number;
 }
@@ -188,7 +189,8 @@ const Array* model_of(const Joining& joining, const Shape& shape) {
     remedy = fmt::format("redistribute {} to Replicated()", which);
   }
   throw ArgumentError(
-      fmt::format("{}: the operands are {} and {}: not every rank has what a part of the result needs; {}",
+      fmt::format("{}: the operands are {} and {}: some ranks do not own the elements that their part of the "
+                  "result needs; {}",
                   joining.name, a.to_string(), b.to_string(), remedy));
 }
 

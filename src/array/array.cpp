@@ -55,16 +55,15 @@ namespace {
 
 void refuse_shared(bool shared, std::string_view operation, int rank) {
   check(!shared,
-        "{}: what is written has elements that share memory on rank {} (a stride of 0, or windows that "
-        "slide): it may only be read",
+        "{}: the destination has overlapping elements on rank {} (a stride of 0, or windows that "
+        "overlap): it is read-only",
         operation, rank);
 }
 
 void refuse_read_only(bool read_only, std::string_view operation, int rank) {
-  check(
-      !read_only,
-      "{}: what is written is const memory on rank {} (View::read_only): it may only be read; copy it first",
-      operation, rank);
+  check(!read_only,
+        "{}: the destination is const memory on rank {} (View::read_only): it is read-only; copy it first",
+        operation, rank);
 }
 
 }  // namespace

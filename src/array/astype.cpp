@@ -83,7 +83,7 @@ Array converted(std::string_view operation, const Array& array, Dtype dtype, con
     arrays::require_stream_of_device(operation, on_device || space != array.local().space, stream);
     if (!on_device) devices::follow(*context, operation, stream);
     check(!loses,
-          "astype: {} numbers do not become {}: write the part that is meant, or the absolute value, into a "
+          "astype: {} cannot be converted to {}: write the real part, or the absolute value, into a "
           "real array (for_each_local, fill)",
           name(array.dtype()), name(dtype));
     const std::optional<Partial> partial = array.layout().partial();

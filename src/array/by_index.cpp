@@ -49,10 +49,9 @@ std::vector<std::int64_t> local_indices(const Array& array, int axis) {
 
 detail::LocalLoops detail::local_loops(const Array& array) {
   const View& part = array.local();
-  check<UnsupportedError>(
-      part.space == MemorySpace::host,
-      "for_each_local: this part lies in device memory; use fill(array, f), or copy it to "
-      "an array in host memory and back");
+  check<UnsupportedError>(part.space == MemorySpace::host,
+                          "for_each_local: this part is in device memory; use fill(array, f), or copy it to "
+                          "an array in host memory and back");
   LocalLoops result;
   result.empty = volume(part.extents) == 0;
   for (int d = 0; d < array.shape().size(); ++d)

@@ -58,7 +58,7 @@ Array embed(const Context& context, const Array& array, std::span<const int> ran
     check(member == array.valid(), "embed: rank {} {} in the list {}, but its array is {}", state->rank(),
           member ? "is" : "is not", ranks_text(ranks), array.valid() ? "valid" : "not valid");
     check(!member || array.layout().ranks() == static_cast<int>(ranks.size()),
-          "embed: the array lives on {} ranks, but the list is {}", member ? array.layout().ranks() : 0,
+          "embed: the array is on {} ranks, but the list is {}", member ? array.layout().ranks() : 0,
           ranks_text(ranks));
     if (member) check_numbering("embed", ranks, array.context_state()->rank(), state->rank());
     return {{"ranks", ranks_text(ranks)}};
@@ -82,7 +82,7 @@ Array restrict_to(const Context& subgroup, const Array& array, std::span<const i
   std::optional<Layout> layout;
   runtime::collectively(*state, "restrict_to", [&]() -> std::vector<Fact> {
     check(static_cast<int>(ranks.size()) == state->size(),
-          "restrict_to: {} ranks are named, the subgroup has {}", ranks.size(), state->size());
+          "restrict_to: the list has {} ranks, but the subgroup has {}", ranks.size(), state->size());
     check_numbering("restrict_to", ranks, state->rank(), array.context_state()->rank());
     layout = array.layout().restricted(ranks);
     return {{"layout", layout->to_string()}, {"ranks", ranks_text(ranks)}};

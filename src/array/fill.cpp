@@ -11,7 +11,7 @@ namespace partita {
 
 void fill(Array& array, const void* value) {
   const View& local = array.local();
-  check(value != nullptr, "fill: a null pointer is no element");
+  check(value != nullptr, "fill: the value is a null pointer");
   arrays::check_written("fill", array);
   if (local.space == MemorySpace::device) {
     devices::require_no_capture(*array.context_state(), "fill");
@@ -25,7 +25,7 @@ void fill(Array& array, const void* value) {
 
 void fill(Array& array, const void* value, Stream stream) {
   const bool on_device = array.local().space == MemorySpace::device;
-  check(value != nullptr, "fill: a null pointer is no element");
+  check(value != nullptr, "fill: the value is a null pointer");
   arrays::check_written("fill", array);
   arrays::require_stream_of_device("fill", on_device, stream);
   if (!on_device) return fill(array, value);

@@ -22,7 +22,7 @@ void arrays::check_context(std::string_view operation, const ContextState& conte
                            const Array& array, std::string_view what) {
   check(array.context_state().get() == &context,
         "{}: {} and {} belong to different contexts; make both in one context, or use embed or restrict_to "
-        "where one context is a sub-group of the other",
+        "if one context is a sub-group of the other",
         operation, whose, what);
 }
 

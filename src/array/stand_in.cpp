@@ -21,7 +21,7 @@ Operand as_planned(const Operand& operand, MemorySpace other) {
 void check_stands_for(const Operand& planned, const Array& given, std::string_view operation,
                       std::string_view name) {
   check(given.local().space == MemorySpace::host,
-        "{}: {} lies in device memory, but the plan was made for host memory", operation, name);
+        "{}: {} is in device memory, but the plan was made for host memory", operation, name);
   check(given.dtype() == planned.dtype &&
             (given.layout() == planned.layout || given.layout().equivalent(planned.layout)),
         "{}: {} is {} {}, but the plan was made for {} {}", operation, name, partita::name(given.dtype()),

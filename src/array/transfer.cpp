@@ -136,7 +136,7 @@ void convert_on_device(ContextState& context, const View& from, const View& to, 
 }
 
 void require_stream_of_device(std::string_view caller, bool is_device, Stream stream) {
-  check<UnsupportedError>(is_device || !stream.given, "{}: host memory has no streams", caller);
+  check<UnsupportedError>(is_device || !stream.given, "{}: streams require device memory", caller);
 }
 
 void require_no_capture_together(ContextState& context, std::string_view operation_that_waits) {
@@ -147,7 +147,7 @@ void require_no_capture_together(ContextState& context, std::string_view operati
 void require_own_device(std::string_view caller, const ContextState& context, const View& view) {
   if (view.space == MemorySpace::host) return;
   check<UnsupportedError>(context.device != nullptr,
-                          "{}: a view is of device memory, but the context has no device", caller);
+                          "{}: a view is in device memory, but this context has no device", caller);
   const int own = context.device_index(view.space);
   check(view.device < 0 || view.device == own, "{}: a view is of device {}, but the context's is device {}",
         caller, view.device, own);
@@ -157,11 +157,11 @@ void require_own_device(std::string_view caller, const ContextState& context, co
 void require_aligned(std::string_view caller, const View& view, int rank) {
   if (view.space == MemorySpace::host || view.data == nullptr || volume(view.extents) == 0) return;
   const auto address = reinterpret_cast<std::uintptr_t>(view.data);
-  check(
-      address % static_cast<std::uintptr_t>(size_of(view.dtype)) == 0,
-      "{}: the device memory of rank {} begins at address {:#x}, which is no multiple of {} bytes, the size "
-      "of {}; devices cannot read it: copy it to aligned memory first",
-      caller, rank, address, size_of(view.dtype), name(view.dtype));
+  check(address % static_cast<std::uintptr_t>(size_of(view.dtype)) == 0,
+        "{}: the device memory of rank {} begins at address {:#x}, which is not a multiple of {} bytes, the "
+        "size "
+        "of {}; devices cannot read it: copy it to aligned memory first",
+        caller, rank, address, size_of(view.dtype), name(view.dtype));
 }
 
 Array on_host(const Array& array) {

@@ -85,7 +85,7 @@ void check_view(std::string_view operation, const View& local, const Layout& lay
                           "the local part of rank {} is device memory, but the context has no device", rank);
   const int own = context.device_index(local.space);
   check(local.device < 0 || local.device == own,
-        "the local part of rank {} is said to be memory of device {}, but the context's is device {}", rank,
+        "the local part of rank {} is declared as memory of device {}, but the context uses device {}", rank,
         local.device, own);
   arrays::require_aligned(operation, local, rank);
 }
@@ -106,7 +106,7 @@ void arrays::check_whose_memory(const ContextState& context, const View& local) 
   const int rank = context.rank();
   if (local.space == MemorySpace::host) {
     check(found.of_host,
-          "the local part of rank {} is said to be host memory, but it is memory of device {}: its "
+          "the local part of rank {} is declared as host memory, but it is memory of device {}: its "
           "View::space must be MemorySpace::device",
           rank, found.owner);
   } else {
@@ -114,8 +114,9 @@ void arrays::check_whose_memory(const ContextState& context, const View& local) 
           "the local part of rank {} is memory of device {}, but the context's is device {}", rank,
           found.owner, device.index());
     check(found.of_device,
-          "the local part of rank {} is said to be device memory, but it is host memory that the device does "
-          "not know: its View::space must be MemorySpace::host",
+          "the local part of rank {} is declared as device memory, but it is host memory that the device "
+          "cannot "
+          "access: its View::space must be MemorySpace::host",
           rank);
   }
 }

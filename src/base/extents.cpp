@@ -9,11 +9,11 @@
 namespace partita {
 
 void detail::refuse_extent(std::uint64_t value) {
-  throw ArgumentError(fmt::format("{} is no extent, index or stride: it is beyond 2^63 - 1", value));
+  throw ArgumentError(fmt::format("{} is not an extent, index or stride: it exceeds 2^63 - 1", value));
 }
 
 void detail::refuse_dimension(int dimension, int dimensions) {
-  throw ArgumentError(fmt::format("there is no dimension {} where there are {}", dimension, dimensions));
+  throw ArgumentError(fmt::format("dimension {} is out of range: there are {}", dimension, dimensions));
 }
 
 Extents::Extents(std::initializer_list<detail::Extent> values) {

@@ -13,7 +13,7 @@ namespace collective {
 // In slices: reduce-scatter, then all-gather (Rabenseifner 2004). Of n bytes a rank reads 2 n (P - 1) / P
 // from its peers, instead of n (P - 1).
 Plan plan_all_reduce(const Request& request) {
-  return plan_joining(request, "all join slices of it, then all read all slices");
+  return plan_joining(request, "all ranks reduce slices of it, then all read all slices");
 }
 
 Call all_reducing_call(std::string_view operation, const View& source, const View& destination,

@@ -48,7 +48,7 @@ void all_to_all(const Context& context, const View& source, const View& destinat
   };
   call.layouts = [&] {
     const Layout rows = by_rank(source.extents, ranks);
-    check(!source.extents.empty(), "all_to_all: the parts need a dimension to stand along");
+    check(!source.extents.empty(), "all_to_all: the parts need at least one dimension");
     return std::vector<Layout>{rows, Layout(Slab(1), rows.shape(), ranks)};
   };
   call.writes_in_place = true;

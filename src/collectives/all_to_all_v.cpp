@@ -67,10 +67,10 @@ Counts agreed_counts(ContextState& context, std::span<const std::int64_t> send,
   for (std::size_t rank = 0; rank < ranks; ++rank) {
     const std::vector<std::int64_t>& numbers = all[rank];
     check(numbers.size() == 2 * ranks + 1 && numbers[0] == static_cast<std::int64_t>(ranks),
-          "all_to_all_v: rank {} gives {} and {} counts, but there are {} ranks", rank, numbers[0],
+          "all_to_all_v: rank {} passes {} and {} counts, but there are {} ranks", rank, numbers[0],
           static_cast<std::int64_t>(numbers.size()) - 1 - numbers[0], ranks);
     for (std::size_t i = 1; i < numbers.size(); ++i) {
-      check(numbers[i] >= 0, "all_to_all_v: rank {} gives a count of {}", rank, numbers[i]);
+      check(numbers[i] >= 0, "all_to_all_v: rank {} passes a count of {}", rank, numbers[i]);
     }
     std::int64_t given = 0, taken = 0;
     for (std::size_t i = 0; i < ranks; ++i) {
@@ -212,7 +212,7 @@ void all_to_all_v(const Context& context, const View& source, const View& destin
     check_apart("all_to_all_v", source, destination);
   };
   call.layouts = [&] {
-    check(!rest.empty(), "all_to_all_v: the parts need a dimension to stand along");
+    check(!rest.empty(), "all_to_all_v: the parts need at least one dimension");
     std::vector<Layout> layouts;
     for (const auto& length : {sent, received}) {
       Shape shape = rest;

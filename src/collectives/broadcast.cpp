@@ -27,8 +27,9 @@ Plan plan_broadcast(const Request& request, int root) {
   }
   if (request.pulls()) return plan_single_redistribution(request);
   const bool is_small = volume(shape) * size_of(source.dtype) <= small_bytes;
-  Chain chain(request, names, is_small ? "whole" : "slices",
-              is_small ? "small: all read the whole" : "large: slices to all, then all read all slices");
+  Chain chain(
+      request, names, is_small ? "whole" : "slices",
+      is_small ? "small: all read the whole" : "large: slices to all ranks, then all read all slices");
   const Layout between = is_small ? at_root(shape, root, ranks) : slices(shape, ranks);
   const int scratch = chain.add_array("in between", between, source.dtype);
   is_small ? chain.copy_own(0, scratch) : chain.redistribute(0, scratch);

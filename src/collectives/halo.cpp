@@ -103,7 +103,7 @@ class HaloRunner {
     context_.require_usable("halo");
     check(started_, "halo: finish() without a start()");
     check(context_.started.front() == this,
-          "halo: another exchange of this context was started earlier and is to be finished first");
+          "halo: another exchange of this context was started earlier: finish it first");
     arrays::require_stream_of_device("halo", space_ == MemorySpace::device, stream);
     started_ = false;
     context_.started.erase(context_.started.begin());
@@ -171,7 +171,7 @@ class HaloRunner {
 
   void check_sums(const Layout& layout) const {
     check(!layout.is_replicated(),
-          "halo: what is added to the replicas of {} would be added once a rank; redistribute it first",
+          "halo: sums into the replicated array {} would be added once per rank; redistribute it first",
           layout.to_string());
     check(is_defined(Reduction::sum, dtype_), "halo: no sum is defined for {}", name(dtype_));
   }

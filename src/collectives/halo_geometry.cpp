@@ -102,7 +102,7 @@ Shape largest(const Halos& halos, const std::function<Shape(int)>& shape_of) {
 
 Halos make_halos(const Layout& layout, const HaloOptions& options) {
   const int dimensions = layout.dimensions();
-  check(dimensions < max_dimensions, "halo: an array of {} dimensions is too much: at most {}", dimensions,
+  check(dimensions < max_dimensions, "halo: an array of {} dimensions; at most {} are supported", dimensions,
         max_dimensions - 1);
   check(!layout.partial(), "halo: the array ({}) is partial: reduce it first", layout.to_string());
   const Extents lower = widths(options.lower, Extents::filled(dimensions, 0), dimensions, "lower");
@@ -128,7 +128,7 @@ std::optional<Box::Bounds> box_of(const Layout& layout, int rank) {
   Box::Bounds box;
   for (const IndexSet& set : region.sets) {
     check(set.is_range(),
-          "halo: the part of rank {} is {}, which is no box ({}); redistribute the array first", rank,
+          "halo: the part of rank {} is {}, which is not a box ({}); redistribute the array first", rank,
           to_string(region), layout.to_string());
     box.lower.push_back(set.front());
     box.upper.push_back(set.back() + 1);

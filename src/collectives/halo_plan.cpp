@@ -48,7 +48,7 @@ Plan plan_halo(const Request& request, const HaloOptions& options, const Layout&
 
 PostedHalo plan_posted_halo(const Request& request, const Halos& halos, std::int64_t most_bytes,
                             HaloWay way) {
-  Chain chain(request, names_of(way), "exchange", "all pieces are given before any is taken");
+  Chain chain(request, names_of(way), "exchange", "all pieces are sent before any is received");
   copy_own_part(chain, halos.layout, request.rank, way);
   const GivenBy given_by = [&](int rank) { return halo_pieces(halos, request.topology, rank, way).given; };
   const auto [from, to] = ends(way);

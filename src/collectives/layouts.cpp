@@ -56,7 +56,7 @@ Layout by_rank(const Shape& shape, int ranks) {
 }
 
 Shape with_first(std::int64_t first, const Shape& shape) {
-  check(shape.size() < max_dimensions, "views of {} dimensions are too many for it: at most {}", shape.size(),
+  check(shape.size() < max_dimensions, "views of {} dimensions; at most {} are supported", shape.size(),
         max_dimensions - 1);
   Shape result{first};
   for (const std::int64_t extent : shape) result.push_back(extent);

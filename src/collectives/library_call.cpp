@@ -26,10 +26,11 @@ LibraryCall::LibraryCall(ContextState& context, const Call& call)
 }
 
 void LibraryCall::refuse_capture() const {
-  throw UnsupportedError(fmt::format(
-      "{}: {} does it, and that is not captured into graphs; PARTITA_DEVICE_COLLECTIVES=own has it "
-      "done by plans that are",
-      operation_, context_.device_group()->name()));
+  throw UnsupportedError(
+      fmt::format("{}: {} executes this call, which cannot be captured into graphs; set "
+                  "PARTITA_DEVICE_COLLECTIVES=own to use "
+                  "done by plans that are",
+                  operation_, context_.device_group()->name()));
 }
 
 void LibraryCall::run(std::span<const View> views, Stream stream) {

@@ -41,7 +41,7 @@ void check_counts(std::string_view operation, std::span<const std::int64_t> coun
 
 Shape whole_of(std::string_view operation, const Shape& part, std::span<const std::int64_t> counts,
                int ranks) {
-  check(!part.empty(), "{}: the parts need a dimension along which they stand one after the other",
+  check(!part.empty(), "{}: the parts need at least one dimension, along which they are concatenated",
         operation);
   return joined(part, counts, ranks);
 }

@@ -81,8 +81,8 @@ void check_fits(const MessageHeader& come, const MessageHeader& wanted, int from
 std::string awaited_text(int from, std::int64_t tag, const std::deque<UnexpectedMessage>& others) {
   constexpr std::size_t most = 8;
   std::string text = fmt::format("a message of rank {} with tag {}", from, tag);
-  if (others.empty()) return text + "; no other message of it lies here";
-  text += "; of it lie here and are not asked for: ";
+  if (others.empty()) return text + "; no other message from it has arrived";
+  text += "; other messages from it that have arrived: ";
   for (std::size_t i = 0; i < std::min(others.size(), most); ++i) {
     const MessageHeader& header = others[i].header;
     text += fmt::format("{}tag {} ({})", i == 0 ? "" : ", ", header.tag, content_text(header));

@@ -49,7 +49,7 @@ Plan plan_joining(const Request& request, const char* how_in_slices) {
   const bool on_device = request.operands[0].space == MemorySpace::device;
   const std::int64_t small = on_device ? small_device_bytes : small_bytes;
   if (volume(source.shape()) * size_of(dtype) <= small) {
-    Chain chain(request, names, "whole", "small: who wants the result reads all contributions");
+    Chain chain(request, names, "whole", "small: each receiver of the result reads all contributions");
     const int scratch = chain.add_array("contributions", source, dtype);
     chain.copy_own(0, scratch);
     chain.redistribute(scratch, 1);

@@ -56,7 +56,7 @@ Plan plan_scan(const Request& request, Reduction reduction, bool exclusive) {
   const Dtype dtype = request.operands[0].dtype;
   const int ranks = request.ranks();
   constexpr const char* names[] = {"source", "destination"};
-  Chain chain(request, names, "columns", "every rank joins a slice of all sources");
+  Chain chain(request, names, "columns", "every rank accumulates a slice of all sources");
   Shape one = source.shape();
   one[0] = 0;
   const Layout columns =

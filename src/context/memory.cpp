@@ -113,7 +113,8 @@ void* symmetric_peer(const Context& context, const void* pointer, int rank) {
   check(rank >= 0 && rank < state.size(), "symmetric memory: rank {} is not one of the {} ranks", rank,
         state.size());
   const std::int64_t offset = heap_of(state).offset_of(pointer);
-  check<MemoryError>(offset >= 0, "symmetric memory: the pointer is in no live block of this context's heap");
+  check<MemoryError>(offset >= 0,
+                     "symmetric memory: the pointer is not in a live block of this context's heap");
   return heap_of(state).at(rank, offset);
 }
 

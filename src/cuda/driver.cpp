@@ -59,7 +59,7 @@ std::string text_of(cudaError_t error) {
 void check_cuda(cudaError_t error, std::string_view what) {
   if (error == cudaSuccess) return;
   (void)cudaGetLastError();  // so that the next call does not report it again
-  check<MemoryError>(error != cudaErrorMemoryAllocation, "no memory left on the device: {}: {}", what,
+  check<MemoryError>(error != cudaErrorMemoryAllocation, "out of device memory: {}: {}", what,
                      text_of(error));
   throw Error(fmt::format("{}: {}", what, text_of(error)));
 }

@@ -16,7 +16,7 @@ std::atomic<Accelerators*> replacement{nullptr};
 
 std::unique_ptr<memory::NodeMemory> PhysicalDevice::share_memory_of_library(runtime::Runtime&,
                                                                             const Topology&) {
-  throw UnsupportedError(fmt::format("{} knows no NVSHMEM", name()));
+  throw UnsupportedError(fmt::format("{} does not support NVSHMEM", name()));
 }
 
 std::uint64_t device_identity(const runtime::Runtime& state, const PhysicalDevice& device) {

@@ -110,10 +110,10 @@ bool CublasLtProduct::takes(const GemmPlaces& places) const {
 
 std::vector<CublasLtAnswer> CublasLtProduct::ask(std::size_t workspace_bytes) const {
   CublasLtDescriptor made = nullptr;
-  require(library_.make_preference(&made), "say what is preferred");
+  require(library_.make_preference(&made), "set the preferences");
   const Descriptor preference(made, {library_.destroy_preference});
   const auto prefer = [&](int which, const auto& value) {
-    require(library_.set_preference(made, which, &value, sizeof value), "say what is preferred");
+    require(library_.set_preference(made, which, &value, sizeof value), "set the preferences");
   };
   prefer(static_cast<int>(CublasLtPreference::workspace_bytes), std::uint64_t{workspace_bytes});
   for (int operand = 0; operand < 4; ++operand) {

@@ -79,7 +79,7 @@ Stream CudaAccelerator::made(std::size_t number) {
 
 bool CudaAccelerator::captures(Stream stream) {
   const cudaStreamCaptureStatus status = capture_status(cuda::native(stream));
-  check(status != cudaStreamCaptureStatusInvalidated, "the capture of this stream has been broken off");
+  check(status != cudaStreamCaptureStatusInvalidated, "the capture of this stream has been invalidated");
   return status == cudaStreamCaptureStatusActive;
 }
 
@@ -92,7 +92,7 @@ std::weak_ptr<const void> CudaAccelerator::graph_of(Stream stream) {
   cuda::check_cuda(
       cuda::CudaDriver::get().capture_info(cuda::native(stream), &status, nullptr, &graph, nullptr, nullptr),
       what);
-  check(status == CU_STREAM_CAPTURE_STATUS_ACTIVE, "the capture of this stream has been broken off");
+  check(status == CU_STREAM_CAPTURE_STATUS_ACTIVE, "the capture of this stream has been invalidated");
   using Sign = std::shared_ptr<const int>;
   auto sign = std::make_unique<Sign>(std::make_shared<const int>(0));
   std::weak_ptr<const void> result = *sign;

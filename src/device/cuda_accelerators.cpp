@@ -19,7 +19,7 @@ int attribute(CUdevice_attribute which, int device) {
 
 DeviceReport::One describe(int device, int count) {
   cudaDeviceProp found{};
-  cuda::check_cuda(cudaGetDeviceProperties(&found, device), "look at the device");
+  cuda::check_cuda(cudaGetDeviceProperties(&found, device), "query the device");
   DeviceReport::One one;
   one.name = found.name;
   one.memory_bytes = static_cast<std::int64_t>(found.totalGlobalMem);

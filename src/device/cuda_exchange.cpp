@@ -19,7 +19,7 @@ kernels::cuda::Job job_of(const PlacedCopy& one) {
 
 kernels::cuda::Nest kernel_nest(const kernels::StridedCopy& nest) {
   check<UnsupportedError>(nest.loops.size() <= kernels::cuda::Nest::most_loops,
-                          "a strided copy of {} loops; devices take up to {}", nest.loops.size(),
+                          "a strided copy of {} loops; devices support up to {}", nest.loops.size(),
                           kernels::cuda::Nest::most_loops);
   kernels::cuda::Nest result;
   result.loops = static_cast<int>(nest.loops.size());

@@ -18,9 +18,9 @@ constexpr int float8_capability = 89;                             // Ada, Hopper
 int compute_capability(int device) {
   int major = 0, minor = 0;
   cuda::check_cuda(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device),
-                   "look at the device");
+                   "query the device");
   cuda::check_cuda(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device),
-                   "look at the device");
+                   "query the device");
   return 10 * major + minor;
 }
 
@@ -154,14 +154,14 @@ void CudaMath::gemm(const DeviceProduct& product, const GemmPlaces& places, std:
   constexpr int launches = 3;  // at most: a library may cut along k, and joins the sums
   device_.launching(stream, launches);
   invariant(multiplies(what.a.dtype, what.b.dtype, what.result),
-            "cuBLAS was asked for products of {} into {}", partita::name(what.a.dtype),
+            "cuBLAS does not support products of {} into {}", partita::name(what.a.dtype),
             partita::name(what.result));
   const CublasFactor of_product(alpha, what.result), of_c(beta, what.result);
   const auto& light = static_cast<const CudaProduct&>(product).light;
   if (light && light->takes(places)) {
     return check_light(light->multiply(places, of_product.bytes, of_c.bytes, workspace_, stream));
   }
-  invariant(what.ends_with_sums() && !what.is_narrow(), "cuBLAS was asked for more than it has");
+  invariant(what.ends_with_sums() && !what.is_narrow(), "cuBLAS does not support this product");
   by_cublas(what, places, of_product, of_c, stream);
 }
 

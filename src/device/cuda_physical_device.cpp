@@ -24,9 +24,9 @@ CudaPhysicalDevice::CudaPhysicalDevice(int index) : index_(index) {
   (void)cuda::CudaDriver::get();
   check_suitable();
   cuda::check_cuda(cudaDeviceGetAttribute(&multiprocessors_, cudaDevAttrMultiProcessorCount, index_),
-                   "look at the device");
+                   "query the device");
   cuda::check_cuda(cudaDeviceGetAttribute(&reaches_all_host_memory_, cudaDevAttrPageableMemoryAccess, index_),
-                   "look at the device");
+                   "query the device");
   use();
   cuda::check_cuda(cudaFree(nullptr), "start the device");
   cuda::check_launch(kernels::cuda::load_copy_kernels(), "load the kernels");
@@ -49,9 +49,9 @@ CudaPhysicalDevice::CudaPhysicalDevice(int index) : index_(index) {
 void CudaPhysicalDevice::check_suitable() {
   int major = 0, minor = 0, addresses = 0;
   cuda::check_cuda(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, index_),
-                   "look at the device");
+                   "query the device");
   cuda::check_cuda(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, index_),
-                   "look at the device");
+                   "query the device");
   check<UnsupportedError>(
       10 * major + minor >= PARTITA_CUDA_LEAST_ARCHITECTURE,
       "device {} has compute capability {}.{}; this build has kernels from {}.{} on (build "
@@ -61,8 +61,7 @@ void CudaPhysicalDevice::check_suitable() {
   overlaps_launches_ = major >= 9;
   cuda::CudaDriver::get().device_attribute(&addresses,
                                            CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, index_);
-  check<UnsupportedError>(addresses != 0, "device {} does not offer management of its virtual memory",
-                          index_);
+  check<UnsupportedError>(addresses != 0, "device {} does not support virtual memory management", index_);
 }
 
 std::string CudaPhysicalDevice::name() const {
@@ -71,13 +70,13 @@ std::string CudaPhysicalDevice::name() const {
 
 std::string CudaPhysicalDevice::model() const {
   cudaDeviceProp found{};
-  cuda::check_cuda(cudaGetDeviceProperties(&found, index_), "look at the device");
+  cuda::check_cuda(cudaGetDeviceProperties(&found, index_), "query the device");
   return found.name;
 }
 
 std::string CudaPhysicalDevice::identity() const {
   cudaDeviceProp found{};
-  cuda::check_cuda(cudaGetDeviceProperties(&found, index_), "look at the device");
+  cuda::check_cuda(cudaGetDeviceProperties(&found, index_), "query the device");
   return {std::begin(found.uuid.bytes), std::end(found.uuid.bytes)};
 }
 
@@ -114,7 +113,7 @@ FoundMemory CudaPhysicalDevice::find_memory(const void* address) {
   use();
   const cuda::CudaBesideCaptures unharmed;
   cudaPointerAttributes found{};
-  cuda::check_cuda(cudaPointerGetAttributes(&found, address), "ask whose memory it is");
+  cuda::check_cuda(cudaPointerGetAttributes(&found, address), "query the owner of memory");
   switch (found.type) {
     case cudaMemoryTypeDevice:
       return {false, found.device == index_, found.device};
@@ -138,7 +137,7 @@ std::unique_ptr<memory::NodeMemory> CudaPhysicalDevice::share_memory_of_library(
   const auto free_bytes = [this] {
     use();
     std::size_t free = 0, whole = 0;
-    cuda::check_cuda(cudaMemGetInfo(&free, &whole), "look at the device's memory");
+    cuda::check_cuda(cudaMemGetInfo(&free, &whole), "query the device's memory");
     return static_cast<std::int64_t>(free);
   };
   return std::make_unique<memory::NvshmemNodeMemory>(
@@ -156,7 +155,7 @@ void CudaPhysicalDevice::copy_past(void* to, const void* from, std::int64_t byte
   for (cudaError_t state = cudaStreamQuery(past_.get()); state != cudaSuccess;
        state = cudaStreamQuery(past_.get())) {
     if (state != cudaErrorNotReady) cuda::check_cuda(state, "copy");
-    check<Error>(std::chrono::steady_clock::now() - start < longest, "device {} does not answer", index_);
+    check<Error>(std::chrono::steady_clock::now() - start < longest, "device {} does not respond", index_);
     std::this_thread::sleep_for(5us);
   }
   (void)cudaGetLastError();

@@ -15,8 +15,8 @@ CudaOrigin::CudaOrigin() {
   double closest = std::numeric_limits<double>::infinity();
   for (int look = 0; look < looks; ++look) {
     const double before = host_clock();
-    cuda::check_cuda(cudaEventRecord(candidate.get(), stream.get()), "look at the device's clock");
-    cuda::check_cuda(cudaStreamSynchronize(stream.get()), "look at the device's clock");
+    cuda::check_cuda(cudaEventRecord(candidate.get(), stream.get()), "query the device's clock");
+    cuda::check_cuda(cudaStreamSynchronize(stream.get()), "query the device's clock");
     const double after = host_clock();
     if (after - before >= closest) continue;
     closest = after - before;

@@ -59,7 +59,7 @@ class CufftPlan final : public PreparedFft {
   using Numbers = std::array<long long, DeviceFft::most_dimensions>;
 
   void make() {
-    check_cufft(library_.set_auto_allocation(handle_, 0), "leave the workspace to us");
+    check_cufft(library_.set_auto_allocation(handle_, 0), "turn off automatic work areas");
     Numbers n{}, from{}, to{};
     std::ranges::copy(what.n, n.begin());
     std::ranges::copy(what.from.embed, from.begin());

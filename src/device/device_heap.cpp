@@ -48,8 +48,7 @@ std::string share_by_library(DeviceRuntime& state) {
 void warn(const DeviceRuntime& state, const std::string& why) {
   if (state.rank() != 0) return;
   state.log->warn(fmt::format(
-      "the devices' memories cannot be reached by their peers ({}); going on with messages through the host",
-      why));
+      "peers cannot access each other's device memory ({}); using messages through the host", why));
 }
 
 void share_alone(DeviceRuntime& state) {
@@ -73,8 +72,7 @@ void make_device_heap(DeviceRuntime& state, DeviceHeap wanted) {
   if (!why_not_library.empty()) {
     return warn(state, fmt::format("{}; {}", why, why_not_library)), share_alone(state);
   }
-  if (state.rank() == 0)
-    state.log->info(fmt::format("the heap of the devices lies in NVSHMEM's memory ({})", why));
+  if (state.rank() == 0) state.log->info(fmt::format("the device heap uses NVSHMEM's memory ({})", why));
 }
 
 }  // namespace partita::devices

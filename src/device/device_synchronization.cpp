@@ -71,7 +71,7 @@ bool own_stream_is_captured(const DeviceRuntime& state) {
 void require_no_capture(const DeviceRuntime& state, std::string_view operation, std::string_view what) {
   check<UnsupportedError>(
       !own_stream_is_captured(state),
-      "{}: {} waits for the context's own stream, which is being captured into a graph: do "
+      "{}: {} waits for the context's own stream, which is being captured into a graph: call "
       "it before the capture, or capture a stream of your own",
       operation, what);
 }
@@ -162,7 +162,7 @@ void await_streams(DeviceRuntime& state, std::string_view operation,
   const auto end = std::chrono::steady_clock::now() + state.options.deadline;
   try {
     while (!state.failed() && !done()) {
-      check<TimeoutError>(std::chrono::steady_clock::now() < end, "{}: the device does not come to its end",
+      check<TimeoutError>(std::chrono::steady_clock::now() < end, "{}: the device does not finish",
                           operation);
       std::this_thread::sleep_for(20us);
     }

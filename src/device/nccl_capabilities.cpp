@@ -26,7 +26,7 @@ std::vector<NcclCapabilities> exchange_capabilities(DeviceRuntime& state, std::s
 
 std::string obstacle(const std::vector<NcclCapabilities>& offers) {
   for (std::size_t i = 0; i < offers.size(); ++i) {
-    if (offers[i].version == 0) return fmt::format("rank {} has none that can be used", i);
+    if (offers[i].version == 0) return fmt::format("rank {} has no usable one", i);
     if (offers[i].version != offers[0].version) return fmt::format("ranks 0 and {} have different ones", i);
     for (std::size_t j = 0; j < i; ++j) {
       if (offers[i].device == offers[j].device) return fmt::format("ranks {} and {} share a device", j, i);

@@ -129,10 +129,10 @@ void NcclGroup::check_own(std::span<const Part> sent, std::span<const Part> rece
   for (const Part& from : sent) {
     if (!is_own(from)) continue;
     check(to != received.end() && to->bytes == from.bytes,
-          "exchange: rank {} does not receive what it sends itself", rank_);
+          "exchange: rank {} sends to itself but does not receive it", rank_);
     to = std::find_if(to + 1, received.end(), is_own);
   }
-  check(to == received.end(), "exchange: rank {} does not send itself what it receives", rank_);
+  check(to == received.end(), "exchange: rank {} receives from itself but does not send it", rank_);
 }
 
 /// The first error is the result, but a group that has been started must end.
@@ -189,7 +189,7 @@ std::string NcclGroup::overdue() const {
   const Clock::time_point entered = entered_;
   const auto deadline = state_.options.deadline;
   if (entered == Clock::time_point::max() || Clock::now() - entered < deadline) return "";
-  return fmt::format("{} has kept a call of rank {} for {:g} s: it waits for {}", name(), rank_,
+  return fmt::format("{} has blocked a call of rank {} for {:g} s, waiting for {}", name(), rank_,
                      static_cast<double>(deadline.count()) / 1000.0, runtime::rank_list(state_.others()));
 }
 

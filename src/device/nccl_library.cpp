@@ -32,7 +32,7 @@ void find_all(NcclLibrary& library) {
   find_symbol(handle, library_name, "ncclSend", library.send);
   find_symbol(handle, library_name, "ncclRecv", library.receive);
   check<UnsupportedError>(library.get_version(&library.version) == nccl_success,
-                          "{} does not know its version", library_name);
+                          "{} does not report its version", library_name);
   check<UnsupportedError>(library.version >= oldest, "{} is older than 2.17", library_name);
   library.path = path_of_library(reinterpret_cast<void*>(library.get_version));
 }

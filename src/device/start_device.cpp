@@ -24,10 +24,10 @@ bool messages_go_direct(DeviceMessages wanted, const PhysicalDevice& device,
   if (wanted == DeviceMessages::automatic) return group.takes_device_memory();
   check<UnsupportedError>(
       group.takes_device_memory() || device.is_host_memory(),
-      "PARTITA_DEVICE_MESSAGES is \"direct\" (or the option device_messages), but {}; leave it "
-      "unset, and messages go through pinned host memory",
-      group.in_process() ? "messages between threads take no device memory"
-                         : "this MPI does not say that it takes device memory (it is not "
+      "PARTITA_DEVICE_MESSAGES is \"direct\" (or the option device_messages), but {}; if it is "
+      "unset, messages use pinned host memory",
+      group.in_process() ? "messages between threads cannot use device memory"
+                         : "this MPI does not report support for device memory (it is not "
                            "CUDA-aware, or its support is switched off: see partita doctor)");
   return true;
 }
@@ -48,7 +48,7 @@ Device choose_device(const Device& wanted, std::span<const DeviceCapabilities> o
   check(wanted.index >= -1, "device cuda: the index is {}; it must be -1 (chosen) or a device's",
         wanted.index);
   check<UnsupportedError>(wanted.index < mine.count,
-                          "device cuda: index {} is asked for, there are {} devices", wanted.index,
+                          "device cuda: index {} was requested, but there are {} devices", wanted.index,
                           mine.count);
   if (wanted.index >= 0) return Device::cuda(wanted.index);
   const auto before = offers.first(static_cast<std::size_t>(me));

@@ -62,14 +62,15 @@ Arrangement Arrangement::of(const Distribution& distribution, const Shape& shape
 
 void Arrangement::arrange(const Slab& rule, const Binding& binding) {
   const Shape& shape = binding.shape;
-  check(rule.axis >= 0 && rule.axis < shape.size(), "slab:{} cuts axis {}; the array {} has {} dimensions",
-        rule.axis, rule.axis, to_string(shape), shape.size());
+  check(rule.axis >= 0 && rule.axis < shape.size(),
+        "slab:{} distributes axis {}, but the array {} has {} dimensions", rule.axis, rule.axis,
+        to_string(shape), shape.size());
   dimensions_[static_cast<std::size_t>(rule.axis)] = {Cut::balanced(shape[rule.axis], binding.ranks),
                                                       {{binding.ranks, 1}}};
 }
 
 void Arrangement::arrange(const Box&, const Binding& binding) {
-  invariant(false, "{} is arranged in no grid", binding.distribution.to_string());
+  invariant(false, "{} has no process grid", binding.distribution.to_string());
 }
 
 void Arrangement::arrange(const BlockCyclic& rule, const Binding& binding) {
@@ -93,7 +94,7 @@ void Arrangement::arrange(const BlockNonCyclic& rule, const Binding& binding) {
     const std::int64_t parts = rule.grid.extents()[i];
     Cut cut = Cut::ceil(extent, parts, rule.grid.first()[i]);
     if (!rule.block.empty()) {
-      check(rule.block[i] >= cut.block, "{}: {} blocks of {} do not reach the extent {} of dimension {}",
+      check(rule.block[i] >= cut.block, "{}: {} blocks of {} do not cover the extent {} of dimension {}",
             binding.distribution.to_string(), parts, rule.block[i], extent, i);
       cut = Cut::blocks(extent, parts, rule.block[i], cut.first);
     }

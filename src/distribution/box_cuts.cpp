@@ -16,9 +16,9 @@ void check_cuts(const std::vector<std::vector<std::int64_t>>& cuts) {
     const std::vector<std::int64_t>& points = cuts[d];
     check(points.size() >= 2 && points.front() == 0,
           "the cut points of dimension {} need both ends of the array, the first of which is 0", d);
-    check(std::is_sorted(points.begin(), points.end()), "the cut points of dimension {} go down", d);
+    check(std::is_sorted(points.begin(), points.end()), "the cut points of dimension {} decrease", d);
     const bool too_many = __builtin_mul_overflow(boxes, points.size() - 1, &boxes);
-    check(!too_many, "the cut points make more than {} boxes, one a rank", std::numeric_limits<int>::max());
+    check(!too_many, "the cut points make more than {} boxes, one per rank", std::numeric_limits<int>::max());
   }
 }
 

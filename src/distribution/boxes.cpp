@@ -26,9 +26,9 @@ void refuse_outside(const Box::Bounds& box, std::size_t rank, const Shape& shape
         "the box of rank {} has corners of {} and {} dimensions; the array {} has {}", rank, box.lower.size(),
         box.upper.size(), to_string(shape), shape.size());
   for (int i = 0; i < shape.size(); ++i) {
-    check(box.lower[i] <= box.upper[i], "the box of rank {} ends before it begins: {} to {}", rank,
+    check(box.lower[i] <= box.upper[i], "the box of rank {} is empty in reverse: {} to {}", rank,
           text(box.lower), text(box.upper));
-    check(box.lower[i] >= 0 && box.upper[i] <= shape[i], "the box of rank {}, {} to {}, leaves the array {}",
+    check(box.lower[i] >= 0 && box.upper[i] <= shape[i], "the box of rank {}, {} to {}, exceeds the array {}",
           rank, text(box.lower), text(box.upper), to_string(shape));
   }
 }
@@ -131,7 +131,7 @@ void refuse_no_tiling(Boxes boxes, const Shape& shape) {
   if (held == volume(shape)) return;
   Index hole = Extents::filled(shape.size(), 0);
   find_hole(boxes, ranks, shape, 0, hole);
-  check(false, "the boxes of {} ranks leave a hole of {} elements in the array {}: no rank owns index {}",
+  check(false, "the boxes of {} ranks do not cover {} elements of the array {}: no rank owns index {}",
         boxes.size(), volume(shape) - held, to_string(shape), text(hole));
 }
 

@@ -36,7 +36,7 @@ Integer parse_number(std::string_view text, std::string_view what) {
   Integer value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   check(error == std::errc() && end == text.data() + text.size() && value >= 0,
-        "\"{}\" is no {}: a whole number from 0 on", text, what);
+        "\"{}\" is not a {}: expected a whole number, 0 or more", text, what);
   return value;
 }
 
@@ -74,8 +74,7 @@ ProcessGrid parse_grid(const Extents& extents, std::span<const std::string_view>
       check(!first->empty(), "\"first=\" names no process");
     } else {
       throw ArgumentError(fmt::format(
-          "\"{}\" is not understood here; known options, each once: column, ranks=R,R,..., first=C,C,...",
-          option));
+          "unknown option \"{}\"; known options, each once: column, ranks=R,R,..., first=C,C,...", option));
     }
   }
   check(!column || !ranks, "\"column\" and \"ranks=\" exclude each other");
@@ -97,7 +96,7 @@ Distribution parse_box(std::string_view text) {
   if (text.empty()) return Box(std::move(boxes));
   for (const std::string_view piece : split(text, ';')) {
     const auto corners = split(piece, '-');
-    check(corners.size() == 2, "\"{}\" is no box: LOWER-UPPER, as in 0,0-4,3", piece);
+    check(corners.size() == 2, "\"{}\" is not a box: expected LOWER-UPPER, as in 0,0-4,3", piece);
     boxes.push_back({parse_numbers(corners[0], ',', "corner"), parse_numbers(corners[1], ',', "corner")});
     check(boxes.back().lower.size() == boxes.back().upper.size(),
           "the corners of the box \"{}\" have {} and {} dimensions", piece, boxes.back().lower.size(),
@@ -127,7 +126,7 @@ Mesh parse_mesh(std::string_view text) {
   if (text.empty()) return Mesh();
   for (const std::string_view piece : split(text, ',')) {
     const std::size_t equals = piece.find('=');
-    check(equals != std::string_view::npos, "\"{}\" is no mesh axis: NAME=SIZE", piece);
+    check(equals != std::string_view::npos, "\"{}\" is not a mesh axis: expected NAME=SIZE", piece);
     axes.push_back({std::string(piece.substr(0, equals)),
                     parse_number<int>(piece.substr(equals + 1), "size of a mesh axis")});
   }
@@ -151,8 +150,7 @@ std::vector<std::vector<std::string>> parse_dimensions(std::string_view text) {
     dimensions.push_back(entry == "-" ? std::vector<std::string>() : parse_names(entry));
     text = close == std::string_view::npos ? "" : text.substr(close + (several ? 1 : 0));
     if (text.empty()) break;
-    check(text.front() == ',' && text.size() > 1, "\"{}\": a comma and the next dimension are expected",
-          text);
+    check(text.front() == ',' && text.size() > 1, "\"{}\": expected a comma and the next dimension", text);
     text.remove_prefix(1);
   }
   return dimensions;
@@ -181,10 +179,10 @@ Distribution parse_partitioned(std::string_view text) {
       rule.mesh = Mesh(rule.mesh.axes(), parse_ranks(option.substr(6)));
       ranks = true;
     } else {
-      throw ArgumentError(fmt::format(
-          "\"{}\" is not understood here; known options, each once: partial=OP:AXES, uneven=balanced, "
-          "ranks=R,R,...",
-          option));
+      throw ArgumentError(
+          fmt::format("unknown option \"{}\"; known options, each once: partial=OP:AXES, uneven=balanced, "
+                      "ranks=R,R,...",
+                      option));
     }
   }
   (void)distribution::resolve(rule.spec, rule.mesh);
@@ -198,7 +196,7 @@ Distribution parse_rule(std::string_view kind, std::string_view rest) {
   if (kind == "block-noncyclic") return parse_block_non_cyclic(rest);
   if (kind == "replicated" && rest.empty()) return Replicated{};
   if (kind == "mesh") return parse_partitioned(rest);
-  check(kind != "replicated", "replicated takes nothing after it");
+  check(kind != "replicated", "replicated has no parameters");
   throw ArgumentError(
       "known are slab:AXIS, box:LOWER-UPPER;..., block-cyclic:GRID:BLOCK, block-noncyclic:GRID[:BLOCK], "
       "replicated, mesh:NAME=SIZE,...:SPEC");
@@ -212,7 +210,7 @@ Distribution Distribution::parse(std::string_view text) {
     const bool bare = colon == std::string_view::npos;
     return parse_rule(text.substr(0, colon), bare ? std::string_view() : text.substr(colon + 1));
   } catch (const ArgumentError& error) {
-    throw ArgumentError(fmt::format("no distribution: \"{}\": {}", text, error.what()));
+    throw ArgumentError(fmt::format("invalid distribution \"{}\": {}", text, error.what()));
   }
 }
 

@@ -15,14 +15,14 @@ using distribution::Segment;
 
 IndexSet IndexSet::range(std::int64_t first, std::int64_t last) {
   if (last <= first) return {};
-  check(first >= 0, "an index set holds no negative indices; its range begins at {}", first);
+  check(first >= 0, "an index set has no negative indices, but its range begins at {}", first);
   IndexSetBuilder builder;
   builder.add_run({first, last});
   return builder.finish();
 }
 
 IndexSet IndexSet::cyclic(std::int64_t first, std::int64_t length, std::int64_t period, std::int64_t extent) {
-  check(first >= 0, "an index set holds no negative indices; its first block begins at {}", first);
+  check(first >= 0, "an index set has no negative indices, but its first block begins at {}", first);
   check(length >= 0 && period >= length && period > 0, "blocks of {} do not fit a period of {}", length,
         period);
   if (extent <= first || length == 0) return {};
@@ -95,7 +95,7 @@ std::int64_t IndexSet::at(std::int64_t position) const {
 IndexSet IndexSet::shifted(std::int64_t offset) const {
   if (empty() || offset == 0) return *this;
   std::int64_t end = 0;
-  check(!__builtin_add_overflow(back(), offset, &end), "an index set moved by {} passes 2^63 - 1", offset);
+  check(!__builtin_add_overflow(back(), offset, &end), "an index set shifted by {} exceeds 2^63 - 1", offset);
   if (front() + offset < 0) {
     return end < 0 ? IndexSet() : intersect(*this, range(-offset, back() + 1)).shifted(offset);
   }

@@ -18,7 +18,7 @@ void refuse_malformed(const Interval& interval) {
   std::int64_t end = 0;
   const bool overflow = (count > 1 && __builtin_mul_overflow(count - 1, period, &end)) ||
                         __builtin_add_overflow(end, first, &end) || __builtin_add_overflow(end, length, &end);
-  check(!overflow, "the interval from {} with period {} and count {} passes 2^63 - 1", first, period, count);
+  check(!overflow, "the interval from {} with period {} and count {} exceeds 2^63 - 1", first, period, count);
 }
 
 /// One interval as a set of one segment.

@@ -139,7 +139,7 @@ std::int64_t Layout::largest_local_size() const {
 std::vector<int> Layout::owners(const Index& global) const {
   refuse_dimensions(global, dimensions());
   for (int i = 0; i < dimensions(); ++i) {
-    check(global[i] >= 0 && global[i] < shape()[i], "index {} along dimension {} lies outside the array {}",
+    check(global[i] >= 0 && global[i] < shape()[i], "index {} along dimension {} is outside the array {}",
           global[i], i, partita::to_string(shape()));
   }
   std::vector<int> owners;

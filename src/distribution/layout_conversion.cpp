@@ -186,7 +186,7 @@ std::vector<Distribution> candidates(const Layout& layout, const Arrangement* ar
 
 Layout Layout::as(DistributionKind kind) const {
   if (distribution().kind() == kind) return *this;
-  std::string reason = partial() ? "its ranks hold contributions that are still to be joined" : "";
+  std::string reason = partial() ? "its ranks hold contributions that have not been reduced" : "";
   try {
     const Arrangement* arrangement = state_->arrangement ? &*state_->arrangement : nullptr;
     for (const Distribution& candidate : candidates(*this, arrangement, kind)) {
@@ -201,7 +201,7 @@ Layout Layout::as(DistributionKind kind) const {
   } catch (const ArgumentError& error) {
     if (reason.empty()) reason = error.what();
   }
-  if (reason.empty()) reason = "its parts form no grid";
+  if (reason.empty()) reason = "its parts do not form a grid";
   throw ArgumentError(fmt::format("{} cannot be written as {}: {}", to_string(), name(kind), reason));
 }
 

@@ -18,7 +18,7 @@ void refuse_outside(const Index& lower, const Shape& shape, const Shape& whole) 
         "a window of {} and {} dimensions on an array of {}", lower.size(), shape.size(), whole.size());
   for (int i = 0; i < whole.size(); ++i) {
     check(lower[i] >= 0 && shape[i] >= 0 && shape[i] <= whole[i] && lower[i] <= whole[i] - shape[i],
-          "a window of {} from {} along dimension {} does not lie inside the array {}", shape[i], lower[i], i,
+          "a window of {} from {} along dimension {} is not inside the array {}", shape[i], lower[i], i,
           to_string(whole));
   }
 }
@@ -133,7 +133,7 @@ Layout Layout::window(const Index& lower, const Shape& shape) const {
 std::vector<int> distribution::places_in(std::span<const int> ranks, int total) {
   std::vector<int> places(static_cast<std::size_t>(std::max(total, 0)), -1);
   for (std::size_t i = 0; i < ranks.size(); ++i) {
-    check(ranks[i] >= 0 && ranks[i] < total, "rank {} lies outside a group of {} ranks", ranks[i], total);
+    check(ranks[i] >= 0 && ranks[i] < total, "rank {} is outside a group of {} ranks", ranks[i], total);
     int& place = places[static_cast<std::size_t>(ranks[i])];
     check(place < 0, "rank {} is named twice", ranks[i]);
     place = static_cast<int>(i);
@@ -149,8 +149,8 @@ bool distribution::counts_up(std::span<const int> ranks) {
 }
 
 Layout Layout::embedded(std::span<const int> ranks, int total_ranks) const {
-  check(static_cast<int>(ranks.size()) == this->ranks(), "{} ranks are named for a layout over {} ranks",
-        ranks.size(), this->ranks());
+  check(static_cast<int>(ranks.size()) == this->ranks(),
+        "the list has {} ranks, but the layout is over {} ranks", ranks.size(), this->ranks());
   (void)distribution::places_in(ranks, total_ranks);
   if (state_->window)
     return Layout(state_->unwindowed()).embedded(ranks, total_ranks).window(origin(), shape());

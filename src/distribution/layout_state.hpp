@@ -68,7 +68,7 @@ namespace distribution {
 Region nothing(int dimensions);
 
 /// The place of each of `total` ranks in `ranks`; -1: not there. Throws ArgumentError where one is named
-/// twice or lies outside.
+/// twice or is outside.
 std::vector<int> places_in(std::span<const int> ranks, int total);
 bool counts_up(std::span<const int> ranks);  ///< 0, 1, 2, ...
 

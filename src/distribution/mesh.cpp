@@ -32,7 +32,8 @@ Mesh::Mesh(std::vector<Axis> axes) : axes_(std::move(axes)) {
   std::int64_t ranks = 1;
   for (std::size_t i = 0; i < axes_.size(); ++i) {
     const Axis& axis = axes_[i];
-    check(is_name(axis.name), "\"{}\" is no name of a mesh axis: letters, digits and _, no digit first",
+    check(is_name(axis.name),
+          "\"{}\" is not a valid name of a mesh axis: use letters, digits and _, not beginning with a digit",
           axis.name);
     check(axis.size >= 1, "the mesh axis {} has size {}; it must be at least 1", axis.name, axis.size);
     const bool twice = std::any_of(axes_.begin(), axes_.begin() + static_cast<std::ptrdiff_t>(i),
@@ -44,8 +45,8 @@ Mesh::Mesh(std::vector<Axis> axes) : axes_(std::move(axes)) {
 }
 
 Mesh::Mesh(std::vector<Axis> axes, std::vector<int> ranks) : Mesh(std::move(axes)) {
-  check(static_cast<int>(ranks.size()) == size(), "the mesh has places for {} ranks; {} are given", size(),
-        ranks.size());
+  check(static_cast<int>(ranks.size()) == size(), "the mesh has {} coordinates, but {} ranks are given",
+        size(), ranks.size());
   refuse_repeated_ranks(ranks);
   if (!distribution::counts_up(ranks)) ranks_ = std::move(ranks);
 }
@@ -73,7 +74,7 @@ int Mesh::rank_bound() const {
 int Mesh::place_of(int rank) const {
   const auto listed = std::find(ranks_.begin(), ranks_.end(), rank);
   const bool inside = ranks_.empty() ? rank >= 0 && rank < size() : listed != ranks_.end();
-  check(inside, "rank {} lies outside a mesh of {} ranks", rank, size());
+  check(inside, "rank {} is outside a mesh of {} ranks", rank, size());
   return ranks_.empty() ? rank : static_cast<int>(listed - ranks_.begin());
 }
 
@@ -91,7 +92,7 @@ int Mesh::rank_at(std::span<const int> coordinates) const {
   int place = 0;
   for (std::size_t i = 0; i < axes_.size(); ++i) {
     check(coordinates[i] >= 0 && coordinates[i] < axes_[i].size,
-          "coordinate {} lies outside the mesh axis {} of size {}", coordinates[i], axes_[i].name,
+          "coordinate {} is outside the mesh axis {} of size {}", coordinates[i], axes_[i].name,
           axes_[i].size);
     place = place * axes_[i].size + coordinates[i];
   }

@@ -18,7 +18,7 @@ void refuse_no_permutation(std::span<const int> axes, int dimensions) {
     valid = valid && axis >= 0 && axis < dimensions && !seen[static_cast<std::size_t>(axis)];
     if (valid) seen[static_cast<std::size_t>(axis)] = true;
   }
-  check(valid, "({}) is no permutation of {} dimensions", fmt::join(axes, ","), dimensions);
+  check(valid, "({}) is not a permutation of {} dimensions", fmt::join(axes, ","), dimensions);
 }
 
 Extents permuted(const Extents& extents, std::span<const int> axes) {
@@ -41,7 +41,7 @@ Distribution permuted_rule(const Slab& rule, std::span<const int> axes) {
   for (std::size_t i = 0; i < axes.size(); ++i) {
     if (axes[i] == rule.axis) return Slab(static_cast<int>(i));
   }
-  throw ArgumentError(fmt::format("slab:{} cuts an axis that an array of {} dimensions does not have",
+  throw ArgumentError(fmt::format("slab:{} distributes an axis that an array of {} dimensions does not have",
                                   rule.axis, axes.size()));
 }
 

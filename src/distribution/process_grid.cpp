@@ -53,7 +53,7 @@ ProcessGrid::ProcessGrid(Extents extents, Order order, Extents first)
         partita::to_string(extents_), extents_.size(), first_.size());
   for (int i = 0; i < first_.size(); ++i) {
     check(first_[i] >= 0 && first_[i] < extents_[i],
-          "the first process {} along dimension {} lies outside the process grid {}", first_[i], i,
+          "the first process {} along dimension {} is outside the process grid {}", first_[i], i,
           partita::to_string(extents_));
   }
   const auto several = [](std::int64_t extent) { return extent > 1; };
@@ -96,7 +96,7 @@ int ProcessGrid::rank_at(const Extents& coordinates) const {
         coordinates.size(), dimensions());
   for (int i = 0; i < dimensions(); ++i) {
     check(coordinates[i] >= 0 && coordinates[i] < extents_[i],
-          "coordinate {} along dimension {} lies outside the process grid {}", coordinates[i], i,
+          "coordinate {} along dimension {} is outside the process grid {}", coordinates[i], i,
           partita::to_string(extents_));
   }
   if (ranks_.empty()) return static_cast<int>(number_at(coordinates, extents_, order_));

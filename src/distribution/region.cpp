@@ -22,7 +22,7 @@ Extents Region::shape() const {
 Region intersect(const Region& a, const Region& b) {
   if (a.sets.size() != b.sets.size() && b.empty()) return b;
   if (a.sets.size() != b.sets.size() && a.empty()) return a;
-  check(a.sets.size() == b.sets.size(), "regions of {} and {} dimensions have nothing to do with each other",
+  check(a.sets.size() == b.sets.size(), "regions have {} and {} dimensions, but need the same number",
         a.sets.size(), b.sets.size());
   Region both;
   for (std::size_t i = 0; i < a.sets.size(); ++i) both.sets.push_back(intersect(a.sets[i], b.sets[i]));

@@ -87,7 +87,7 @@ BoundPart::BoundPart(const Part& part, const WorkBinding& binding, std::optional
   owned_ = region_.empty() ? region_ : std::move(side.owned);
   strides_ = side.byte_strides;
   invariant(owned_.sets.size() == region_.sets.size() || region_.empty(),
-            "a part of {} dimensions lies in an array of {}", region_.sets.size(), owned_.sets.size());
+            "a part with {} dimensions in an array with {}", region_.sets.size(), owned_.sets.size());
 }
 
 std::int64_t BoundPart::extent(int dimension) const {

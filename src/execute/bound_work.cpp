@@ -14,7 +14,7 @@ struct Bind {
   auto operator()(const Transform& work) const { return bind_transform(work, binding); }
   std::unique_ptr<BoundWork> operator()(const TransformInto& /*work*/) const {
     throw UnsupportedError(binding.plan.operation +
-                           ": a transform into the memory of several ranks is for devices");
+                           ": a transform into the memory of several ranks requires devices");
   }
   auto operator()(const Twiddle& work) const { return bind_twiddle(work, binding); }
 };

@@ -28,7 +28,7 @@ devices::DeviceMath& DeviceWorkBinding::math() const {
 
 devices::DeviceTransforms& DeviceWorkBinding::transforms() const {
   devices::DeviceTransforms* const transforms = device.transforms();
-  check<UnsupportedError>(transforms != nullptr, "{}: this device transforms nothing: {}",
+  check<UnsupportedError>(transforms != nullptr, "{}: no transform library is available for this device: {}",
                           memory.plan.operation, device.why_no_transforms());
   return *transforms;
 }

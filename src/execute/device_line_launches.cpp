@@ -36,7 +36,7 @@ void put_line_neighbours(LineTransform& what, const LineLoop& loop) {
 
 /// Neighbouring lines of reals as one.
 void pair_line_neighbours(LineTransform& what) {
-  check(what.neighbours % 2 == 0, "{} real lines are no pairs", what.neighbours);
+  check(what.neighbours % 2 == 0, "{} real lines cannot be paired", what.neighbours);
   what.neighbours /= 2;
   what.from_pair = std::exchange(what.from_apart, 2 * what.from_apart);
   what.to_pair = std::exchange(what.piece[0].apart, 2 * what.piece[0].apart);

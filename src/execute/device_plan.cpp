@@ -70,7 +70,7 @@ Plan for_device(Plan plan) {
   for (const Step& step : plan.steps) {
     if (!planning::is_message(step.kind)) continue;
     check<UnsupportedError>(planning::buffer_of(plan, message_place(step)).kind == BufferKind::scratch,
-                            "{}: messages leave from private scratch only", plan.operation);
+                            "{}: messages are sent from private scratch only", plan.operation);
   }
   return plan;
 }

@@ -107,8 +107,8 @@ class DeviceTransform final : public DeviceBoundWork {
 
   /// All lines of a half spectrum at once, or all but the halved one, where they come from.
   void come_back(TransformNest& rest, std::vector<Entry>& passes) {
-    check<UnsupportedError>(overwrites_,
-                            "a half spectrum that must stay comes back along one axis at a time");
+    check<UnsupportedError>(
+        overwrites_, "a half spectrum that must not be overwritten is transformed along one axis at a time");
     if (rest.lines.size() <= devices::DeviceFft::most_dimensions) {
       if (std::unique_ptr<DevicePass> whole = pass_of(rest)) {
         passes.push_back({std::move(whole), on_, false});

@@ -40,7 +40,7 @@ class DeviceTransformInto final : public DeviceBoundWork {
   DeviceTransformInto(const TransformInto& work, const DeviceWorkBinding& binding)
       : work_(work), counters_(binding.counters), device_(binding.transforms()) {
     const Dtype dtype = planning::dtype_at(binding.memory.plan, work_.from.place);
-    check(is_complex(dtype), "a transform into the memory of several ranks takes complex numbers, not {}",
+    check(is_complex(dtype), "a transform into the memory of several ranks needs complex numbers, not {}",
           name(dtype));
     check_length(dtype);
     std::vector<LinesOfParts> lines = lines_of(work_, binding.memory);

@@ -30,7 +30,7 @@ void simplify(devices::ElementNest& nest, std::size_t leader) {
     nest.loops.erase(nest.loops.begin() + static_cast<std::ptrdiff_t>(l) - 1);
   }
   check<UnsupportedError>(nest.loops.size() <= devices::ElementNest::most_loops,
-                          "a pass of {} loops; devices take up to {}", nest.loops.size(),
+                          "a pass of {} loops; devices support up to {}", nest.loops.size(),
                           devices::ElementNest::most_loops);
 }
 

@@ -21,8 +21,9 @@ Dtype computed_in(const ApplyEpilogue& work, const Plan& plan) {
   const auto check_part = [&](bool has, const Part& part, const char* role) {
     if (!has) return;
     const Dtype dtype = planning::dtype_at(plan, part.place);
-    check<UnsupportedError>(kernels::computes_in(dtype, computed), "no epilogue in {} with a {} of {}",
-                            name(computed), role, name(dtype));
+    check<UnsupportedError>(kernels::computes_in(dtype, computed),
+                            "an epilogue in {} with a {} of {} is not supported", name(computed), role,
+                            name(dtype));
   };
   check_part(true, work.from, "sum");
   check_part(true, work.to, "result");
@@ -32,10 +33,10 @@ Dtype computed_in(const ApplyEpilogue& work, const Plan& plan) {
   check_part(work.has_gradient, work.gradient, "gradient");
   const bool real = !is_complex(computed) && !is_integer(computed);
   check<UnsupportedError>(work.activation == Activation::identity || real,
-                          "no activation of complex numbers or integers");
+                          "activations require real floating-point numbers");
   const bool scaled = work.has_scale_a || work.has_scale_b || work.has_scale_d || work.has_amax;
   check<UnsupportedError>(!scaled || computed == Dtype::f32, "no scales of {}", name(computed));
-  invariant(!reads_auxiliary(work.activation) || work.has_auxiliary, "a derivative without auxiliary values");
+  invariant(!reads_auxiliary(work.activation) || work.has_auxiliary, "a derivative needs auxiliary values");
   return computed;
 }
 

@@ -39,9 +39,10 @@ MemorySpace space_of(const Plan& plan) {
   bool first = true;
   for (const Buffer& buffer : plan.buffers) {
     if (buffer.kind != BufferKind::operand) continue;
-    check<UnsupportedError>(first || buffer.operand->space == space,
-                            "{}: its arrays lie in host memory and in device memory; copy them to one side",
-                            plan.operation);
+    check<UnsupportedError>(
+        first || buffer.operand->space == space,
+        "{}: some arrays are in host memory and others in device memory; copy them to one of the two",
+        plan.operation);
     space = buffer.operand->space;
     first = false;
   }
@@ -119,10 +120,9 @@ void Executor::enqueue(std::span<const Array::State* const> operands, const Para
   }
   if (!may_be_captured()) {
     context_.device->use();
-    check<UnsupportedError>(
-        !context_.device->captures(devices::stream_or_own(context_, stream)),
-        "{}: between nodes it is done by messages, and those cannot be captured into a graph",
-        plan_.operation);
+    check<UnsupportedError>(!context_.device->captures(devices::stream_or_own(context_, stream)),
+                            "{}: between nodes it uses messages, which cannot be captured into a graph",
+                            plan_.operation);
   }
   devices::put_into_stream(context_, *ahead_, plan_.operation, stream,
                            [&](Stream used, bool captured) { begin(parameters, used, captured); });

@@ -61,7 +61,7 @@ class Executor {
   static void connect_all(ContextState& context, std::unique_ptr<Executor>& executor);
 
  protected:
-  /// One that is under way.
+  /// One that is in flight.
   struct Execution {
     runtime::Executed announced;
     const Parameters& parameters;
@@ -78,7 +78,7 @@ class Executor {
   virtual void relower() = 0;
   /// On a device: puts it into the stream.
   virtual void run(const Execution& execution) = 0;
-  /// On a device: no host is needed while it is under way. The same on every rank.
+  /// On a device: no host is needed while it is in flight. The same on every rank.
   virtual bool may_be_captured() const { return true; }
 
   ContextState& context_;

@@ -18,7 +18,7 @@ namespace partita::execution {
 /// memory to device memory. The host waits for nothing, and all of it may be captured into a graph.
 ///
 /// Groups go through the stream of the execution; what is computed and packed for them and what is unpacked
-/// each through one of its own, so that while a group is under way the next is made and packed and the one
+/// each through one of its own, so that while a group is in flight the next is made and packed and the one
 /// before unpacked. What lies in one run is neither packed nor unpacked. A graph has one stream: those of the
 /// context would stay in the capture.
 class GroupedPlan final : public Executor {

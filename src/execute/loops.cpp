@@ -12,8 +12,7 @@ std::int64_t position(const Walked& walked, std::int64_t p) {
 void check_owned(const Walked& walked) {
   if (walked.set == walked.owned) return;
   check(intersect(walked.set, walked.owned).size() == walked.set.size(),
-        "a kernel is to work on {}, but what lies there is {}", to_string(walked.set),
-        to_string(walked.owned));
+        "a kernel needs {}, but its place contains {}", to_string(walked.set), to_string(walked.owned));
 }
 
 /// Neighbours in the set are neighbours in memory: so it is where the two ends lie that far apart.
@@ -66,8 +65,8 @@ Progression progression_of(const Walked& walked) {
   bool even = true;
   for (std::int64_t p = 2; even && p < size; ++p) even = position(walked, p) == first + p * step;
   check<UnsupportedError>(even,
-                          "a local transform along an axis needs elements at even distances, but {} lies "
-                          "unevenly in {}",
+                          "a local transform along an axis needs equally spaced elements, but {} is "
+                          "unevenly spaced in {}",
                           to_string(walked.set), to_string(walked.owned));
   return {first, step, size};
 }

@@ -205,10 +205,11 @@ std::unique_ptr<BoundWork> bind_multiply(const Multiply& work, const WorkBinding
     const Dtype dtype = planning::dtype_at(binding.plan, part->place);
     const bool widened = is_small_float(dtype) && result == Dtype::f32;
     const bool integers = dtype == Dtype::i8 && result == Dtype::i32;
-    check<UnsupportedError>((dtype == result && !is_integer(dtype)) || widened || integers,
-                            "no local multiply of {} into {}: only f32, f64, c64 and c128 into themselves, "
-                            "f16, bf16, f8e4m3 and f8e5m2 into f32, i8 into i32",
-                            name(dtype), name(result));
+    check<UnsupportedError>(
+        (dtype == result && !is_integer(dtype)) || widened || integers,
+        "cannot multiply {} into {} locally: supported are f32, f64, c64 and c128 into themselves, "
+        "f16, bf16, f8e4m3 and f8e5m2 into f32, i8 into i32",
+        name(dtype), name(result));
   }
   switch (result) {
     case Dtype::f32:

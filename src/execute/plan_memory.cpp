@@ -67,7 +67,7 @@ void PlanMemory::bind(std::span<const Array::State* const> operands, const std::
   std::size_t next = 0;
   for (const Buffer& buffer : plan_.buffers) {
     if (buffer.kind != BufferKind::operand) continue;
-    check(next < operands.size(), "{}: an operand is missing: {}", plan_.operation, buffer.name);
+    check(next < operands.size(), "{}: operand {} is missing", plan_.operation, buffer.name);
     const Array::State& array = *operands[next++];
     // Calls check it on all ranks, before this: an offset in the heap means nothing in another context.
     check(array.context == nullptr || array.context.get() == &context_,

@@ -39,7 +39,7 @@ class PlanMessages {
   void end();                     ///< waits for all that is in flight
   /// Called again and again while a message is waited for; may start others. Whether anything has moved.
   void meanwhile(std::function<bool()> work) { meanwhile_ = std::move(work); }
-  /// So long a wait should not sleep: MPI moves what is under way only within its calls, and of ranks of one
+  /// So long a wait should not sleep: MPI moves what is in flight only within its calls, and of ranks of one
   /// host it may be the core that waits which copies.
   std::chrono::milliseconds patience() const;
 

@@ -179,8 +179,9 @@ class Calls {
     const kernels::FftPlanning* const planning = kernels::FftPlanning::current();
     base_.measure = planning != nullptr && planning->measure();
     base_.threads = kernels::held_fft_threads();
-    check<UnsupportedError>(work.kind != TransformKind::complex_to_real || work.axes.size() == 1,
-                            "complex to real runs along one axis at a time; the others are complex");
+    check<UnsupportedError>(
+        work.kind != TransformKind::complex_to_real || work.axes.size() == 1,
+        "a complex-to-real transform runs along one axis at a time; the other axes are complex");
     for (PlacedTransform& placed : transform_nests(work, binding)) {
       base_.kind = placed.nest.kind;
       base_.precision = program_.precision = placed.nest.precision;

@@ -29,7 +29,7 @@ TransformDtypes dtypes_of(const Transform& work, const Plan& plan) {
     return is_complex ? Dtype::c128 : Dtype::f64;
   };
   check(dtypes.from == wanted(from_complex) && dtypes.to == wanted(to_complex),
-        "a transform of this kind takes {} to {}, not {} to {}", name(wanted(from_complex)),
+        "a transform of this kind converts {} to {}, not {} to {}", name(wanted(from_complex)),
         name(wanted(to_complex)), name(dtypes.from), name(dtypes.to));
   return dtypes;
 }

@@ -184,7 +184,7 @@ void check_twiddle(const Twiddle& work, const WorkBinding& binding) {
   check(work.length > 0 && (work.sign == 1 || work.sign == -1),
         "a twiddle by roots of unity of length {} and sign {}", work.length, work.sign);
   const Dtype dtype = planning::dtype_at(binding.plan, work.part.place);
-  check(is_complex(dtype), "a twiddle works on complex numbers, not on {}", name(dtype));
+  check(is_complex(dtype), "a twiddle needs complex numbers, not {}", name(dtype));
 }
 
 std::unique_ptr<BoundWork> bind_twiddle(const Twiddle& work, const WorkBinding& binding) {

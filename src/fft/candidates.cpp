@@ -186,7 +186,8 @@ class Candidates {
     const auto dimensions_of_grid = static_cast<int>(grid.size());
     check(dimensions_of_grid < dimensions() &&
               dimensions_of_grid <= static_cast<int>(problem_.axes.size()) - (problem_.halves ? 1 : 0),
-          "a process grid of {} dimensions needs as many transformed axes that it can cut, and one axis more",
+          "a process grid of {} dimensions needs as many transformed axes that it can distribute, and one "
+          "axis more",
           grid.size());
   }
 

@@ -35,11 +35,11 @@ struct Call {
 FftOptions as_called(const FftOptions& options, const Call& call) {
   const auto [kind, inverse, stream] = call;
   check(options.kind == FftKind::c2c || options.kind == kind,
-        "{}{} does not do the kind of transform in its options: call {}{}", inverse ? "i" : "",
+        "{}{} does not compute the kind of transform in its options: call {}{}", inverse ? "i" : "",
         function_of(kind), options.inverse ? "i" : "", function_of(options.kind));
   const bool backwards = inverse || kind == FftKind::c2r;
   check(!options.inverse || backwards || kind == FftKind::c2c,
-        "{} is the forward transform, but its options ask for the inverse one", function_of(kind));
+        "{} is the forward transform, but its options request the inverse", function_of(kind));
   FftOptions result = options;
   result.kind = kind;
   result.inverse = inverse || (kind == FftKind::c2c && options.inverse);

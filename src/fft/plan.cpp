@@ -25,7 +25,7 @@ using namespace fourier;
 Layout as_input(const Problem& problem) {
   const Layout& layout = problem.input.layout;
   check(!layout.partial(),
-        "the input ({}) is partial, so the result cannot be distributed as it is: give a distribution",
+        "the input ({}) is partial, so the result cannot have its distribution: specify a distribution",
         layout.to_string());
   const int halved = problem.halved_axis();
   return halved < 0 ? layout : with_extent(layout, halved, problem.shape[halved]);
@@ -39,10 +39,12 @@ void check_output(const Problem& problem, const Operand& output, bool in_place) 
         name(problem.dtype), name(output.dtype));
   check(layout.ranks() == problem.topology.ranks(), "the output {} must be laid out over the {} ranks",
         layout.to_string(), problem.topology.ranks());
-  check(!layout.partial(), "the output ({}) is partial: a transform gives whole values", layout.to_string());
+  check(!layout.partial(), "the output ({}) is partial: a transform needs a destination with whole values",
+        layout.to_string());
   if (const std::optional<Distribution>& wanted = problem.options.distribution) {
     check(same(layout, Layout(*wanted, problem.shape, layout.ranks())),
-          "the result is asked for as {}, but the output is {}", wanted->to_string(), layout.to_string());
+          "the requested distribution of the result is {}, but the output is {}", wanted->to_string(),
+          layout.to_string());
   }
   if (!in_place) return;
   check(output.dtype == problem.input.dtype && output.space == problem.input.space &&
@@ -310,7 +312,8 @@ Layout result_layout(const Operand& input, const Topology& topology, const FftOp
   if (options.output == Output::cheapest) return choose(problem, std::nullopt).result();
   check(options.distribution.has_value(), "output \"given\" needs a distribution");
   Layout given(*options.distribution, problem.shape, topology.ranks());
-  check(!given.partial(), "the output ({}) is partial: a transform gives whole values", given.to_string());
+  check(!given.partial(), "the output ({}) is partial: a transform needs a destination with whole values",
+        given.to_string());
   return given;
 }
 
@@ -363,8 +366,7 @@ TransformPlan fourier::plan_transform(const Operand& given_input, const Operand&
   } else {
     Walk(steps, problem, in_place).run(scheme);
   }
-  if (!steps.packets().empty())
-    plan.reason += "; little changes hands: in packets where all devices offer them";
+  if (!steps.packets().empty()) plan.reason += "; small exchanges: in packets if all devices support them";
   return {std::move(plan), std::move(steps.packets())};
 }
 

@@ -56,7 +56,7 @@ std::vector<int> checked_axes(const std::vector<int>& axes, int dimensions) {
 std::string_view advice(Dtype dtype, FftKind kind) {
   if (kind == FftKind::c2c && is_real(dtype)) return "; for real data there is rfft (r2c)";
   if (kind == FftKind::r2c && is_complex(dtype)) return "; for complex data there is fft (c2c)";
-  if (kind == FftKind::c2r && is_real(dtype)) return "; it comes back from the half spectrum that rfft gives";
+  if (kind == FftKind::c2r && is_real(dtype)) return "; its input is the half spectrum that rfft returns";
   return "";
 }
 

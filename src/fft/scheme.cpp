@@ -15,7 +15,7 @@ namespace partita::fourier {
 namespace {
 
 std::string describe(const Scheme& scheme) {
-  return fmt::format("{} {:.3g} ms and {:.4g} MiB from others", scheme.name, scheme.seconds * 1e3,
+  return fmt::format("{} {:.3g} ms and {:.4g} MiB received", scheme.name, scheme.seconds * 1e3,
                      static_cast<double>(scheme.moved_bytes) / (1 << 20));
 }
 
@@ -272,7 +272,7 @@ redistribution::Parts parts_of(const Problem& problem, const Layout& from, Dtype
 Scheme choose(const Problem& problem, const std::optional<Layout>& wanted) {
   std::vector<Scheme> schemes = candidates(problem, wanted);
   const FftMethod method = problem.options.method;
-  check(!schemes.empty(), "this transform of {} along axes ({}) cannot use the method asked for",
+  check(!schemes.empty(), "this transform of {} along axes ({}) cannot use the requested method",
         problem.input.layout.to_string(), fmt::join(problem.axes, ","));
   add_stores(schemes, problem, wanted);
   for (Scheme& scheme : schemes) predict(scheme, problem, wanted);

@@ -35,7 +35,7 @@ void check_result(const Array& field, const Array& result, std::string_view oper
   check(result.shape() == field.shape() && result.dtype() == field.dtype(),
         "{}: the field is {} of shape {}, but the result is {} of shape {}", operation, name(field.dtype()),
         to_string(field.shape()), name(result.dtype()), to_string(result.shape()));
-  check(!result.layout().partial(), "{}: the result ({}) is partial: it gets whole values", operation,
+  check(!result.layout().partial(), "{}: the result ({}) is partial: it must hold whole values", operation,
         result.layout().to_string());
   check(result.state() == field.state() || !arrays::overlap(field, result),
         "{}: field and result overlap in memory, but are not the same array", operation);
@@ -127,7 +127,7 @@ void for_each_derivative(const Array& field, const SpectralOptions& options, con
 /// The product of the spectra of both.
 Array convolved(const Array& a, const Array& b, const Pair& pair, const Caller& caller) {
   runtime::collectively(*a.context_state(), "convolve", [&] {
-    check(b.valid(), "convolve: the second array is missing");
+    check(b.valid(), "convolve: the second operand is an empty Array");
     arrays::check_same_context("convolve", a, "one array", b, "the other one");
     check(a.shape() == b.shape() && a.dtype() == b.dtype(),
           "convolve: both must have the same shape and dtype");

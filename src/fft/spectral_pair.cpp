@@ -47,8 +47,7 @@ Pair options_of(const Array& field, const SpectralOptions& options, std::string_
     const Layout& layout = field.layout();
     check(layout.dimensions() > 0, "{}: a scalar has no axis to transform", operation);
     check<UnsupportedError>(layout.members().empty() && layout.whole_shape() == layout.shape(),
-                            "{}: a field that is laid out as a part of another, {}", operation,
-                            layout.to_string());
+                            "{}: the field is a window of another layout, {}", operation, layout.to_string());
     pair.forward.axes = all_or(options.axes, layout.dimensions());
     pair.forward.output = Output::cheapest;
     pair.forward.measure = options.measure;

@@ -142,7 +142,7 @@ void check_shapes(const Array& spectrum, const Shape& from, const Shape& to, int
           spectrum.shape()[d]);
   }
   check<UnsupportedError>(fourier::is_plain(spectrum.layout()),
-                          "resize_spectrum: a spectrum of which ranks hold replicas or contributions: {}",
+                          "resize_spectrum: the spectrum must not be replicated or partial: {}",
                           spectrum.layout().to_string());
 }
 
@@ -175,7 +175,7 @@ std::vector<Fact> facts_of_resize(const Shape& from, const Shape& to) {
 
 void check_plain_result(const Layout& layout) {
   check<UnsupportedError>(fourier::is_plain(layout),
-                          "resize_spectrum: a result of which ranks hold replicas or contributions: {}",
+                          "resize_spectrum: the result must not be replicated or partial: {}",
                           layout.to_string());
 }
 
@@ -190,7 +190,7 @@ void check_given(const Array& spectrum, const Array& result, const Shape& shape,
   arrays::check_written("resize_spectrum", result);
   check(!options.distribution ||
             fourier::same(result.layout(), Layout(*options.distribution, shape, result.layout().ranks())),
-        "resize_spectrum: the result is asked for in another distribution than that of the array, {}",
+        "resize_spectrum: the requested distribution of the result differs from that of the array, {}",
         result.layout().to_string());
   check_plain_result(result.layout());
 }

@@ -63,8 +63,8 @@ Dtype dtype_of_tensor(const DLDataType& wanted) {
     const auto dtype = static_cast<Dtype>(number);
     if (wanted.code == code_of(dtype) && wanted.bits == 8 * size_of(dtype)) return dtype;
   }
-  throw ArgumentError(fmt::format("from_dlpack: no dtype has code {}, {} bits and {} lanes", wanted.code,
-                                  wanted.bits, wanted.lanes));
+  throw ArgumentError(fmt::format("from_dlpack: unknown dtype with code {}, {} bits and {} lanes",
+                                  wanted.code, wanted.bits, wanted.lanes));
 }
 
 MemorySpace space_of_tensor(const DLDevice& device, const ContextState& context) {
@@ -76,7 +76,7 @@ MemorySpace space_of_tensor(const DLDevice& device, const ContextState& context)
       return context.default_space();
     case kDLCUDA:
       check(!context.device || context.device->physical().index() == device.device_id,
-            "from_dlpack: the tensor of rank {} lies on device {}, but the context's is device {}",
+            "from_dlpack: the tensor of rank {} is on device {}, but the context uses device {}",
             context.rank(), device.device_id, context.device ? context.device->physical().index() : -1);
       return MemorySpace::device;
     default:
@@ -109,8 +109,8 @@ bool may_only_be_read(const DLManagedTensorVersioned& tensor) {
 
 void check_version(const DLManagedTensor&) {}
 void check_version(const DLManagedTensorVersioned& tensor) {
-  check(tensor.version.major == 1, "from_dlpack: a tensor of DLPack {}.{}; 1 is known", tensor.version.major,
-        tensor.version.minor);
+  check(tensor.version.major == 1, "from_dlpack: a tensor of DLPack {}.{}; only version 1 is supported",
+        tensor.version.major, tensor.version.minor);
 }
 
 template <class Tensor>
@@ -152,7 +152,7 @@ DLManagedTensor* to_dlpack(const Array& array, Stream reader) {
 DLManagedTensor* to_dlpack(const Array& array) {
   check(array.valid(), "to_dlpack: there is no array");
   check(array.state()->read_only_rank < 0,
-        "to_dlpack: the array may only be read, which a tensor of this kind cannot say; clone it first");
+        "to_dlpack: the array is read-only, which this kind of tensor cannot express; clone it first");
   return make_tensor(array.local(), device_of(*array.context_state()), array.state());
 }
 

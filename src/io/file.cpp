@@ -39,7 +39,7 @@ void write_all(const std::string& path, const void* data, std::int64_t bytes, co
 void require_path(const std::string& path) {
   check<FileError>(!path.empty(), "no path is given");
   const std::size_t end = path.find('\0');
-  check<FileError>(end == std::string::npos, "{}: the path goes on behind a zero byte", path.substr(0, end));
+  check<FileError>(end == std::string::npos, "{}: the path contains a zero byte", path.substr(0, end));
 }
 
 File File::open_to_read(const std::string& path) {
@@ -53,7 +53,7 @@ File File::open_to_read(const std::string& path) {
 std::optional<File> File::try_open_to_write(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
   if (descriptor < 0 && errno == ENOENT) return std::nullopt;
-  if (descriptor < 0 && errno == ENXIO) refuse(path, "a socket, or a pipe that nobody reads", errno);
+  if (descriptor < 0 && errno == ENXIO) refuse(path, "a socket, or a pipe without a reader", errno);
   if (descriptor < 0) refuse(path, "cannot open the file", errno);
   File file(path, descriptor);
   if (::fcntl(descriptor, F_SETFL, 0) != 0) refuse(path, "cannot open the file", errno);  // writes wait
@@ -74,7 +74,7 @@ File File::create(const std::string& path, mode_t permissions) {
 
 struct stat File::status() const {
   struct stat status {};
-  if (::fstat(descriptor_.get(), &status) != 0) refuse(path_, "cannot ask for the status", errno);
+  if (::fstat(descriptor_.get(), &status) != 0) refuse(path_, "cannot read the status", errno);
   return status;
 }
 
@@ -117,7 +117,7 @@ void File::reserve(std::int64_t bytes) const {
   const int error = ::posix_fallocate(descriptor_.get(), 0, bytes);
   if (error == EINVAL || error == EOPNOTSUPP) return;  // a file system that cannot promise space
   if (error == ENODEV) return;                         // nor can a device
-  if (error != 0) refuse(path_, "no room for the file", error);
+  if (error != 0) refuse(path_, "not enough space for the file", error);
 }
 
 void File::close() {

@@ -63,7 +63,7 @@ void write_attribute(hid_t object, const std::string& name, const Hdf5Attribute&
       const char* const text = given.c_str();
       write_one(object, name, type, type, scalar_space(path), &text, path);
     } else if constexpr (std::is_same_v<Value, Hdf5Unread>) {
-      invariant(false, "the attribute \"{}\" is written, which was not read", name);
+      invariant(false, "the attribute \"{}\" was not read and cannot be written", name);
     } else if constexpr (is_vector<Value>) {
       const hsize_t count = given.size();
       const Hdf5Handle space(H5Screate_simple(1, &count, nullptr), H5Sclose, path,

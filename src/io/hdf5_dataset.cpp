@@ -37,7 +37,7 @@ Hdf5Handle open_hdf5(const std::string& path, unsigned flags) {
 std::vector<std::string> links_of(hid_t file, const std::string& path) {
   std::vector<std::string> names;
   check_hdf5(H5Lvisit(file, H5_INDEX_NAME, H5_ITER_INC, keep_link, &names), path,
-             "cannot list what is in the file");
+             "cannot list the contents of the file");
   return names;
 }
 

@@ -51,7 +51,7 @@ void check_attributes(std::string_view operation, const Hdf5Attributes& attribut
     if (const auto* text = std::get_if<std::string>(&value))
       check_text(operation, fmt::format("the attribute \"{}\"", name), *text);
     const auto* unread = std::get_if<Hdf5Unread>(&value);
-    check(unread == nullptr, "{}: the attribute \"{}\" was not read ({}) and cannot be written; leave it out",
+    check(unread == nullptr, "{}: the attribute \"{}\" was not read ({}) and cannot be written; omit it",
           operation, name, unread != nullptr ? unread->what : "");
   }
 }
@@ -60,7 +60,7 @@ void check_options(const Shape& shape, const Hdf5Options& options) {
   const bool filtered = options.compression != 0 || options.shuffle;
   check(options.compression >= 0 && options.compression <= 9, "write_hdf5: compression is {}: 0 to 9",
         options.compression);
-  check(!filtered || !options.chunks.empty(), "write_hdf5: compression and shuffle are of chunks; say which");
+  check(!filtered || !options.chunks.empty(), "write_hdf5: compression and shuffle need chunks: set them");
   if (options.chunks.empty()) return;
   check(options.chunks.size() == shape.size(), "write_hdf5: chunks of {} dimensions, but the array has {}",
         options.chunks.size(), shape.size());
@@ -110,8 +110,8 @@ void check_groups(hid_t file, const std::string& name, const std::string& path) 
     if (!has_link(file, before)) return;
     const Hdf5Handle object(H5Oopen(file, before.c_str(), H5P_DEFAULT), H5Oclose, path,
                             "cannot open a group");
-    check<FileError>(H5Iget_type(object) == H5I_GROUP,
-                     "{}: \"{}\" is a dataset, and \"{}\" cannot stand in it", path, before, name);
+    check<FileError>(H5Iget_type(object) == H5I_GROUP, "{}: \"{}\" is a dataset and cannot contain \"{}\"",
+                     path, before, name);
   }
 }
 
@@ -132,7 +132,7 @@ std::int64_t create_dataset(hid_t file, const std::string& path, const std::stri
   write_attributes(dataset, options.attributes, path);
   const haddr_t offset = H5Dget_offset(dataset);
   check<FileError>(offset != HADDR_UNDEF || !options.chunks.empty() || volume(shape) == 0,
-                   "{}: HDF5 does not say where the dataset lies", path);
+                   "{}: HDF5 does not report the position of the dataset", path);
   return offset == HADDR_UNDEF ? 0 : static_cast<std::int64_t>(offset);
 }
 
@@ -216,7 +216,7 @@ std::vector<Fact> facts_of(const std::vector<Hdf5Dataset>& datasets) {
 }
 
 void check_dataset(const Hdf5Dataset& dataset, const ContextState& context) {
-  check(dataset.array.valid(), "write_hdf5: \"{}\" holds no array", dataset.name);
+  check(dataset.array.valid(), "write_hdf5: \"{}\" is not an array", dataset.name);
   arrays::check_context("write_hdf5", context, "the first array", dataset.array, "another one");
   arrays::check_has_values("write_hdf5", dataset.array);
   check_name("write_hdf5", "the dataset", dataset.name);
@@ -229,7 +229,7 @@ std::int64_t dataset_bytes(const Hdf5Dataset& dataset) {
 }
 
 void check_regular(const OutputFile& output, const std::string& path) {
-  check<FileError>(output.regular(), "{}: an HDF5 file is not written in one go; name a regular file", path);
+  check<FileError>(output.regular(), "{}: an HDF5 file needs random access; name a regular file", path);
 }
 
 /// Where the first element of each lies.

@@ -45,14 +45,14 @@ std::string_view cure_for(std::string_view descr) {
     case 'U':
     case 'S':
     case 'a':
-      return "texts: save numbers that stand for them";
+      return "strings: save numbers instead, such as codes";
     case 'M':
     case 'm':
       return "times: save array.view('int64')";
     case 'V':
-      return "bytes without a type: save array.view() of a type of numbers";
+      return "bytes without a type: save array.view() with a numeric type";
     default:
-      return "save array.astype('float64') or another type that Partita has";
+      return "save array.astype('float64') or another type that Partita supports";
   }
 }
 
@@ -102,11 +102,10 @@ std::string fields_text(std::string_view text) {
 }
 
 Dtype parse_dtype(std::string_view text, const std::string& path, bool& swapped) {
-  check<FileError>(
-      !text.starts_with('['),
-      "{}: elements of the structured NumPy type {} are not supported (save its fields one by one, "
-      "each in a file of its own)",
-      path, fields_text(text));
+  check<FileError>(!text.starts_with('['),
+                   "{}: elements of the structured NumPy type {} are not supported (save each field "
+                   "in a separate file)",
+                   path, fields_text(text));
   if (text.starts_with("u'") || text.starts_with("b'")) text.remove_prefix(1);  // as Python 2 may write it
   const char quote = text.starts_with('"') ? '"' : '\'';
   const std::string_view descr = between(text, quote, quote, path);
@@ -161,9 +160,9 @@ NpyHeader read_npy_header(const File& file, const std::string& path) {
   check<FileError>(size >= 10, "{}: not a .npy file: it has only {} bytes", path, size);
   file.read(0, start.data(), std::min<std::int64_t>(size, 12));
   check<FileError>(std::memcmp(start.data(), magic.data(), magic.size()) == 0,
-                   "{}: not a .npy file: it does not begin with the mark of NumPy", path);
+                   "{}: not a .npy file: it does not begin with NumPy's magic string", path);
   const int version = start[6];
-  check<FileError>(version >= 1 && version <= 3, "{}: .npy version {} is not known", path, version);
+  check<FileError>(version >= 1 && version <= 3, "{}: unknown .npy version {}", path, version);
   const std::int64_t prefix = version == 1 ? 10 : 12;
   std::int64_t length = start[8] + 256 * start[9];
   if (version > 1) length += (std::int64_t{start[10]} << 16) + (std::int64_t{start[11]} << 24);
@@ -174,7 +173,7 @@ NpyHeader read_npy_header(const File& file, const std::string& path) {
   header.data_offset = prefix + length;
   const std::int64_t expected = bytes_of(header.array, path);
   check<FileError>(size - header.data_offset >= expected,
-                   "{}: the file is truncated: {} elements of {} need {} bytes, {} are there", path,
+                   "{}: the file is truncated: {} elements of {} need {} bytes, the file has {}", path,
                    to_string(header.array.shape), name(header.array.dtype), expected,
                    size - header.data_offset);
   return header;

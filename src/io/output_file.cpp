@@ -101,7 +101,7 @@ OutputFile::~OutputFile() {
 
 void OutputFile::require_positions() const {
   check<FileError>(regular() || ::lseek(device_->descriptor(), 0, SEEK_CUR) >= 0,
-                   "{}: a pipe or a terminal has no positions that ranks could write at; name a file", path_);
+                   "{}: a pipe or a terminal cannot be written by several ranks; name a file", path_);
 }
 
 void OutputFile::commit() {

@@ -1,4 +1,5 @@
-// A file that is about to be written: it lands whole or not at all, and a device is never replaced by one.
+// A file that is about to be written: written completely or not at all, and a device is never replaced by
+// one.
 #pragma once
 
 #include <optional>

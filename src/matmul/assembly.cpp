@@ -225,7 +225,7 @@ void Assembly::find_pipeline() {
   if (!frame_.ring) frame_.stripes = find_stripes(frame_.problem, frame_.tiles);
 }
 
-// Piece by piece, where D lies on all ranks: nothing is left to be redistributed.
+// Piece by piece, into the D of every rank: nothing is left to be redistributed.
 bool Assembly::puts_d_to_all() {
   Problem& problem = frame_.problem;
   const bool lies_on_all = problem.d.layout.is_replicated() && !problem.d.layout.partial() && !relaid_d_;
@@ -233,7 +233,7 @@ bool Assembly::puts_d_to_all() {
   find_pipeline();
   if (!frame_.stripes && !frame_.ring) return false;
   frame_.gathers_d = true;
-  noted_ += "; what a rank makes of d it puts to all";
+  noted_ += "; each rank sends its part of d to all ranks";
   problem.d =
       in_scratch(problem.d, frame_.ring ? layout_summed(problem) : layout_made(problem, frame_.tiles));
   problem.in_place = false;

@@ -71,7 +71,7 @@ void Assembly::contribute() {
 
 void Assembly::sum_in_packets() {
   LastPass last(*last_, builder_);
-  noted_ += "; every rank's products go to all others that need them, and each sums what it holds of d";
+  noted_ += "; products are sent to all ranks that need them, and each rank sums its part of d";
   const Operand& d = operand_of(last_->d);
   if (!last.changes_sums(last_->c >= 0) && d.dtype == last_->problem.reduced && d.dense)
     return append_redistribution(frame_.d, last_->d);

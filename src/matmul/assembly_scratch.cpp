@@ -131,7 +131,7 @@ void Assembly::add_ring() {
       builder_.add_scratch("products", BufferKind::scratch, RingWalk::products_bytes(frame_), dtype);
   frame_.landing_products =
       builder_.add_scratch("landing products", BufferKind::shared, RingWalk::landing_bytes(frame_), dtype);
-  noted_ += fmt::format("; sums go around the ring of ranks in {} of each part",
+  noted_ += fmt::format("; sums are passed around the ring of ranks in {} of each part",
                         counted(frame_.ring->pieces, "piece"));
   if (frame_.ring->chains > 1) noted_ += fmt::format(", in {}", counted(frame_.ring->chains, "chain"));
 }
@@ -180,7 +180,7 @@ void Assembly::add_scratch_buffers() {
   }
   if (between_nodes && frame_.delivers) {
     frame_.arriving_products = add("arriving products", compute);
-    if (through_host) frame_.landed_products = add("landed products", compute);
+    if (through_host) frame_.landed_products = add("received products", compute);
     if (through_host) frame_.leaving_products = add("leaving products", compute);
   }
   limit_messages();

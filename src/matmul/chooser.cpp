@@ -123,7 +123,7 @@ void check_named(const Problem& problem, const Tiling& tiling) {
   if (tiling.method == MatmulMethod::local) {
     const Demand demand = demand_where_d_stays(problem, tiling);
     check(!demand.moves_a && !demand.moves_b,
-          "the method local needs all that a rank multiplies on that rank, but {} lies as {}",
+          "the method local needs all factors of a rank on that rank, but {} is {}",
           demand.moves_a ? "A" : "B", problem.input(demand.moves_a).layout.to_string());
   }
   if (fits(problem, tiling)) return;

@@ -70,7 +70,7 @@ Dtype sum_dtype(Dtype factors) {
 void check_dtypes(Dtype a, Dtype b, Dtype d, const MatmulOptions& options) {
   constexpr const char* supported =
       "supported are f32, f64, c64 and c128 (resulting in the same), f16 and bf16 (resulting in the same or "
-      "f32), i8 (resulting in i32), f8e4m3 and f8e5m2 (by each other, too; resulting in f32, f16, bf16 or "
+      "f32), i8 (resulting in i32), f8e4m3 and f8e5m2 (in any combination; resulting in f32, f16, bf16 or "
       "either)";
   check(a == b || (is_float8(a) && is_float8(b)), "cannot multiply {} by {}: {}", name(a), name(b),
         supported);
@@ -78,7 +78,7 @@ void check_dtypes(Dtype a, Dtype b, Dtype d, const MatmulOptions& options) {
   check(!known.empty(), "cannot multiply matrices of {}: {}", name(a), supported);
   check(contains(known, d), "cannot multiply matrices of {} into one of {}: {}", name(a), name(d), supported);
   const Dtype wanted = options.result.value_or(d);
-  check(wanted == d, "the result is asked for in {}, but D is {}", name(wanted), name(d));
+  check(wanted == d, "the requested dtype of the result is {}, but D is {}", name(wanted), name(d));
   check_compute(a, options);
   check_reduce(a, d, options);
 }

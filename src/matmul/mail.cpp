@@ -160,7 +160,7 @@ Place Mail::place_of(std::size_t t, bool of_a, std::size_t number, std::vector<i
     message.awaited = true;
     return landed(place, frame_.landed);
   }
-  invariant(false, "no message brings piece {} of turn {}", number, t);
+  invariant(false, "no message contains tile {} of k-step {}", number, t);
   return {};
 }
 

@@ -13,7 +13,7 @@ void find_rounds(Frame& frame);
 
 /// A round is named by the turn for which its messages are needed, or is one of products, and by how far the
 /// taker is from the giver: what one rank gives travels around the ring, so that what has come in one round
-/// is multiplied while the next is under way. Both ends know all of that.
+/// is multiplied while the next is in flight. Both ends know all of that.
 class MailRounds {
  public:
   /// `first`: of a range of numbers (PlanBuilder::new_rounds).

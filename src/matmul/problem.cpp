@@ -42,15 +42,16 @@ void check_shapes(const Operand& a, const Operand& b, const Operand& d) {
   };
   refuse(sa.size() >= 2 && sb.size() >= 2 && sd.size() >= 2, "a matrix has at least two dimensions");
   refuse((sa.size() == 2 || sa.size() == sd.size()) && (sb.size() == 2 || sb.size() == sd.size()),
-         "A and B have the leading dimensions of D, or none");
+         "A and B must have the leading dimensions of D, or none");
   const int batches = sd.size() - 2;
   for (int i = 0; i < batches; ++i) {
     refuse((sa.size() == 2 || sa[i] == sd[i]) && (sb.size() == 2 || sb[i] == sd[i]),
-           "leading dimensions must be alike");
+           "leading dimensions must be equal");
   }
-  refuse(sa[sa.size() - 1] == sb[sb.size() - 2], "the columns of op(A) are not as many as the rows of op(B)");
-  refuse(sa[sa.size() - 2] == sd[batches], "the rows of op(A) are not as many as those of D");
-  refuse(sb[sb.size() - 1] == sd[batches + 1], "the columns of op(B) are not as many as those of D");
+  refuse(sa[sa.size() - 1] == sb[sb.size() - 2],
+         "the number of columns of op(A) differs from the number of rows of op(B)");
+  refuse(sa[sa.size() - 2] == sd[batches], "the number of rows of op(A) differs from that of D");
+  refuse(sb[sb.size() - 1] == sd[batches + 1], "the number of columns of op(B) differs from that of D");
 }
 
 void check_like_d(const Operand& operand, const Operand& d, const char* role) {
@@ -86,7 +87,7 @@ void check_epilogue(const Problem& problem) {
   if (!parts.everywhere) return;
   const bool everywhere =
       problem.d.layout.equivalent(Layout(Replicated(), problem.d.layout.shape(), problem.d.layout.ranks()));
-  check(everywhere, "all_reduce gives D to every rank, but D is laid out {}", problem.d.layout.to_string());
+  check(everywhere, "all_reduce stores D on every rank, but D is {}", problem.d.layout.to_string());
 }
 
 void check_scale(const std::optional<Operand>& scale, Dtype of, std::optional<std::int64_t> length,
@@ -108,7 +109,7 @@ void check_scales(const Problem& problem) {
   const auto refuse = [&](ScaleMode asked, const char* what) {
     check<UnsupportedError>(mode != asked,
                             "scales of blocks, {}, need a GPU of compute capability 10.0 or later and "
-                            "cuBLASLt 12.8 or later, and are not offered yet: supported are tensor and "
+                            "cuBLASLt 12.8 or later, and are not supported yet: supported are tensor and "
                             "outer_vector",
                             what);
   };
@@ -228,7 +229,7 @@ Operand op_space(const Operand& operand, Op op) {
 
 void check_distribution(const Distribution& wanted, const Layout& d) {
   check(d.distribution() == wanted || d.equivalent(Layout(wanted, d.shape(), d.ranks())),
-        "D is asked for as {}, but lies as {}", wanted.to_string(), d.to_string());
+        "the requested distribution of D is {}, but D is {}", wanted.to_string(), d.to_string());
 }
 
 Problem make_problem(const MatmulOperands& given, const Topology& topology, int rank,
@@ -262,7 +263,7 @@ Problem make_problem(const MatmulOperands& given, const Topology& topology, int 
   problem.reduced = problem.on_device() ? options.reduce_dtype.value_or(problem.compute) : problem.compute;
   if (problem.c) check_like_d(*problem.c, problem.d, "C");
   check(!in_place || (problem.c && problem.c->layout == problem.d.layout),
-        "D in place of C needs a C that lies as D does");
+        "D in place of C requires a C with the layout of D");
   check(options.memory_limit >= 0, "memory_limit must not be negative, but is {}", options.memory_limit);
   check_epilogue(problem);
   check_scales(problem);

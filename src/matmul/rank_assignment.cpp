@@ -192,9 +192,9 @@ OperandPlaces places_of(const Problem& problem) {
 /// left.
 std::vector<Assignment> homes(const Grid& grid, const GridCuts& cuts, const OperandPlaces& places) {
   const Places a = parts(places.a, cuts), b = parts(places.b, cuts), d = parts(places.d, cuts);
-  return {{"where D lies", around(grid, d, a, b)},
-          {"where A lies", around(grid, a, d, b)},
-          {"where B lies", around(grid, b, d, a)}};
+  return {{"by owner of D", around(grid, d, a, b)},
+          {"by owner of A", around(grid, a, d, b)},
+          {"by owner of B", around(grid, b, d, a)}};
 }
 
 }  // namespace

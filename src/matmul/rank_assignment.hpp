@@ -18,7 +18,7 @@ Coordinates coordinates_of(const Grid& grid, std::int64_t cell);
 /// cells[rank]: the number of the rank's cell, ((batch * m + i) * n + j) * k + l, or -1: it works on none.
 /// Every cell has one rank.
 struct Assignment {
-  std::string name;  ///< "m-n-k order", "where D lies"
+  std::string name;  ///< "m-n-k order", "by owner of D"
   std::vector<int> cells;
 };
 

@@ -8,7 +8,7 @@
 
 namespace partita::multiplication {
 
-/// Where every rank makes what it holds of D (of a D on all ranks: a slab of it), and A or B is cut along k,
+/// Where every rank computes its part of D (of a D on all ranks: a slab of it), and A or B is cut along k,
 /// neighbours put what it needs of them into panels with all of k. Of the operand that moves most they put a
 /// stripe's share at a time, the other one first. So a stripe takes one product, which rounds and does what
 /// follows; only of the first few a rank multiplies its own indices of k beforehand, for it has nothing else

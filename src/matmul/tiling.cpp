@@ -36,13 +36,13 @@ struct Algorithm {
 
 /// By method, but for `automatic`.
 constexpr std::array<Algorithm, 7> algorithms{{
-    {"local", "every rank holds what it needs", Stays::d},
-    {"all-gather", "every rank makes what it holds of D", Stays::d},
-    {"reduce-scatter", "k is cut over the ranks, sums are scattered", Stays::k},
-    {"all-reduce", "k is cut over the ranks, every rank gets the sums", Stays::k},
-    {"summa-c", "D stays where it is, panels of A and B move", Stays::d},
-    {"summa-a", "A stays where it is, B and sums move", Stays::a},
-    {"summa-b", "B stays where it is, A and sums move", Stays::b},
+    {"local", "every rank owns its factors", Stays::d},
+    {"all-gather", "every rank computes its part of D", Stays::d},
+    {"reduce-scatter", "k is distributed over the ranks, sums are scattered", Stays::k},
+    {"all-reduce", "k is distributed over the ranks, every rank gets the sums", Stays::k},
+    {"summa-c", "D stays in place, panels of A and B move", Stays::d},
+    {"summa-a", "A stays in place, B and sums move", Stays::a},
+    {"summa-b", "B stays in place, A and sums move", Stays::b},
 }};
 
 bool is_cut(const Operand& operand, int dimension) {
@@ -136,8 +136,8 @@ Tiling slabs_for_all(const Problem& problem) {
         IndexSet::range(lines * rank / problem.ranks(), lines * (rank + 1) / problem.ranks());
     return tile;
   };
-  return {MatmulMethod::all_reduce, "all-reduce by slabs", "each rank makes a slab of D, which goes to all",
-          tile_of, false};
+  return {MatmulMethod::all_reduce, "all-reduce by slabs",
+          "each rank computes a slab of D and sends it to all", tile_of, false};
 }
 
 }  // namespace partita::multiplication

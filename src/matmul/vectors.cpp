@@ -63,7 +63,7 @@ std::vector<int> missing_dimensions(const Shape& d, Vectors vectors) {
   if (vectors.b) positions.push_back(dimensions);
   if (vectors.a) positions.push_back(vectors.b ? dimensions : dimensions - 1);
   check(vectors.b || !vectors.a || dimensions > 0,
-        "the product of a vector and a matrix has one dimension at least, but D has shape {}", to_string(d));
+        "the product of a vector and a matrix has at least one dimension, but D has shape {}", to_string(d));
   return positions;
 }
 

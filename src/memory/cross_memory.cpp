@@ -64,7 +64,7 @@ std::string CrossMemory::try_to_read(const Peer& peer) {
   const iovec to{&word, sizeof(word)}, from = run_of(peer.address, sizeof(word));
   const auto got = ::process_vm_readv(static_cast<pid_t>(peer.process), &to, 1, &from, 1, 0);
   if (got < 0) return std::strerror(errno);
-  return word == peer.word ? "" : "process numbers do not mean the same";
+  return word == peer.word ? "" : "the ranks are in different PID namespaces";
 }
 
 std::unique_ptr<CrossMemory> CrossMemory::connect(runtime::Runtime& state) {
@@ -84,7 +84,7 @@ std::unique_ptr<CrossMemory> CrossMemory::connect(runtime::Runtime& state) {
     if (refused.empty()) continue;
     can = false;
     state.log->info(
-        fmt::format("ordinary memory goes through shared buffers: rank {} cannot read that of "
+        fmt::format("ordinary memory is copied through shared buffers: rank {} cannot read the memory of "
                     "rank {}: {}",
                     state.rank(), rank, refused));
   }
@@ -177,8 +177,8 @@ std::string why_no_cross_memory() {
   int scope = 0;
   std::ifstream("/proc/sys/kernel/yama/ptrace_scope") >> scope;
   if (scope == 0 || (scope < 3 && ::geteuid() == 0)) return "";
-  return fmt::format("Yama keeps processes apart (kernel.yama.ptrace_scope is {}){}", scope,
-                     scope == 1 ? "; PARTITA_CROSS_MEMORY=allow lets them" : "");
+  return fmt::format("Yama forbids access between processes (kernel.yama.ptrace_scope is {}){}", scope,
+                     scope == 1 ? "; set PARTITA_CROSS_MEMORY=allow to permit it" : "");
 }
 
 }  // namespace partita::memory

@@ -39,7 +39,7 @@ CudaNodeMemory::CudaNodeMemory(runtime::Runtime& state, const Topology& topology
   std::int64_t mine = 0;
   runtime::collectively(state, operation, [&] {
     std::size_t bytes = 0;
-    cuda::check_cuda(driver_.turn()->device_bytes(&bytes, device_), "look at the device");
+    cuda::check_cuda(driver_.turn()->device_bytes(&bytes, device_), "query the device");
     mine = round_up(static_cast<std::int64_t>(bytes), gibibyte);
   });
   stride_ = runtime::largest_of_ranks(state, operation, mine);
@@ -61,7 +61,7 @@ SegmentGrowth CudaNodeMemory::make_growth() {
   std::size_t page = 0;
   const CUmemAllocationProp wanted = properties(device_);
   cuda::check_cuda(driver_.turn()->granularity(&page, &wanted, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED),
-                   "look at the device's pages");
+                   "query the device's pages");
   return {stride_,
           heap_limit(state_.options),
           {.populate = [this](std::int64_t first, std::int64_t end) { populate(first, end); }},
@@ -132,7 +132,7 @@ std::vector<FileDescriptor> CudaNodeMemory::export_unshared() const {
     int file = -1;
     cuda::check_cuda(
         driver_.turn()->export_handle(&file, chunks_[i].handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0),
-        "pass device memory on");
+        "export device memory");
     files.emplace_back(file);
   }
   if (files.empty()) files.emplace_back(open("/dev/null", O_RDONLY | O_CLOEXEC));  // one has to travel
@@ -152,7 +152,7 @@ void CudaNodeMemory::import_chunks(int rank, std::vector<Chunk> chunks, std::vec
     auto* const descriptor = reinterpret_cast<void*>(static_cast<std::intptr_t>(files->at(i).get()));
     cuda::check_cuda(
         driver_.turn()->import_handle(&handle, descriptor, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR),
-        "take a peer's device memory");
+        "import a peer's device memory");
     chunk.handle = handle;
     try {
       map(segment(rank) + chunk.first, chunk);

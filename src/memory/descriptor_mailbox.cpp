@@ -166,8 +166,7 @@ void DescriptorMailbox::receive(const FileDescriptor& connection,
   if (!std::equal(letter.secret.begin(), letter.secret.end(), secret_.begin())) return;
   const bool whole = (message.header.msg_flags & MSG_CTRUNC) == 0 &&
                      descriptors.size() == static_cast<std::size_t>(letter.descriptors);
-  check<Error>(whole,
-               "a descriptor was lost on its way: this process has too many files open (see ulimit -n)");
+  check<Error>(whole, "a descriptor was not received: this process has too many open files (see ulimit -n)");
   into[letter.sender] = std::move(descriptors);
 }
 

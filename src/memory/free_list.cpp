@@ -46,7 +46,7 @@ std::optional<std::int64_t> FreeList::allocate(std::int64_t bytes) {
 
 void FreeList::release(std::int64_t offset) {
   const auto block = used_.find(offset);
-  invariant(block != used_.end(), "no block begins at offset {}", offset);
+  invariant(block != used_.end(), "there is no block at offset {}", offset);
   std::int64_t first = offset;
   std::int64_t bytes = block->second;
   used_bytes_ -= bytes;

@@ -71,13 +71,14 @@ std::uint64_t HeapBlocks::find(std::int64_t offset) {
   take_drops();
   const auto found = by_offset_.find(offset);
   if (found != by_offset_.end()) {
-    check<MemoryError>(!blocks_.at(found->second).dropped, "the owner of the block ({}) is gone already",
+    check<MemoryError>(!blocks_.at(found->second).dropped, "the owner of the block ({}) has been destroyed",
                        describe(found->second));
     return found->second;
   }
-  check<MemoryError>(!freed_.contains(offset), "the block was freed already (double free)");
+  check<MemoryError>(!freed_.contains(offset), "the block has already been freed (double free)");
   check<MemoryError>(!contains(offset), "the pointer is not the start of its block");
-  throw MemoryError("the pointer is in no block of the symmetric heap (freed already, or never allocated)");
+  throw MemoryError(
+      "the pointer is not in a block of the symmetric heap (already freed, or never allocated)");
 }
 
 bool HeapBlocks::contains(std::int64_t offset) const {

@@ -91,7 +91,7 @@ void check_headroom(std::int64_t bytes, int node_ranks) {
   const std::int64_t usable = limits.available - limits.available / 32;
   check<MemoryError>(
       bytes <= usable / node_ranks,
-      "no memory left: {} bytes wanted on each of the {} ranks of the node, {} bytes available "
+      "out of memory: {} bytes requested on each of the {} ranks of the node, {} bytes available "
       "to all of them within the limit of {}",
       bytes, node_ranks, usable, limits.bound);
 }

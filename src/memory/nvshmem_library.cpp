@@ -58,7 +58,7 @@ std::string memory::obstacle(std::span<const NvshmemCapabilities> offers) {
     if (one.version != offers[0].version) return fmt::format("ranks 0 and {} have different ones", i);
     if (one.world != offers[0].world)
       return fmt::format(
-          "rank {} has started it with other processes than rank {}, and a process starts it once",
+          "rank {} has started it with other processes than rank {}, and a process can start it only once",
           offers[0].world == 0 ? i : 0, offers[0].world == 0 ? 0 : i);
     for (std::size_t j = 0; j < i; ++j) {
       if (one.device == offers[j].device) return fmt::format("ranks {} and {} share a device", j, i);
@@ -76,7 +76,8 @@ std::int64_t memory::symmetric_size_of_environment(std::int64_t otherwise) {
   constexpr double most = 0x1p50;
   const double bytes = number * static_cast<double>(std::int64_t{1} << 10 * (power < 0 ? 0 : power));
   check(error == std::errc{} && power >= 0 && bytes >= 1 && bytes <= most,
-        "NVSHMEM_SYMMETRIC_SIZE is \"{:.40}\"; it must be a number of bytes, perhaps with k, m, g or t",
+        "NVSHMEM_SYMMETRIC_SIZE is \"{:.40}\"; it must be a number of bytes, optionally with suffix k, m, g "
+        "or t",
         whole);
   return static_cast<std::int64_t>(bytes);
 }

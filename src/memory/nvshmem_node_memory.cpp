@@ -37,10 +37,11 @@ NvshmemNodeMemory::NvshmemNodeMemory(runtime::Runtime& state, const Topology& to
 }
 
 void NvshmemNodeMemory::grow(std::int64_t bytes) {
-  check<MemoryError>(bytes <= cap_, "no memory left: {} bytes wanted, PARTITA_MEMORY_LIMIT is {}", bytes,
+  check<MemoryError>(bytes <= cap_, "out of memory: {} bytes requested, PARTITA_MEMORY_LIMIT is {}", bytes,
                      cap_);
-  check<MemoryError>(bytes <= stride(), "no memory left: {} bytes wanted, {} are this context's of NVSHMEM's",
-                     bytes, stride());
+  check<MemoryError>(bytes <= stride(),
+                     "out of memory: {} bytes requested, {} of NVSHMEM's belong to this context", bytes,
+                     stride());
 }
 
 }  // namespace partita::memory

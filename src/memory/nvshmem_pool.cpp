@@ -36,7 +36,7 @@ std::vector<OffsetRange> NvshmemPool::free_for(std::span<const int> pes) const {
 void NvshmemPool::take(const OffsetRange& range, const std::vector<int>& pes) {
   const std::vector<OffsetRange> free = free_for(pes);
   const bool here = std::ranges::any_of(free, [&](const OffsetRange& part) { return holds(part, range); });
-  check<Error>(here, "another context has taken NVSHMEM's memory at the same time");
+  check<Error>(here, "another context allocated NVSHMEM's memory concurrently");
   // What the new range covers has been given back by all of its PEs, which are among these.
   std::erase_if(taken_, [&](const Taken& one) { return holds(range, one.range); });
   taken_.push_back({range, pes, true});

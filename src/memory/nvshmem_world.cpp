@@ -79,7 +79,7 @@ std::string make_id(runtime::Runtime& state, const NvshmemDevice& device, const 
   if (state.rank() == 0) {
     complaint = beside(state, device, start, [start, &library] {
       const int result = library.get_unique_id(&start->id);
-      return result == 0 ? "" : fmt::format("it finds no way for its processes to meet: error {}", result);
+      return result == 0 ? "" : fmt::format("its processes cannot find each other: error {}", result);
     });
   }
   std::string why = first_of(state, complaint);
@@ -98,11 +98,11 @@ std::string begin(runtime::Runtime& state, const NvshmemDevice& device, const st
                     library.set_id(rank, ranks, &start->id, &start->attributes);
                     const int result = library.init(nvshmem_init_with_id, &start->attributes);
                     if (result != 0) return fmt::format("its start ended with error {}", result);
-                    if (library.init_status() < initialized) return "it has not taken the device";
+                    if (library.init_status() < initialized) return "it did not use the device";
                     if (library.my_pe() != rank || library.pe_count() != ranks)
-                      return "its PEs are not the ranks";
+                      return "its PEs differ from the ranks";
                     start->memory = library.allocate(static_cast<std::size_t>(bytes));
-                    return start->memory != nullptr ? "" : fmt::format("it has no {} bytes", bytes);
+                    return start->memory != nullptr ? "" : fmt::format("it does not have {} bytes", bytes);
                   }));
 }
 
@@ -133,12 +133,12 @@ NvshmemCapabilities NvshmemWorld::offer(const runtime::Runtime& state, const Nvs
   const std::int64_t free_bytes = device.free_bytes();
   const std::lock_guard lock(mutex_);
   check<UnsupportedError>(!state.group->in_process() || state.size() == 1,
-                          "the ranks are threads of one process, and NVSHMEM knows processes only");
+                          "the ranks are threads of one process, but NVSHMEM requires one process per rank");
   check<UnsupportedError>(library.why_none.empty(), "NVSHMEM: {}", library.why_none);
   check<UnsupportedError>(why_failed_.empty(), "NVSHMEM: an earlier start in this process failed: {}",
                           why_failed_);
   check<UnsupportedError>(identity_ != 0 || library.init_status() == 0,
-                          "NVSHMEM: somebody else has started it in this process");
+                          "NVSHMEM: it was started outside Partita in this process");
   check<UnsupportedError>(identity_ == 0 || device_ == device.identity,
                           "NVSHMEM: this process has started it on another device");
   const std::int64_t bytes = symmetric_size_of_environment(share_of(free_bytes));
@@ -167,10 +167,10 @@ void NvshmemWorld::start(runtime::Runtime& state, const NvshmemDevice& device,
   bool mine = false;
   try {
     runtime::collectively(state, operation, [&] {
-      check<UnsupportedError>(bytes > 0, "NVSHMEM: a device has no memory left for it");
+      check<UnsupportedError>(bytes > 0, "NVSHMEM: a device is out of memory");
       const std::lock_guard lock(mutex_);
       check<UnsupportedError>(!starting_ && identity_ == 0,
-                              "NVSHMEM: another context of this process starts it at the same time");
+                              "NVSHMEM: another context of this process starts it concurrently");
       mine = starting_ = true;
     });
     const auto made = std::make_shared<Start>();
@@ -205,7 +205,7 @@ OffsetRange NvshmemWorld::take(runtime::Runtime& state, std::vector<int> pes) {
     mine = pool_.free_for(pes);
   }
   OffsetRange range = largest_range(common_ranges(runtime::exchange_values(state, operation, mine)));
-  check<UnsupportedError>(range.bytes > 0, "NVSHMEM: other contexts have all of its memory");
+  check<UnsupportedError>(range.bytes > 0, "NVSHMEM: other contexts use all of its memory");
   range.bytes = std::max(share_of(range.bytes), std::min(range.bytes, huge_page_bytes));
   bool taken = false;
   try {

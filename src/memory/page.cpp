@@ -26,7 +26,7 @@ bool advise(char* first, std::int64_t bytes, int advice) {
 
 [[noreturn]] void refuse(std::int64_t bytes) {
   throw MemoryError(
-      fmt::format("no memory left: the system refused {} bytes: {}", bytes, std::strerror(errno)));
+      fmt::format("out of memory: the system refused {} bytes: {}", bytes, std::strerror(errno)));
 }
 
 void allocate_small_pages(int file, std::int64_t first, std::int64_t bytes) {

@@ -32,10 +32,10 @@ void set_length(int file, std::int64_t bytes) {
   rlimit limit{};
   const bool limited = getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
   check<MemoryError>(!limited || static_cast<rlim_t>(bytes) <= limit.rlim_cur,
-                     "no memory left: {} bytes wanted, the process's limit of a file is {} (see ulimit -f)",
+                     "out of memory: {} bytes requested, the process's limit of a file is {} (see ulimit -f)",
                      bytes, limit.rlim_cur);
   const int result = ftruncate(file, bytes);
-  check<MemoryError>(result == 0, "no memory left: cannot make a memory file of {} bytes: {}", bytes,
+  check<MemoryError>(result == 0, "out of memory: cannot make a memory file of {} bytes: {}", bytes,
                      std::strerror(errno));
 }
 

@@ -12,10 +12,11 @@ std::int64_t heap_limit(const ContextOptions& options) {
 }
 
 void SegmentGrowth::check_limits(std::int64_t bytes) const {
-  check<MemoryError>(bytes <= cap_, "no memory left: {} bytes wanted, PARTITA_MEMORY_LIMIT is {}", bytes,
+  check<MemoryError>(bytes <= cap_, "out of memory: {} bytes requested, PARTITA_MEMORY_LIMIT is {}", bytes,
                      cap_);
-  check<MemoryError>(bytes <= stride_, "no memory left: {} bytes wanted, the range reserved for a rank is {}",
-                     bytes, stride_);
+  check<MemoryError>(bytes <= stride_,
+                     "out of memory: {} bytes requested, the range reserved for a rank is {}", bytes,
+                     stride_);
 }
 
 void SegmentGrowth::grow(std::int64_t bytes) {

@@ -67,12 +67,12 @@ HeapBlock SymmetricHeap::allocate(std::int64_t bytes, Sizes sizes, std::string_v
   state_.require_usable(allocating_);
   runtime::Report report;
   report.operation = allocating_;
-  report.facts = {{"what it is for", std::string(purpose)},
-                  {"sizes", sizes == Sizes::equal ? "equal" : "the largest of the ranks'"}};
+  report.facts = {{"purpose", std::string(purpose)},
+                  {"sizes", sizes == Sizes::equal ? "equal" : "the largest of all ranks"}};
   if (sizes == Sizes::equal) report.facts.push_back({"bytes", fmt::format("{}", bytes)});
   report.threw = bytes < 0;
   report.error = {runtime::ErrorKind::argument,
-                  fmt::format("{}: {} bytes is less than none", allocating_, bytes)};
+                  fmt::format("{}: {} is a negative number of bytes", allocating_, bytes)};
   runtime::Summary all;
   {
     runtime::Meeting meeting(state_, allocating_);
@@ -101,7 +101,7 @@ std::int64_t SymmetricHeap::place(std::int64_t bytes) {
   const auto offset = free_list_.allocate(bytes);
   check<MemoryError>(
       offset.has_value(),
-      "{}: no memory left: {} bytes wanted, the largest free part of the {} bytes reserved for "
+      "{}: out of memory: {} bytes requested, the largest free part of the {} bytes reserved for "
       "each rank is {}",
       allocating_, bytes, memory_.stride(), free_list_.largest());
   if (*offset + bytes <= grown_) return *offset;
@@ -164,7 +164,7 @@ void SymmetricHeap::free(void* pointer) {
 
 /// Throws MemoryError: not in this rank's segment.
 std::int64_t SymmetricHeap::segment_offset(const void* pointer) const {
-  check<MemoryError>(pointer != nullptr, "a null pointer (freed already, or never allocated)");
+  check<MemoryError>(pointer != nullptr, "a null pointer (already freed, or never allocated)");
   const auto first = reinterpret_cast<std::uintptr_t>(at(state_.rank(), 0));
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
   const auto stride = static_cast<std::uintptr_t>(memory_.stride());

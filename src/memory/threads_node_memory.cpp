@@ -21,7 +21,7 @@ constexpr std::string_view operation = "share memory within the node";
 
 void make_writable(char* first, std::int64_t bytes) {
   const int result = mprotect(first, static_cast<std::size_t>(bytes), PROT_READ | PROT_WRITE);
-  check<MemoryError>(result == 0, "no memory left: the system refused {} bytes: {}", bytes,
+  check<MemoryError>(result == 0, "out of memory: the system refused {} bytes: {}", bytes,
                      std::strerror(errno));
 }
 

@@ -62,8 +62,7 @@ class Events {
     while (!all_ended()) {
       count_copying();
       const double next = next_event();
-      check(next < never, "the plans of {} wait for each other for ever; verify says where",
-            plans_.front().operation);
+      check(next < never, "the plans of {} deadlock; verify shows where", plans_.front().operation);
       copy_until(next);
       start_all();
     }

@@ -111,7 +111,7 @@ std::vector<fs::path> search_directories() {
 
 Machine Machine::read(const std::string& path) {
   std::error_code ignored;
-  check<FileError>(fs::exists(path, ignored), "{}: no such machine description", path);
+  check<FileError>(fs::exists(path, ignored), "{}: the machine description does not exist", path);
   check<FileError>(!fs::is_directory(path, ignored), "{}: a directory, not a machine description", path);
   std::ifstream file(path, std::ios::binary);
   check<FileError>(file.is_open(), "{}: cannot be read", path);

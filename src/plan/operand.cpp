@@ -25,7 +25,7 @@ Operand Operand::permuted(std::span<const int> axes) const {
 }
 
 Strides Operand::local_strides(int rank) const {
-  check(dense, "the operand {} has strides of its own on every rank", to_string());
+  check(dense, "the operand {} is not dense: its strides may differ between ranks", to_string());
   const Shape shape = layout.local_shape(rank);
   Strides strides = Extents::filled(shape.size(), 1);
   std::int64_t step = 1;

@@ -168,7 +168,7 @@ void PlanBuilder::append(Plan part, std::span<const int> buffers, const std::fun
     for (int& message : step.after) message = number[static_cast<std::size_t>(message)];
     if (step.work >= 0) step.work += first_work;
     if (step.round >= 0) {
-      invariant(step.round < most_rounds, "a plan that others were appended to is appended itself");
+      invariant(step.round < most_rounds, "a plan that contains appended plans cannot be appended");
       step.round += first_round;
     }
     if (step.kind == StepKind::wait) {

@@ -85,7 +85,7 @@ class SymbolicExecution final : public ExecutionOn<Symbol> {
 
  private:
   void run_local(int rank, const Step& next) override {
-    check<Fault>(next.kind != StepKind::compute, "computes: only what moves data can be verified");
+    check<Fault>(next.kind != StepKind::compute, "computes: only plans that move data can be verified");
     if (next.region.empty()) return;
     next.kind == StepKind::fill ? fill(rank, next) : move(rank, next);
   }
@@ -112,7 +112,7 @@ class SymbolicExecution final : public ExecutionOn<Symbol> {
     check_target(rank, next.to);
     if (next.to.buffer == problem_.destination) {
       check_reduction(problem_.destination_operand(), next.reduction,
-                      "the destination is not partial: the identity is no value of it", "destination");
+                      "the destination is not partial, so the identity is not a valid value", "destination");
     }
     const std::vector<std::int64_t> slots = memory().slots(next.to, next.region);
     memory().check_quiet(next.to, slots, true);
@@ -121,7 +121,7 @@ class SymbolicExecution final : public ExecutionOn<Symbol> {
   }
 
   void check_target(int rank, const Place& place) const {
-    check<Fault>(place.buffer != problem_.source, "writes the source, which is only read");
+    check<Fault>(place.buffer != problem_.source, "writes the source, which is read-only");
     check_access(rank, place);
   }
 
@@ -143,7 +143,7 @@ class SymbolicExecution final : public ExecutionOn<Symbol> {
       return fmt::format("reads {} in {} of rank {} before anything was written there", element(expected),
                          buffer, place.rank);
     }
-    return fmt::format("expects {} in {} of rank {}, where {} lies", element(expected), buffer, place.rank,
+    return fmt::format("expects {} in {} of rank {}, found {}", element(expected), buffer, place.rank,
                        element(found.element));
   }
 
@@ -177,7 +177,7 @@ class SymbolicExecution final : public ExecutionOn<Symbol> {
   void join(const Place& place, std::int64_t slot, Symbol value) {
     Symbol& cell = cells(place.rank, place.buffer).at(slot);
     if (cell.set == unwritten) {
-      throw Fault(fmt::format("accumulates {} onto what was never written", element(value.element)));
+      throw Fault(fmt::format("accumulates {} into memory that was never written", element(value.element)));
     }
     if (cell.element != value.element) {
       throw Fault(fmt::format("accumulates {} onto {}", element(value.element), element(cell.element)));

@@ -22,7 +22,7 @@ Holding holding(const Layout& layout, const Region& own, int rank) {
       if (contains(cell.contributions[c], rank)) return {static_cast<int>(c), cell.contributions[c]};
     }
   }
-  invariant(false, "rank {} holds no part of its own region in {}", rank, layout.to_string());
+  invariant(false, "rank {} owns no part of its region in {}", rank, layout.to_string());
   return {};
 }
 

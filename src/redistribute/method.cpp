@@ -120,9 +120,8 @@ Choice choose_inside(const Problem& problem) {
               "between devices stores are faster than loads: the source writes into the destination"};
     }
     if (may_push && reads_with_gaps(problem)) {
-      return {
-          RedistributeMethod::pushed,
-          "the source lies in short runs with gaps: it writes into the destination on the symmetric heap"};
+      return {RedistributeMethod::pushed,
+              "the source has short runs with gaps: it writes into the destination on the symmetric heap"};
     }
     return {RedistributeMethod::direct,
             "the source is on the symmetric heap: the destination reads it in place"};
@@ -160,11 +159,11 @@ Choice forced(const Problem& problem) {
           problem.source.to_string());
     check(!problem.accumulates, "method pulled cannot accumulate, but the source ({}) is partial",
           problem.source.to_string());
-    check(
-        problem.topology.has_cross_memory() || problem.topology.node_count() == problem.topology.ranks(),
-        "method pulled needs ranks that may read each other's memory, and these may not (see cross_memory)");
+    check(problem.topology.has_cross_memory() || problem.topology.node_count() == problem.topology.ranks(),
+          "method pulled needs ranks that may read each other's memory, which is not permitted here (see "
+          "cross_memory)");
   }
-  return {method, "asked for by the caller"};
+  return {method, "requested by the caller"};
 }
 
 Choice choose(const Problem& problem) {
@@ -257,7 +256,7 @@ Method choose_method(const Problem& problem) {
   const int ranks = problem.topology.ranks();
   if (ranks == 1 || problem.same_layout) {
     return {choice.method, false, false, "local",
-            ranks == 1 ? "there is one rank" : "every rank already holds what it wants"};
+            ranks == 1 ? "there is one rank" : "every rank already owns its elements"};
   }
   if (choice.method == RedistributeMethod::grouped) {
     return {choice.method, false, true, "grouped",

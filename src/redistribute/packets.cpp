@@ -109,7 +109,7 @@ std::optional<PlanInPackets> plan_in_packets(const Operand& source, const Operan
   by_messages.method = RedistributeMethod::messages;
   Plan plan = plan_redistribute(source, destination, topology, rank, by_messages);
   plan.method = "packets";
-  plan.reason = "little between devices: one start and one way, every word tells that it has come";
+  plan.reason = "small transfer: one kernel launch; flags are embedded in the data";
   return PlanInPackets{std::move(plan), *std::move(exchange)};
 }
 

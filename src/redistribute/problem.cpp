@@ -54,11 +54,11 @@ Problem make_problem(const Operand& source, const Operand& destination, const To
   check(source.dtype == destination.dtype, "cannot redistribute {} into {}: the dtypes must be the same",
         name(source.dtype), name(destination.dtype));
   check(options.staging_bytes >= 0, "staging_bytes must not be negative, but is {}", options.staging_bytes);
-  check<UnsupportedError>(
-      source.space == destination.space,
-      "a plan redistributes within host memory or within device memory, but the source is "
-      "{} and the destination is {}",
-      source.to_string(), destination.to_string());
+  check<UnsupportedError>(source.space == destination.space,
+                          "source and destination of a plan must both be in host memory or both in device "
+                          "memory, but the source is "
+                          "{} and the destination is {}",
+                          source.to_string(), destination.to_string());
   const int dimensions = destination.layout.dimensions();
   const std::vector<int> inverse = inverse_axes(options.axes, dimensions);
   // dim i of the destination is dim axes[i] of the source => dim d of the source is dim inverse[d].

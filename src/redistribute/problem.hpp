@@ -14,7 +14,7 @@ struct Problem {
   Topology topology;
   int rank = 0;
   RedistributeOptions options;
-  bool same_layout = false;  ///< every rank already holds what it wants, in the state in which it wants it
+  bool same_layout = false;  ///< every rank already owns its elements, in the state in which it wants it
   bool accumulates = false;  ///< the source is partial and has to be reduced
 
   std::int64_t item_bytes() const { return size_of(source.dtype); }

@@ -23,15 +23,15 @@ std::string why_no_device_memory(std::string_view version, const DeviceMemoryQue
   // Cray's answers for what it was linked with, but takes no such address unless it is told to.
   if (version.find("CRAY MPICH") != std::string_view::npos &&
       !is_on(cray_setting == nullptr ? "" : cray_setting)) {
-    return "Cray MPICH takes device memory only where MPICH_GPU_SUPPORT_ENABLED=1 is set";
+    return "Cray MPICH accepts device memory only if MPICH_GPU_SUPPORT_ENABLED=1 is set";
   }
   if (queries.gpu_support != nullptr) {
     int supported = 0;
     if (queries.gpu_support(cuda, &supported) == success && supported != 0) return "";
-    return "the MPI says that it was not built with CUDA, or that its support is switched off";
+    return "the MPI reports that it was built without CUDA, or that its support is switched off";
   }
-  if (queries.cuda_support == nullptr) return "the MPI does not say whether it takes device memory";
-  return queries.cuda_support() != 0 ? "" : "the MPI says that it takes host memory only";
+  if (queries.cuda_support == nullptr) return "the MPI does not report whether it accepts device memory";
+  return queries.cuda_support() != 0 ? "" : "the MPI reports that it accepts host memory only";
 }
 
 }  // namespace partita::runtime

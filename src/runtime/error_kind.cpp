@@ -39,7 +39,7 @@ CaughtError describe_error(const std::exception_ptr& failure) {
   try {
     std::rethrow_exception(failure);
   } catch (const std::bad_alloc&) {
-    return {ErrorKind::memory, "no memory left (std::bad_alloc)"};
+    return {ErrorKind::memory, "out of memory (std::bad_alloc)"};
   } catch (const std::filesystem::filesystem_error& error) {  // whose text begins with "filesystem error: "
     return {ErrorKind::file, fmt::format("{}: {}", error.path1().string(), error.code().message())};
   } catch (const std::exception& error) {

@@ -204,7 +204,7 @@ void Meeting::refuse(int peer, const std::string& theirs, const std::vector<int>
 
 void Meeting::report_history(Report& report) const {
   report.error.kind = ErrorKind::disagreement;  // the context fails; what was thrown says why
-  report.facts = {{"the executions before it", history_text(state_)}};
+  report.facts = {{"the previous executions", history_text(state_)}};
   report.executed = latest_executions(state_);
 }
 

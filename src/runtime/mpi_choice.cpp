@@ -129,11 +129,11 @@ MpiChoice choose_mpi(const Communicator& communicator, const std::vector<LoadedM
     const LoadedMpi& best = best_of(loaded, launcher);
     if (best.running || launcher) return take_loaded(best, modules);
     return {{},
-            fmt::format(
-                "no launcher of MPI's has started this process, and {}, which it has loaded, does not run",
-                best.path)};
+            fmt::format("this process was not started by an MPI launcher, and {}, which it has loaded, is "
+                        "not initialised",
+                        best.path)};
   }
-  if (!launcher) return {{}, "no launcher of MPI's has started this process, and it has loaded none"};
+  if (!launcher) return {{}, "this process was not started by an MPI launcher and has loaded no MPI"};
   if (const std::string_view named = environment("PARTITA_MPI_LIBRARY"); !named.empty())
     return {{std::string(named)}, "PARTITA_MPI_LIBRARY names it"};
   return take_launchers(*launcher, modules);

@@ -32,7 +32,7 @@ mpi::Comm handle_of(const Communicator& communicator) {
     std::memcpy(&handle.bits, communicator.handle.data(), static_cast<std::size_t>(mpi.handle_bytes));
     check(handle != mpi.no_comm, "the communicator is MPI_COMM_NULL");
     check(!mpi.comm_test_inter(handle),
-          "an inter-communicator is no group of ranks; merge it first (MPI_Intercomm_merge)");
+          "an inter-communicator is not a group of ranks; merge it first (MPI_Intercomm_merge)");
   }
   return handle;
 }

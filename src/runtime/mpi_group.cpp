@@ -119,7 +119,7 @@ MessageId MpiGroup::receive(int peer, Lane lane, void* data, std::int64_t bytes)
 
 bool MpiGroup::test(MessageId number) {
   Message& message = messages_.at(number);
-  check<Error>(!message.abandoned, "the message {} rank {} was given up", message.is_send ? "to" : "from",
+  check<Error>(!message.abandoned, "the message {} rank {} was abandoned", message.is_send ? "to" : "from",
                message.peer);
   try {
     while (message.completed < message.pieces.size()) {
@@ -148,9 +148,10 @@ bool MpiGroup::test_piece(Message& message) {
     if (!complete) return false;
   }
   const std::int64_t expected = message.bytes_of(message.completed);
-  check<DisagreementError>(message.is_send || received == expected,
-                           "a message of {} bytes from rank {} met a receive of {} bytes at rank {}",
-                           received, message.peer, expected, rank_);
+  check<DisagreementError>(
+      message.is_send || received == expected,
+      "a message of {} bytes from rank {} does not match a receive of {} bytes at rank {}", received,
+      message.peer, expected, rank_);
   ++message.completed;
   return true;
 }

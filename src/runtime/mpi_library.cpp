@@ -68,7 +68,7 @@ bool mpi_is_of_parent() noexcept {
 void start_mpi() {
   const HomeProcess* const started = home_of_mpi.load(std::memory_order_acquire);
   check<UnsupportedError>(started == nullptr || started->is_here(),
-                          "MPI was started by process {}, of which this one is a fork: it has no part in it",
+                          "MPI was started by process {}, of which this one is a fork: it cannot use it",
                           started == nullptr ? 0 : started->number());
   const std::lock_guard lock(start_mutex);
   check(!mpi_is_finalised(), "MPI has been finalised already; it cannot be started again in this process");
@@ -94,8 +94,8 @@ void check_world_is_of_launcher() {
   const int launched = launched_ranks(environment_variable);
   check<UnsupportedError>(
       size > 1 || launched <= 1,
-      "the launcher has started {} ranks, but {} ({}) knows of one alone: it is not the launcher's MPI",
-      launched, opened_mpi()->version, opened_mpi()->library);
+      "the launcher has started {} ranks, but {} ({}) has only one: it is not the launcher's MPI", launched,
+      opened_mpi()->version, opened_mpi()->library);
 }
 
 MpiCall::MpiCall() {

@@ -73,9 +73,9 @@ const mpi::Calls* open_module(MpiFamily family) {
 }
 
 OpenedMpi open_chosen(const MpiChoice& choice) {
-  check<UnsupportedError>(!choice.libraries.empty(), "there is no MPI to talk through: {}", choice.why);
+  check<UnsupportedError>(!choice.libraries.empty(), "no MPI is available: {}", choice.why);
   const std::optional<LoadedMpi> library = mpi_of(open_one_of(choice));
-  check<UnsupportedError>(library.has_value(), "{}, but it is no MPI library", choice.why);
+  check<UnsupportedError>(library.has_value(), "{}, but it is not an MPI library", choice.why);
   OpenedMpi mpi;
   mpi.library = library->path;
   mpi.version = library->version;
@@ -90,7 +90,7 @@ OpenedMpi open_chosen(const MpiChoice& choice) {
   mpi.calls->get_library_version(text.data());
   const std::string met = first_line_of_version(text.data());
   check<UnsupportedError>(met == mpi.version,
-                          "two MPIs are in this process: {} was to be used, but its names lead to {}",
+                          "two MPIs are in this process: {} was chosen, but its symbols belong to {}",
                           mpi.version, met);
   return mpi;
 }

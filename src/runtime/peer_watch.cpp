@@ -61,8 +61,7 @@ bool is_refusal(const Runtime& state, const CaughtError& error) {
 CaughtError failure_of(const Runtime& state, std::string_view operation, int rank,
                        const CaughtError& theirs) {
   if (theirs.kind == ErrorKind::disagreement || is_refusal(state, theirs)) return theirs;
-  return {ErrorKind::lost_peer,
-          fmt::format("{}: rank {} failed: its context met this: {}", operation, rank, theirs.text)};
+  return {ErrorKind::lost_peer, fmt::format("{}: rank {} failed with: {}", operation, rank, theirs.text)};
 }
 
 }  // namespace
@@ -254,8 +253,8 @@ PeerWatch::Found PeerWatch::look_for_ring_of_sends(std::chrono::steady_clock::ti
   for (const Sender& sender : ring) ranks.push_back(neighbours_[static_cast<std::size_t>(sender.number)]);
   std::ranges::sort(ranks);
   return Hopeless{{ErrorKind::disagreement,
-                   fmt::format("send: {} send to each other in a ring and none of them receives: large "
-                               "messages wait for their receivers; send_receive does both at once",
+                   fmt::format("send: {} send to each other in a cycle and none of them receives: large "
+                               "messages wait for their receivers; send_receive does both concurrently",
                                rank_list(ranks))}};
 }
 

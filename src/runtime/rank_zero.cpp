@@ -48,7 +48,7 @@ void refuse_in_rank_zero(const Runtime& state, std::string_view operation, const
   for (const RankZeroScope* scope = innermost; scope != nullptr; scope = scope->outer_) {
     check(
         !scope->holds_up(state, members),
-        "{}: called inside rank_zero, where the other ranks wait for rank 0 and cannot take part: call it on "
+        "{}: called inside rank_zero, while the other ranks wait for rank 0 and cannot take part: call it on "
         "all ranks, before or after rank_zero",
         operation);
   }

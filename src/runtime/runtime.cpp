@@ -22,7 +22,7 @@ std::vector<int> Runtime::others() const {
 }
 
 void Runtime::require_alive(std::string_view operation) const {
-  check(!in_on_wait, "{}: called by on_wait, in the midst of another call of the context", operation);
+  check(!in_on_wait, "{}: called by on_wait, during another call of the context", operation);
   if (!failed()) return;
   if (unseen_disagreement_.exchange(false)) throw DisagreementError(failure());
   throw FailedContextError(fmt::format("{}: the context has failed: {}", operation, failure()));
@@ -41,8 +41,9 @@ void Runtime::require_usable_here(std::string_view operation) const {
 
 std::string Runtime::failure() const {
   if (!home.is_here()) {  // whose locks may be held by threads that are not here
-    return fmt::format("a context stays with the process that made it ({}), and this one is a fork of it",
-                       home.number());
+    return fmt::format(
+        "a context can only be used by the process that made it ({}), and this process is a fork of it",
+        home.number());
   }
   const std::lock_guard lock(failure_mutex_);
   return failure_.text;

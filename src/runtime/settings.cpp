@@ -99,78 +99,83 @@ constexpr Setting word(const char* variable, std::string_view option, std::strin
 
 constexpr std::array table{
     Setting{"PARTITA_DEADLINE", "deadline", "it must be a number of seconds, from 0.001 to 3.2e7",
-            "seconds without progress that a wait allows; may have a fraction", false, read_deadline,
+            "seconds that a wait may take without progress; fractions are allowed", false, read_deadline,
             show_deadline},
     number<&O::threads, 0>("PARTITA_THREADS", "threads", "it must be a whole number, 0 or more",
-                           "threads of BLAS and FFT in a rank; 0: the rank's share of the cores", false),
+                           "threads of BLAS and FFT per rank; 0: the rank's share of the cores", false),
     number<&O::ranks_per_node, 0>("PARTITA_RANKS_PER_NODE", "ranks_per_node",
                                   "it must be a whole number, 0 or more",
-                                  "treat the ranks as if so many sat on a node; 0: as they are", true),
+                                  "assume this number of ranks per node; 0: the actual one", true),
     // All ranks must have the same figures, whatever the machine is called.
     Setting{"PARTITA_MACHINE", "machine", "it must be a shipped name or the path of a description",
-            "the machine by whose figures algorithms are chosen", false, read_machine, runtime::machine_of},
+            "the machine whose parameters determine the choice of algorithms", false, read_machine,
+            runtime::machine_of},
     word<&O::log, levels>("PARTITA_LOG", "log", "known: trace, debug, info, warn, error, off",
-                          "what is logged, on stderr", false),
+                          "minimum level of log messages on stderr", false),
     number<&O::memory_limit, 0>("PARTITA_MEMORY_LIMIT", "memory_limit",
                                 "it must be a whole number of bytes, 0 or more",
-                                "bytes that a rank's symmetric heap may have; 0: unlimited", false),
+                                "maximum size of a rank's symmetric heap in bytes; 0: unlimited", false),
     number<&O::plan_cache_size, 1>("PARTITA_PLAN_CACHE_SIZE", "plan_cache_size",
                                    "it must be a whole number, 1 or more",
-                                   "plans of one-line calls that a context keeps, with their scratch", true),
+                                   "number of plans of one-line calls that a context keeps, with their "
+                                   "scratch",
+                                   true),
     number<&O::plan_cache_bytes, 0>("PARTITA_PLAN_CACHE_BYTES", "plan_cache_bytes",
                                     "it must be a whole number of bytes, 0 or more",
-                                    "bytes of scratch that these plans may have in all; 0: eight times the "
-                                    "largest plan, at least 256 MiB",
+                                    "total scratch of these plans in bytes; 0: eight times the largest "
+                                    "plan, at least 256 MiB",
                                     true),
     word<&O::cross_memory, readings>("PARTITA_CROSS_MEMORY", "cross_memory", "known: automatic, off, allow",
                                      "whether ranks of a node read each other's ordinary memory through the "
-                                     "kernel; automatic: where it lets "
-                                     "them; allow: and Yama is told that other processes of the user may",
+                                     "kernel; automatic: if it permits that; allow: also asks Yama to permit "
+                                     "it to all processes of the user",
                                      true),
     word<&O::device_heap, heaps>("PARTITA_DEVICE_HEAP", "device_heap", "known: automatic, driver, nvshmem",
-                                 "what the heap of devices lies in; automatic: the driver's memory, and "
-                                 "NVSHMEM's where peers cannot map that",
+                                 "memory of the device heap; automatic: the driver's memory, or "
+                                 "NVSHMEM's if peers cannot map that",
                                  true),
-    word<&O::device_collectives, collectives>("PARTITA_DEVICE_COLLECTIVES", "device_collectives",
-                                              "known: automatic, own, library",
-                                              "who carries out collectives on devices: Partita or NCCL; "
-                                              "automatic: whichever is faster",
-                                              true),
+    word<&O::device_collectives, collectives>(
+        "PARTITA_DEVICE_COLLECTIVES", "device_collectives", "known: automatic, own, library",
+        "implementation of collectives on devices: Partita's own or NCCL; "
+        "automatic: whichever is faster",
+        true),
     word<&O::device_messages, messages>(
         "PARTITA_DEVICE_MESSAGES", "device_messages", "known: automatic, staged, direct",
-        "how messages of device memory go to the transport: through pinned host memory, or as they are; "
-        "automatic: between nodes by the vendor's library (NCCL) where there is one, past the transport; "
-        "else "
-        "as they are where the transport says that it takes them",
+        "how messages of device memory are passed to the transport: staged in "
+        "pinned host memory, or directly; automatic: between nodes by NCCL if "
+        "available, without the transport; otherwise directly if the transport "
+        "reports support",
         true),
     word<&O::copy_way, copies>("PARTITA_COPY_WAY", "copy_way", "known: automatic, engine, kernel",
-                               "how devices copy: the copy engine wherever it can, or kernels", true),
-    number<&O::device_lanes, 0, 7>("PARTITA_DEVICE_LANES", "device_lanes", "it must be a number from 0 to 7",
-                                   "streams that large plans may use in addition to the context's own", true),
+                               "how devices copy: by the copy engine wherever possible, or by kernels", true),
+    number<&O::device_lanes, 0, 7>("PARTITA_DEVICE_LANES", "device_lanes",
+                                   "it must be a whole number from 0 to 7",
+                                   "number of streams that large plans may use in addition to the "
+                                   "context's own",
+                                   true),
     Setting{"PARTITA_MACHINES", "", "it must be a folder",
-            "where machine descriptions are looked for before anywhere else"},
-    Setting{"PARTITA_MPI_LIBRARY", "", "it must be an MPI library of Open MPI's or of MPICH's family",
-            "the MPI that a process opens which a launcher has started and that has loaded none; unset: the "
-            "launcher's"},
+            "first folder in which machine descriptions are searched"},
+    Setting{"PARTITA_MPI_LIBRARY", "", "it must be a library of Open MPI or of the MPICH family",
+            "the MPI to open in a process that a launcher has started and that has "
+            "loaded none; unset: the launcher's"},
     Setting{"PARTITA_FFT_LIBRARY", "", "it must be a library with the FFTW3 interface",
-            "the library that computes transforms in place of FFTW"},
-    Setting{"PARTITA_SCALAPACK_THRESHOLD", "", "it must be a number of 0 or more",
-            "what the drop-in for ScaLAPACK multiplies its limits by; 0: nothing is handed on because it is "
-            "small",
+            "the library that computes transforms instead of FFTW"},
+    Setting{"PARTITA_SCALAPACK_THRESHOLD", "", "it must be a number, 0 or more",
+            "factor for the size limits of the drop-in for ScaLAPACK; 0: small "
+            "problems are not forwarded",
             false, nullptr, nullptr, "1"},
-    Setting{
-        "PARTITA_SCALAPACK_DEVICE", "", "it must be cpu, cuda or cuda:MACHINE",
-        "where the drop-in for ScaLAPACK multiplies; cuda: on GPUs, where the price by the figures of that "
-        "machine (unset: node-8-gpu) is lower",
-        false, nullptr, nullptr, "cpu"},
+    Setting{"PARTITA_SCALAPACK_DEVICE", "", "it must be cpu, cuda or cuda:MACHINE",
+            "device on which the drop-in for ScaLAPACK multiplies; cuda: GPUs if "
+            "the predicted time on that machine (unset: node-8-gpu) is lower",
+            false, nullptr, nullptr, "cpu"},
     Setting{"OPENBLAS_CORETYPE", "", "it must be a name that OpenBLAS knows",
-            "whose kernels OpenBLAS uses; unset: those that suit the processor"},
-    Setting{"NVSHMEM_SYMMETRIC_SIZE", "", "it must be a number of bytes, perhaps with k, m, g or t",
-            "what all contexts of the process get of a device's memory in NVSHMEM; unset: three quarters of "
-            "what is free"},
+            "the processor whose kernels OpenBLAS uses; unset: the actual one"},
+    Setting{"NVSHMEM_SYMMETRIC_SIZE", "", "it must be a number of bytes, optionally with suffix k, m, g or t",
+            "device memory that NVSHMEM allocates for all contexts of the process; "
+            "unset: three quarters of the free memory"},
 };
 
-/// "it must be a number from 0 to 7" -> "a number from 0 to 7"
+/// "it must be a whole number from 0 to 7" -> "a whole number from 0 to 7"
 std::string values_of(const Setting& setting) {
   std::string_view values = setting.values;
   for (const std::string_view prefix : {"it must be ", "known: "}) {

@@ -69,7 +69,7 @@ void SocketsLinks::parse(int from) {
       continue;
     }
     const auto payload = static_cast<std::size_t>(frame.payload());
-    check<Error>(payload <= longest_eager, "rank {} of the job sends a short message of {} bytes", from,
+    check<Error>(payload <= longest_eager, "rank {} of the job sent a truncated message of {} bytes", from,
                  payload);
     if (arrived.size() < sizeof(frame) + payload) return;
     arrive(from, frame, arrived.subspan(sizeof(frame), payload));
@@ -81,7 +81,7 @@ void SocketsLinks::begin_piece(int from, const SocketsFrame& frame) {
   const Message& message = messages_.at(frame.receive);
   invariant(!message.is_send && message.granted && message.address.peer == from &&
                 frame.bytes <= message.bytes - message.moved,
-            "rank {} of the job sends a piece of {} bytes that was not granted", from, frame.bytes);
+            "rank {} of the job sent a piece of {} bytes that was not granted", from, frame.bytes);
   peer(from).piece = frame;
   peer(from).piece_left = frame.bytes;
 }

@@ -79,13 +79,13 @@ MessageId SocketsGroup::receive(int peer, Lane lane, void* data, std::int64_t by
 bool SocketsGroup::test(MessageId number) {
   const Message message = messages_.at(number);
   if (message.given_up) messages_.remove(number);
-  check<Error>(!message.given_up, "the message {} rank {} was given up", message.is_send ? "to" : "from",
+  check<Error>(!message.given_up, "the message {} rank {} was abandoned", message.is_send ? "to" : "from",
                message.peer);
   const auto outcome = links_->test(message.number);
   if (!outcome) return false;
   messages_.remove(number);
   check<DisagreementError>(
-      outcome->fits, "a message of {} bytes from rank {} met a receive of {} bytes at rank {}",
+      outcome->fits, "a message of {} bytes from rank {} does not match a receive of {} bytes at rank {}",
       message.is_send ? message.bytes : outcome->bytes_of_peer, message.is_send ? rank_ : message.peer,
       message.is_send ? outcome->bytes_of_peer : message.bytes, message.is_send ? message.peer : rank_);
   return true;

@@ -57,7 +57,7 @@ std::vector<FileDescriptor> take(const HandedSockets& handed) {
   for (std::size_t rank = 0; rank < handed.descriptors.size(); ++rank) {
     const int descriptor = handed.descriptors[rank];
     check(descriptor < 0 || is_stream(descriptor),
-          "{} names descriptor {} for rank {}, which is no connection: a program between the launcher and "
+          "{} names descriptor {} for rank {}, which is not a connection: a program between the launcher and "
           "this one has closed it",
           sockets_variable, descriptor, rank);
   }
@@ -73,7 +73,7 @@ void require_home(const HomeProcess& home) {
   if (home.is_here()) return;
   throw UnsupportedError(
       fmt::format("the connections of this rank are those of process {}, of which this one is a fork: it has "
-                  "no part in them",
+                  "it cannot use them",
                   home.number()));
 }
 

@@ -145,14 +145,15 @@ bool ThreadsGroup::test(MessageId message) {
   const PendingMessage::State state = letter.mail.state.load(std::memory_order_acquire);
   if (state == PendingMessage::State::waiting || state == PendingMessage::State::matched) return false;
   messages_.remove(message);
-  check<Error>(state != PendingMessage::State::withdrawn, "the message {} rank {} was given up",
+  check<Error>(state != PendingMessage::State::withdrawn, "the message {} rank {} was abandoned",
                letter.mail.is_send ? "to" : "from", letter.peer);
-  check<DisagreementError>(state != PendingMessage::State::misfit,
-                           "a message of {} bytes from rank {} met a receive of {} bytes at rank {}",
-                           letter.mail.is_send ? letter.mail.bytes : letter.mail.bytes_of_peer,
-                           letter.mail.is_send ? rank_ : letter.peer,
-                           letter.mail.is_send ? letter.mail.bytes_of_peer : letter.mail.bytes,
-                           letter.mail.is_send ? letter.peer : rank_);
+  check<DisagreementError>(
+      state != PendingMessage::State::misfit,
+      "a message of {} bytes from rank {} does not match a receive of {} bytes at rank {}",
+      letter.mail.is_send ? letter.mail.bytes : letter.mail.bytes_of_peer,
+      letter.mail.is_send ? rank_ : letter.peer,
+      letter.mail.is_send ? letter.mail.bytes_of_peer : letter.mail.bytes,
+      letter.mail.is_send ? letter.peer : rank_);
   return true;
 }
 
@@ -171,7 +172,7 @@ std::string ThreadsGroup::ended(int peer) const {
     case Attendance::State::left:
       return "(thread) has ended";
     case Attendance::State::given_up:
-      return "(thread) has given up";
+      return "(thread) has failed";
     default:
       return "";
   }
@@ -217,7 +218,7 @@ std::unique_ptr<ProcessGroup> make_threads_group(std::shared_ptr<ThreadsShared> 
 }
 
 std::unique_ptr<ProcessGroup> make_threads_group(const Communicator& communicator, int ranks_per_node) {
-  check(communicator.thread_member != nullptr, "the communicator is no place in a ThreadGroup");
+  check(communicator.thread_member != nullptr, "the communicator is not a member of a ThreadGroup");
   const auto member = std::static_pointer_cast<ThreadMember>(communicator.thread_member);
   return make_threads_group(member->shared, member->rank, ranks_per_node);
 }

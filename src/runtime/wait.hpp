@@ -29,7 +29,7 @@ struct WaitReason {
   enum class Kind : std::uint8_t {
     call,     ///< for a peer to come to this call
     message,  ///< of point to point, which may have been sent before, or its receipt
-    content,  ///< of a message that is under way
+    content,  ///< of a message that is in flight
   };
   Kind kind = Kind::call;
 };

@@ -148,7 +148,7 @@ Timeline record_timeline(const Context& context, const std::function<void()>& bo
   ContextState& state = *context.state();
   runtime::collectively(state, "record a timeline", [&] {
     state.require_usable("record a timeline");
-    check(static_cast<bool>(body), "record a timeline: there is nothing to call");
+    check(static_cast<bool>(body), "record a timeline: no function is given");
     check(state.step_clock == nullptr, "record a timeline: one is being recorded already");
   });
   const std::vector<double> ahead = clock_offsets(state);

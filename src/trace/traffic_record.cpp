@@ -35,7 +35,7 @@ struct TrafficRecord::State final : execution::StepClock {
 TrafficRecord::TrafficRecord(const Context& context) {
   check(context.state() != nullptr, "record traffic: the context has been moved away");
   context.state()->require_alive("record traffic");
-  check(context.state()->step_clock == nullptr, "record traffic: what the context does is recorded already");
+  check(context.state()->step_clock == nullptr, "record traffic: this context is already being recorded");
   state_ = std::make_unique<State>(context.state());
 }
 

@@ -15,7 +15,7 @@ if ! grep -q '^MPI *missing' out; then
     fail "$(cat out)"
   PMI_RANK=0 PARTITA_MPI_LIBRARY=libc.so.6 "$partita" doctor >out
   grep -q '^MPI *warning *libc.so.6: PARTITA_MPI_LIBRARY names it' out || fail "$(cat out)"
-  grep -q 'for ranks of .*: it is no MPI' out || fail "$(cat out)"
+  grep -q 'for ranks of .*: it is not an MPI' out || fail "$(cat out)"
 fi
 
 "$partita" doctor --json >out

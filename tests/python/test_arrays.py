@@ -112,7 +112,7 @@ def test_what_may_only_be_read_is_only_read(ctx):
         lambda: a[1:].__setitem__(slice(0, 1), 0),
         lambda: pt.Redistribute(out, a).execute(),
     ]:
-        with pytest.raises(pt.ArgumentError, match="only be read"):
+        with pytest.raises(pt.ArgumentError, match="read-only"):
             write()
     assert not a[1:].local.flags.writeable
     assert (local == whole((4, 2))).all()
@@ -124,7 +124,7 @@ def test_what_one_rank_may_only_read_is_written_on_none(ctx):
     for shape in (None, (4 * ctx.size, 2)):
         a = pt.from_local(ctx, local, pt.Slab(0), shape)
         for write in [lambda: a.fill(0), lambda: pt.redistribute(pt.zeros(ctx, a.shape, pt.Slab(1)), a), lambda: np.add(a, 1, out=a)]:
-            with pytest.raises(pt.ArgumentError, match="only be read"):
+            with pytest.raises(pt.ArgumentError, match="read-only"):
                 write()
     ctx.barrier()
     assert (local == whole((4, 2))).all()
@@ -170,9 +170,9 @@ def test_bad_parts_are_refused_on_every_rank(ctx):
         pt.scatter(ctx, many, pt.Slab(0), root=ctx.size - 1)
     with pytest.raises(pt.ArgumentError, match=">f8"):
         pt.empty(ctx, (3,), pt.Slab(0), ">f8")
-    with pytest.raises(pt.ArgumentError, match="says no mesh"):
+    with pytest.raises(pt.ArgumentError, match="has no mesh"):
         pt.empty(ctx, (3,), pt.P("x"))
-    with pytest.raises(pt.ArgumentError, match="float128|longdouble|none that Partita has"):
+    with pytest.raises(pt.ArgumentError, match="float128|longdouble|is not supported"):
         pt.empty(ctx, (3,), pt.Slab(0), "longdouble")
     ctx.barrier()
 

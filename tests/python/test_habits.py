@@ -88,7 +88,7 @@ def test_functions_of_numpy(ctx):
     assert (np.transpose(a, np.array([1, 0])).gather() == x.T).all()
     for function in (np.array_equal, np.allclose, np.concatenate, np.where, np.dot, np.linalg.norm, np.fft.fft, np.cumsum, np.sort, np.zeros_like):
         given = ((a, a),) if function is np.concatenate else (a > 1, a, a) if function is np.where else (a,) * (1 + (function in (np.array_equal, np.allclose, np.dot)))
-        with pytest.raises(TypeError, match=r"np\.\w+ is not for distributed arrays.*gather"):
+        with pytest.raises(TypeError, match=r"np\.\w+ does not support distributed arrays.*gather"):
             function(*given)
     for call in (np.asarray, np.array, np.copy):
         with pytest.raises(TypeError, match="gather"):
@@ -108,9 +108,9 @@ def test_indices(ctx):
         (None, "keep every dimension"),
         (0, "keep every dimension"),
         ([0, 1], "keep every dimension"),
-        (x > 3, "array as an index"),
-        (a > 3, "array as an index"),
-        (np.array([0, 1]), "array as an index"),
+        (x > 3, "array cannot be an index"),
+        (a > 3, "array cannot be an index"),
+        (np.array([0, 1]), "array cannot be an index"),
         ((..., ...), "2 indices"),
     ):
         for use in (lambda key=key: a[key], lambda key=key: a.__setitem__(key, 0)):
@@ -152,7 +152,7 @@ def test_copies(ctx):
     b += 1
     assert np.array_equal(a.gather(), whole((6, 4)))
     for call in (copy.copy, copy.deepcopy):
-        with pytest.raises(TypeError, match=r"\.copy\(\), which all ranks call"):
+        with pytest.raises(TypeError, match=r"\.copy\(\), a collective call"):
             call(a)
     with pytest.raises(TypeError, match="partita.io"):
         pickle.dumps(a)
@@ -162,7 +162,7 @@ def test_copies(ctx):
                 call(made)
     # What has a context is copied with the same one.
     assert copy.copy(ctx) is ctx and copy.deepcopy({"context": ctx, "rank": 3}) == {"context": ctx, "rank": 3}
-    with pytest.raises(TypeError, match="a context is not pickled"):
+    with pytest.raises(TypeError, match="a context cannot be pickled"):
         pickle.dumps(ctx)
     seen = weakref.ref(a)
     assert seen() is a
@@ -173,9 +173,9 @@ def test_copies(ctx):
 def test_what_no_option_is_called(ctx):
     a = pt.zeros(ctx, (4, 4), "slab:0", "complex128")
     for call, what in (
-        (lambda: pt.fft.fft(a, length=8), "fft: there is no option length; known: .*method"),
-        (lambda: pt.matmul(a, a, speed=1), "matmul: there is no option speed; known: .*epilogue"),
-        (lambda: pt.redistribute(a, a.copy(), speed=1), "redistribute: there is no option speed"),
+        (lambda: pt.fft.fft(a, length=8), "fft: unknown option length; known: .*method"),
+        (lambda: pt.matmul(a, a, speed=1), "matmul: unknown option speed; known: .*epilogue"),
+        (lambda: pt.redistribute(a, a.copy(), speed=1), "redistribute: unknown option speed"),
         (lambda: pt.fft.fft(a, method=3), "fft: method: expected str, got int$"),
         (lambda: a.redistribute(None), "expected a distribution.* got NoneType"),
     ):
@@ -255,7 +255,7 @@ def test_no_axes(ctx):
         lambda: pt.spectral.convolve(a, a, axes=()),
         lambda: pt.spectral.solve_poisson(a, axes=np.zeros(0, int)),
     ):
-        with pytest.raises(pt.ArgumentError, match="no axes are named"):
+        with pytest.raises(pt.ArgumentError, match="no axes are given"):
             call()
     for call in (
         lambda: pt.fft.fftn(scalar.astype("complex128")),
@@ -270,7 +270,7 @@ def test_no_axes(ctx):
 
 def test_what_functions_of_the_program_give(ctx):
     """Numbers, in the shape that is wanted; not nothing, which NumPy takes for nan, nor what a mask hides."""
-    for given, what in ((None, "has returned None"), (np.ma.array([1.0], mask=[True]), "a masked array"), ("x", "could not convert"), (1j, "complex")):
+    for given, what in ((None, "has returned None"), (np.ma.array([1.0], mask=[True]), "masked arrays are not supported"), ("x", "could not convert"), (1j, "complex")):
         with pytest.raises(pt.ArgumentError, match=what):
             pt.from_function(ctx, (4, 3), "slab:0", lambda i, j, given=given: given)
     assert pt.from_function(ctx, (4, 3), "slab:0", lambda i, j: 2).sum() == 24
@@ -305,7 +305,7 @@ def test_traffic_without_a_context():
             a.redistribute("slab:1")
         assert len(moved.operations) == 1
         other = ctx.split(0)
-        with pytest.raises(pt.ArgumentError, match="which context"):
+        with pytest.raises(pt.ArgumentError, match="pass the context"):
             pt.traffic()
         with pytest.raises(TypeError, match="expected a context, got int"):
             pt.traffic(3)

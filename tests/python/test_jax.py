@@ -87,7 +87,7 @@ def test_trees(ctx):
         assert rows.shape == (ctx.size, 2) and (rows[-1] == ctx.size - 1).all()
         gradient = jax.jit(jax.grad(lambda tree: jnp.sum(pj.all_reduce(tree)["x"])))({"x": jnp.ones(2)})
         assert (gradient["x"] == ctx.size).all()
-        with pytest.raises(pt.TypeError, match="send: expected one array, got a dict"):
+        with pytest.raises(pt.TypeError, match="send: expected one array, got dict"):
             pj.send({"x": 1.0}, ctx.rank)
         with pytest.raises(pt.Error, match="all_reduce"):
             pj.all_reduce(None)

@@ -32,7 +32,7 @@ def test_jax_arrays_are_only_read(ctx):
         lambda: pt.all_reduce(ctx, plain, local),
         lambda: pt.receive(ctx, local, ctx.rank),
     ]:
-        with pytest.raises(pt.ArgumentError, match="only be read"):
+        with pytest.raises(pt.ArgumentError, match="read-only"):
             write()
     np.testing.assert_array_equal(local, whole((4, 3), "float32") + ctx.rank)
 
@@ -57,7 +57,7 @@ def test_ufuncs_of_jax(ctx):
     for refused in [lambda: np.add(a, 1, where=a > 3), lambda: np.add(a, 1, dtype="float32")]:
         with pytest.raises(pt.ArgumentError, match="JAX has none"):
             refused()
-    with pytest.raises(pt.ArgumentError, match="only be read"):
+    with pytest.raises(pt.ArgumentError, match="read-only"):
         (a + 1).fill(0)
 
 

@@ -129,7 +129,7 @@ def specifications(ctx):
         Wrong(TypeError, "operand", [[1.0]], b),
         Wrong(TypeError, "operand", None, b),
         Wrong(ValueError, "matrices", a[0], b),
-        Wrong(ValueError, "not multiplied|dtypes", a.astype("f4"), b),
+        Wrong(ValueError, "not supported|dtypes", a.astype("f4"), b),
         Wrong(ValueError, "dtypes", a.astype("f4"), b.astype("f4")),
         Wrong(ValueError, "number of operands", a, b, c, beta=1),
         Wrong(ValueError, "beta", a, b, c),
@@ -139,9 +139,9 @@ def specifications(ctx):
         Wrong(ValueError, "alpha", alpha=Unpicklable()),
         Wrong(ValueError, "alpha", alpha=2),
         Wrong(ValueError, "alpha", alpha=np.ones(2)),
-        Wrong(ValueError, "three are wanted", distributions=rules[:2]),
-        Wrong(ValueError, "three are wanted", distributions=None),
-        Wrong(ValueError, "three are wanted", distributions=[Slab.X, Slab.Y, 0]),
+        Wrong(ValueError, "expected three", distributions=rules[:2]),
+        Wrong(ValueError, "expected three", distributions=None),
+        Wrong(ValueError, "expected three", distributions=[Slab.X, Slab.Y, 0]),
         Wrong(ValueError, "inconsistent", distributions=[Slab.Y, Slab.Y, Slab.X]),
         Wrong(ValueError, "inconsistent", distributions=[Slab.X, Slab.Y, Slab.Y]),
         Wrong(ValueError, "inconsistent", distributions=[Slab.X, Slab.Y, Slab.Z]),
@@ -299,7 +299,7 @@ def steps(ctx):
             yield make, "reset_operand_unchecked", (other,), {}, [freed, stream, Wrong(TypeError, "operand", [1])]
     yield transform, "reset_operand", (whole,), {}, [
         Wrong(ValueError, "distribution", distribution=3), Wrong(ValueError, "cannot change", distribution=Slab.Y),
-        Wrong(ValueError, "another kind", distribution=[box((n, n), axis, ctx.rank, ctx.size) for axis in (0, 1)]),
+        Wrong(ValueError, "kind of distribution differs", distribution=[box((n, n), axis, ctx.rank, ctx.size) for axis in (0, 1)]),
     ]  # fmt: skip
     yield transform, "execute", (), {}, [Wrong(ValueError, "direction", direction="sideways"), Wrong(ValueError, None, direction=5)]
 

@@ -78,7 +78,7 @@ def test_boxes(ctx, kind):
                 if ctx.size > 1:
                     with pytest.raises(ValueError, match="either order"):
                         transform.reset_operand(again, distribution=(boxes[0], boxes[0]))
-                with pytest.raises(ValueError, match="another kind"):
+                with pytest.raises(ValueError, match="kind of distribution differs"):
                     transform.reset_operand(mine, distribution=Slab.X)
 
 

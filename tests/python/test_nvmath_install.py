@@ -130,7 +130,7 @@ sys.modules["nvmath.distributed"] = types.ModuleType("nvmath.distributed")
 ours.install()
 """
     done = python("-c", code)
-    assert done.returncode != 0 and "imported already" in done.stderr
+    assert done.returncode != 0 and "already been imported" in done.stderr
 
 
 def test_a_program_that_fails_lets_nobody_wait():

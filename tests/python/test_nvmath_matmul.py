@@ -103,7 +103,7 @@ def test_qualifiers_that_cannot_be(ctx):
             with pytest.raises(ValueError, match="qualifiers"):
                 parts.product(qualifiers=wrong)
         of_c = qualified((0, 0), (0, 0), (1, 0))
-        with pytest.raises(ValueError, match="those of C"):
+        with pytest.raises(ValueError, match="C cannot be transposed"):
             parts.product(qualifiers=of_c)
         structured = qualified()
         structured[0]["structure"] = "triangular"
@@ -198,10 +198,10 @@ def test_types(ctx):
             half.product(options={"result_type": D.CUDA_R_4F_E2M1})
         with pytest.raises(ValueError, match="supported are"):  # said by the library
             Parts(ctx).product(options={"result_type": D.CUDA_R_32F})
-        with pytest.raises(ValueError, match="not multiplied"):
+        with pytest.raises(ValueError, match="not supported"):
             matmul(half.a, Parts(ctx).b, distributions=half.rules)
         for rules in (None, 3, half.rules[:2], [None] * 3):
-            with pytest.raises(ValueError, match="distributions: three are wanted"):
+            with pytest.raises(ValueError, match="distributions: expected three"):
                 matmul(half.a, half.b, distributions=rules)
 
 
@@ -463,7 +463,7 @@ def test_products_that_cannot_be(ctx):
         for wrong in ([Slab.X] * 2, [Slab.X, Slab.Y, 0]):
             with pytest.raises(ValueError, match="distributions"):
                 matmul(parts.a, parts.b, distributions=wrong)
-        with pytest.raises(ValueError, match="C: of shape"):
+        with pytest.raises(ValueError, match="C: has shape"):
             wide = np.ones(Slab.X.shape(ctx.rank, (M, N + 1)))
             parts.product(wide, beta=1)
         with pytest.raises(ValueError, match="dimensions"):
@@ -496,6 +496,6 @@ def test_numroc(ctx):
 
 def test_the_direct_solver_is_not_there(ctx):
     for name in (linalg.direct_solver, linalg.DirectSolver, linalg.DirectSolverOptions):
-        with pytest.raises(pt.UnsupportedError, match="not there yet"):
+        with pytest.raises(pt.UnsupportedError, match="not implemented"):
             name(1, 2)
     assert linalg.ComputeType is MatmulComputeType

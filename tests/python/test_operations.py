@@ -197,7 +197,7 @@ def test_norms(ctx):
     close(pt.norm(a, None, 0), np.linalg.norm(x, None, 0))
     close(pt.norm(a, 2, 1, True), np.linalg.norm(x, 2, 1, True))
     for order in (0, 1, 2, np.inf):
-        with pytest.raises(pt.ArgumentError, match="there is no norm of order"):
+        with pytest.raises(pt.ArgumentError, match="the norm of order"):
             pt.norm(a, order)
 
 
@@ -252,7 +252,7 @@ def test_the_dtype_in_which_sums_travel(ctx):
     with pytest.raises(pt.UnsupportedError, match="cannot reduce sums"):
         pt.matmul(a, b, reduce_dtype="float16")
     for unknown in ("bfloat17", "\udc80"):  # the latter is no UTF-8
-        with pytest.raises(pt.ArgumentError, match="is none that Partita has"):
+        with pytest.raises(pt.ArgumentError, match="is not supported"):
             pt.matmul(a, b, reduce_dtype=unknown)
 
 

@@ -140,7 +140,7 @@ RANK_TEST(Collectively, TakesTheLowestRankAndNamesNoneIfAllThrewAlike) {
               runtime::collectively(*context.state(), "work",
                                     []() -> std::vector<Fact> { throw std::bad_alloc(); });
             }),
-            "no memory left (std::bad_alloc)");
+            "out of memory (std::bad_alloc)");
 }
 
 RANK_TEST(Barrier, HoldsBackUntilAllHaveCome) {

@@ -499,7 +499,7 @@ TEST(ArrayReductions, RanksThatDifferAreToldSo) {
         EXPECT_THROW(sum_along_another(), DisagreementError);
         (void)sum(rows, {1});
         const std::string text = caught<DisagreementError>(sum_along_another);
-        EXPECT_TRUE(contains(text, "what it is for: sum 4x4")) << text;
+        EXPECT_TRUE(contains(text, "purpose: sum 4x4")) << text;
         const Array others = zeros(context, {3, 11}, Slab(0), Dtype::f32);  // of which there is no plan yet
         EXPECT_THROW((void)(context.rank() == 0 ? sum<double>(others) : norm(others)), DisagreementError);
         EXPECT_EQ(sum<double>(rows), 0);

@@ -251,7 +251,7 @@ void expect_told(Context& context, std::function<ssize_t(const CrossRead&)> answ
     text = caught<Failure>(execute);
   } else {  // it waits until rank 1 is done
     text = caught<LostPeerError>(execute);
-    EXPECT_TRUE(contains(text, "rank 1 failed: its context met this: ")) << text;
+    EXPECT_TRUE(contains(text, "rank 1 failed with: ")) << text;
   }
   for (const std::string& said : parts) EXPECT_TRUE(contains(text, said)) << text;
   EXPECT_TRUE(context.failed());

@@ -210,7 +210,7 @@ DEVICE_TEST(WrapAsksTheDriverWhoseMemoryItIs) {
   std::vector<double> here(24);
   view = View::dense(odd_one ? there.local().data : here.data(), Dtype::f64, {8, 3});
   const std::string text = caught<ArgumentError>([&] { (void)wrap(context, view, layout); });
-  EXPECT_TRUE(contains(text, "is said to be host memory, but it is memory of device")) << text;
+  EXPECT_TRUE(contains(text, "is declared as host memory, but it is memory of device")) << text;
   EXPECT_FALSE(context.failed());
   // Pinned memory is of both.
   devices::PhysicalDevice& device = context.state()->device->physical();
@@ -280,7 +280,7 @@ DEVICE_TEST(WrapRefusesMemoryOfAnotherDevice) {
   const std::string text = caught<ArgumentError>([&] {
     (void)wrap(context, view, Slab(0), {8 * context.size(), 3});
   });
-  EXPECT_TRUE(contains(text, "but the context's is device")) << text;
+  EXPECT_TRUE(contains(text, "but the context uses device")) << text;
   other->use();
   other->release(memory);
 }
@@ -300,14 +300,14 @@ DEVICE_TEST(ViewsNameTheirDevice) {
   View view = there.local();
   view.device = context.rank() == context.size() - 1 ? own + 1 : -1;
   std::string text = caught<ArgumentError>([&] { (void)wrap(context, view, there.layout()); });
-  EXPECT_TRUE(contains(text, "is said to be memory of device")) << text;
+  EXPECT_TRUE(contains(text, "is declared as memory of device")) << text;
   view.device = own;
   EXPECT_EQ(wrap(context, view, there.layout()).local().device, own);
   view.device = own + 1;
   text = caught<ArgumentError>([&] { all_reduce(context, view, view); });
-  EXPECT_TRUE(contains(text, "but the context's is device")) << text;
+  EXPECT_TRUE(contains(text, "but the context uses device")) << text;
   text = caught<ArgumentError>([&] { copy(there, view); });
-  EXPECT_TRUE(contains(text, "but the context's is device")) << text;
+  EXPECT_TRUE(contains(text, "but the context uses device")) << text;
   EXPECT_FALSE(context.failed());
 }
 
@@ -321,7 +321,7 @@ TEST(Device, WrapRefusesHostMemoryThatIsSaidToBeADevices) {
     const std::string text = caught<ArgumentError>([&] {
       (void)wrap(context, view, Slab(0), {8 * context.size(), 3});
     });
-    EXPECT_TRUE(contains(text, "is said to be device memory")) << text;
+    EXPECT_TRUE(contains(text, "is declared as device memory")) << text;
   });
   fake_memory_is_separate(false);
 }

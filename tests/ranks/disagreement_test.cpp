@@ -557,7 +557,7 @@ TEST(DisagreementOf, NumbersOfExecutions) {
         if (context.rank() == 0) runtime::announce(*context.state(), 1, "scan");
         const std::string text = caught<DisagreementError>([&] { context.barrier(); });
         EXPECT_TRUE(contains(text,
-                             "barrier: the ranks disagree on the executions before it: 1 and 0 captured, "
+                             "barrier: the ranks disagree on the previous executions: 1 and 0 captured, "
                              "the latest scan"))
             << text;
         EXPECT_TRUE(context.failed());

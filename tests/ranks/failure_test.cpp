@@ -157,7 +157,7 @@ TEST(Failure, WhatARankFailedOfIsToldToAll) {
   on_ranks([](Context& context) {
     expect_told(
         context, [](const Context& group) { group.state()->fail("the disk is full"); },
-        "its context met this: the disk is full");
+        "failed with: the disk is full");
     context.barrier();
   });
 }

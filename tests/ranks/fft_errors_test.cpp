@@ -76,7 +76,7 @@ RANK_TEST(FftErrors, WrongDistributions) {
     options.distribution = Partitioned{mesh, {{{}, {}, {}}, {"x"}, Reduction::sum, Uneven::ceil}};
     refuses("is partial", [&] { (void)fft(complex, options); });
     const Array partial = empty(context, {6, 5, 4}, *options.distribution, Dtype::c128);
-    refuses("give a distribution", [&] { (void)fft(partial); });
+    refuses("specify a distribution", [&] { (void)fft(partial); });
   }
 }
 
@@ -132,9 +132,9 @@ RANK_TEST(FftErrors, MethodsThatDoNotSuit) {
   refuses("needs as many transformed axes", [&] { (void)fft(complex, options); });
   options.grid = {};
   options.method = FftMethod::four_step;
-  refuses("cannot use the method asked for", [&] { (void)fft(complex, options); });
+  refuses("cannot use the requested method", [&] { (void)fft(complex, options); });
   options.method = FftMethod::local;
-  if (context.size() > 1) refuses("cannot use the method asked for", [&] { (void)fft(complex, options); });
+  if (context.size() > 1) refuses("cannot use the requested method", [&] { (void)fft(complex, options); });
 }
 
 RANK_TEST(FftErrors, OperandsOfTheObject) {

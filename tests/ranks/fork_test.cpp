@@ -98,7 +98,8 @@ RANK_TEST(Fork, AChildIsRefused) {
     try {
       context.barrier();
     } catch (const FailedContextError& error) {
-      if (context.failed() && contains(error.what(), "a context stays with the process that made it"))
+      if (context.failed() &&
+          contains(error.what(), "a context can only be used by the process that made it"))
         std::_Exit(refused);
     }
   };

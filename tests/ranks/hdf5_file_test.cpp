@@ -253,8 +253,8 @@ RANK_TEST(Hdf5Files, DamagedGroupsAreNotEmpty) {
     overwrite(path, bytes);
   }
   context.barrier();
-  expect_file_error(context, "cannot list what is in the file", [&] { (void)list_hdf5(path); });
-  expect_file_error(context, "cannot list what is in the file",
+  expect_file_error(context, "cannot list the contents of the file", [&] { (void)list_hdf5(path); });
+  expect_file_error(context, "cannot list the contents of the file",
                     [&] { (void)read_hdf5(context, path, "group/data", Slab(0)); });
 }
 

@@ -316,7 +316,7 @@ RANK_TEST(Files, PipesAndDirectoriesAreRefused) {
                     [&] { (void)read_npy(context, directory / "pipe", Slab(0)); });
   expect_file_error(context, "not a regular file", [&] { (void)list_hdf5(directory / "pipe"); });
   expect_file_error(context, "not a regular file", [&] { (void)list_hdf5(directory / "folder"); });
-  expect_file_error(context, "no positions", [&] { write_npy(directory / "pipe", array); });
+  expect_file_error(context, "several ranks", [&] { write_npy(directory / "pipe", array); });
   expect_file_error(context, "name a regular file", [&] { write_hdf5(directory / "pipe", "data", array); });
   expect_file_error(context, "directory", [&] { write_npy(directory / "folder", array); });
   expect_file_error(context, "directory", [&] { write_hdf5(directory / "folder", "data", array); });

@@ -147,7 +147,7 @@ TEST(OnWait, WhatItThrowsComesOutAndFailsTheContext) {
 TEST(OnWait, MustNotUseItsContext) {
   with_on_wait([](Context& alone) {
     const std::string text = caught<ArgumentError>([&] { wait_alone(alone, [&alone] { alone.barrier(); }); });
-    EXPECT_EQ(text, "barrier: called by on_wait, in the midst of another call of the context");
+    EXPECT_EQ(text, "barrier: called by on_wait, during another call of the context");
     EXPECT_EQ(alone.failure(), text);
   });
 }

@@ -83,7 +83,7 @@ RANK_TEST(Written, ArraysWhoseElementsShareMemoryAreNot) {
     }
     for (const auto& [name, write] : writers(context)) {
       const std::string text = caught<ArgumentError>([&, &write = write] { write(shared); });
-      EXPECT_TRUE(contains(text, "share memory") && contains(text, rank)) << name << ": " << text;
+      EXPECT_TRUE(contains(text, "overlapping elements") && contains(text, rank)) << name << ": " << text;
     }
     EXPECT_EQ(*memory, *numbers());
     Array row = shared.window({0, 0}, {1, side});
@@ -160,7 +160,7 @@ void expect_views_unwritten(Context& context, const std::function<void(View&)>& 
 
 RANK_TEST(Written, ViewsWhoseElementsShareMemoryAreNot) {
   expect_views_unwritten(
-      context, [](View& view) { view.strides = {0}; }, "share memory");
+      context, [](View& view) { view.strides = {0}; }, "overlapping elements");
 }
 
 /// In a context of its own, which keeps no plan of the same calls: what one rank does wrong then, all are
@@ -191,8 +191,9 @@ RANK_TEST(Written, GhostCellsThatShareMemoryAreNot) {
   std::vector<double> memory(64);
   View extended = View::dense(memory.data(), Dtype::f64, halo.extended_shape());
   extended.strides[0] = 0;
-  EXPECT_TRUE(contains(caught<ArgumentError>([&] { halo.execute(source, extended); }), "share memory"));
-  EXPECT_TRUE(contains(caught<ArgumentError>([&] { halo.start(source, extended); }), "share memory"));
+  EXPECT_TRUE(
+      contains(caught<ArgumentError>([&] { halo.execute(source, extended); }), "overlapping elements"));
+  EXPECT_TRUE(contains(caught<ArgumentError>([&] { halo.start(source, extended); }), "overlapping elements"));
   EXPECT_TRUE(contains(caught<ArgumentError>([&] { halo_exchange(source, extended, options); }), "share"));
   EXPECT_NO_THROW(halo.accumulate(extended, source));
 }

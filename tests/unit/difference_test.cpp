@@ -82,8 +82,8 @@ TEST(Difference, StaysShort) {
 
 // The chains of later executions differ too: the first one is it.
 TEST(Difference, OfExecutionsBeforeIsTheFirstThatAllKnow) {
-  std::vector<runtime::Report> reports{report("barrier", {{"the executions before it", "5"}}),
-                                       report("barrier", {{"the executions before it", "6"}})};
+  std::vector<runtime::Report> reports{report("barrier", {{"the previous executions", "5"}}),
+                                       report("barrier", {{"the previous executions", "6"}})};
   reports[0].executed = {{3, 30, "sum", {{"array", "a"}}}, {4, 40, "sum", {{"array", "a"}}}};
   reports[1].executed = {{2, 20, "max", {}},
                          {3, 30, "sum", {{"array", "a"}}},
@@ -93,7 +93,7 @@ TEST(Difference, OfExecutionsBeforeIsTheFirstThatAllKnow) {
             "sum: the ranks disagree on array: a on rank 0; b on rank 1 (execution 4 of the context)");
   reports[1].executed[2].chain = 40;
   EXPECT_EQ(text_of(reports, {0, 1}),
-            "barrier: the ranks disagree on the executions before it: 5 on rank 0; 6 on rank 1");
+            "barrier: the ranks disagree on the previous executions: 5 on rank 0; 6 on rank 1");
 }
 
 }  // namespace

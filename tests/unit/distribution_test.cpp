@@ -78,7 +78,7 @@ TEST(Distribution, SaysWhatItDoesNotUnderstand) {
   expect_refused("slab:-1", "\"-1\" is no axis");
   expect_refused("slab:1x", "\"1x\"");
   expect_refused("slab:99999999999", "\"99999999999\"");
-  expect_refused("replicated:2", "replicated takes nothing");
+  expect_refused("replicated:2", "replicated has no parameters");
   expect_refused("box:0,0", "LOWER-UPPER");
   expect_refused("box:0,0-4", "2 and 1 dimensions");
   expect_refused("box:0,a-4,4", "\"a\" is no corner");
@@ -105,7 +105,7 @@ TEST(Distribution, SaysWhatItDoesNotUnderstand) {
   expect_refused("mesh:x=2:-;partial=mean:x", "sum");
   expect_refused("mesh:x=2:-;partial=sum", "names no axes");
   expect_refused("mesh:x=2:-;uneven=floor", "uneven=balanced");
-  expect_refused("mesh:x=2:x;ranks=0", "places for 2 ranks");
+  expect_refused("mesh:x=2:x;ranks=0", "2 coordinates");
   expect_refused("mesh:x=2:x;ranks=1,1", "rank 1 twice");
   expect_refused("mesh:x=2:x;ranks=1,b", "\"b\" is no rank");
 }

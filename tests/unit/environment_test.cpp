@@ -63,7 +63,7 @@ TEST(Environment, BadOptionsAreRefusedByName) {
   };
   ContextOptions options;
   options.device_lanes = 8;
-  EXPECT_EQ(refused(options), "device_lanes is 8; it must be a number from 0 to 7");
+  EXPECT_EQ(refused(options), "device_lanes is 8; it must be a whole number from 0 to 7");
   options = {};
   options.plan_cache_size = 0;
   EXPECT_EQ(refused(options), "plan_cache_size is 0; it must be a whole number, 1 or more");

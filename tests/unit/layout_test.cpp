@@ -333,13 +333,13 @@ TEST(Layout, RefusesRulesThatDoNotFit) {
   refused("slab:0", {3}, 0, "at least one rank");
   refused("slab:0", {-3}, 2, "negative extent");
   refused("slab:0", {std::int64_t{1} << 40, std::int64_t{1} << 40}, 2, "2^63 - 1");
-  refused("slab:2", {3, 4}, 2, "slab:2 cuts axis 2; the array 3x4 has 2 dimensions");
+  refused("slab:2", {3, 4}, 2, "slab:2 distributes axis 2, but the array 3x4 has 2 dimensions");
   refused("block-cyclic:2x2:1x1", {3}, 4, "has 2 dimensions; the array 3 has 1");
   refused("block-cyclic:2x2:1", {3, 3}, 4, "dimensions");
   refused("block-cyclic:2x2:1x0", {3, 3}, 4, "at least 1");
   refused("block-cyclic:2x3:1x1", {3, 3}, 5, "needs 6 ranks; there are 5");
   refused("block-cyclic:2x1:1x1:ranks=0,7", {3, 3}, 7, "needs 8 ranks; there are 7");
-  refused("block-noncyclic:2x2:2x1", {3, 3}, 4, "2 blocks of 1 do not reach the extent 3 of dimension 1");
+  refused("block-noncyclic:2x2:2x1", {3, 3}, 4, "2 blocks of 1 do not cover the extent 3 of dimension 1");
   refused("mesh:x=2,y=3:x,y", {3, 3}, 5, "needs 6 ranks; there are 5");
   refused("mesh:x=2,y=3:x", {3, 3}, 6, "has 1 dimensions; the array 3x3 has 2");
   refused("box:0-2;2-3", {3}, 1, "2 boxes");

@@ -97,7 +97,7 @@ std::vector<std::size_t> rounds_before_products(const Plan& plan) {
   return result;
 }
 
-// The own shard needs nothing, and each round brings another one: the next is under way meanwhile.
+// The own shard needs nothing, and each round brings another one: the next is in flight meanwhile.
 TEST(MatmulGroups, EachShardIsMultipliedWhileTheNextOneTravels) {
   const MatmulCase test = square_on_nodes(8192, Slab(0), Slab(1), Slab(1));
   for (int rank = 0; rank < 4; ++rank) {

@@ -42,7 +42,7 @@ std::optional<int> number_behind(const Plan& plan, const std::string& text) {
 
 /// Of each part; 0: no ring.
 int pieces_of(const Plan& plan) {
-  return number_behind(plan, "go around the ring of ranks in ").value_or(0);
+  return number_behind(plan, "are passed around the ring of ranks in ").value_or(0);
 }
 int chains_of(const Plan& plan) {
   return number_behind(plan, "of each part, in ").value_or(1);
@@ -60,7 +60,7 @@ TEST(MatmulRing, MakesTheProductWhateverTheShapesAndRatesAre) {
     ++rings;
     several += pieces_of(plan) > 1 ? 1 : 0;
     in_chains += chains_of(plan) > 1 ? 1 : 0;
-    put_to_all += plan.reason.find("puts to all") != std::string::npos ? 1 : 0;
+    put_to_all += plan.reason.find("sends its part of d to all") != std::string::npos ? 1 : 0;
     with_c += test.operands.c ? 1 : 0;
   }
   EXPECT_GT(rings, 40);

@@ -45,7 +45,7 @@ TEST(MatmulStripes, MakeTheProductWhateverTheShapesAndRatesAre) {
     if (HasFatalFailure()) return;
     several += stripes_of(plan) > 1 ? 1 : 0;
     filled += std::ranges::count(planning::lanes_of(plan), planning::keeping) > 0 ? 1 : 0;
-    put_to_all += plan.reason.find("puts to all") != std::string::npos ? 1 : 0;
+    put_to_all += plan.reason.find("sends its part of d to all") != std::string::npos ? 1 : 0;
   }
   EXPECT_GT(several, 40);
   EXPECT_GT(filled, 40);

@@ -69,12 +69,13 @@ TEST(MpiChoice, KnowsFamiliesByWhatTheirLibrariesSay) {
 
 TEST(MpiChoice, WithoutLauncherThereIsNone) {
   EXPECT_TRUE(choose({}, nothing).libraries.empty());
-  EXPECT_EQ(choose({}, nothing).why, "no launcher of MPI's has started this process, and it has loaded none");
+  EXPECT_EQ(choose({}, nothing).why, "this process was not started by an MPI launcher and has loaded no MPI");
   EXPECT_TRUE(choose({}, environment({{"PARTITA_MPI_LIBRARY", "libmpi.so.12"}})).libraries.empty());
   // A library that lies there without running, as one of a plug-in's.
   EXPECT_TRUE(choose({loaded_mpich}, nothing).libraries.empty());
-  EXPECT_NE(choose({loaded_mpich}, nothing).why.find("libmpich.so.12, which it has loaded, does not run"),
-            std::string::npos);
+  EXPECT_NE(
+      choose({loaded_mpich}, nothing).why.find("libmpich.so.12, which it has loaded, is not initialised"),
+      std::string::npos);
 }
 
 TEST(MpiChoice, WhatRunsIsTaken) {

@@ -33,11 +33,11 @@ TEST(NvshmemCapabilities, SaysWhoStandsInTheWay) {
   all = offers();
   all[1].world = 5;
   EXPECT_EQ(memory::obstacle(all),
-            "rank 1 has started it with other processes than rank 0, and a process starts it once");
+            "rank 1 has started it with other processes than rank 0, and a process can start it only once");
   all = offers();
   all[0].world = 5;
   EXPECT_EQ(memory::obstacle(all),
-            "rank 0 has started it with other processes than rank 1, and a process starts it once");
+            "rank 0 has started it with other processes than rank 1, and a process can start it only once");
 }
 
 std::int64_t size_of_setting(const char* text) {

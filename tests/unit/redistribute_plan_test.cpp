@@ -392,7 +392,7 @@ TEST(RedistributePlan, WhatIsPulledLiesDenseInOrdinaryMemory) {
   expect_says(refusal(pulled(Residency::ordinary, true, "mesh:x=4:-,-;partial=sum:x")), "cannot accumulate");
   Case apart = good;
   apart.topology = apart.topology.with_cross_memory(false);
-  expect_says(refusal(apart), "may not (see cross_memory)");
+  expect_says(refusal(apart), "not permitted here (see cross_memory)");
 }
 
 }  // namespace

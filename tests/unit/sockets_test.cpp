@@ -171,8 +171,9 @@ TEST(Sockets, BothSidesHearOfALargeMessageThatDoesNotFit) {
       finish(group, {message});
       ADD_FAILURE() << "nothing was thrown";
     } catch (const DisagreementError& error) {
-      EXPECT_STREQ(error.what(),
-                   "a message of 100000 bytes from rank 0 met a receive of 200000 bytes at rank 1");
+      EXPECT_STREQ(
+          error.what(),
+          "a message of 100000 bytes from rank 0 does not match a receive of 200000 bytes at rank 1");
     }
     barrier(group);
   });

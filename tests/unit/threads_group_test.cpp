@@ -129,7 +129,7 @@ TEST(ThreadsGroup, TakesBackFromTheMiddle) {
   EXPECT_EQ(in[0], 2);
   EXPECT_EQ(in[1], 3);
   groups[1]->lost(0);
-  EXPECT_EQ(groups[1]->lost(0), "rank 0 (thread) has given up");
+  EXPECT_EQ(groups[1]->lost(0), "rank 0 (thread) has failed");
 }
 
 TEST(ThreadsGroup, BothSidesHearOfSizesThatDiffer) {
@@ -143,7 +143,8 @@ TEST(ThreadsGroup, BothSidesHearOfSizesThatDiffer) {
       groups[static_cast<std::size_t>(group)]->test(message);
       ADD_FAILURE() << "rank " << group << " should have thrown";
     } catch (const DisagreementError& error) {
-      EXPECT_STREQ(error.what(), "a message of 8 bytes from rank 0 met a receive of 16 bytes at rank 1");
+      EXPECT_STREQ(error.what(),
+                   "a message of 8 bytes from rank 0 does not match a receive of 16 bytes at rank 1");
     }
   }
 }

@@ -137,7 +137,7 @@ TEST(Verify, FindsFaultsOfAccumulation) {
   std::swap(plans[0].steps[0], plans[0].steps[1]);
   EXPECT_TRUE(nothing_wrong(faults(plans)));
   std::swap(plans[0].steps[1], plans[0].steps[2]);
-  EXPECT_TRUE(finds(faults(plans), {"rank 0, step 1 (accumulate", "onto what was never written"}));
+  EXPECT_TRUE(finds(faults(plans), {"rank 0, step 1 (accumulate", "into memory that was never written"}));
 
   plans = sum_up();
   plans[0].steps.insert(plans[0].steps.begin() + 3, plans[0].steps[2]);
@@ -362,7 +362,7 @@ TEST(Verify, FindsRanksThatPlannedDifferentThings) {
   EXPECT_TRUE(finds(faults(plans), {"ranks 0 and 1 differ"}));
   plans = direct(on_a_node);
   plans[1].rank = 0;
-  EXPECT_TRUE(finds(faults(plans), {"the plan of rank 1 says that it is of rank 0"}));
+  EXPECT_TRUE(finds(faults(plans), {"the plan of rank 1 is one of rank 0"}));
 }
 
 TEST(Verify, ReportsAtMostTwentyFaults) {

@@ -170,7 +170,7 @@ std::string describe(const Picture& picture, const Slice& slice, const Shape& sh
   const auto say = [&](const std::string& more) { text += (text.empty() ? "" : "; ") + more; };
   if (!picture.whole) say("the first rows and columns only");
   if (picture.row_step * picture.column_step > 1) {
-    say(fmt::format("each cell stands for {}{} elements",
+    say(fmt::format("each cell represents {}{} elements",
                     slice.row == hole ? "" : fmt::format("{}x", picture.row_step), picture.column_step));
     const bool mixed =
         std::any_of(picture.cells.begin(), picture.cells.end(), [](const Cell& cell) { return cell.mixed; });

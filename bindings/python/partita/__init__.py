@@ -1,18 +1,20 @@
-"""Partita: arrays spread over many processes. Partition once, compose everywhere.
+"""Partita: distributed arrays on CPUs and GPUs. Partition once, compose everywhere.
 
     import numpy as np, partita as pt
-    with pt.initialize() as ctx:                      # the ranks of mpirun, of `partita run --threads`, or this one
+    with pt.initialize() as ctx:                      # the ranks of mpirun or `partita run --threads`, or this process alone
         a = pt.from_local(ctx, np.ones((100, 300)), pt.Slab(0))
-        b = a.T @ a                                   # communicates, as functions and methods that say so
-        c = np.sqrt(b) + 1                            # never communicates
+        b = a.T @ a                                   # communicates
+        c = np.sqrt(b) + 1                            # ufuncs never communicate
         total = c.sum()
 
-The words of the docstrings: *collective*: all ranks of the context make the call, in the same order, with the same arguments,
-and what is wrong on one of them is the same exception on all. *Blocking*: it returns when this rank's part is done. *Local*:
-of this rank alone. A context with its arrays belongs to one thread at a time.
+Terms in the docstrings: *collective*: all ranks of the context make the call, in the same order, with the same arguments; an error
+on one rank is the same exception on all. *Blocking*: the call returns when this rank's part is done. *Local*: any rank may make the
+call independently. Only one thread at a time may use a context and its arrays.
 """
 
-from . import _values, fft, io, plans, spectral, trace  # noqa: F401: values are made to travel
+import sys as _sys
+
+from . import _documents, _values, fft, io, plans, spectral, trace  # noqa: F401: values are made to travel
 from ._array import Array
 from ._collectives import (
     all_gather,
@@ -75,3 +77,8 @@ __all__ = [
     "random", "receive", "redistribute", "reduce", "reduce_scatter", "run", "scan", "scatter", "scatter_from", "send",
     "send_receive", "spectral", "spmd", "trace", "traffic", "vdot", "zeros",
 ]  # fmt: skip
+
+_documents.complete(_sys.modules[__name__], ["Array"], _documents.of_array)
+_documents.complete(_sys.modules[__name__], __all__, _documents.of_context)
+for _name, _parameters in _documents.of_module.items():
+    _documents.complete(globals()[_name], globals()[_name].__all__, _parameters)

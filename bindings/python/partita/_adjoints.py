@@ -16,7 +16,7 @@ def as_partial(layout: _core.Layout) -> _core.Layout:
         spec = _core.P(*[None] * len(layout.shape), partial="ranks")
         return _core.Layout(_core.Partitioned(_core.Mesh({"ranks": layout.ranks}), spec), layout.shape, layout.ranks)
     if not isinstance(rule, _core.Partitioned):
-        raise UnsupportedError(f"derivatives of replicas that lie as {rule}")
+        raise UnsupportedError(f"derivatives of replicas with the distribution {rule}")
     named = {axis for axes in rule.spec.dimensions for axis in axes}
     free = [axis for axis in rule.mesh.axes if axis not in named]
     spec = _core.P(*[list(axes) or None for axes in rule.spec.dimensions], partial=free, uneven=rule.spec.uneven)
@@ -42,7 +42,7 @@ def is_first_replica(layout: _core.Layout, rank: int) -> bool:
 
 
 def of_half_spectrum(spectrum: _core.Layout, length: int, axis: int, inside: float, rank: int) -> NDArray[np.float64]:
-    """1 where an element of a half spectrum of `length` stands for itself, `inside` where it stands for its mirror image, too."""
+    """1 where an element of a half spectrum of `length` represents only itself, `inside` where it also represents its mirror image."""
     places = spectrum.indices(axis, rank)
     shape = [1] * len(spectrum.shape)
     shape[axis] = len(places)

@@ -24,13 +24,13 @@ no_epilogue_arrays = _core.EpilogueArrays()
 
 
 how_to_make_one = (
-    "partita.from_local(context, x, partita.Replicated()) makes one of an array x that every rank has whole, "
-    "from_local(context, part, distribution) of local parts"
+    "partita.from_local(context, x, partita.Replicated()) makes one from an array x that every rank has completely, "
+    "from_local(context, part, distribution) from local parts"
 )
 
 
 def core_of(array: Optional[Array]) -> Optional[_core.Array]:
-    """What the C++ library takes. TypeError where it is no distributed array."""
+    """The array as the C++ library takes it; None stays None. TypeError if it is not a distributed array."""
     if array is None:
         return None
     if not isinstance(array, Array):
@@ -39,7 +39,7 @@ def core_of(array: Optional[Array]) -> Optional[_core.Array]:
 
 
 def core_given(array: Array) -> _core.Array:
-    """The same of one that must be given."""
+    """As `core_of`, for an argument that is required."""
     core = core_of(array)
     if core is None:
         raise TypeError("expected a distributed array, got None")
@@ -47,10 +47,10 @@ def core_given(array: Array) -> _core.Array:
 
 
 def axes_or_all(axes: Union[int, Sequence[int], None], dimensions: int) -> list[int]:
-    """Those that a transform is along, counted from 0; None: all."""
+    """The axes of a transform, counted from 0; None: all."""
     along = list(range(dimensions)) if axes is None else axes_of(axes, dimensions)
     if not along and dimensions > 0:  # which the library takes for all
-        raise ArgumentError("no axes are named; without a list of axes all are meant")
+        raise ArgumentError("no axes are given; omit the argument to reduce over all axes")
     return along
 
 
@@ -62,7 +62,7 @@ def axes_of(axis: Union[int, Sequence[int]], dimensions: int) -> list[int]:
         raise TypeError(f"axis: expected an integer or a sequence of integers, got {axis!r}") from None
     for one in axes:
         if not -dimensions <= one < dimensions:
-            raise ArgumentError(f"axis {one} is none of an array of {dimensions} dimensions")
+            raise ArgumentError(f"axis {one} is out of range for an array of {dimensions} dimensions")
     return [one % dimensions for one in axes]
 
 
@@ -82,7 +82,7 @@ class Reduction(Protocol):
 
 
 def _reduction(name: str, text: str) -> Reduction:
-    """That of the library's reduction `name`; `text` documents it."""
+    """The method for the library's reduction `name`; `text` is its docstring."""
 
     def reduce(
         self: Array,
@@ -101,21 +101,20 @@ def _reduction(name: str, text: str) -> Reduction:
 
 
 class Array(NDArrayOperatorsMixin):
-    """One rank's part of a distributed array, and its layout.
+    """This rank's part of a distributed array, and its layout.
 
-    Made by `from_local`, `empty`, `zeros`, ..., and by operations on arrays; never by its class. Copies of the
-    variable share the memory. When the last one goes, the memory goes when all ranks have dropped it; nothing is
-    communicated for it.
+    Arrays are made by `from_local`, `empty`, `zeros`, ..., and by operations on arrays, not by calling the class. A copy of the
+    variable shares the memory. The memory is freed when all ranks have dropped their last reference, without communication.
 
-    NumPy's ufuncs and operators work on the local parts of arrays with equal layouts, and never communicate. What
-    communicates is a method or function that says so, to be called by all ranks alike.
+    NumPy's ufuncs and operators work on the local parts of arrays with equal layouts and never communicate. Methods that communicate
+    say so; all ranks must call them.
     """
 
     __slots__ = ("__weakref__", "_core", "_package", "_local", "_read_only")
 
     def __init__(self, core: _core.Array, package: str = "numpy", local: Any = None, read_only: bool = False) -> None:
         if not isinstance(core, _core.Array):
-            raise TypeError("an Array is made by from_local, scatter, zeros and the like, and by operations")
+            raise TypeError("an Array is made by from_local, scatter, zeros, ..., and by operations, not by its class")
         self._core = core
         self._package = package if package == "numpy" and core.on_host else package_for(core, package)
         self._local = local
@@ -125,7 +124,7 @@ class Array(NDArrayOperatorsMixin):
 
     @property
     def shape(self) -> Tuple[int, ...]:
-        """Of the whole array."""
+        """The global shape."""
         return self._core.shape
 
     @property
@@ -135,7 +134,7 @@ class Array(NDArrayOperatorsMixin):
 
     @property
     def size(self) -> int:
-        """Elements of the whole array."""
+        """The number of elements of the distributed array."""
         size = 1
         for extent in self._core.shape:
             size *= extent
@@ -143,45 +142,45 @@ class Array(NDArrayOperatorsMixin):
 
     @property
     def dtype(self) -> "np.dtype[Any]":
-        """As NumPy's."""
+        """The NumPy dtype."""
         return numpy_dtype(self._core.dtype)
 
     @property
     def space(self) -> str:
-        """Where its memory is: 'host' or 'device'."""
+        """Where the local part is stored: 'host' or 'device'."""
         return "host" if self._core.on_host else "device"
 
     @property
     def layout(self) -> _core.Layout:
-        """Which rank has what."""
+        """The layout: which rank owns which elements."""
         return self._core.layout
 
     @property
     def distribution(self) -> Rule:
-        """The rule of the layout."""
+        """The distribution of the layout."""
         return self._core.distribution
 
     @property
     def context(self) -> Context:
-        """In which it was made."""
+        """The context in which the array was made."""
         return Context(self._core.context)
 
     @property
     def operand(self) -> _core.Operand:
-        """What planners need to know of it."""
+        """The description of the array for planners."""
         return self._core.operand
 
     @property
     def local_shape(self) -> Tuple[int, ...]:
-        """Of this rank's part."""
+        """The shape of this rank's part."""
         return self._core.local_shape
 
     @property
     def local(self) -> Any:
-        """This rank's part: the memory itself, as an array of the package that the array came from.
+        """This rank's part, an array of the package that the array came from, without a copy.
 
-        It keeps the memory. What is written to it is written to the array. In device memory an array that Partita
-        has made is of CuPy or of PyTorch, whichever the program has imported.
+        It keeps the memory alive, and writing to it writes to the array. In device memory that Partita allocated it belongs to CuPy or
+        PyTorch, whichever the program has imported.
         """
         if self._local is not None:
             return self._local
@@ -193,7 +192,7 @@ class Array(NDArrayOperatorsMixin):
         return local
 
     def indices(self, axis: int) -> "np.ndarray[Any, np.dtype[np.int64]]":
-        """The global indices of this rank's part along an axis, increasing."""
+        """The global indices of this rank's part along dimension `axis`, increasing. Local."""
         return self.layout.indices(axes_of(axis, self.ndim)[0], self._core.context.rank)
 
     def __repr__(self) -> str:
@@ -206,30 +205,30 @@ class Array(NDArrayOperatorsMixin):
         return f"{self!r}\n{self.local}"
 
     def __bool__(self) -> bool:
-        raise ValueError("the truth of a distributed array: a.any() or a.all(), which communicate, say which is meant")
+        raise ValueError("the truth value of a distributed array is ambiguous: use a.any() or a.all(), which communicate")
 
     def __array__(self, *options: Any, **more: Any) -> Any:
-        raise TypeError("a distributed array becomes one of NumPy by .gather(), which communicates; .local is this rank's part")
+        raise TypeError("a distributed array is not converted to NumPy implicitly: use .gather(), which communicates, or .local, this rank's part")
 
     def __array_function__(
         self, function: Callable[..., Any], types: Any, given: Tuple[Any, ...], options: Dict[str, Any]
     ) -> Any:
-        """NumPy's functions that are methods of arrays; the others would look at one rank's part for the whole."""
+        """NumPy's functions that are methods of arrays; others are refused, because they would use one rank's part as the whole array."""
         if function.__name__ in _numpys:
             return function._implementation(*given, **options)  # type: ignore[attr-defined]
         raise TypeError(
-            f"np.{function.__name__} is not for distributed arrays, which become those of NumPy by .gather(), which communicates; "
-            ".local is this rank's part"
+            f"np.{function.__name__} does not support distributed arrays: use .gather(), which communicates, or "
+            ".local, this rank's part"
         )
 
     def __copy__(self) -> Array:
-        raise TypeError("a distributed array is copied by .copy(), which all ranks call")
+        raise TypeError("a distributed array is copied by .copy(), a collective call")
 
     def __deepcopy__(self, memo: Any) -> Array:
         return self.__copy__()
 
     def __reduce__(self) -> Any:
-        raise TypeError("a distributed array is not pickled, which is for one rank: .local and .layout are; partita.io writes the whole")
+        raise TypeError("a distributed array cannot be pickled: pickle .local and .layout, or write the whole array with partita.io")
 
     # --- the same memory, seen otherwise; local, and to be made alike on all ranks
 
@@ -238,25 +237,25 @@ class Array(NDArrayOperatorsMixin):
 
     @property
     def T(self) -> Array:
-        """The transposed array on the same memory."""
+        """The transposed array; shares memory."""
         return self.transpose()
 
     def transpose(self, *axes: Union[None, int, Sequence[int]]) -> Array:
-        """The array with its dimensions in this order (reversed by default), on the same memory. As NumPy's, a sequence does, too."""
+        """The array with its dimensions in the order `axes` (integers or one sequence; default reversed); shares memory. Local."""
         given: Any = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes
         order = list(range(self.ndim))[::-1] if given is None or len(given) == 0 else axes_of(given, self.ndim)
         return self._seen_as(self._core.permuted(order))
 
     def __getitem__(self, key: Any) -> Array:
-        """A window on the same memory: ``a[1:8, :, -3:]``. Steps are 1, and every dimension stays."""
+        """A window that shares memory: ``a[1:8, :, -3:]``. Steps must be 1, and every dimension is kept. Local."""
         lower, shape = window_of(key, self.shape)
         return self._seen_as(self._core.window(lower, shape))
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        """``a[1:8] = x``, a number or an array of the window's layout and dtype, which may overlap the window. Local."""
+        """``a[1:8] = x``: x is a number or an array with the window's layout and dtype, which may overlap the window. Local."""
         target = self[key]
         if self._read_only:
-            raise ArgumentError("the array may only be read, as what it was made of")
+            raise ArgumentError("the array is read-only, like the memory it was made from")
         if isinstance(value, Array):
             _core.copy(value._core, target._core, stream_of_arrays(None, target, value))
         elif np.ndim(value) == 0:
@@ -265,9 +264,9 @@ class Array(NDArrayOperatorsMixin):
             raise ArgumentError("expected a number or a distributed array; write values of one rank to .local")
 
     def fill(self, value: Any, *, stream: Any = None) -> None:
-        """Every element becomes the number. Local."""
+        """Set every element to the number `value`. Local."""
         if self._read_only:
-            raise ArgumentError("the array may only be read, as what it was made of")
+            raise ArgumentError("the array is read-only, like the memory it was made from")
         if self._core.on_host and stream is None and self._package != "jax":
             self.local[...] = value
         else:
@@ -296,7 +295,7 @@ class Array(NDArrayOperatorsMixin):
         return NotImplemented
 
     def __imatmul__(self, other: Array) -> Array:
-        """Refused: the product may have another shape and layout. Use `matmul` with out."""
+        """Not supported: the product may have another shape and layout. Use `matmul` with out."""
         return NotImplemented
 
     @collective
@@ -311,29 +310,23 @@ class Array(NDArrayOperatorsMixin):
         method: str = "automatic",
         stream: Any = None,
     ) -> Array:
-        """The array in another distribution, in new memory. Collective, blocking.
+        """A copy of the array in another distribution. Collective, blocking.
 
         Parameters
         ----------
-        distribution
-            The rule, or a layout.
+        distribution : distribution or Layout
+            The distribution or layout of the result.
         axes : sequence of int
             Dimension i of the result is dimension axes[i] of this array; empty: unchanged.
-        order : {'C', 'F'}
-            Of the local parts of the result.
-        heap : bool
-            On the symmetric heap, or in ordinary memory.
         space : {'host', 'device'}, optional
-            Where the result lies; by default where this array does.
+            Memory space of the result; unset: that of this array.
         method : str
-            'automatic', 'direct', 'pushed', 'staged', 'messages' or 'grouped'.
-        stream
-            Of device memory: see the docs on streams.
+            'automatic', 'direct', 'pushed', 'pulled', 'staged', 'messages' or 'grouped'.
 
         Returns
         -------
         Array
-            A partial array's contributions are joined in it.
+            The contributions of a partial array are reduced.
         """
         options = default_redistribution
         if axes or order != "C" or not heap or space is not None or method != "automatic":
@@ -346,7 +339,7 @@ class Array(NDArrayOperatorsMixin):
         return Array(core, self._package)
 
     def _stream_to(self, space: Optional[str], stream: Any) -> Optional[int]:
-        """The stream of what makes an array in a space: what goes from one into the other is waited for."""
+        """The stream of a call that makes an array in a space; copies between host and device are waited for."""
         handle = stream_of_array(stream, self._core, self._package)
         if handle is None or space is None or (space == "host") == self._core.on_host:
             return handle
@@ -355,14 +348,12 @@ class Array(NDArrayOperatorsMixin):
 
     @collective
     def gather(self, root: Optional[int] = None, *, space: Optional[str] = None, stream: Any = None) -> Any:
-        """The whole array, as one of its package. Collective, blocking.
+        """The whole array, as an array of its package. Collective, blocking.
 
         Parameters
         ----------
         root : int, optional
             The rank that gets it; None: all.
-        space, stream
-            As of `redistribute`.
 
         Returns
         -------
@@ -378,11 +369,11 @@ class Array(NDArrayOperatorsMixin):
     def astype(
         self, dtype: Any, *, order: str = "C", heap: bool = True, space: Optional[str] = None, stream: Any = None
     ) -> Array:
-        """A copy in another dtype, of the same layout; the rest as `redistribute`. Collective, blocking.
+        """A copy in another dtype with the same layout. Collective, blocking.
 
-        Of a partial array each contribution is converted by itself; minima and maxima are joined first where integers become
-        narrower. ArgumentError where that is no conversion of what they are joined to (sums of floating numbers to integers,
-        ...): redistribute it first.
+        Each contribution of a partial array is converted separately, except that minima and maxima are reduced first if integers become
+        narrower. ArgumentError if conversion does not commute with the reduction (sums of floating-point numbers to integers, ...):
+        redistribute the array first.
         """
         core = _core.astype(self._core, dtype_name(dtype), order, heap, space, self._stream_to(space, stream))
         return Array(core, self._package)
@@ -391,26 +382,26 @@ class Array(NDArrayOperatorsMixin):
     def copy(
         self, *, order: str = "C", heap: bool = True, space: Optional[str] = None, stream: Any = None
     ) -> Array:
-        """A copy of the same layout, in new memory; ``space='host'``: of device memory, for NumPy. Collective, blocking."""
+        """A copy with the same layout; ``space='host'`` copies device memory to the host. Collective, blocking."""
         return self.astype(self._core.dtype, order=order, heap=heap, space=space, stream=stream)
 
     @collective
     def at(self, index: Sequence[int], *, stream: Any = None) -> Any:
-        """The element at a global index, on every rank. Collective, blocking: for a few, not for loops."""
+        """The element at the global `index`, on every rank. Collective, blocking; not meant for loops."""
         return _core.at(self._core, tuple(index), stream_of_array(stream, self._core, self._package))
 
     @collective
     def to_string(self, threshold: int = 1000, edge: int = 3, precision: int = 8) -> str:
-        """All values as `numpy.array2string` writes them, on every rank. Collective, blocking; gathers only what it shows.
+        """All values as formatted by `numpy.array2string`, on every rank. Collective, blocking; gathers only what it shows.
 
         Parameters
         ----------
         threshold : int
-            Elements; of a larger array only the edges are shown.
+            For arrays with more elements, only the edges are shown.
         edge : int
-            Elements at each end of each dimension.
+            Number of elements shown at each end of each dimension.
         precision : int
-            Digits behind the point of floating numbers, at most.
+            Maximum number of digits after the decimal point.
         """
         settle(self._core, self._package)
         return _core.to_string(self._core, threshold, edge, precision)
@@ -427,10 +418,10 @@ class Array(NDArrayOperatorsMixin):
     ) -> Any:
         handle = stream_of_array(stream, self._core, self._package)
         if out is not None:
-            raise ArgumentError(f"{reduction}: there is no out")
+            raise ArgumentError(f"{reduction}: the argument out is not supported")
         if axis is None:
             if keepdims or distribution is not None or root is not None:
-                raise ArgumentError(f"{reduction}: over all axes it is one number, on every rank")
+                raise ArgumentError(f"{reduction}: a reduction over all axes returns a number on every rank")
             return _core.reduce_all(self._core, reduction, handle)
         rule = None if distribution is None else rule_of(distribution)
         axes = axes_of(axis, self.ndim)
@@ -439,39 +430,27 @@ class Array(NDArrayOperatorsMixin):
 
     sum = _reduction(
         "sum",
-        """The sum, over all axes or some. Collective, blocking.
-
-        Parameters
-        ----------
-        axis : int or sequence of int, optional
-            Over which; None: over all, to one number on every rank.
-        keepdims : bool
-            Reduced axes stay, with extent 1.
-        distribution, root
-            Where the result over axes lies: by default in what is left of the array's own distribution, else
-            Replicated; with a root, whole on that rank.
-        stream
-            Of device memory: see the docs on streams.
+        """The sum over all axes or some. Collective, blocking.
 
         Returns
         -------
         number or Array
-            Of booleans and signed integers as int64, so that a sum of booleans is how many are true; of unsigned ones as uint64;
-            of float16, bfloat16 and float32 as float32; float64, complex64 and complex128 as they are.
+            A number on every rank if `axis` is None. Booleans and signed integers give int64, so a sum of booleans counts the true
+            ones; unsigned integers give uint64, float16 and bfloat16 float32; other dtypes are kept.
 
         Notes
         -----
-        Floating numbers are added in double precision, float16 and bfloat16 too, and rounded once, in the end; sums of integers
-        wrap around. The same bits on every rank and in every run. Where arrays of several ranks are joined element by element
-        (`all_reduce` and the like, partial distributions), float16 and bfloat16 are added in float32 and rounded each time that
-        two contributions are joined, and a sum of booleans is whether any is true.
+        Floating-point numbers, including float16 and bfloat16, are added in double precision and rounded once at the end; sums of
+        integers wrap around. The result has the same bits on every rank and in every run. In elementwise reductions of arrays of
+        several ranks (`all_reduce`, partial distributions), float16 and bfloat16 are added in float32 and rounded after each
+        addition, and a sum of booleans is true if any of them is.
         """,
     )
-    prod = _reduction("prod", "The product, as `sum`. Collective, blocking.")
-    min = _reduction("min", "The least element, as `sum`. Collective, blocking.")
-    max = _reduction("max", "The greatest element, as `sum`. Collective, blocking.")
-    any = _reduction("any", "Whether any element is not 0, as `sum`. Collective, blocking.")
-    all = _reduction("all", "Whether all elements are not 0, as `sum`. Collective, blocking.")
+    prod = _reduction("prod", "The product, with the arguments of `sum`. Collective, blocking.")
+    min = _reduction("min", "The smallest element, with the arguments of `sum`. Collective, blocking.")
+    max = _reduction("max", "The largest element, with the arguments of `sum`. Collective, blocking.")
+    any = _reduction("any", "Whether any element is not 0, with the arguments of `sum`. Collective, blocking.")
+    all = _reduction("all", "Whether all elements are not 0, with the arguments of `sum`. Collective, blocking.")
 
     @collective
     def mean(
@@ -485,9 +464,12 @@ class Array(NDArrayOperatorsMixin):
         out: None = None,
         dtype: None = None,
     ) -> Any:
-        """The mean, as `sum`: of booleans and integers as float64, of float16 and bfloat16 as float32. Collective, blocking."""
+        """The mean, with the arguments of `sum`. Collective, blocking.
+
+        Booleans and integers give float64, float16 and bfloat16 give float32. `dtype` and `out` are not supported.
+        """
         if dtype is not None:
-            raise ArgumentError("mean: there is no dtype: astype first")
+            raise ArgumentError("mean: the argument dtype is not supported: convert with astype first")
         return self._reduce("mean", axis, keepdims, distribution, root, out, stream)
 
 
@@ -496,7 +478,7 @@ _numpys = {"all", "amax", "amin", "any", "max", "mean", "min", "ndim", "prod", "
 
 
 def window_of(key: Any, shape: Tuple[int, ...]) -> Tuple[Tuple[int, ...], Tuple[int, ...]]:
-    """First index and shape of the window that the key names."""
+    """First index and shape of the window that the key selects."""
     keys = list(key) if isinstance(key, tuple) else [key]
     places = [place for place, one in enumerate(keys) if one is Ellipsis]
     if len(places) > 1 or len(keys) - len(places) > len(shape):
@@ -508,13 +490,13 @@ def window_of(key: Any, shape: Tuple[int, ...]) -> Tuple[Tuple[int, ...], Tuple[
     for one, extent in zip(keys, shape):
         if not isinstance(one, slice):
             if isinstance(one, (Array, np.ndarray)) and np.ndim(one) > 0:
-                raise ArgumentError("an array as an index: windows are of neighbouring indices; ufuncs have where=, and .local takes any index")
+                raise ArgumentError("an array cannot be an index: windows have contiguous indices; ufuncs have where=, and .local supports any index")
             raise ArgumentError(
                 f"index {one!r}: windows keep every dimension, so write 3:4 for 3; .at(index) is one element, on all ranks"
             )
         first, last, step = one.indices(extent)
         if step != 1:
-            raise ArgumentError(f"a step of {step}: windows are of neighbouring indices")
+            raise ArgumentError(f"a step of {step}: windows have contiguous indices")
         lower.append(first)
         extents.append(max(0, last - first))
     return tuple(lower), tuple(extents)

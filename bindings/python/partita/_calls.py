@@ -30,7 +30,7 @@ def collective(function: Function, meant_by: Optional[Meaning] = None) -> Functi
     """`function`, whose errors are the same on every rank.
 
     What it raises on this rank before the library has begun its call (a wrong type, an unknown keyword or word, a bad axis) is
-    told to the ranks that have begun theirs, and all raise it, with the numbers of the ranks that met it. An exception that is
+reported to the ranks that have begun theirs, and all raise it, with the numbers of the ranks it occurred on. An exception that is
     neither of the family nor one of Python's for wrong arguments (what a function of the program raises) comes out of this rank as
     it is, and the others raise an Error with its text.
 
@@ -49,7 +49,7 @@ def collective(function: Function, meant_by: Optional[Meaning] = None) -> Functi
 def pairwise(function: Function, meant_by: Optional[Meaning] = None) -> Function:
     """`function`, of messages between two ranks, whose errors are this rank's own: those of the family in the place of Python's.
 
-    Nobody else is told: who the partner is may be what is wrong, and it may need no message. Of a second thread as `collective`.
+Other ranks are not notified: the partner's number may itself be wrong, and it may need no message. A second thread is treated as by `collective`.
     """
     return entered(function, raise_own, meant_by)
 
@@ -106,7 +106,7 @@ def _for_no_context(function: Any, error: Exception, given: Tuple[Any, ...], nam
 
 
 def _name_of(function: Callable[..., Any]) -> str:
-    """As errors call it: that of an object's making is its class, methods of arrays and contexts stand for themselves."""
+    """As errors call it: that of an object's making is its class, methods of arrays and contexts have their own names."""
     *owner, name = [one.strip("_") for one in function.__qualname__.split(".")]
     if name == "init" or (owner and name == "forward"):
         return owner[-1]
@@ -156,7 +156,7 @@ def text_of(error: BaseException) -> str:
     try:
         text = str(error)
     except Exception:
-        text = "(its text cannot be had)"
+        text = "(its text is not available)"
     return text.encode("utf-8", "backslashreplace").decode().replace("\0", "\\x00")
 
 
@@ -186,7 +186,7 @@ def _refuse_second_thread(name: str, thread: int, given: Tuple[Any, ...]) -> Non
         if other == thread or mine is None:
             return
         if _context_in(theirs) == mine:
-            error = ArgumentError(f"{name}: another thread is in a call of this context, which is for one thread at a time")
+            error = ArgumentError(f"{name}: another thread is in a call of this context, which only one thread at a time may use")
             mark_as_told(error, mine)
             raise error
 
@@ -250,7 +250,7 @@ def with_options(kind: Callable[..., Options], what: str, given: Dict[str, Any])
         known = re.findall(r"(\w+): ", made.__init__.__nb_signature__[0][0])
         for name in given:
             if name not in known:
-                raise builtins.TypeError(f"{what}: there is no option {name}; known: {', '.join(known)}") from None
+                raise builtins.TypeError(f"{what}: unknown option {name}; known: {', '.join(known)}") from None
         raise builtins.TypeError(f"{what}: {_of_bound.sub('', str(error))}") from None
 
 

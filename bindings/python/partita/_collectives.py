@@ -1,23 +1,20 @@
-"""What ranks do together with plain memory, and messages between two.
+"""Collectives on ordinary memory, and point-to-point messages.
 
-Sources and destinations are arrays of NumPy, PyTorch, CuPy or anything with DLPack or the buffer protocol, of any strides;
-of a distributed `Array` the local part is meant. Sources may be numbers, too, which are arrays without dimensions. Where no
-destination is given, a new array like the source is made. Parts of several ranks stand one after the other along dimension 0;
-of an array without dimensions a part is one row. float16 and bfloat16 are joined in float32 and rounded each time that two
-contributions are; a sum of booleans is whether any is true, their product whether all are. Reductions: 'sum', 'product', 'min', 'max', 'logical_and',
-'logical_or', 'logical_xor', 'bit_and', 'bit_or', 'bit_xor'.
+Operands are arrays of NumPy, PyTorch, CuPy or anything with DLPack or the buffer protocol, with any strides; for a distributed `Array`
+its local part is used. A source may also be a number, an array without dimensions. Without a destination, a new array like the source
+is returned. Parts of several ranks are concatenated along dimension 0; an array without dimensions is one row. float16 and bfloat16 are
+reduced in float32 and rounded after each addition. A sum of booleans is true if any of them is, their product if all are.
 
-Unless said otherwise a call is collective and blocking, and errors are the same on every rank.
+Unless stated otherwise, calls are collective and blocking, and errors are the same on every rank.
 
-`send`, `receive` and `send_receive` are between two ranks, and so are their errors: what is wrong with the arguments is raised
-on this rank alone, of the classes of the family, before anything is sent, and the context goes on. As under MPI the partner goes on
-waiting: for the message, if this rank sends it after all, or until this rank's context fails or ends (LostPeerError, with this
-rank's text where a ``with`` block ended by it), or this rank comes to a collective call, which the partner is not in
-(DisagreementError, within seconds on one node; else the deadline). A message of another dtype or size than is received is an
-ArgumentError of the receiver, and gone.
+`send`, `receive` and `send_receive` involve two ranks. A wrong argument raises on this rank only, before anything is sent, and the context
+remains usable. As under MPI the partner keeps waiting: for the message, if this rank sends it later; until this rank's context fails or
+ends (LostPeerError, with this rank's text if its ``with`` block ended by an error); or until this rank makes a collective call
+(DisagreementError, within seconds on one node; otherwise at the deadline). If the message has another dtype or size than the receiver
+expects, the receiver gets an ArgumentError, and the message is discarded.
 
-Of device memory the work goes into a stream (`stream`; by default the current one of the array's package), and the call
-returns: what the stream does next comes after it.
+For device memory the work is enqueued on `stream` (default: the current stream of the array's package), and the call returns; later work
+on the stream follows it.
 """
 
 from __future__ import annotations
@@ -40,12 +37,12 @@ def _memory(array: Any) -> Any:
 
 
 def _source(array: Any) -> Any:
-    """What is read; a number is an array without dimensions."""
+    """The view that is read; a number is an array without dimensions."""
     return np.asarray(array) if isinstance(array, (bool, int, float, complex, np.generic)) else _memory(array)
 
 
 def _in_rows(array: Any) -> Any:
-    """What is cut or put together along dimension 0: without dimensions it is one row."""
+    """The view that is divided or concatenated along dimension 0; without dimensions it is one row."""
     return array.reshape(1) if np.ndim(array) == 0 and hasattr(array, "reshape") else array
 
 
@@ -58,7 +55,7 @@ def _like(source: Any, destination: Any, first: Optional[int] = None) -> Any:
 
 
 def _counts(given: Optional[Iterable[int]]) -> List[int]:
-    """Of any sequence of whole numbers; empty: equal parts."""
+    """A list of integers; empty: equal parts."""
     return [] if given is None else [operator.index(one) for one in given]
 
 
@@ -68,7 +65,13 @@ def _rows(source: Any) -> int:
 
 @collective
 def broadcast(context: Context, array: Any, root: int = 0, *, stream: Any = None) -> Any:
-    """The array of all ranks becomes that of the root. Returns it."""
+    """Copy the array of the root to all ranks. Collective, blocking.
+
+    Parameters
+    ----------
+    array : array
+        The source on the root, the destination elsewhere; returned.
+    """
     memory = _memory(array)
     _core.broadcast(context._core, memory, root, stream_of_memory(stream, memory, context._core))
     return array
@@ -78,7 +81,13 @@ def broadcast(context: Context, array: Any, root: int = 0, *, stream: Any = None
 def reduce(
     context: Context, source: Any, destination: Any = None, *, reduction: str = "sum", root: int = 0, stream: Any = None
 ) -> Any:
-    """All sources joined, on the root. Returns the destination there, None elsewhere."""
+    """Reduce the sources of all ranks on the root. Collective, blocking.
+
+    Returns
+    -------
+    array or None
+        The destination on the root, None elsewhere.
+    """
     source = _source(source)
     target = _like(source, destination) if context.rank == root else None
     handle = stream_of_memory(stream, source, context._core)
@@ -90,7 +99,10 @@ def reduce(
 def all_reduce(
     context: Context, source: Any, destination: Any = None, *, reduction: str = "sum", stream: Any = None
 ) -> Any:
-    """All sources joined, on every rank, the same bits. The destination may be the source. Returns it."""
+    """Reduce the sources of all ranks, with the result on every rank. Collective, blocking.
+
+    The result has the same bits on every rank. The destination may be the source.
+    """
     source = _source(source)
     target = _like(source, destination)
     handle = stream_of_memory(stream, source, context._core)
@@ -102,7 +114,13 @@ def all_reduce(
 def gather(
     context: Context, source: Any, destination: Any = None, *, counts: Sequence[int] = (), root: int = 0, stream: Any = None
 ) -> Any:
-    """The sources of all ranks, on the root, of `counts[rank]` rows each if they differ. None elsewhere."""
+    """Concatenate the sources of all ranks on the root. Collective, blocking.
+
+    Returns
+    -------
+    array or None
+        The destination on the root, None elsewhere.
+    """
     counts = _counts(counts)
     source = _in_rows(_source(source))
     target = None
@@ -117,7 +135,15 @@ def gather(
 def scatter_from(
     context: Context, source: Any, destination: Any, *, counts: Sequence[int] = (), root: int = 0, stream: Any = None
 ) -> Any:
-    """The root's source, cut along dimension 0, one part a rank. Returns the destination."""
+    """Divide the root's source along dimension 0 into one part per rank. Collective, blocking.
+
+    Parameters
+    ----------
+    source : array
+        Used on the root only.
+    destination : array
+        This rank's part; returned.
+    """
     counts = _counts(counts)
     given = _source(source) if context.rank == root else None
     target = _in_rows(_memory(destination))
@@ -130,7 +156,7 @@ def scatter_from(
 def all_gather(
     context: Context, source: Any, destination: Any = None, *, counts: Sequence[int] = (), stream: Any = None
 ) -> Any:
-    """The sources of all ranks, on every rank, of `counts[rank]` rows each if they differ."""
+    """Concatenate the sources of all ranks, with the result on every rank. Collective, blocking."""
     counts = _counts(counts)
     source = _in_rows(_source(source))
     target = _like(source, destination, sum(counts) if counts else context.size * _rows(source))
@@ -149,7 +175,7 @@ def reduce_scatter(
     reduction: str = "sum",
     stream: Any = None,
 ) -> Any:
-    """This rank's part of all sources joined, of `counts[rank]` rows if they differ."""
+    """Reduce the sources of all ranks and return this rank's part. Collective, blocking."""
     counts = _counts(counts)
     source = _in_rows(_source(source))
     target = _in_rows(_like(source, destination, counts[context.rank] if counts else _rows(source) // context.size))
@@ -168,7 +194,13 @@ def all_to_all(
     receive_counts: Sequence[int] = (),
     stream: Any = None,
 ) -> Any:
-    """Part q of the source of rank p becomes part p of the destination of rank q; parts of so many rows, if given."""
+    """Send part q of the source to rank q, which receives it as part p, p being this rank. Collective, blocking.
+
+    Parameters
+    ----------
+    send_counts, receive_counts : sequence of int
+        Rows of the parts sent to and received from each rank; unset: equal parts.
+    """
     send_counts = _counts(send_counts)
     receive_counts = _counts(receive_counts)
     source = _memory(source)
@@ -182,7 +214,13 @@ def all_to_all(
 def scan(
     context: Context, source: Any, destination: Any = None, *, reduction: str = "sum", exclusive: bool = False, stream: Any = None
 ) -> Any:
-    """The sources of the ranks up to this one joined, with this one's or without. The destination may be the source."""
+    """Reduce the sources of the ranks up to this one. Collective, blocking. The destination may be the source.
+
+    Parameters
+    ----------
+    exclusive : bool, default False
+        Exclude this rank's source.
+    """
     source = _source(source)
     target = _like(source, destination)
     handle = stream_of_memory(stream, source, context._core)
@@ -192,12 +230,12 @@ def scan(
 
 @pairwise
 def send(context: Context, array: Any, peer: int, tag: int = 0, *, stream: Any = None) -> None:
-    """The elements to `peer`. Not collective; returns when the array may be overwritten.
+    """Send the elements of an array to rank `peer`. Not collective; returns when the array may be overwritten.
 
     Raises
     ------
     ArgumentError, TypeError
-        Of this rank alone, and nothing was sent: `peer` goes on waiting (see the top of this page).
+        On this rank only; nothing was sent, and `peer` keeps waiting (see the top of this page).
     """
     memory = _memory(array)
     _core.send(context._core, memory, peer, tag, stream_of_memory(stream, memory, context._core))
@@ -205,14 +243,19 @@ def send(context: Context, array: Any, peer: int, tag: int = 0, *, stream: Any =
 
 @pairwise
 def receive(context: Context, array: Any, peer: int, tag: int = 0, *, stream: Any = None) -> Any:
-    """The oldest message of `peer` with this tag, into the array, which is returned. Not collective; blocking.
+    """Receive the oldest message of rank `peer` with this tag. Not collective; blocking.
+
+    Parameters
+    ----------
+    array : array
+        The destination; returned.
 
     Raises
     ------
     ArgumentError, TypeError
-        Of this rank alone. Where the message has another dtype or number of elements it is gone; else it can be received yet.
+        On this rank only. A message with another dtype or number of elements is discarded; in other cases it can still be received.
     DisagreementError
-        `peer` is in a collective call, and no such message was sent before. The context has failed.
+        `peer` is in a collective call and has not sent such a message. The context has failed.
     """
     memory = _memory(array)
     _core.receive(context._core, memory, peer, tag, stream_of_memory(stream, memory, context._core))
@@ -223,12 +266,23 @@ def receive(context: Context, array: Any, peer: int, tag: int = 0, *, stream: An
 def send_receive(
     context: Context, sent: Any, to: int, received: Any, from_rank: int, tag: int = 0, *, stream: Any = None
 ) -> Any:
-    """Both at once, for rings. Returns what was received. Not collective; blocking.
+    """Send one message and receive another concurrently. Not collective; blocking.
+
+    Parameters
+    ----------
+    sent : array
+        The elements to send.
+    to : int
+        The rank that gets them.
+    received : array
+        The destination; returned.
+    from_rank : int
+        The rank from which to receive.
 
     Raises
     ------
     ArgumentError, TypeError
-        Of this rank alone, and nothing was sent, but for a message that does not fit what is received: as of `receive`.
+        On this rank only; nothing was sent, except if the received message does not fit, as for `receive`.
     """
     target = _memory(received)
     handle = stream_of_memory(stream, target, context._core)

@@ -1,4 +1,4 @@
-"""The ranks that work together."""
+"""Contexts: the ranks that work together."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ Result = TypeVar("Result")
 
 
 def one_line(error: BaseException) -> str:
-    """What went wrong, for the other ranks."""
+    """The text of an exception in one line, for the other ranks."""
     text = " ".join(text_of(error).split())
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 class _Running(threading.local):
-    """What a thread of `run` is one of, and what it does."""
+    """The group and the task of a thread of `run`."""
 
     ranks = 1
     starts = False
@@ -37,7 +37,7 @@ _running = _Running()
 
 
 def ranks_of_process() -> int:
-    """How many ranks are threads of this process, of whom the calling thread is one."""
+    """The number of ranks that are threads of this process together with the calling thread."""
     return _running.ranks
 
 
@@ -51,19 +51,18 @@ _contexts: Registry[int, Context] = Registry(weak=True)
 
 
 def context_of(number: int) -> Context:
-    """The context of a number, which does not keep it alive. Compilers of PyTorch may give a symbol, of which they note the number."""
+    """The context with this number, without keeping it alive. PyTorch's compiler may pass a symbol, which is converted to its number."""
     found = _contexts.get(int(number))
     if found is None:
-        raise ArgumentError("the context that this was made with is gone")
+        raise ArgumentError("the context that this was made with has been destroyed")
     return found
 
 
 class Context:
     """A group of ranks with its heap, plan cache, deadlines and logger. Made by `initialize`, `run` or `split`.
 
-    A context with its arrays belongs to one thread at a time. Several may live side by side. ``with context:``
-    closes it in the end; where the block ends by an exception the context fails instead, and ranks that wait for
-    this one get a `LostPeerError` with its text.
+    Only one thread at a time may use a context and its arrays. Several contexts may exist at once. ``with context:`` closes it at the
+    end. If the block ends by an exception, the context fails, and ranks that wait for this one get a `LostPeerError` with its text.
     """
 
     __slots__ = ("__weakref__", "_core", "_number", "rank", "size")
@@ -84,32 +83,34 @@ class Context:
 
     @property
     def device(self) -> str:
-        """Where the context computes: 'cpu', 'cuda:0', ..."""
+        """The device of the context: 'cpu', 'cuda:0', ..."""
         return self._core.device
 
     @property
     def threads(self) -> int:
-        """How many threads BLAS and FFT may use in this rank."""
+        """The number of threads that BLAS and FFT may use in this rank."""
         return self._core.threads
 
     @property
     def topology(self) -> _core.Topology:
-        """Which ranks share a node."""
+        """The ranks of each node."""
         return self._core.topology
 
     @property
     def failed(self) -> bool:
-        """Whether it has failed, by this rank's own knowledge."""
+        """Whether the context has failed, as far as this rank knows."""
         return self._core.failed
 
     @property
     def failure(self) -> str:
-        """The first failure's text; empty where there is none."""
+        """The text of the first failure; empty if there is none."""
         return self._core.failure
 
     @collective
     def barrier(self, *, stream: Any = None) -> None:
-        """Return when all ranks have called it; with a stream, at once: it waits for the ranks' streams. Collective, blocking."""
+        """Wait until all ranks have called it. Collective, blocking. With a stream it returns at once, and the stream waits for the streams
+        of the other ranks.
+        """
         self._core.barrier(None if stream is None else handle_of(stream))
 
     @property
@@ -118,15 +119,12 @@ class Context:
         return self._core.stream
 
     def synchronize(self, stream: Any = None) -> None:
-        """Wait until the context's device has done what this rank gave it, and what `stream` holds.
-
-        Local; nothing to do on the CPU.
-        """
+        """Wait until the device has completed the work of this rank, and that of `stream`. Local; returns at once on the CPU."""
         self._core.synchronize(None if stream is None else handle_of(stream))
 
     @collective
     def collect(self) -> None:
-        """Release memory whose arrays are gone on all ranks. Collective, blocking."""
+        """Release memory of arrays that all ranks have dropped. Collective, blocking."""
         self._core.collect()
 
     def close(self) -> str:
@@ -135,34 +133,53 @@ class Context:
         Returns
         -------
         str
-            The blocks that variables of some rank still hold; empty: none. Such arrays stay readable locally.
+            The blocks that variables of some rank still refer to; empty if none. Such arrays can still be read locally.
         """
         return self._core.close()
 
     def fail(self, why: str) -> None:
-        """Mark the context failed, for a rank that can go on no more: others stop waiting for it. Local."""
+        """Mark the context as failed with the text `why`, so that other ranks stop waiting for this one. Local."""
         self._core.fail(why)
 
     @collective
     def subgroup(self, ranks: Sequence[int]) -> Context:
-        """Those ranks, in that order, as a context of their own. Collective over them alone, blocking.
+        """A context of these ranks, in this order. Collective over them only, blocking.
 
-        What one rank passes that is wrong is raised by all ranks of this context, which has failed then where others were making
-        the group.
+        An error on one rank is raised by all ranks of this context, which has failed if others were already creating the group.
+
+        Parameters
+        ----------
+        ranks : sequence of int
+            Ranks of this context, among them the calling one.
         """
         return _begun(self._core.subgroup(list(ranks)))
 
     @collective
     def split(self, colour: int, key: int = 0) -> Optional[Context]:
-        """The ranks that give the same colour as a context of their own; None where it is negative. Collective."""
+        """A context of the ranks that pass the same colour; None if it is negative. Collective, blocking.
+
+        Parameters
+        ----------
+        colour : int
+            Selects the group.
+        key : int, default 0
+            Orders the ranks of a group; equal keys are ordered by rank.
+        """
         core = self._core.split(colour, key)
         return None if core is None else _begun(core)
 
     @collective
     def along(self, mesh: _core.Mesh, axes: Union[str, Sequence[str]]) -> Context:
-        """The ranks that differ from this one along these axes of the mesh only. Collective over those ranks.
+        """A context of the ranks that differ from this one along these axes of the mesh only. Collective over those ranks.
 
-        Made by the first call and kept: later ones communicate nothing. Errors are as those of `subgroup`.
+        It is made by the first call and kept; later calls do not communicate. Errors are as for `subgroup`.
+
+        Parameters
+        ----------
+        mesh : Mesh
+            A mesh of this context's ranks.
+        axes : str or sequence of str
+            Names of its axes.
         """
         return _begun(self._core.along(mesh, [axes] if isinstance(axes, str) else list(axes)))
 
@@ -185,7 +202,7 @@ class Context:
         return self
 
     def __reduce__(self) -> Any:
-        raise builtins.TypeError("a context is not pickled: it is of the ranks that have begun it, each in its own process or thread")
+        raise builtins.TypeError("a context cannot be pickled: it belongs to the processes or threads that made it")
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Context) and self._core == other._core
@@ -208,13 +225,13 @@ def _options(given: dict[str, Any]) -> _core.ContextOptions:
     known = [name for name in dir(options) if not name.startswith("_")]
     for name, value in given.items():
         if name not in known:
-            raise ArgumentError(f"there is no option {name}; known: {', '.join(known)}")
+            raise ArgumentError(f"unknown option {name}; known: {', '.join(known)}")
         setattr(options, name, value)
     return options
 
 
 def _handle_of(comm: Any) -> Tuple[int, int, str]:
-    """Address and size of the MPI_Comm, and whose it is, as partita::communicator has it."""
+    """Address and size of the MPI_Comm, and its MPI, as for partita::communicator."""
     if comm is None:
         return 0, 0, ""
     MPI = sys.modules.get("mpi4py.MPI")
@@ -225,32 +242,30 @@ def _handle_of(comm: Any) -> Tuple[int, int, str]:
 
 
 def initialize(comm: Any = None, device: str = "any", **options: Any) -> Context:
-    """Start a context. Collective over its ranks, blocking.
+    """Make a context. Collective over its ranks, blocking.
 
     Parameters
     ----------
     comm : mpi4py.MPI.Comm, optional
-        Whom it is made of; Partita duplicates it. By default the ranks that a launcher has started: those of
-        ``partita run --threads``, else MPI_COMM_WORLD's under mpirun and the like, else those of torchrun, else
-        this process alone.
-    device : str
-        'cpu', 'cuda', 'cuda:1', or 'any': a GPU where this process has one.
+        The communicator of the ranks, which Partita duplicates. Unset: the ranks that a launcher has started (``partita run --threads``,
+        else MPI_COMM_WORLD under mpirun and other MPI launchers, else torchrun), or else this process alone.
+    device : str, default 'any'
+        'cpu', 'cuda', 'cuda:1', or 'any': a GPU if this process has one.
     **options
-        deadline (seconds without progress that a wait allows, 300), threads (for BLAS and FFT), ranks_per_node,
-        machine, log ('warn'), memory_limit (bytes), plan_cache_size, plan_cache_bytes,
-        cross_memory ('automatic'), and for devices device_heap, device_collectives, device_messages, copy_way, device_lanes. The environment may
-        set each, as PARTITA_ and the name in capitals, and wins.
+        deadline (seconds that a wait may take without progress, 300), threads (for BLAS and FFT), ranks_per_node, machine, log ('warn'),
+        memory_limit (bytes), plan_cache_size, plan_cache_bytes, cross_memory ('automatic'); for devices device_heap, device_collectives,
+        device_messages, copy_way, device_lanes. Environment variables, PARTITA_ and the name in capitals, override them.
 
     Raises
     ------
     ArgumentError
         An unknown option or value, or a communicator of another MPI than the library's.
     TimeoutError, LostPeerError
-        Ranks that did not come.
+        Some ranks did not make the call.
 
     Notes
     -----
-    In the main thread Ctrl-C ends a wait: the context has failed then, on the other ranks, too.
+    In the main thread Ctrl-C ends a wait; the context has then failed, also on the other ranks.
     """
     address, size, implementation = _handle_of(comm)
     given = _options(options)
@@ -265,43 +280,45 @@ def initialize(comm: Any = None, device: str = "any", **options: Any) -> Context
 
 
 def _wait(ended: threading.Event) -> None:
-    """In a rank of another `run` that is interrupted, too: what is raised in a thread comes when it runs Python."""
+    """Wait until `ended` is set, also in a rank of another `run` that is interrupted: exceptions reach a thread when it runs Python."""
     while not ended.wait(0.1):
         pass
 
 
 def run(ranks: int, function: Callable[[Context], Result], *, device: str = "any", **options: Any) -> List[Result]:
-    """Call ``function(context)`` on so many ranks that are threads of this process. Blocking.
+    """Call ``function(context)`` on several ranks that are threads of this process. Blocking.
 
     Parameters
     ----------
     ranks : int
-        How many.
+        The number of ranks.
     function : callable
-        What each does. Its context is closed when it has returned.
-    device, **options
-        As of `initialize`.
+        Called by each rank. Its context is closed when it has returned.
+    device : str, default 'any'
+        As for `initialize`.
+    **options
+        As for `initialize`.
 
     Returns
     -------
     list
-        What the ranks have returned, by rank.
+        The results by rank.
 
     Raises
     ------
     BaseException
-        What some rank has raised first, but for LostPeerErrors, which follow from it; the others stop waiting for it.
+        The first exception of a rank, except LostPeerErrors that follow from it; the other ranks stop waiting for it.
 
     Notes
     -----
-    Ctrl-C ends the waits of all ranks, and what Python they run at its next line; a call that computes is finished first.
+    Ctrl-C ends the waits of all ranks at once and their Python code at its next line; a call that computes finishes first.
     """
     if not callable(function):
         raise builtins.TypeError(f"run: expected a function of the context, got {type(function).__name__}")
     try:
         ranks = operator.index(ranks)
     except builtins.TypeError:
-        raise builtins.TypeError(f"run: how many ranks, a whole number, and not a {type(ranks).__name__}") from None
+        raise builtins.TypeError(f"run: ranks: expected an integer, got {type(ranks).__name__}") from None
     results: List[Any] = [None] * ranks
     raised: List[BaseException] = []
     interruption = _core.Interruption()

@@ -1,4 +1,4 @@
-"""Arrays that begin with something in them. All are collective and blocking."""
+"""Functions that make arrays with given contents. All are collective and blocking."""
 
 from __future__ import annotations
 
@@ -45,22 +45,6 @@ def empty(
 ) -> Array:
     """A new array with undefined contents. Collective, blocking.
 
-    Parameters
-    ----------
-    context : Context
-    shape : int or sequence of int
-        Of the whole array.
-    distribution
-        A rule (`Slab(0)`), its text ('slab:0'), or a spec (`P('x', None)`) inside ``with mesh:``.
-    dtype
-        As NumPy takes them; 'bfloat16', too.
-    order : {'C', 'F'}
-        Of the local parts.
-    heap : bool
-        On the symmetric heap, where ranks of a node read each other's parts in place, or in ordinary memory.
-    space : {'host', 'device'}, optional
-        Whose memory it is; by default that of the context's device, if it has one.
-
     Raises
     ------
     ArgumentError, DisagreementError, MemoryError
@@ -81,10 +65,17 @@ def full(
     heap: bool = True,
     space: Optional[str] = None,
 ) -> Array:
-    """Every element is `value`. Collective, blocking; the rest as `empty`. dtype: that of the value by default.
+    """An array with every element equal to `value`. Collective, blocking.
 
-    In a partial distribution every contribution has the value: a partial sum over 4 ranks is 4 times the value once it is
-    redistributed. That holds for all functions here that make arrays.
+    In a partial distribution every contribution has the value: a partial sum over 4 ranks is 4 times the value after
+    redistribution. This holds for all functions that make arrays.
+
+    Parameters
+    ----------
+    value : number
+        The value of the elements.
+    dtype : dtype, optional
+        Unset: the dtype of the value.
     """
     name = dtype_name(np.asarray(value).dtype if dtype is None else dtype)
     return _filled(context, shape, distribution, value, name, order, heap, space)
@@ -107,7 +98,7 @@ def zeros(
     heap: bool = True,
     space: Optional[str] = None,
 ) -> Array:
-    """Every element is 0. Collective, blocking; the rest as `empty`. In a partial distribution every contribution is 0."""
+    """An array of zeros; in a partial distribution every contribution is 0. Collective, blocking."""
     return _filled(context, shape, distribution, 0, dtype_name("float64" if dtype is None else dtype), order, heap, space)
 
 
@@ -122,10 +113,21 @@ def arange(
     dtype: Any = None,
     space: Optional[str] = None,
 ) -> Array:
-    """start, start + step, ... below `stop`, as NumPy's; of one argument it is `stop`. Collective, blocking.
+    """start, start + step, ... below `stop`, as in NumPy. Collective, blocking.
 
-    The number of elements is ceil((stop - start) / step) of the numbers that are given, whatever the dtype. In a partial
-    distribution every contribution has these elements.
+    The number of elements is ceil((stop - start) / step) of the given numbers, for any dtype. In a partial distribution every
+    contribution has these elements.
+
+    Parameters
+    ----------
+    start : number
+        The first element; with a single argument, this is `stop` and the first element is 0.
+    stop : number, optional
+        The upper bound, not included.
+    step : number, default 1
+        The difference of neighbouring elements.
+    dtype : dtype, optional
+        Unset: as in NumPy.
     """
     if stop is None:
         start, stop = 0, start
@@ -144,9 +146,18 @@ def eye(
     diagonal: int = 0,
     space: Optional[str] = None,
 ) -> Array:
-    """1 where column = row + diagonal, 0 elsewhere; square by default. Collective, blocking.
+    """A matrix with 1 where column = row + diagonal, and 0 elsewhere. Collective, blocking.
 
     In a partial distribution every contribution is such a matrix.
+
+    Parameters
+    ----------
+    rows : int
+        The number of rows.
+    columns : int, optional
+        The number of columns; unset: as many as rows.
+    diagonal : int, default 0
+        The diagonal with ones; positive: above the main one.
     """
     wide = rows if columns is None else columns
     return Array(_core.eye(context._core, rows, wide, rule_of(distribution), dtype_name(dtype), diagonal, space))
@@ -168,9 +179,16 @@ def random(
 ) -> Array:
     """Reproducible pseudo-random numbers, the same in every distribution. Collective, blocking.
 
-    Floating and complex: uniform in [-1, 1), or normal with mean 0 and variance 1; integers: uniform over
-    [-100, 100], unsigned [0, 200]; boolean: fair. In a partial distribution every contribution has the same numbers, so that
+    Floating-point and complex numbers are uniform in [-1, 1), or normal with mean 0 and variance 1; integers are uniform in
+    [-100, 100], unsigned ones in [0, 200]; booleans are fair. In a partial distribution every contribution has the same numbers, so
     a partial sum is a multiple of them.
+
+    Parameters
+    ----------
+    seed : int, default 0
+        Determines the numbers; must be equal on all ranks.
+    normal : bool, default False
+        Normal instead of uniform numbers.
     """
     array = empty(context, shape, distribution, dtype, order=order, heap=heap, space=space)
     if context.size > 1:
@@ -180,7 +198,7 @@ def random(
 
 
 def _require_one_seed(context: Context, seed: int, normal: bool) -> None:
-    """DisagreementError where ranks have others: replicas would differ."""
+    """DisagreementError if the seeds of the ranks differ: replicas would differ."""
     signed = operator.index(seed) % 2**64 - 2**63  # any seed as a number of 64 bits
     told = _of_all(context, [signed, int(normal)])
     for rank, (number, kind) in enumerate(zip(told[::2], told[1::2])):
@@ -201,16 +219,21 @@ def from_function(
     *,
     space: Optional[str] = None,
 ) -> Array:
-    """Each rank's part is ``function(i, j, ...)`` of its global indices, as open grids. Collective, blocking.
+    """An array whose local part is ``function(i, j, ...)`` of its global indices. Collective, blocking.
 
-    The indices are arrays that broadcast against each other, as of `numpy.ogrid`: ``lambda i, j: i + 10.0 * j``. What
-    lies in device memory in the end is made by NumPy first, too. An exception of the function on one rank is raised on all. In a
-    partial distribution each contribution is what the function returns on its rank.
+    An exception of the function on one rank is raised on all. In a partial distribution each contribution is the function's result
+    on its rank.
+
+    Parameters
+    ----------
+    function : callable
+        Gets one array of indices per dimension, which broadcast against each other as those of `numpy.ogrid`:
+        ``lambda i, j: i + 10.0 * j``. It is evaluated with NumPy arrays, also for device memory.
     """
     array = empty(context, shape, distribution, dtype, space="host")
     found = _unmasked("from_function", function(*np.ix_(*(array.indices(axis) for axis in range(array.ndim)))))
     if found is None:  # which NumPy would take for nan
-        raise TypeError("from_function: the function has returned None, and no numbers")
+        raise TypeError("from_function: the function has returned None instead of numbers")
     array.local[...] = found
     _core.listen_to_all(context._core, "from_function")  # what the function raises on one rank, all raise in this call
     return array if space == "host" or context.device == "cpu" else array.copy(space=space or "device")
@@ -220,26 +243,23 @@ def from_function(
 def from_local(
     context: Context, local: Any, distribution: DistributionLike, shape: Optional[ShapeLike] = None
 ) -> Array:
-    """An array on memory that each rank has, without a copy. Collective, blocking.
+    """An array on the memory of each rank's local part, without a copy. Collective, blocking.
 
     Parameters
     ----------
-    context : Context
     local : array
-        This rank's part: of NumPy, PyTorch, CuPy, JAX, or anything with DLPack, `__cuda_array_interface__` or the
-        buffer protocol, in host memory or that of the context's device, of any strides. It is kept alive, and `.local`
-        is itself again. What may not be written is only read.
-    distribution
-        As of `empty`.
+        This rank's part: an array of NumPy, PyTorch, CuPy or JAX, or anything with DLPack, `__cuda_array_interface__` or the buffer
+        protocol, in host memory or that of the context's device, with any strides. It is kept alive, and `.local` returns the same
+        object. If it is not writable, the array is read-only.
     shape : int or sequence of int, optional
-        Of the whole array; by default what the parts add up to.
+        Global shape; unset: the sum of the parts along distributed dimensions.
 
     Raises
     ------
     ArgumentError
-        A part that is not of the shape that the distribution gives its rank: on every rank.
+        The shape of a part differs from the one that the distribution gives its rank: on every rank.
     TypeError
-        No array: on every rank.
+        `local` is not an array: on every rank.
     """
     rule = rule_of(distribution)
     part, extents = _part(context, local)
@@ -254,7 +274,7 @@ def from_local(
 
 
 def _part(context: Context, local: Any) -> Tuple[Any, Tuple[int, ...]]:
-    """What is wrapped, and its shape. Where others are still writing to it, they are waited for."""
+    """The view of the local part, and its shape; pending writes to it are waited for."""
     if type(local) is np.ndarray:
         return local, local.shape
     # PyTorch's raises for dtypes of 8 bits, and names no stream.
@@ -278,7 +298,7 @@ def _part(context: Context, local: Any) -> Tuple[Any, Tuple[int, ...]]:
 
 
 def _of_all(context: Context, mine: Sequence[int]) -> List[int]:
-    """The numbers of all ranks, one after the other. Collective, blocking."""
+    """The numbers of all ranks, concatenated. Collective, blocking."""
     numbers = np.array(mine, np.int64)
     everyone = np.empty(len(mine) * context.size, np.int64)
     _core.all_gather(context._core, numbers, everyone, [])
@@ -289,7 +309,7 @@ most_dimensions = 8
 
 
 def _told(extents: Sequence[int]) -> List[int]:
-    """A shape as so many numbers whatever it is: how many dimensions, and the extents of as many as arrays may have."""
+    """A shape as a fixed number of integers: the number of dimensions, and the extents, padded to the maximum."""
     few = [int(one) for one in extents[:most_dimensions]]
     return [len(extents), *few, *[-1] * (most_dimensions - len(few))]
 
@@ -310,19 +330,19 @@ def scatter(
     space: Optional[str] = None,
     stream: Any = None,
 ) -> Array:
-    """The array of one rank, spread over all. Collective, blocking.
+    """An array on one rank, distributed over all ranks. Collective, blocking.
 
     Parameters
     ----------
     source : array
-        Whole and dense, in host memory, on the root; not looked at elsewhere.
-    shape : optional
-        Of the source; where it is not given the root tells the others.
-    stream
-        Of a result in device memory: see the docs on streams.
+        On the root: a dense array in host memory; ignored on other ranks.
+    root : int, default 0
+        The rank that has the source.
+    shape : int or sequence of int, optional
+        Shape of the source; unset: broadcast from the root.
     """
     if not 0 <= root < context.size:
-        raise ArgumentError(f"scatter: there is no rank {root} among {context.size}")
+        raise ArgumentError(f"scatter: root {root} is not one of the {context.size} ranks")
     here = context.rank == root
     if shape is None:
         told = np.array(_told(np.shape(source) if here else ()), np.int64)
@@ -336,12 +356,12 @@ def scatter(
 
 def _unmasked(what: str, source: Any) -> Any:
     if isinstance(source, np.ma.MaskedArray):
-        raise TypeError(f"{what}: a masked array, whose mask nothing here looks at: .filled(...) says what its masked elements are")
+        raise TypeError(f"{what}: masked arrays are not supported: replace the masked elements with .filled(...)")
     return source
 
 
 def global_shape(context: Context, local: Tuple[int, ...], rule: Rule) -> Tuple[int, ...]:
-    """What the parts of all ranks add up to in the distribution. Collective, blocking."""
+    """The global shape of which the given shapes are the parts. Collective, blocking."""
     told = _of_all(context, _told(local))
     shapes = [told[first : first + 1 + most_dimensions] for first in range(0, len(told), 1 + most_dimensions)]
     _refuse_many("from_local", max(one[0] for one in shapes))
@@ -352,12 +372,12 @@ def global_shape(context: Context, local: Tuple[int, ...], rule: Rule) -> Tuple[
 
 
 def joined_shape(rule: Rule, parts: Sequence[Sequence[int]]) -> Tuple[int, ...]:
-    """What parts of these shapes, by rank, add up to in the distribution."""
+    """The global shape of which these shapes, by rank, are the parts."""
     return tuple(_extent(rule, axis, parts) for axis in range(len(parts[0])))
 
 
 def _extent(rule: Rule, axis: int, parts: Sequence[Sequence[int]]) -> int:
-    """The sum along the ranks that the axis is cut over."""
+    """The sum of the extents along the ranks over which the axis is distributed."""
     ranks: Sequence[int]
     if isinstance(rule, _core.Slab):
         ranks = range(len(parts)) if axis == rule.axis else range(1)

@@ -28,7 +28,7 @@ def dtype_name(dtype: Any) -> str:
         except (TypeError, ValueError):  # a text that is no UTF-8 is the latter
             pass
     if name not in _names:
-        raise ArgumentError(f"dtype {dtype!r} is none that Partita has; those are: {', '.join(_names)}")
+        raise ArgumentError(f"dtype {dtype!r} is not supported; supported are: {', '.join(_names)}")
     return str(name)
 
 
@@ -40,6 +40,6 @@ def numpy_dtype(name: str) -> "np.dtype[Any]":
     try:
         import ml_dtypes  # type: ignore[import-not-found,import-untyped,unused-ignore]
     except ImportError as missing:
-        raise UnsupportedError(f"{name}: NumPy has it by the package ml_dtypes, which is not installed") from missing
+        raise UnsupportedError(f"{name}: NumPy supports it with the package ml_dtypes, which is not installed") from missing
     dtype: np.dtype[Any] = np.dtype(getattr(ml_dtypes, name))
     return dtype

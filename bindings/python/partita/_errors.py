@@ -14,7 +14,7 @@ class ArgumentError(Error, ValueError):
 
 
 class TypeError(ArgumentError, builtins.TypeError):
-    """What is no array at all, a keyword that there is not, a number where a text is wanted, ..., passed to a collective call."""
+    """A wrong type in a collective call: an operand that is not an array, an unknown keyword, a number instead of a string, ..."""
 
 
 class DisagreementError(ArgumentError):

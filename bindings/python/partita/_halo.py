@@ -14,20 +14,19 @@ from ._streams import stream_of_array, stream_of_memory
 
 
 class Halo(Uncopied):
-    """The parts of an array, each extended by what its neighbours own. Planned once, executed many times.
+    """Ghost cells: the parts of an array, each extended by elements of its neighbours. Planned once, executed many times.
 
-    For all distributions whose parts are boxes. Corners are filled, too; cells outside of the array are left alone: 0 in arrays
-    that `execute` makes.
-    Creation is collective and blocking.
+    For all distributions whose parts are boxes. Corners are filled too. Cells outside of the array are not written: they are 0 in arrays
+    that `execute` allocates. Creation is collective and blocking.
 
     Parameters
     ----------
     array : Array
-        One like those that are exchanged.
+        An array with the dtype and layout of those that will be exchanged.
     lower, upper : sequence of int
-        Ghost cells before and behind the part, along each dimension; `upper` as `lower` by default.
+        Number of ghost cells before and after the part, along each dimension; `upper` defaults to `lower`.
     periodic : sequence of bool
-        Whether indices go round, along each dimension; nowhere by default.
+        Whether indices wrap around, along each dimension; default nowhere.
     """
 
     @collective
@@ -42,20 +41,28 @@ class Halo(Uncopied):
 
     @property
     def extended_shape(self) -> Tuple[int, ...]:
-        """Of this rank's part with its ghost cells."""
+        """The shape of this rank's part with its ghost cells."""
         return self._core.extended_shape
 
     def interior(self, extended: Any, array: Array) -> Any:
-        """This rank's part inside the extended part: a view."""
+        """A view of this rank's part inside the extended part. Local.
+
+        Parameters
+        ----------
+        extended : array
+            The part with its ghost cells.
+        """
         places = zip(self._lower, array.local_shape)
         return extended[tuple(slice(lower, lower + extent) for lower, extent in places)] if 0 not in array.local_shape else extended
 
     @collective
     def execute(self, array: Array, extended: Optional[Any] = None, *, stream: Any = None) -> Any:
-        """The part and its ghost cells into `extended`. Collective, blocking. Returns it.
+        """Copy the part and its ghost cells into `extended`. Collective, blocking. Returns it.
 
-        By default a new array, whose cells outside of the distributed array are 0; in an `extended` that is given they stay as
-        they are.
+        Parameters
+        ----------
+        extended : array, optional
+            Unset: a new array, with 0 outside of the distributed array. In a given array those cells are unchanged.
         """
         core = core_given(array)
         target = zeros_beside(array.local, self.extended_shape) if extended is None else extended
@@ -64,16 +71,28 @@ class Halo(Uncopied):
 
     @collective
     def refresh(self, extended: Any, *, stream: Any = None) -> Any:
-        """The ghost cells alone: the part is in its place already. Collective, blocking. Returns `extended`."""
+        """Update the ghost cells of an extended part that already contains the part. Collective, blocking. Returns `extended`.
+
+        Parameters
+        ----------
+        extended : array
+            The part with its ghost cells.
+        """
         self._core.refresh(extended, stream_of_memory(stream, extended, self._context))
         return extended
 
     @collective
     def accumulate(self, extended: Any, array: Optional[Array] = None, *, stream: Any = None) -> Any:
-        """The adjoint of `execute`: what ghost cells hold is added to the elements that they stand for, and the sums are the part.
+        """The adjoint of `execute`: add the values of ghost cells to the elements that they are copies of. Collective, blocking.
 
-        Into `array`, or in place: into the part inside `extended`. Ghost cells stay as they are. Collective, blocking; the same bits
-        each time. Returns `array`, or `extended`.
+        Ghost cells are unchanged, and the result has the same bits every time. Returns `array`, or else `extended`.
+
+        Parameters
+        ----------
+        extended : array
+            The part with its ghost cells.
+        array : Array, optional
+            The destination of the sums; unset: the part inside `extended`.
         """
         if array is None:
             self._core.accumulate(extended, None, stream_of_memory(stream, extended, self._context))
@@ -83,7 +102,13 @@ class Halo(Uncopied):
 
     @collective
     def start(self, array: Array, extended: Any, *, stream: Any = None) -> None:
-        """The first half of `execute`: until `finish` the part inside may be read, and nothing written. Collective."""
+        """The first half of `execute`: until `finish`, the interior may be read and nothing written. Collective.
+
+        Parameters
+        ----------
+        extended : array
+            The destination of the part and its ghost cells.
+        """
         self._stream = stream_of_array(stream, core_given(array), array._package)
         self._core.start(array._core, extended, self._stream)
 
@@ -94,5 +119,5 @@ class Halo(Uncopied):
 
     @property
     def plan(self) -> _core.Plan:
-        """This rank's, of `execute`."""
+        """This rank's plan of `execute`."""
         return self._core.plan

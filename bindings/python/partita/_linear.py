@@ -34,10 +34,10 @@ def _options(options: dict[str, Any]) -> _core.MatmulOptions:
 
 
 def writable(what: str, array: Optional[Array]) -> Optional[_core.Array]:
-    """What the C++ library takes, of what is written."""
+    """The array as the C++ library takes it, for a result."""
     core = core_of(array)
     if array is not None and array._read_only:
-        raise ArgumentError(f"{what}: the array may only be read, as what it was made of")
+        raise ArgumentError(f"{what}: the array is read-only, like the memory it was made from")
     return core
 
 
@@ -46,7 +46,7 @@ _written = ("auxiliary", "gradient", "amax_d")
 
 
 def _parted(options: dict[str, Any]) -> Tuple[dict[str, Optional[Array]], dict[str, Any]]:
-    """The arrays of an epilogue among the options, and the others."""
+    """The arrays of an epilogue among the options, and the other options."""
     arrays = {name: options[name] for name in _of_epilogue if options.get(name) is not None}
     return arrays, {name: value for name, value in options.items() if name not in _of_epilogue}
 
@@ -62,33 +62,30 @@ def _arrays(given: dict[str, Optional[Array]]) -> _core.EpilogueArrays:
 def matmul(
     a: Array, b: Array, *, c: Optional[Array] = None, out: Optional[Array] = None, stream: Any = None, **options: Any
 ) -> Array:
-    """F(alpha op(a) op(b) + beta c), of arrays in any distributions. Collective, blocking; plans are kept.
+    """F(alpha op(a) op(b) + beta c), for arrays in any distributions. Collective, blocking; plans are kept.
 
     Parameters
     ----------
     a, b, c : Array
-        [.., m, k], [.., k, n] and [.., m, n], where no op transposes; vectors as in NumPy.
+        [.., m, k], [.., k, n] and [.., m, n], before transposition by an op; vectors as in NumPy.
     out : Array, optional
-        Where the result goes; c itself, too. By default a new array.
-    stream
-        Of device memory: see the docs on streams.
+        Array for the result, possibly c itself; unset: a new array.
     **options
         alpha (1), beta (0); op_a and op_b ('none', 'transpose', 'conjugate-transpose', 'conjugate'); epilogue
         ('none', 'all-reduce', 'relu', 'bias', 'gelu', 'relu-bias', 'gelu-bias', each with '-aux', 'drelu', 'dgelu',
-        each with '-bias-gradient', 'bias-gradient-a', 'bias-gradient-b') and its arrays bias ([m]), auxiliary (of the
-        result's shape) and gradient ([m] or [n], written); distribution, order, heap and space ('host', 'device') of a
-        new result; result, scale and reduce_dtype (dtypes; the last one is what ranks send each other of sums, by
-        default the sums' own), compute ('automatic', 'f16', 'f32', 'tf32', 'bf16x9', 'f64', 'i32');
+        each with '-bias-gradient', 'bias-gradient-a', 'bias-gradient-b') and its arrays bias ([m]), auxiliary (shape of
+        the result) and gradient ([m] or [n], written); distribution, order, heap and space ('host', 'device') of a
+        new result; result and scale (dtypes); reduce_dtype (dtype of partial sums exchanged between ranks; default that of
+        the sums); compute ('automatic', 'f16', 'f32', 'tf32', 'bf16x9', 'f64', 'i32');
         method ('automatic', 'local', 'all-gather', 'reduce-scatter', 'all-reduce', 'summa-c', 'summa-a', 'summa-b',
-        'communication-avoiding'); memory_limit (bytes); wisdom_file (of devices: which products are fastest).
-
-        Of numbers of 8 bits, arrays of float32: scale_a (a scalar or [m]), scale_b (a scalar or [n]), scale_d (a
+        'communication-avoiding'); memory_limit (bytes); wisdom_file (keeps the fastest products of devices).
+        For 8-bit operands, arrays of float32: scale_a (a scalar or [m]), scale_b (a scalar or [n]), scale_d (a
         scalar) and amax_d (a scalar, written); scale_mode ('automatic', 'tensor', 'outer-vector').
 
     Returns
     -------
     Array
-        Where nobody says its distribution, it lies as the method leaves it: ask its layout.
+        Unless its distribution is given, it has the cheapest one for the method: check its layout.
 
     Raises
     ------
@@ -107,16 +104,18 @@ def matmul(
 
 
 class Matmul(PlannedOperation):
-    """A multiply that is planned once and executed many times; options as of `matmul`.
+    """A multiply that is planned once and executed many times.
 
     Creation, `autotune` and `execute` are collective and blocking; `execute` allocates nothing.
 
     Parameters
     ----------
     a, b, c : Array
-        Those of the first execution; later ones may have others of the same operands, see `reset`.
+        The arrays of the first execution; later ones may use other arrays with the same dtype and layout, see `reset`.
     out : Array, optional
-        Where the result goes; by default a new array, which is `out` of this object.
+        Array for the result; unset: a new array, available as the attribute `out`.
+    **options
+        As for `matmul`.
     """
 
     _core: CoreMatmul
@@ -152,36 +151,52 @@ class Matmul(PlannedOperation):
     def reset(
         self, a: Array, b: Array, c: Optional[Array] = None, *, out: Optional[Array] = None, **arrays: Optional[Array]
     ) -> None:
-        """Bind other arrays, of the operands that were planned; `arrays`: bias, ... Local."""
+        """Bind other arrays with the dtype and layout of the planned ones. Local.
+
+        Parameters
+        ----------
+        a, b, c : Array
+            The operands.
+        out : Array
+            Array for the result.
+        **arrays
+            The arrays of the epilogue: bias, auxiliary, gradient.
+        """
         out = self._bound_out if out is None else out
         if out is None:
-            raise ArgumentError("Matmul.reset: out is needed: nothing is bound")
+            raise ArgumentError("Matmul.reset: out is needed, because no arrays are bound")
         self._bound_out = out
         d = writable("out", out)
         assert d is not None
         unknown = [name for name in arrays if name not in _of_epilogue]
         if unknown:
-            raise TypeError(f"there is no array {unknown[0]}; known: {', '.join(_of_epilogue)}")
+            raise TypeError(f"unknown array {unknown[0]}; known: {', '.join(_of_epilogue)}")
         bound = _arrays({name: one for name, one in arrays.items() if one is not None})
         self._core.reset(core_given(a), core_given(b), core_of(c), d, bound)
         self._bound: Tuple[Optional[Array], ...] = (a, b, c, *arrays.values())
         self._bound_more: Optional[_core.EpilogueArrays] = bound  # they are read until the next reset
 
     def unbind(self) -> None:
-        """Release the arrays that are bound, `out` among them; `reset` with an `out` binds others. Local."""
+        """Release the bound arrays, including `out`; `reset` with an `out` binds others. Local."""
         self._core.unbind()
         self._bound, self._bound_more, self._bound_out = (), None, None
 
     @property
     def out(self) -> Array:
-        """Where the result goes."""
+        """The array for the result."""
         if self._bound_out is None:
-            raise ArgumentError("Matmul: nothing is bound: reset binds arrays")
+            raise ArgumentError("Matmul: no arrays are bound: bind them with reset")
         return self._bound_out
 
     @collective
     def execute(self, alpha: Optional[complex] = None, beta: Optional[complex] = None, *, stream: Any = None) -> Array:
-        """Multiply; factors are those of the options by default. Collective, blocking. Returns `out`."""
+        """Multiply. Collective, blocking. Returns `out`.
+
+        Parameters
+        ----------
+        alpha, beta : number, optional
+            Factors; unset: those of the options.
+        """
         self._core.execute(
             self._options.alpha if alpha is None else alpha,
             self._options.beta if beta is None else beta,
@@ -206,16 +221,21 @@ def vdot(a: Array, b: Array, *, stream: Any = None) -> Any:
 def norm(x: Array, ord: Any = None, axis: Any = None, keepdims: bool = False, *, stream: Any = None) -> Any:
     """sqrt(sum |x|^2), over all axes or some, with the arguments of numpy.linalg.norm. Collective, blocking; see `Array.sum`.
 
-    Squares neither overflow nor underflow: where they would, elements are scaled first, as BLAS's nrm2 does. Of booleans and
-    integers as float64, of float16 and bfloat16 as float32.
+    Squares neither overflow nor underflow: elements are scaled first if necessary, as in BLAS's nrm2. Booleans and integers give
+    float64, float16 and bfloat16 give float32.
 
-    ``ord`` names this norm: None, 2 over one axis, 'fro' over two. ArgumentError for the norms that there are none of.
+    Parameters
+    ----------
+    x : Array
+        The array.
+    ord : optional
+        None, 2 (one axis) or 'fro' (two axes), which all name this norm; ArgumentError for other norms.
     """
     core_given(x)
     axes = x.ndim if axis is None else len(axes_of(axis, x.ndim))
     if not (ord is None or (ord == 2 and axes == 1) or (ord == "fro" and axes == 2)):
         raise ArgumentError(
-            f"norm: there is no norm of order {ord!r} over {axes} axes; there is that of sums of squares: ord=None, 2 over one axis, "
-            "'fro' over two. An axis is given as axis="
+            f"norm: the norm of order {ord!r} over {axes} axes is not supported: use ord=None, 2 over one axis, or "
+            "'fro' over two; pass the axis as axis="
         )
     return x._reduce("norm", axis, keepdims, None, None, None, stream)

@@ -2,7 +2,7 @@
 
 Each listens at a name in Linux's abstract namespace and connects to those before it. The name is made of what identifies the job
 and, where PyTorch is installed, of a secret in the job's store: two jobs with the same port never meet. Processes of other users,
-who can read such names, are sent away, and so is whoever does not know the secret.
+who can read such names, are rejected, and so is a process that does not know the secret.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def links_of_host(rank: int, size: int, end: float) -> List[Optional[socket.sock
         try:
             door.bind(_name(rank, secret))
         except OSError as error:
-            raise Error(f"initialize: rank {rank} of this torchrun job has started already: {error}") from error
+            raise Error(f"initialize: rank {rank} of this torchrun job has already started: {error}") from error
         door.listen(size)
         lower = [introduced(_connect(one, secret, end), rank, one, secret, end) for one in range(rank)]
         return [*lower, None, *accepted(door, rank, size, secret, end, _is_of_same_user)]
@@ -70,7 +70,7 @@ def _connect(lower: int, secret: bytes, end: float) -> socket.socket:
         if _is_of_same_user(link):
             return link
         link.close()
-        raise Error(f"initialize: a process of another user has taken the place of rank {lower} of this torchrun job")
+        raise Error(f"initialize: a process of another user occupies the socket of rank {lower} of this torchrun job")
 
 
 def _is_of_same_user(link: socket.socket) -> bool:
@@ -86,7 +86,7 @@ def _proof(secret: bytes, nonce: bytes, rank: bytes) -> bytes:
 
 
 def introduced(link: socket.socket, rank: int, lower: int, secret: bytes, end: float) -> socket.socket:
-    """A connection to a lower rank, which has been told who this one is."""
+    """A connection to a lower rank, which knows the number of this one."""
     try:
         link.settimeout(max(0.001, end - time.monotonic()))
         nonce = link.recv(16, socket.MSG_WAITALL)  # arrives when that rank has those before it
@@ -111,7 +111,7 @@ def accepted(
             link.close()
             continue
         if higher not in missing:
-            raise Error(f"initialize: rank {higher} of this torchrun job has connected, and ranks {missing} were expected")
+            raise Error(f"initialize: rank {higher} of this torchrun job has connected, but ranks {missing} were expected")
         found[higher] = link
     return [link for link in found if link is not None]
 
@@ -143,6 +143,6 @@ def _asked(link: socket.socket, secret: bytes) -> Optional[int]:
 def did_not_come(ranks: List[int]) -> TimeoutError:
     """What `initialize` raises when its deadline has passed."""
     return TimeoutError(
-        f"initialize: rank {', '.join(map(str, ranks))} of this torchrun job did not come before the deadline; all ranks must call "
+        f"initialize: rank {', '.join(map(str, ranks))} of this torchrun job did not arrive before the deadline; all ranks must call "
         "initialize, on one host, or on hosts that reach each other by TCP"
     )

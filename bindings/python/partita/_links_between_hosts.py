@@ -49,7 +49,7 @@ def job_store(rank: int, size: int, end: float) -> Any:
     try:
         distributed = importlib.import_module("torch.distributed")
     except ImportError as missing:
-        raise UnsupportedError("initialize: ranks of torchrun on several hosts find each other by PyTorch's store, and there is no PyTorch") from missing
+        raise UnsupportedError("initialize: ranks of torchrun on several hosts find each other through PyTorch's store, but PyTorch is not installed") from missing
     left = timedelta(seconds=max(1.0, end - time.monotonic()))
     try:
         found, _, _ = next(distributed.rendezvous("env://", rank, size, timeout=left))
@@ -57,7 +57,7 @@ def job_store(rank: int, size: int, end: float) -> Any:
         if _number is None:  # a rank may run several, one after the other, and the store outlives them
             _number = int(found.add(f"{start} programs of {rank}", 1))
     except (RuntimeError, ValueError) as error:
-        raise TimeoutError(f"initialize: not all ranks of this torchrun job have come to its store: {error}") from error
+        raise TimeoutError(f"initialize: not all ranks of this torchrun job have reached its store: {error}") from error
     return distributed.PrefixStore(f"{start} {_number}", found)
 
 
@@ -121,7 +121,7 @@ def _connected(lower: int, where: Tuple[str, int], end: float) -> socket.socket:
 
 
 def _prepare(link: socket.socket) -> None:
-    """Short messages leave at once, and a host that is gone ends the connection."""
+    """Short messages are sent at once, and a host that stops responding ends the connection."""
     link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     link.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     for option, seconds in ((socket.TCP_KEEPIDLE, 10), (socket.TCP_KEEPINTVL, 5), (socket.TCP_KEEPCNT, 3)):

@@ -16,23 +16,22 @@ from ._planned import Uncopied
 
 
 class SymmetricArray(Uncopied):
-    """The same array on every rank, which the ranks of a node see in each other's memory.
+    """An array of the same size on every rank; ranks of a node can access each other's memory.
 
-    The memory goes when all ranks have dropped this and the arrays that were got from it; nothing is communicated
-    for that. `free` frees it now.
+    The memory is freed when all ranks have dropped this object and the arrays obtained from it, without communication; `free` frees it
+    at once. Creation is collective and blocking.
 
     Parameters
     ----------
-    context : Context
     shape : int or sequence of int
-        The same on all ranks, unless `make_symmetric`: then each has so much of a block of the largest size.
-    dtype
+        Equal on all ranks, unless `make_symmetric` is set.
     make_symmetric : bool
+        Allow different shapes: every rank allocates the size of the largest.
     space : {'host', 'device'}, optional
-        Whose memory it is; by default that of the context's device, if it has one.
+        Memory space; unset: that of the context's device, if it has one.
     package : module or str, optional
-        Of whose arrays: numpy or torch of host memory, cupy or torch of device memory. By default NumPy's, and of device memory
-        those of CuPy or PyTorch, whichever the program has imported.
+        Package of the arrays: numpy or torch for host memory, cupy or torch for device memory. Unset: NumPy, and for device memory CuPy or
+        PyTorch, whichever the program has imported.
 
     Raises
     ------
@@ -59,11 +58,11 @@ class SymmetricArray(Uncopied):
 
     @property
     def local(self) -> Any:
-        """This rank's, as an array of the package. What is in it is undefined at first."""
+        """This rank's array, initially undefined."""
         return self._seen(self._core.mine())
 
     def peer(self, rank: int) -> Optional[Any]:
-        """That of another rank; None where it is on another node. Who reads and writes when is for the program to order."""
+        """The array of another rank; None if it is on another node. Local. The program must order reads and writes."""
         part = self._core.peer(rank)
         return None if part is None else self._seen(part)
 
@@ -71,15 +70,15 @@ class SymmetricArray(Uncopied):
         if self._package is None:
             return seen_by(package_for(part, "numpy"), part)
         if self._package == ("cupy" if part.on_host else "numpy"):
-            raise UnsupportedError(f"memory of the {'host' if part.on_host else 'device'} is not for {self._package}: see space")
+            raise UnsupportedError(f"{self._package} does not support memory of the {'host' if part.on_host else 'device'}: see space")
         return seen_by(self._package, part)
 
     @property
     def bytes(self) -> int:
-        """As allocated on every rank."""
+        """The number of bytes allocated on every rank."""
         return self._core.bytes
 
     @collective
     def free(self) -> None:
-        """Free the memory now: arrays that were got from it must not be used any more. Collective, blocking."""
+        """Free the memory now: arrays obtained from it must not be used any more. Collective, blocking."""
         self._core.free()

@@ -1,4 +1,4 @@
-"""The mesh of specs that come without one."""
+"""The mesh of specs that are given without one."""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ def pop() -> None:
 
 
 def current_mesh() -> Optional[_core.Mesh]:
-    """The mesh of the innermost ``with mesh:`` of this thread; None outside of any."""
+    """The mesh of the innermost ``with mesh:`` of this thread; None outside of any. Local."""
     return _meshes.entered[-1] if _meshes.entered else None
 
 
 def rule_of(distribution: DistributionLike) -> Rule:
-    """The rule that is meant."""
+    """The distribution of a distribution, text or spec."""
     if isinstance(distribution, str):
         return _core.parse(distribution)
     if isinstance(distribution, _core.P):
         mesh = current_mesh()
         if mesh is None:
-            raise ArgumentError(f"{distribution!r} alone says no mesh: use Partitioned(mesh, spec), or with mesh:")
+            raise ArgumentError(f"{distribution!r} has no mesh: use Partitioned(mesh, spec), or `with mesh:`")
         return _core.Partitioned(mesh, distribution)
     if type(distribution) not in _rules:
         raise TypeError(

@@ -25,7 +25,7 @@ most_numbers = 10**6
 def _require_few(*operands: _core.Operand) -> None:
     for one in operands:
         if math.prod(one.layout.shape) > most_numbers:
-            raise ArgumentError(f"verify: {one.layout} is too large: plans that compute are run on {most_numbers} numbers at most")
+            raise ArgumentError(f"verify: {one.layout} is too large: plans that compute are verified with at most {most_numbers} numbers")
 
 
 def _drawn(operand: _core.Operand, seed: int) -> Any:
@@ -57,7 +57,7 @@ def numbers_of_matmul(a: _core.Operand, b: _core.Operand, d: _core.Operand, opti
     _require_few(a, b, d)
     epilogue = options.get("epilogue", "none")
     if epilogue not in _activations:
-        raise UnsupportedError(f"verify: the epilogue {epilogue} has more arrays; the C++ API verifies it")
+        raise UnsupportedError(f"verify: the epilogue {epilogue} has further arrays; verify it through the C++ API")
     op_a, op_b, alpha = options.get("op_a", "none"), options.get("op_b", "none"), options.get("alpha", 1)
     x, y = _transposed(op_a, _drawn(a, 1)), _transposed(op_b, _drawn(b, 2))
     product = alpha * (_conjugated(op_a, x) @ _conjugated(op_b, y))
@@ -65,7 +65,7 @@ def numbers_of_matmul(a: _core.Operand, b: _core.Operand, d: _core.Operand, opti
 
 
 def numbers_of_fft(a: _core.Operand, result: _core.Operand, options: Dict[str, Any]) -> Numbers:
-    """Of a transform with these options of `plan_fft`. The norm is no part of a plan: its factor is given with each execution."""
+    """Of a transform with these options of `plan_fft`. The norm is not part of a plan: its factor is given with each execution."""
     _require_few(a, result)
     shape = result.layout.shape
     kind = options.get("kind", "c2c")
@@ -79,5 +79,5 @@ def numbers_of_fft(a: _core.Operand, result: _core.Operand, options: Dict[str, A
     elif kind == "c2r":
         wanted = np.fft.irfftn(x, [shape[axis] for axis in axes], axes, "forward")
     else:
-        raise UnsupportedError(f"verify: transforms of the kind {kind} are verified by the C++ API")
+        raise UnsupportedError(f"verify: verify transforms of the kind {kind} through the C++ API")
     return Numbers([x], wanted, 1)

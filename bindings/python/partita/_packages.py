@@ -23,7 +23,7 @@ def package_of(array: Any) -> str:
 
 
 def package_for(core: Union[_core.Array, _core.SymmetricPart], wanted: str) -> str:
-    """The package that shows an array's part: the wanted one, unless it cannot. 'none': of device memory, nobody."""
+    """The package of a local part: the requested one, unless it does not support the memory. 'none': no package for device memory."""
     if core.on_host:
         return "numpy" if wanted in ("cupy", "none") else wanted
     if wanted not in ("numpy", "none"):
@@ -42,7 +42,7 @@ def seen_by(package: str, part: Union[_core.Array, _core.SymmetricPart]) -> Any:
     """An array of the package on the memory of a local part or of symmetric memory, without a copy."""
     if package == "none":
         raise UnsupportedError(
-            "the part lies in device memory, which NumPy cannot see: import CuPy or PyTorch for it, or look at "
+            "the part is in device memory, which NumPy cannot access: import CuPy or PyTorch, or use "
             "a.copy(space='host')"
         )
     small = part.dtype in _of_ml_dtypes

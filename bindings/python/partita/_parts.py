@@ -15,23 +15,23 @@ def counts_of(what: str, counts: Optional[Sequence[int]], ranks: int, rows: int)
     """Rows of each rank; by default `rows` over all of them, in equal parts."""
     if counts is None:
         if rows % ranks:
-            raise ArgumentError(f"{what}: {rows} rows over {ranks} ranks: say counts")
+            raise ArgumentError(f"{what}: {rows} rows cannot be divided by {ranks} ranks: pass counts")
         return (rows // ranks,) * ranks
     given = tuple(int(count) for count in counts)
     if len(given) != ranks or min(given) < 0:
-        raise ArgumentError(f"{what}: counts of {ranks} ranks are wanted, and not {given}")
+        raise ArgumentError(f"{what}: counts: expected {ranks} numbers, one per rank, got {given}")
     return given
 
 
 def rows_of(what: str, shape: Sequence[int]) -> int:
     if not shape:
-        raise ArgumentError(f"{what}: expected an array of one dimension or more: parts stand along dimension 0; use x.reshape(1)")
+        raise ArgumentError(f"{what}: expected an array with at least one dimension, along which parts are concatenated; use x.reshape(1)")
     return int(shape[0])
 
 
 def check_root(what: str, root: int, ranks: int) -> int:
     if not 0 <= root < ranks:
-        raise ArgumentError(f"{what}: root {root} of {ranks} ranks")
+        raise ArgumentError(f"{what}: root {root} is not one of the {ranks} ranks")
     return root
 
 
@@ -40,10 +40,10 @@ def check_part(what: str, shape: Sequence[int], layout: _core.Layout, rank: int,
     if not isinstance(layout, _core.Layout):
         raise TypeError(f"{what}: expected a layout, got {type(layout).__name__}")
     if layout.ranks != ranks:
-        raise ArgumentError(f"{what}: the layout is of {layout.ranks} ranks, the group of {ranks}")
+        raise ArgumentError(f"{what}: the layout has {layout.ranks} ranks, but the group has {ranks}")
     if tuple(shape) != layout.local_shape(rank):
         raise ArgumentError(
-            f"{what}: a part of shape {tuple(shape)}, where {layout} has {layout.local_shape(rank)} on rank {rank}"
+            f"{what}: the part has shape {tuple(shape)}, but {layout} gives rank {rank} {layout.local_shape(rank)}"
         )
 
 
@@ -72,13 +72,13 @@ def of_transform(
         shape[axes[-1]] = 2 * (shape[axes[-1]] - 1) if last_length is None else last_length
     found = layout_of(source.distribution if destination is None else destination, shape, source.ranks)
     if found.shape != tuple(shape):
-        raise ArgumentError(f"fft: the result is of shape {tuple(shape)}, and the layout is {found}")
+        raise ArgumentError(f"fft: the result has shape {tuple(shape)}, but the layout is {found}")
     return found
 
 
 def of_product(
     a: _core.Layout, b: _core.Layout, destination: Optional[Destination], transpose_a: bool, transpose_b: bool
 ) -> _core.Layout:
-    """The layout of a product, by default as the left operand lies."""
+    """The layout of a product, by default that of the left operand."""
     shape = (a.shape[1 if transpose_a else 0], b.shape[0 if transpose_b else 1])
     return layout_of(a.distribution if destination is None else destination, shape, a.ranks)

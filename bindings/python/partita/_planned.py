@@ -1,4 +1,4 @@
-"""What is planned once and executed many times."""
+"""Operations that are planned once and executed many times."""
 
 from __future__ import annotations
 
@@ -11,21 +11,27 @@ from ._core import Plan
 
 
 class Uncopied:
-    """What belongs to a context, with its plan or its memory: neither copied nor pickled."""
+    """An object that belongs to a context, with its plan or memory: it can be neither copied nor pickled."""
 
     def __reduce__(self) -> Any:
         name = type(self).__name__
-        raise TypeError(f"{name}: it belongs to its context, and is neither copied nor pickled: all ranks make another one")
+        raise TypeError(f"{name}: it belongs to its context and cannot be copied or pickled: make another one on all ranks")
 
 
 class PlannedOperation(Uncopied):
-    """What `Matmul` and `FFT` have in common."""
+    """Base of `Matmul` and `FFT`."""
 
     _core: Union[CoreMatmul, CoreFFT]
 
     @collective
     def autotune(self, runs: int = 3) -> str:
-        """Time every method that fits, and grids, and keep the fastest: its name. `out` is overwritten. Collective, blocking."""
+        """Time all applicable methods and grids, keep the fastest, and return its name; overwrites `out`. Collective, blocking.
+
+        Parameters
+        ----------
+        runs : int, default 3
+            Executions of each method.
+        """
         return self._core.autotune(runs)
 
     @property
@@ -35,14 +41,14 @@ class PlannedOperation(Uncopied):
 
     @collective
     def release(self) -> None:
-        """Free scratch now. Collective, blocking; the next execution plans anew."""
+        """Free scratch now; the next execution plans again. Collective, blocking."""
         self._core.release()
 
     @property
     def plan(self) -> Plan:
-        """This rank's; of a transform the forward one."""
+        """This rank's plan; for a transform, the forward one."""
         return self._core.plan
 
     def explain(self, steps: bool = False, json: bool = False) -> str:
-        """The plan in words. Local."""
+        """The plan as text. Local."""
         return self._core.explain(steps, json)

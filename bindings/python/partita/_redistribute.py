@@ -17,16 +17,17 @@ from ._streams import stream_of_arrays
 def redistribute(
     source: Array, destination: Union[DistributionLike, _core.Layout, Array], *, stream: Any = None, **options: Any
 ) -> Array:
-    """The array in another distribution, or into an array. Collective, blocking; plans are kept.
+    """A copy of the array in another distribution, or into another array. Collective, blocking; plans are kept.
 
     Parameters
     ----------
     source : Array
-    destination
-        A rule or a layout: a new array, with options as of `Array.redistribute`. Or an array of the same dtype and
-        (permuted) shape, which is returned and must not overlap the source in memory; options are axes, method and staging_bytes.
-    stream
-        Of device memory: see the docs on streams.
+        The array.
+    destination : distribution, Layout or Array
+        A distribution or layout: the result is a new array, with options as for `Array.redistribute`. An array of the same dtype and
+        (permuted) shape: it is written and returned, and must not overlap the source in memory.
+    **options
+        With an array as destination: axes, method and staging_bytes.
     """
     origin = core_given(source)
     if not isinstance(destination, Array):
@@ -46,11 +47,13 @@ class Redistribute(Uncopied):
     Parameters
     ----------
     source, destination : Array
-        Those of the first execution; later ones may have others of the same operands.
+        The arrays of the first execution; later ones may use other arrays with the same dtype and layout.
     axes : sequence of int
         Dimension i of the destination is dimension axes[i] of the source; empty: unchanged.
     method : str
-        As of `Array.redistribute`.
+        As for `Array.redistribute`.
+    staging_bytes : int, default 0
+        Buffers for messages and staged copies per rank; 0: chosen by Partita.
     """
 
     @collective
@@ -69,7 +72,13 @@ class Redistribute(Uncopied):
     def execute(
         self, source: Optional[Array] = None, destination: Optional[Array] = None, *, stream: Any = None
     ) -> Array:
-        """Move; then the source may be overwritten. Collective, blocking. Returns the destination."""
+        """Copy; afterwards the source may be overwritten. Collective, blocking. Returns the destination.
+
+        Parameters
+        ----------
+        source, destination : Array, optional
+            Unset: those of the creation.
+        """
         origin = self._arrays[0] if source is None else source
         target = self._arrays[1] if destination is None else destination
         core = writable("destination", target)
@@ -79,9 +88,9 @@ class Redistribute(Uncopied):
 
     @property
     def plan(self) -> _core.Plan:
-        """This rank's."""
+        """This rank's plan."""
         return self._core.plan
 
     def explain(self, steps: bool = False, json: bool = False) -> str:
-        """The plan in words. Local."""
+        """The plan as text. Local."""
         return self._core.explain(steps, json)

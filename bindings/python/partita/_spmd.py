@@ -22,19 +22,19 @@ def _listed(specs: Specs) -> Tuple[Optional[_core.P], ...]:
 def spmd(
     function: Callable[..., Any], mesh: Optional[_core.Mesh] = None, *, in_specs: Specs, out_specs: Specs
 ) -> Callable[..., Any]:
-    """`function`, which works on local parts, as a function of arrays: JAX's shard_map on NumPy, CuPy or PyTorch.
+    """Turn a function of local parts into a function of arrays, as JAX's shard_map, for NumPy, CuPy or PyTorch. Local; the result is collective.
 
     Parameters
     ----------
     function : callable
-        Gets the local part of each array, and what is no array as it is. It may call collectives, along axes of the
-        mesh, too: `Context.along`.
+        Gets the local part of each array, and other arguments unchanged. It may call collectives, also along axes of the mesh
+        (`Context.along`).
     mesh : Mesh, optional
-        By default that of ``with mesh:`` around the call.
-    in_specs : P or None, or one for each argument
-        Arrays that lie otherwise are redistributed. None: the argument is handed over as it is.
-    out_specs : P or None, or one for each result
-        Results become arrays of these specs, whose parts they must be. None: handed back as it is.
+        Unset: that of ``with mesh:`` around the call.
+    in_specs : P or None, or one per argument
+        Arrays with other distributions are redistributed. None: the argument is passed unchanged.
+    out_specs : P or None, or one per result
+        Results become arrays with these specs, whose parts they must be. None: returned unchanged.
 
     Returns
     -------
@@ -46,9 +46,9 @@ def spmd(
     def called(*given: Any) -> Any:
         over = current_mesh() if mesh is None else mesh
         if over is None:
-            raise ArgumentError("spmd: no mesh: say which, or call it in with mesh:")
+            raise ArgumentError("spmd: no mesh is given: pass mesh, or make the call inside `with mesh:`")
         if len(given) != len(arguments):
-            raise ArgumentError(f"spmd: {len(given)} arguments for {len(arguments)} specs")
+            raise ArgumentError(f"spmd: {len(given)} arguments, but in_specs has {len(arguments)}")
         laid = [_laid(one, spec, over) for one, spec in zip(given, arguments)]
         contexts = [one.context for one in laid if isinstance(one, Array)]
         if not contexts:
@@ -57,7 +57,7 @@ def spmd(
         several = isinstance(parts, tuple)
         listed = parts if several else (parts,)
         if len(listed) != len(results):
-            raise ArgumentError(f"spmd: {len(listed)} results for {len(results)} specs")
+            raise ArgumentError(f"spmd: {len(listed)} results, but out_specs has {len(results)}")
         _core.listen_to_all(contexts[0]._core, "spmd")  # what the function raises on one rank, all raise in this call
         made = tuple(
             one if spec is None else from_local(contexts[0], one, _core.Partitioned(over, spec))

@@ -4,7 +4,7 @@
 means by it: 0 and 1 its default stream, 2 that of the calling thread, others the address of one that is there. Nothing said:
 the current stream of the package that the array came from; where that has none (NumPy, JAX), the context's own.
 Work on arrays in device memory is then in order with what the stream does before and after; where no stream is found, and where
-other arrays of the call lie in host memory, a call is done when it returns. In host memory there are no streams: any that is
+other arrays of the call are in host memory, a call is done when it returns. In host memory there are no streams: any that is
 given is an UnsupportedError.
 """
 
@@ -31,11 +31,11 @@ _last_special, _first_address, _past_addresses = 2, 4096, 1 << 64
 def handle_of(stream: Any) -> int:
     """The number of a stream's cudaStream_t.
 
-    Whether a stream is there CUDA does not say: it reads what lies at the address. What can be no address is refused here.
+    CUDA does not check whether a stream exists: it reads the memory at the address. Numbers that cannot be addresses are refused here.
     """
     number = _number_of(stream)
     if not 0 <= number < _past_addresses or _last_special < number < _first_address:
-        raise ArgumentError(f"stream: {number} is the number of no cudaStream_t")
+        raise ArgumentError(f"stream: {number} is not a cudaStream_t")
     return number
 
 
@@ -52,8 +52,8 @@ def _number_of(stream: Any) -> int:
     except TypeError:
         pass
     raise TypeError(
-        f"stream: a stream of CuPy or PyTorch, the number of a cudaStream_t, or an object with __cuda_stream__ is "
-        f"wanted, and not a {type(stream).__name__}"
+        "stream: expected a stream of CuPy or PyTorch, the number of a cudaStream_t, or an object with __cuda_stream__, "
+        f"got {type(stream).__name__}"
     )
 
 
@@ -67,7 +67,7 @@ def current(package: str, device: str) -> Optional[int]:
 
 
 def stream_of_tensor(tensor: Any) -> Optional[int]:
-    """PyTorch's current stream on the device of a tensor; None where that lies in host memory."""
+    """PyTorch's current stream on the device of a tensor; None for host memory."""
     if not tensor.is_cuda:
         return None
     torch = sys.modules["torch"]
@@ -86,7 +86,7 @@ def stream_of_array(stream: Any, core: _core.Array, package: str) -> Optional[in
 
 
 def stream_of_arrays(stream: Any, *arrays: Optional[Array]) -> Optional[int]:
-    """For work on several. Of those that lie in device memory beside others in host memory no work waits in a stream: what the
+    """For work on several arrays. If some are in device memory and others in host memory, no work is stream-ordered: what the
     streams of their packages hold is waited for here."""
     if stream is not None:
         return handle_of(stream)

@@ -1,4 +1,4 @@
-"""What moves while a program runs."""
+"""The bytes that a program moves."""
 
 from __future__ import annotations
 
@@ -21,17 +21,22 @@ class Moved(NamedTuple):
 
 
 class traffic:
-    """``with partita.traffic(context) as t:`` counts what operations move on this rank, one by one. Local.
+    """``with partita.traffic(context) as t:`` records what each operation moves on this rank. Local.
 
-    Without a context: of the only one that this thread has begun. Every execution of a plan counts; messages of `send` and `receive`, checks and files do not. ``t.operations`` lists
-    them, ``t.total`` sums them up; both may be read inside and after.
+    Every execution of a plan counts; messages of `send` and `receive`, checks and files do not. ``t.operations`` lists the executions,
+    ``t.total`` is their sum; both can be read inside and after the block.
+
+    Parameters
+    ----------
+    context : Context, optional
+        Unset: the only context that this thread has made.
     """
 
     def __init__(self, context: Optional[Context] = None) -> None:
         if context is None:
             context = only_begun()
         if context is None:
-            raise ArgumentError("traffic: of which context: this thread has begun none, or several")
+            raise ArgumentError("traffic: pass the context: this thread has made none, or several")
         if not isinstance(context, Context):
             raise TypeError(f"traffic: expected a context, got {type(context).__name__}")
         self._context = context
@@ -49,12 +54,12 @@ class traffic:
 
     @property
     def operations(self) -> List[Moved]:
-        """In their order."""
+        """The executions in order."""
         if self._record is None:
             return []
         return [Moved(operation, method, Traffic(**moved)) for operation, method, moved in self._record.executions]
 
     @property
     def total(self) -> Traffic:
-        """Of all of them."""
+        """The sum over all executions."""
         return Traffic(*map(sum, zip(Traffic(0, 0, 0, 0, 0, 0), *(one.traffic for one in self.operations))))

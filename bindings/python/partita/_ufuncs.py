@@ -27,7 +27,7 @@ def apply(ufunc: np.ufunc, method: str, inputs: Tuple[Any, ...], options: Dict[s
             return found
     name = ufunc.__name__
     if method != "__call__":
-        raise ArgumentError(f"{name}.{method}: only elementwise calls are local; reductions are methods, such as a.sum(axis)")
+        raise ArgumentError(f"{name}.{method}: only elementwise calls are supported; reductions are methods, such as a.sum(axis)")
     if ufunc.signature is not None:
         for one in inputs:
             if not isinstance(one, Array):
@@ -110,7 +110,7 @@ def _like(name: str, arrays: List[Array], called: List[str]) -> _core.Layout:
     try:
         shape = np.broadcast_shapes(*(one.shape for one in arrays))
     except ValueError as error:
-        raise ArgumentError(f"{name}: the shapes {', '.join(str(one.shape) for one in arrays)} do not fit") from error
+        raise ArgumentError(f"{name}: the shapes {', '.join(str(one.shape) for one in arrays)} cannot be broadcast") from error
     whole = [place for place, one in enumerate(arrays) if one.shape == shape]
     candidates = [arrays[place].layout for place in whole] or [_core.Layout(_core.Replicated(), shape, first._core.context.size)]
     for layout in candidates:
@@ -187,7 +187,7 @@ def _call(package: str, ufunc: np.ufunc, parts: List[Any], options: Dict[str, An
     name = _of_torch.get(ufunc.__name__, ufunc.__name__) if package == "torch" else ufunc.__name__
     function = getattr(module, name, None)
     if function is None or options:
-        raise ArgumentError(f"{ufunc.__name__}: {_titles[package]} has none with these options")
+        raise ArgumentError(f"{ufunc.__name__}: {_titles[package]} does not support these options")
     results = tuple(one.contiguous() if package == "torch" else one.block_until_ready() for one in _listed(function(*parts)))
     return results[0] if len(results) == 1 else results
 
@@ -197,9 +197,9 @@ def _write(
 ) -> None:
     for one in outputs:
         if not isinstance(one, Array):
-            raise ArgumentError(f"{ufunc.__name__}: out must be distributed, too")
+            raise ArgumentError(f"{ufunc.__name__}: out must be a distributed array too")
         if one._read_only:
-            raise ArgumentError(f"{ufunc.__name__}: out may only be read, as what it was made of")
+            raise ArgumentError(f"{ufunc.__name__}: out is read-only, like the memory it was made from")
         if one.shape != like.shape or not one.layout.equivalent(like):
             raise ArgumentError(_difference(ufunc.__name__, like, "the result", [("out", one)]))
     given = [one for one in outputs if one is not None]

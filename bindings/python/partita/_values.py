@@ -10,7 +10,7 @@ from ._mesh import Rule
 
 
 def _rule_of(text: str) -> Rule:
-    """As `parse`, which is no function that can be pickled."""
+    """As `parse`, which cannot be pickled."""
     return _core.parse(text)
 
 
@@ -48,7 +48,7 @@ def _reduced_grid(grid: _core.ProcessGrid) -> Tuple[Any, ...]:
 def _reduced_layout(layout: _core.Layout) -> Tuple[Any, ...]:
     made = _core.Layout, (layout.distribution, layout.shape, layout.ranks)
     if made[0](*made[1]) != layout:
-        raise TypeError(f"{layout!r} is that of a window, and is not pickled: the layout of the whole is")
+        raise TypeError(f"{layout!r} is the layout of a window and cannot be pickled: pickle the layout of the whole array")
     return made
 
 
@@ -56,7 +56,7 @@ def _reduced_topology(topology: _core.Topology) -> Tuple[Any, ...]:
     for ranks_per_node in range(topology.ranks + 1):
         if _core.Topology(topology.ranks, ranks_per_node) == topology:
             return _core.Topology, (topology.ranks, ranks_per_node)
-    raise TypeError(f"{topology!r} has nodes of different sizes, and is not pickled")
+    raise TypeError(f"{topology!r} has nodes of different sizes and cannot be pickled")
 
 
 for _rule in (_core.Slab, _core.Box, _core.BlockCyclic, _core.BlockNonCyclic, _core.Replicated, _core.Partitioned):

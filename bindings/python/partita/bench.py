@@ -1,11 +1,11 @@
-"""What the package costs: its calls beside the same in C++, NumPy and mpi4py, in the same run.
+"""The overhead of the package: its calls compared with the same calls in C++, NumPy and mpi4py, in the same run.
 
     mpirun -n 2 python -m partita.bench               # or: partita bench python
     python -m partita.bench --case 'matmul/*' --json results.jsonl
-    mpirun -n 2 python -m partita.bench jax           # or: partita bench jax; likewise torch
+    mpirun -n 2 python -m partita.bench jax           # or: partita bench jax; also torch
 
 Everything that is compared runs turn by turn on all ranks; medians are quoted, of the slowest rank. Of small calls, whose turns are
-short, the least is quoted beside it: what they take where nothing else of the machine comes between.
+short, the least is reported too: what they take where nothing else of the machine comes between.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ def _imported(package: str) -> Seconds:
 
 def _cases(context: Context, device: Optional[str]) -> Iterator[Case]:
     if device == "cuda":
-        raise UnsupportedError("the cases of the package itself are those of the CPU; those of jax and torch are of GPUs, too")
+        raise UnsupportedError("the cases of the package itself run on the CPU only; jax and torch also have cases for GPUs")
     yield from _beside_cpp(context)
     yield from _beside_numpy(context)
     if context.size > 1:
@@ -222,13 +222,13 @@ def main(
     """The command, of these cases. Collective over the ranks that started it."""
     parser = argparse.ArgumentParser(description=about.partition("\n")[0])
     if operation == "python":
-        parser.add_argument("package", nargs="?", choices=["jax", "torch"], help="whose programs make the calls")
+        parser.add_argument("package", nargs="?", choices=["jax", "torch"], help="package whose cases are measured")
     parser.add_argument("--case", default="*", help="a case's name, or a shell pattern")
-    parser.add_argument("--device", choices=["cpu", "cuda"], help="whose cases (jax: the CPU's; torch: all that there are)")
-    parser.add_argument("--runs", type=int, default=9, help="interleaved runs that count; the median is quoted (9)")
-    parser.add_argument("--pin", action="store_true", help="each rank on a core of its own: rank r on the r-th that there are")
-    parser.add_argument("--json", help="one JSON object a line into this file, after what is there")
-    parser.add_argument("--list", action="store_true", help="name the cases and do nothing")
+    parser.add_argument("--device", choices=["cpu", "cuda"], help="device of the cases (jax: CPU; torch: all available)")
+    parser.add_argument("--runs", type=int, default=9, help="interleaved runs, of which the median is reported (9)")
+    parser.add_argument("--pin", action="store_true", help="bind each rank to its own core: rank r to the r-th available one")
+    parser.add_argument("--json", help="append one JSON object per line to this file")
+    parser.add_argument("--list", action="store_true", help="list the cases and exit")
     given = parser.parse_args(arguments)
     package: Optional[str] = getattr(given, "package", None)
     if package is not None:

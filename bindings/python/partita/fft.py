@@ -1,16 +1,16 @@
-"""Fourier, cosine and sine transforms, with the names and the arguments of numpy.fft and scipy.fft.
+"""Fourier, cosine and sine transforms, with the names and arguments of numpy.fft and scipy.fft.
 
-All are collective and blocking, take arrays in any distribution, and keep plans. Arguments have the order, the names and the
-defaults of NumPy (`fft` to `irfftn`) and SciPy (`dct` to `idstn`); `norm` is 'backward', 'ortho' or 'forward'.
+All functions are collective and blocking, accept arrays in any distribution, and keep plans. Arguments have the order, names and
+defaults of NumPy (`fft` to `irfftn`) and SciPy (`dct` to `idstn`).
 
-``n`` and ``s`` are lengths along the transformed axes: an axis that is longer is cut off at its end, one that is shorter is
-followed by zeros, in a copy, also along axes that the distribution cuts. Complex transforms take real numbers, and all take
-integers and half precision, which are converted in a copy as NumPy does (to single precision from half, else to double).
+``n`` and ``s`` are lengths along the transformed axes: a longer axis is cropped at its end, a shorter one is padded with zeros, in a
+copy, also along distributed axes. Complex transforms accept real numbers, and all accept integers and half precision, which are
+converted in a copy as in NumPy (half precision to single, integers to double).
 
-``out`` is an array of the result's shape and dtype, in any distribution. More options of all: output ('as-input', or
-'cheapest': the distribution in which the transform ends, which saves an exchange), distribution, order and heap of a new
-result, method ('automatic', 'local', 'slab', 'pencil', 'four-step'), grid, exchange ('automatic', 'copies', 'stores'),
-scratch_bytes, overwrite_input (complex to real may destroy what is transformed), measure, wisdom_file.
+Options of all functions: output ('as-input', or 'cheapest': the distribution in which the transform ends, which saves an exchange);
+distribution, order and heap of a new result; method ('automatic', 'local', 'slab', 'pencil', 'four-step'); grid; exchange
+('automatic', 'copies', 'stores'); scratch_bytes; overwrite_input (a complex-to-real transform may overwrite its input); measure;
+wisdom_file.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def _axes_and_lengths(s: Lengths, axes: Axes, shape: Sequence[int]) -> Tuple[Lis
 
 
 def _given_length(n: Optional[int]) -> Lengths:
-    """The same of one axis; -1 is no length of one."""
+    """The length along one axis; -1 is not a length."""
     if n is None:
         return None
     if operator.index(n) < 1:
@@ -85,7 +85,7 @@ def _given_length(n: Optional[int]) -> Lengths:
 
 
 def _shape_before(shape: Sequence[int], kind: str, along: Sequence[int], lengths: Sequence[int]) -> Tuple[int, ...]:
-    """What is transformed into lines of these lengths: of half spectra the last axis has n // 2 + 1."""
+    """The shape of the input for lines of these lengths: half spectra have n // 2 + 1 elements along the last axis."""
     result = list(shape)
     for axis, length in zip(along, lengths):
         if length < 1:
@@ -96,7 +96,7 @@ def _shape_before(shape: Sequence[int], kind: str, along: Sequence[int], lengths
 
 @functools.lru_cache(maxsize=None)
 def _dtype_before(dtype: str, kind: str) -> str:
-    """What the library transforms: numbers of the kind, in single precision from floating ones of at most 32 bits."""
+    """The dtype of the input: of the kind, in single precision for floating-point numbers of at most 32 bits."""
     if dtype in ("complex64", "complex128"):
         return dtype
     single = dtype == "float32" or dtype == "float16" or dtype.startswith(("bfloat", "float8"))
@@ -145,22 +145,16 @@ def fftn(
     a: Array, s: Lengths = None, axes: Axes = None, norm: Optional[str] = None, out: Optional[Array] = None, *,
     stream: Any = None, **options: Any,
 ) -> Array:  # fmt: skip
-    """The Fourier transform over several axes, all by default. Collective, blocking.
+    """The Fourier transform over several axes. Collective, blocking.
 
     Parameters
     ----------
     a : Array
         Complex or real.
     s : sequence of int, optional
-        Lengths along the axes, by default those of `a`, which -1 stands for, too. Shorter ones cut off, longer ones add zeros.
+        Lengths along the axes; unset, or -1: those of `a`. Shorter lengths crop, longer ones pad with zeros.
     axes : sequence of int, optional
-        By default all, or with `s` the last ones.
-    norm : {'backward', 'ortho', 'forward'}
-        Which transform has the factor 1/N: the inverse one, both its root, or the forward one.
-    out, **options
-        See the module.
-    stream
-        Of device memory: see the docs on streams.
+        Unset: all, or with `s` the last ones.
 
     Raises
     ------
@@ -184,7 +178,7 @@ def rfftn(
     a: Array, s: Lengths = None, axes: Axes = None, norm: Optional[str] = None, out: Optional[Array] = None, *,
     stream: Any = None, **options: Any,
 ) -> Array:  # fmt: skip
-    """The transform of real data: half the spectrum along the last of the axes. Collective, blocking; as `fftn`."""
+    """The transform of real data: half the spectrum along the last of the axes. Collective, blocking."""
     return _transform(a, "r2c", s, axes, norm, out, stream, options)
 
 
@@ -193,11 +187,15 @@ def irfftn(
     a: Array, s: Lengths = None, axes: Axes = None, norm: Optional[str] = None, out: Optional[Array] = None, *,
     stream: Any = None, **options: Any,
 ) -> Array:  # fmt: skip
-    """The inverse of `rfftn`. Collective, blocking; as `fftn`.
+    """The inverse of `rfftn`. Collective, blocking.
 
-    `s` are the lengths of the result along the axes; that of the last one is 2 (m - 1) by default, m the elements that
-    `a` has there. What is real in the half spectrum of a real line, its first element and of an even line its last one,
-    counts as real, whatever its imaginary part.
+    The imaginary parts of elements that are real in the half spectrum of a real line, the first and for even lengths the last, are
+    ignored.
+
+    Parameters
+    ----------
+    s : sequence of int, optional
+        Lengths of the result along the axes. Unset: along the last axis 2 (m - 1), with m elements of `a`.
     """
     return _transform(a, "c2r", s, axes, norm, out, stream, options)
 
@@ -206,7 +204,7 @@ def irfftn(
 def fft(
     a: Array, n: Optional[int] = None, axis: int = -1, norm: Optional[str] = None, out: Optional[Array] = None, **options: Any
 ) -> Array:  # fmt: skip
-    """`fftn` over one axis, of n elements. Collective, blocking."""
+    """The Fourier transform along one axis, as `fftn`. Collective, blocking."""
     return fftn(a, _given_length(n), (axis,), norm, out, **options)
 
 
@@ -214,7 +212,7 @@ def fft(
 def ifft(
     a: Array, n: Optional[int] = None, axis: int = -1, norm: Optional[str] = None, out: Optional[Array] = None, **options: Any
 ) -> Array:  # fmt: skip
-    """`ifftn` over one axis, of n elements. Collective, blocking."""
+    """The inverse of `fft`. Collective, blocking."""
     return ifftn(a, _given_length(n), (axis,), norm, out, **options)
 
 
@@ -222,7 +220,7 @@ def ifft(
 def rfft(
     a: Array, n: Optional[int] = None, axis: int = -1, norm: Optional[str] = None, out: Optional[Array] = None, **options: Any
 ) -> Array:  # fmt: skip
-    """`rfftn` over one axis, of n elements. Collective, blocking."""
+    """The transform of real data along one axis, as `rfftn`. Collective, blocking."""
     return rfftn(a, _given_length(n), (axis,), norm, out, **options)
 
 
@@ -230,7 +228,7 @@ def rfft(
 def irfft(
     a: Array, n: Optional[int] = None, axis: int = -1, norm: Optional[str] = None, out: Optional[Array] = None, **options: Any
 ) -> Array:  # fmt: skip
-    """`irfftn` over one axis, to n elements. Collective, blocking."""
+    """The inverse of `rfft`, to n elements. Collective, blocking."""
     return irfftn(a, _given_length(n), (axis,), norm, out, **options)
 
 
@@ -239,7 +237,7 @@ def fft2(
     a: Array, s: Lengths = None, axes: Sequence[int] = (-2, -1), norm: Optional[str] = None, out: Optional[Array] = None,
     **options: Any,
 ) -> Array:  # fmt: skip
-    """`fftn` over two axes. Collective, blocking."""
+    """The Fourier transform over two axes, as `fftn`. Collective, blocking."""
     return fftn(a, s, axes, norm, out, **options)
 
 
@@ -248,7 +246,7 @@ def ifft2(
     a: Array, s: Lengths = None, axes: Sequence[int] = (-2, -1), norm: Optional[str] = None, out: Optional[Array] = None,
     **options: Any,
 ) -> Array:  # fmt: skip
-    """`ifftn` over two axes. Collective, blocking."""
+    """The inverse of `fft2`. Collective, blocking."""
     return ifftn(a, s, axes, norm, out, **options)
 
 
@@ -257,7 +255,7 @@ def rfft2(
     a: Array, s: Lengths = None, axes: Sequence[int] = (-2, -1), norm: Optional[str] = None, out: Optional[Array] = None,
     **options: Any,
 ) -> Array:  # fmt: skip
-    """`rfftn` over two axes. Collective, blocking."""
+    """The transform of real data over two axes, as `rfftn`. Collective, blocking."""
     return rfftn(a, s, axes, norm, out, **options)
 
 
@@ -266,7 +264,7 @@ def irfft2(
     a: Array, s: Lengths = None, axes: Sequence[int] = (-2, -1), norm: Optional[str] = None, out: Optional[Array] = None,
     **options: Any,
 ) -> Array:  # fmt: skip
-    """`irfftn` over two axes. Collective, blocking."""
+    """The inverse of `rfft2`. Collective, blocking."""
     return irfftn(a, s, axes, norm, out, **options)
 
 
@@ -286,7 +284,7 @@ def _of_type(
     options: dict[str, Any],
 ) -> Array:
     if type not in (1, 2, 3, 4):
-        raise ArgumentError(f"{name}: there is no type {type}; known: 1 to 4, as of FFTW and SciPy")
+        raise ArgumentError(f"{name}: unknown type {type}; known: 1 to 4, as in FFTW and SciPy")
     if orthogonalize is not None:
         options = {**options, "orthogonalize": orthogonalize}
     return _transform(x, f"{name}{type}", s, axes, norm, out, stream, options)
@@ -297,17 +295,15 @@ def dctn(
     x: Array, type: int = 2, s: Lengths = None, axes: Axes = None, norm: Optional[str] = None, *,
     orthogonalize: Optional[bool] = None, out: Optional[Array] = None, stream: Any = None, **options: Any,
 ) -> Array:  # fmt: skip
-    """The cosine transform of real data, of types 1 to 4, as SciPy's. Collective, blocking; as `fftn`.
+    """The cosine transform of real data over several axes, as in SciPy. Collective, blocking.
 
     Parameters
     ----------
     orthogonalize : bool, optional
-        Whether the ends of lines are weighted such that the matrix of the transform is orthogonal up to a factor: type 1
+        Weight the ends of lines such that the matrix of the transform is orthogonal up to a factor: type 1
         multiplies the first and last element by sqrt(2) before and 1/sqrt(2) after, type 2 the first by 1/sqrt(2) after,
-        type 3 the first by sqrt(2) before (sine transforms of types 2 and 3 the last). By default with ``norm="ortho"``
-        alone, so that the matrix is orthogonal then.
-    x, type, s, axes, norm, out, stream, **options
-        See `fftn` and the module.
+        type 3 the first by sqrt(2) before (sine transforms of types 2 and 3 the last). Unset: only with ``norm="ortho"``,
+        whose matrix is then orthogonal.
     """
     return _of_type("dct", x, type, s, axes, norm, orthogonalize, out, stream, options)
 
@@ -326,7 +322,7 @@ def dstn(
     x: Array, type: int = 2, s: Lengths = None, axes: Axes = None, norm: Optional[str] = None, *,
     orthogonalize: Optional[bool] = None, out: Optional[Array] = None, stream: Any = None, **options: Any,
 ) -> Array:  # fmt: skip
-    """The sine transform of real data, of types 1 to 4, as SciPy's. Collective, blocking; as `dctn`."""
+    """The sine transform of real data over several axes, as in SciPy. Collective, blocking."""
     return _of_type("dst", x, type, s, axes, norm, orthogonalize, out, stream, options)
 
 
@@ -343,7 +339,7 @@ def idstn(
 def dct(
     x: Array, type: int = 2, n: Optional[int] = None, axis: int = -1, norm: Optional[str] = None, **options: Any
 ) -> Array:  # fmt: skip
-    """`dctn` over one axis, of n elements. Collective, blocking."""
+    """The cosine transform along one axis, as `dctn`. Collective, blocking."""
     return dctn(x, type, _given_length(n), (axis,), norm, **options)
 
 
@@ -351,7 +347,7 @@ def dct(
 def idct(
     x: Array, type: int = 2, n: Optional[int] = None, axis: int = -1, norm: Optional[str] = None, **options: Any
 ) -> Array:  # fmt: skip
-    """`idctn` over one axis, of n elements. Collective, blocking."""
+    """The inverse of `dct`. Collective, blocking."""
     return idctn(x, type, _given_length(n), (axis,), norm, **options)
 
 
@@ -359,7 +355,7 @@ def idct(
 def dst(
     x: Array, type: int = 2, n: Optional[int] = None, axis: int = -1, norm: Optional[str] = None, **options: Any
 ) -> Array:  # fmt: skip
-    """`dstn` over one axis, of n elements. Collective, blocking."""
+    """The sine transform along one axis, as `dstn`. Collective, blocking."""
     return dstn(x, type, _given_length(n), (axis,), norm, **options)
 
 
@@ -367,7 +363,7 @@ def dst(
 def idst(
     x: Array, type: int = 2, n: Optional[int] = None, axis: int = -1, norm: Optional[str] = None, **options: Any
 ) -> Array:  # fmt: skip
-    """`idstn` over one axis, of n elements. Collective, blocking."""
+    """The inverse of `dst`. Collective, blocking."""
     return idstn(x, type, _given_length(n), (axis,), norm, **options)
 
 
@@ -379,16 +375,13 @@ class FFT(PlannedOperation):
     Parameters
     ----------
     a : Array
-        Of the first execution; later ones may have others of the same operand.
+        The array of the first execution; later ones may use other arrays with the same dtype and layout.
     kind : str
         'c2c', 'r2c', 'c2r', 'dct1' to 'dct4', 'dst1' to 'dst4'.
-    axes : sequence of int, optional
-        All by default.
-    norm : {'backward', 'ortho', 'forward'}
     out : Array, optional
-        Where results go, `a` itself where shape and dtype stay; by default a new array, which is `out` of this object.
+        Array for the result, possibly `a` itself if shape and dtype are equal; unset: a new array, available as the attribute `out`.
     **options
-        See the module; inverse and last_length, too.
+        As for the functions of the module; also inverse and last_length.
     """
 
     _core: CoreFFT
@@ -420,7 +413,15 @@ class FFT(PlannedOperation):
     def execute(
         self, a: Optional[Array] = None, out: Optional[Array] = None, scale: float = 1.0, *, stream: Any = None
     ) -> Array:
-        """Transform; `scale` multiplies beside the norm's factor. Collective, blocking. Returns the result."""
+        """Transform. Collective, blocking. Returns the result.
+
+        Parameters
+        ----------
+        a, out : Array, optional
+            Unset: those of the creation.
+        scale : float, default 1.0
+            A factor in addition to that of the norm.
+        """
         source, result = self._input if a is None else a, self.out if out is None else out
         target = writable("out", result)
         assert target is not None
@@ -434,7 +435,15 @@ class FFT(PlannedOperation):
     def inverse(
         self, out: Optional[Array] = None, a: Optional[Array] = None, scale: float = 1.0, *, stream: Any = None
     ) -> Array:
-        """The opposite transform, from a result back to an input. Collective, blocking. Returns the input."""
+        """The opposite transform, from a result back to an input. Collective, blocking. Returns the input.
+
+        Parameters
+        ----------
+        out, a : Array, optional
+            The result to transform, and the array for the input; unset: those of the creation.
+        scale : float, default 1.0
+            A factor in addition to that of the norm.
+        """
         source, result = self.out if out is None else out, self._input if a is None else a
         target = writable("a", result)
         assert target is not None

@@ -1,6 +1,6 @@
-"""Files, read and written by all ranks at once, in any distribution. A file lands whole or not at all.
+"""Files, read and written by all ranks concurrently, in any distribution. A file is written completely or not at all.
 
-Reading and writing arrays is collective and blocking; FileError, the same on every rank, names file and cause.
+Reading and writing arrays is collective and blocking. A FileError, the same on every rank, names the file and the cause.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ __all__ = [
 
 
 class Header(NamedTuple):
-    """What a file says of an array."""
+    """The description of an array in a file."""
 
     shape: Tuple[int, ...]
     dtype: str
@@ -42,18 +42,18 @@ class Header(NamedTuple):
 
 
 class ListedHeader(Header):
-    """With what `list_hdf5` tells besides."""
+    """A header with what `list_hdf5` adds."""
 
     chunks: Tuple[int, ...]
 
 
 def inspect_npy(path: Path) -> Header:
-    """Read the header only. Local."""
+    """Read only the header of a .npy file. Local."""
     return Header(*_core.inspect_npy(os.fspath(path)))
 
 
 def inspect_hdf5(path: Path, dataset: str) -> Header:
-    """Read what describes the dataset only. Local."""
+    """Read only the description of a dataset. Local."""
     return Header(*_core.inspect_hdf5(os.fspath(path), dataset))
 
 
@@ -61,13 +61,13 @@ def inspect_hdf5(path: Path, dataset: str) -> Header:
 def read_npy(
     context: Context, path: Path, distribution: DistributionLike, *, order: str = "C", space: Optional[str] = None
 ) -> Array:
-    """The array of a file that all ranks see. Collective, blocking."""
+    """Read a .npy file. Collective, blocking."""
     return Array(_core.read_npy(context._core, os.fspath(path), rule_of(distribution), order, space))
 
 
 @collective
 def write_npy(path: Path, array: Array, *, order: str = "C") -> None:
-    """Every rank writes its own part. Collective, blocking."""
+    """Write an array to a .npy file; every rank writes its part. Collective, blocking."""
     settle(core_given(array), array._package)
     _core.write_npy(os.fspath(path), array._core, order)
 
@@ -82,13 +82,21 @@ def read_hdf5(
     order: str = "C",
     space: Optional[str] = None,
 ) -> Array:
-    """A dataset of a file that all ranks see. Collective, blocking."""
+    """Read a dataset of an HDF5 file. Collective, blocking."""
     return Array(_core.read_hdf5(context._core, os.fspath(path), dataset, rule_of(distribution), order, space))
 
 
 @dataclasses.dataclass(frozen=True)
 class Dataset:
-    """An array with how it is stored, for `write_hdf5` of several. What is None is as the call says."""
+    """An array with storage options, for `write_hdf5` of several datasets. Options that are None have the value of the call.
+
+    Parameters
+    ----------
+    array : Array
+        The array.
+    chunks, compression, shuffle, attributes : optional
+        As for `write_hdf5`.
+    """
 
     array: Array
     chunks: Chunks = None
@@ -113,9 +121,9 @@ def write_hdf5(
     shuffle: Optional[bool] = None,
     attributes: Optional[Mapping[str, Attribute]] = None,
 ) -> None:
-    """Add or replace one dataset or several; what else is in the file stays, unless `truncate`. Collective, blocking.
+    """Add or replace one or several datasets; the file keeps its other contents unless `truncate`. Collective, blocking.
 
-    Several land together or not at all::
+    Several datasets are written all or none::
 
         pt.io.write_hdf5("state.h5", {"flow/u": u, "flow/v": v}, compression=4, attributes={"step": 7})
         pt.io.write_hdf5("state.h5", {"flow/u": u, "mask": pt.io.Dataset(mask, chunks=(64, 64), shuffle=True)})
@@ -123,30 +131,30 @@ def write_hdf5(
     Parameters
     ----------
     path : path
-        Of a file that all ranks see. It is made where there is none.
+        A file that all ranks can access. It is created if it does not exist.
     dataset : str or mapping
-        Its name, with the groups that it is in, which are made; or several arrays or `Dataset` by name. An array alone
-        (``write_hdf5(path, array)``) is called "data", as `partita convert` calls it.
+        The name, including its groups, which are created; or a mapping of names to arrays or `Dataset`. A single array
+        (``write_hdf5(path, array)``) is named "data", as by `partita convert`.
     array : Array
-        What is written under the one name.
+        The array, if one name is given.
     truncate : bool
-        The file has these alone afterwards.
+        Remove the other contents of the file.
     chunks : sequence of int, int or bool, optional
-        Extents of a chunk; True: Partita chooses. By default contiguous, which all ranks write at once, but for what is
+        Extents of a chunk; True: chosen by Partita. Unset: contiguous, which all ranks write concurrently, unless the dataset is
         compressed or shuffled.
     compression : int or 'gzip', optional
-        Of chunks, by deflate: 1 (fast) to 9 (small); 0, the default: none; 'gzip' is 4.
+        Deflate level of chunks: 1 (fast) to 9 (small); 0, the default: none; 'gzip' is 4.
     shuffle : bool, optional
-        Of chunks: bytes of like significance stand together.
+        Group the bytes of chunks by significance.
     attributes : mapping, optional
-        Of the dataset, of each of several: texts, numbers, and sequences of numbers. Integers stay integers, of 64 bits.
+        Attributes of the dataset, or of each of several: strings, numbers, and sequences of numbers. Integers are stored with 64 bits.
 
     Raises
     ------
     FileError
-        No HDF5 file, a group of this name, a disk that is full, ...: the old file stays as it was.
+        Not an HDF5 file, a group with this name, a full disk, ...: the old file is unchanged.
     ArgumentError
-        Chunks that do not fit, a name twice, arrays of several contexts, a partial array, an integer beyond 64 bits.
+        Invalid chunks, a repeated name, arrays of several contexts, a partial array, an integer beyond 64 bits.
     """
     if array is None and isinstance(dataset, (Array, Dataset)):
         dataset, array = "data", dataset  # type: ignore[assignment]
@@ -155,7 +163,7 @@ def write_hdf5(
     elif array is None:
         named = dict(dataset)  # type: ignore[arg-type]
     else:
-        raise builtins.TypeError("write_hdf5: an array goes with one name; several are given as a mapping of names to arrays")
+        raise builtins.TypeError("write_hdf5: an array needs one name; pass several as a mapping of names to arrays")
     by_default = Dataset(None, chunks, compression, shuffle, attributes)  # type: ignore[arg-type]
     datasets = [_as_stored(name, one, by_default, truncate) for name, one in named.items()]
     for one in named.values():
@@ -189,7 +197,7 @@ _chunk_bytes = 1 << 20
 
 
 def _extents_of_chunk(given: Chunks, array: Array, filtered: bool) -> Tuple[int, ...]:
-    """Empty: contiguous."""
+    """The extents; empty: contiguous."""
     if given is None:
         given = filtered
     if given is False:
@@ -206,29 +214,27 @@ def _extents_of_chunk(given: Chunks, array: Array, filtered: bool) -> Tuple[int,
 
 @collective
 def write_hdf5_attributes(context: Context, path: Path, name: str, attributes: Mapping[str, Attribute]) -> None:
-    """Give a dataset, a group or the file ('/') attributes; those of the same names are replaced, all else stays. Collective, blocking.
+    """Set attributes of a dataset, a group or the file ('/'); other attributes are kept. Collective, blocking.
 
     Parameters
     ----------
-    context : Context
-        Whose ranks call it, with the same attributes.
-    path : path
-        Of a file that all ranks see.
     name : str
-        Of the dataset or group.
+        Name of the dataset or group.
     attributes : dict
-        Texts, numbers, and sequences of numbers.
+        Strings, numbers, and sequences of numbers; equal on all ranks.
 
     Raises
     ------
     FileError
-        No such object: the text names what there is. ArgumentError, DisagreementError: the same on every rank.
+        The object does not exist: the text lists the existing ones.
+    ArgumentError, DisagreementError
+        The same on every rank.
     """
     _core.write_hdf5_attributes(context._core, os.fspath(path), name, _attributes(attributes))
 
 
 def _attributes(given: Mapping[str, Attribute]) -> Dict[str, Any]:
-    """As the library takes them: what NumPy has as numbers and arrays, too."""
+    """The attributes as the library takes them, with NumPy numbers and arrays converted."""
     return {name: _attribute(name, value) for name, value in given.items()}
 
 
@@ -245,9 +251,9 @@ def _attribute(name: str, value: Any) -> Any:
 
 
 def _require_known(name: str, numbers: Sequence[Any], value: Any) -> None:
-    """Integers that no type of 64 bits has are not rounded, and what is none of the kinds is named."""
+    """ArgumentError for integers beyond 64 bits and for values of other kinds."""
     if any(not isinstance(one, (int, float, Unread)) for one in numbers):
-        kinds = "a text, a number or a sequence of numbers"
+        kinds = "a string, a number or a sequence of numbers"
         raise builtins.TypeError(f"the attribute {name!r}: expected {kinds}, got {value!r}")
     integers = [one for one in numbers if isinstance(one, int)]
     if not integers:
@@ -256,14 +262,14 @@ def _require_known(name: str, numbers: Sequence[Any], value: Any) -> None:
     least, most = (-(2**53), 2**53) if mixed else (-(2**63), 2**63 - 1 if min(integers) < 0 else 2**64 - 1)
     for one in integers:
         if not least <= one <= most:
-            room = "float64, as the others are" if mixed else "64 bits"
-            raise ArgumentError(f"the attribute {name!r}: {one} is not exact in {room}")
+            room = "float64, the dtype of the other elements" if mixed else "64 bits"
+            raise ArgumentError(f"the attribute {name!r}: {one} is not representable in {room}")
 
 
 def list_hdf5(path: Path) -> Dict[str, Optional[ListedHeader]]:
-    """Groups and datasets by name; None for what is no array. Local.
+    """Groups and datasets of a file by name, with None for objects that are not arrays. Local.
 
-    The headers have `chunks`, too: the extents of a chunk, () of what is contiguous.
+    The headers also have `chunks`: the extents of a chunk, () if contiguous.
     """
     entries: List[Tuple[str, Optional[Tuple[Tuple[int, ...], str, str]], Tuple[int, ...]]] = _core.list_hdf5(os.fspath(path))
     found: Dict[str, Optional[ListedHeader]] = {}
@@ -276,9 +282,14 @@ def list_hdf5(path: Path) -> Dict[str, Optional[ListedHeader]]:
 
 
 def read_hdf5_attributes(path: Path, name: str) -> Dict[str, Attribute]:
-    """Those of a dataset or group ('/': of the file). Local.
+    """The attributes of a dataset, a group or the file ('/'). Local.
 
-    Those that are no text, number or vector of numbers (matrices, texts in a vector, compounds, ...) are of the class `Unread`,
-    whose `what` says what they are.
+    Attributes other than strings, numbers or vectors of numbers (matrices, vectors of strings, compounds, ...) are of the class `Unread`,
+    whose `what` describes them.
+
+    Parameters
+    ----------
+    name : str
+        Name of the dataset or group.
     """
     return dict(_core.read_hdf5_attributes(os.fspath(path), name))

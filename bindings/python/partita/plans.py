@@ -1,4 +1,4 @@
-"""Plans as data: for any number of ranks, on a laptop, without running them. Local, all of it.
+"""Plans as data: for any number of ranks, on a laptop, without executing them. Everything here is local.
 
     rows = Operand(Layout(Slab(0), (8192, 8192), 4096), 'float32')
     columns = Operand(Layout(Slab(1), (8192, 8192), 4096), 'float32')
@@ -27,7 +27,7 @@ __all__ = [
 
 
 class Traffic(NamedTuple):
-    """What a rank's plan moves, in bytes and numbers."""
+    """What the plan of a rank moves, in bytes and counts."""
 
     local_bytes: int
     """Copied inside this rank's memory."""
@@ -44,7 +44,7 @@ class Traffic(NamedTuple):
 
 
 class Prediction(NamedTuple):
-    """What a plan costs on a machine."""
+    """The predicted cost of a plan on a machine."""
 
     seconds: float
     """Of the slowest rank that was priced."""
@@ -58,7 +58,7 @@ class Prediction(NamedTuple):
 
 
 class Planned:
-    """The plans of all ranks of an operation."""
+    """The plans of all ranks for an operation."""
 
     def __init__(self, core: _core.Planned, numbers: Optional[Callable[[], Numbers]] = None) -> None:
         self._core = core
@@ -66,27 +66,40 @@ class Planned:
 
     @property
     def ranks(self) -> int:
-        """How many."""
+        """The number of ranks."""
         return self._core.ranks
 
     def plan(self, rank: int) -> Plan:
-        """That of one rank."""
+        """The plan of one rank. Local."""
         return self._core.plan(rank)
 
     def traffic(self, rank: int) -> Traffic:
-        """What it moves."""
+        """What the plan of one rank moves. Local."""
         return Traffic(**self.plan(rank).traffic())
 
     def explain(self, rank: int = 0, steps: bool = False, json: bool = False) -> str:
-        """One rank's plan in words, with the totals of all ranks (beyond 1,024, of a sample)."""
+        """The plan of one rank as text, with the totals of all ranks (beyond 1,024, of a sample). Local."""
         return self._core.explain(rank, steps, json)
 
     def verify(self, schedules: int = 4, seed: int = 1) -> None:
-        """Run the plans of all ranks: every element arrives exactly once, and no waits form a circle.
+        """Execute the plans of all ranks symbolically: every element arrives exactly once, and there is no cycle of waits. Local.
 
-        Redistributions run on symbols, of some 10^6 elements at most; multiplies and Fourier transforms on numbers that
-        are compared with NumPy's, of some 10^4, and 10^6 at most. Raises Error with what is wrong; UnsupportedError: an epilogue with more
-        arrays, a cosine or sine transform.
+        Redistributions are verified on symbols, with up to about 10^6 elements; multiplies and Fourier transforms on numbers that are compared
+        with NumPy's, with about 10^4 and at most 10^6.
+
+        Parameters
+        ----------
+        schedules : int, default 4
+            Number of interleavings to try.
+        seed : int, default 1
+            Seed of the random ones.
+
+        Raises
+        ------
+        Error
+            The plan is wrong; the text names rank, step and element.
+        UnsupportedError
+            An epilogue with further arrays, or a cosine or sine transform.
         """
         if self._numbers is None:
             faults = self._core.verify(schedules, seed)
@@ -99,17 +112,25 @@ class Planned:
             raise Error("; ".join(faults))
 
     def timeline(self, machine: str = "") -> Timeline:
-        """What each rank does when, as `simulate` runs it; of 64 ranks at most."""
+        """The predicted timeline of each rank, as `simulate` computes it; for at most 64 ranks. Local."""
         return Timeline(_core.planned_timeline(self._core, machine))
 
     def simulate(self, machine: str = "") -> Prediction:
-        """Predicted seconds on a machine: a shipped name ('laptop', 'node-4-h200', 'node-8-gpu', 'cluster') or a file; here by default."""
+        """The predicted time on a machine: a shipped name ('laptop', 'node-4-h200', 'node-8-gpu', 'cluster') or a file. Local."""
         found = self._core.simulate(machine)
         return Prediction(**{**found, "per_rank": Traffic(**found["per_rank"])})
 
 
 def plan_redistribute(source: Operand, destination: Operand, topology: Topology, **options: Any) -> Planned:
-    """Of a redistribution; options: axes, method, staging_bytes."""
+    """The plans of a redistribution. Local.
+
+    Parameters
+    ----------
+    source, destination : Operand
+        The operands.
+    **options
+        axes, method, staging_bytes.
+    """
     how = _core.RedistributeOptions(**options) if options else default_redistribution
     return Planned(_core.plan_redistribute(source, destination, topology, how))
 
@@ -117,7 +138,15 @@ def plan_redistribute(source: Operand, destination: Operand, topology: Topology,
 def explain_redistribute(
     source: _core.Layout, destination: DistributionLike, dtype: str = "float64"
 ) -> str:
-    """What would move, as text."""
+    """What a redistribution would move, as text. Local.
+
+    Parameters
+    ----------
+    source : Layout
+        The layout of the source.
+    destination : distribution or Layout
+        The distribution of the result.
+    """
     return _core.explain_redistribute(source, rule_of(destination), dtype, default_redistribution)
 
 
@@ -130,7 +159,17 @@ def plan_matmul(
     machine: str = "",
     **options: Any,
 ) -> Planned:
-    """Of a multiply, with options of `matmul`; d: where the result lies, by default as the method leaves it."""
+    """The plans of a multiply. Local.
+
+    Parameters
+    ----------
+    a, b : Operand
+        The factors.
+    d : Operand, optional
+        The result; unset: with the cheapest layout for the method.
+    **options
+        As for `matmul`.
+    """
     how = _matmul_options(options)
     if d is None:
         d = Operand(_core.cheapest_result(a, b, topology, how, machine), _core.result_dtype(a.dtype, how))
@@ -145,8 +184,17 @@ def _matmul_options(options: Dict[str, Any]) -> _core.MatmulOptions:
 def plan_fft(
     a: Operand, topology: Topology, result: Optional[Operand] = None, *, machine: str = "", **options: Any
 ) -> Planned:
-    """Of a transform, with options of `partita.fft` and its kind, axes, norm, inverse; result: where it lies,
-    by default as the option `output` says."""
+    """The plans of a transform. Local.
+
+    Parameters
+    ----------
+    a : Operand
+        The input.
+    result : Operand, optional
+        The result; unset: with the layout that the option `output` implies.
+    **options
+        As for `partita.fft`, and kind, axes, norm, inverse.
+    """
     how = _core.FftOptions(**options)
     if result is None:
         result = Operand(*_core.fft_result(a, topology, how, machine))

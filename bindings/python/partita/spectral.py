@@ -1,8 +1,7 @@
-"""Work in Fourier space: derivatives, Poisson problems, convolutions, multipliers. All are collective and blocking.
+"""Operations in Fourier space: derivatives, Poisson problems, convolutions, multipliers. All are collective and blocking.
 
-`axes`: along which fields are periodic and transformed, all by default. `lengths`: the period along each of them, 2 pi by
-default. Results are new arrays, distributed as the field. `stream`: of fields in device memory; they are worked on after what it
-holds, and a call is done when it returns: see the docs on streams.
+Results are new arrays, distributed as the field. Work on device memory follows the work that is on the stream, and is done when the
+call returns.
 """
 
 from __future__ import annotations
@@ -25,7 +24,13 @@ def _axes(field: Array, axes: Optional[Sequence[int]]) -> List[int]:
 def solve_poisson(
     right_side: Array, *, axes: Optional[Sequence[int]] = None, lengths: Sequence[float] = (), stream: Any = None
 ) -> Array:
-    """The u of mean zero with laplacian(u) = right_side, whose mean is taken as zero. Collective, blocking."""
+    """The u of mean zero with laplacian(u) = right_side, whose mean is ignored. Collective, blocking.
+
+    Parameters
+    ----------
+    right_side : Array
+        A real or complex field.
+    """
     given = core_given(right_side)
     handle = stream_of_array(stream, given, right_side._package)
     return Array(_core.solve_poisson(given, _axes(right_side, axes), list(lengths), handle), right_side._package)
@@ -43,7 +48,7 @@ def gradient(
 
 @collective
 def convolve(a: Array, b: Array, *, axes: Optional[Sequence[int]] = None, stream: Any = None) -> Array:
-    """Circular convolution, distributed as `a`. Collective, blocking."""
+    """The circular convolution of a and b, distributed as `a`. Collective, blocking."""
     given = core_given(a), core_given(b)
     return Array(_core.convolve(*given, _axes(a, axes), stream_of_arrays(stream, a, b)), a._package)
 
@@ -57,9 +62,15 @@ def multiply(
     lengths: Sequence[float] = (),
     stream: Any = None,
 ) -> Array:
-    """inverse(multiplier(k) * forward(field)): `multiplier` gets the wave vector of each mode. Collective, blocking.
+    """inverse(multiplier(k) * forward(field)). Collective, blocking.
 
-    Of a real field it must be Hermitian, multiplier(-k) = conj(multiplier(k)). What it raises on one rank is raised on all.
+    For a real field the multiplier must be Hermitian, multiplier(-k) = conj(multiplier(k)). An exception of the multiplier on one rank is
+    raised on all.
+
+    Parameters
+    ----------
+    multiplier : callable
+        Gets the wave vector of each mode and returns its factor.
     """
     given = core_given(field)
     handle = stream_of_array(stream, given, field._package)
@@ -90,9 +101,18 @@ def resize(
     norm: str = "backward",
     stream: Any = None,
 ) -> Array:
-    """The spectrum of the same field on another number of samples, `after` of `before`. Collective, blocking.
+    """The spectrum of the same field with another number of samples. Collective, blocking.
 
-    `halved_axis`: that of a half spectrum, -1 for a full one; `norm`: that of its forward transform.
+    Parameters
+    ----------
+    spectrum : Array
+        The spectrum.
+    before, after : sequence of int
+        Numbers of samples of the field before and after.
+    halved_axis : int, default -1
+        The axis of a half spectrum; -1: a full spectrum.
+    norm : {'backward', 'ortho', 'forward'}, default 'backward'
+        The norm of its forward transform.
     """
     given = core_given(spectrum)
     handle = stream_of_array(stream, given, spectrum._package)

@@ -1,4 +1,4 @@
-"""Timelines: what the ranks do step by step, as it is measured and as the cost model predicts it.
+"""Timelines: the steps of the ranks, as measured and as the cost model predicts them.
 
     measured = trace.record(context, lambda: a @ b)
     with open('trace.json', 'w') as file:
@@ -18,7 +18,7 @@ __all__ = ["Timeline", "TracedStep", "chrome_trace", "record"]
 
 
 class TracedStep(NamedTuple):
-    """A step of a plan, and when a rank was at it."""
+    """A step of a plan with its times on one rank."""
 
     kind: str
     """'copy', 'wait', 'compute', ...; 'all steps': a stroke that does them all."""
@@ -36,7 +36,7 @@ class TracedStep(NamedTuple):
 
 
 class Timeline:
-    """What each rank does. Made by `record` and by `Planned.timeline`."""
+    """The steps of each rank. Made by `record` and by `Planned.timeline`."""
 
     def __init__(self, core: _core.Timeline) -> None:
         self._core = core
@@ -48,7 +48,7 @@ class Timeline:
 
     @property
     def ranks(self) -> List[List[TracedStep]]:
-        """The steps by rank, in the order in which they began."""
+        """The steps by rank, ordered by their start."""
         return [[TracedStep(*step) for step in steps] for steps in self._core.ranks]
 
     def __repr__(self) -> str:
@@ -58,17 +58,22 @@ class Timeline:
 
 @collective
 def record(context: Context, body: Callable[[], Any]) -> Timeline:
-    """Call `body`, and note what each rank's plans did in it: of all ranks, on every rank. Collective, blocking.
+    """Call `body` and return the timeline of the plans that all ranks execute in it, on every rank. Collective, blocking.
 
-    Times of ranks on one machine are by one clock; between machines clocks are compared first, which is good to the latency
-    of a message. On a device the work is waited for at the end.
+    Ranks of one machine share a clock; between machines clocks are compared first, which is accurate to the latency of a message. Work on
+    devices is waited for at the end.
+
+    Parameters
+    ----------
+    body : callable
+        Called without arguments.
 
     Raises
     ------
     ArgumentError
         A recording inside a recording, or inside `partita.traffic`.
     BaseException
-        What `body` raises on this rank; on the others an Error with its text.
+        The exception of `body` on this rank; on the others an Error with its text.
     """
     raised: List[BaseException] = []
 
@@ -90,5 +95,11 @@ def record(context: Context, body: Callable[[], Any]) -> Timeline:
 
 
 def chrome_trace(*timelines: Timeline) -> str:
-    """As JSON of Chrome's trace event format: a process a timeline, a row a rank, and each of its streams. Local."""
+    """The timelines as JSON in Chrome's trace event format: one process per timeline, one row per rank and stream. Local.
+
+    Parameters
+    ----------
+    *timelines : Timeline
+        One or several timelines.
+    """
     return _core.chrome_trace([one._core for one in timelines])

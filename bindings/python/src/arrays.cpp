@@ -148,7 +148,7 @@ Array range_of(const Context& context, const nb::handle& start, const nb::handle
       return detail::arange(context, Dtype::f64, Dtype::f64, &numbers[0], &numbers[1], &numbers[2],
                             distribution, dtype, options, where);
     } else {
-      throw ArgumentError(std::string("arange: there are none of dtype ") + numpy_name(dtype));
+      throw ArgumentError(std::string("arange does not support dtype ") + numpy_name(dtype));
     }
   });
 }

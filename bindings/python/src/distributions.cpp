@@ -104,7 +104,7 @@ void bind_meshes(nb::module_& module) {
   nb::class_<Mesh> mesh(
       module, "Mesh",
       "Ranks arranged along named axes, the last axis fastest: ``Mesh({'x': 2, 'y': 4})`` has 8 "
-      "ranks.\n\nA value. ``ranks[i]`` sits at the i-th coordinates; without a list rank i does.\n"
+      "ranks.\n\nA value. ``ranks[i]`` has the i-th coordinates; without a list rank i does.\n"
       "``with mesh:`` makes it the mesh of specs (`P`) that are given as distributions without "
       "one, in this thread.");
   bind_value(mesh, mesh_text);
@@ -125,7 +125,7 @@ void bind_meshes(nb::module_& module) {
             return axes;
           },
           nb::sig("def axes(self) -> dict[str, int]"), "Names and sizes, slowest first.")
-      .def_prop_ro("ranks", &Mesh::ranks, "As listed; empty where rank i sits at the i-th coordinates.")
+      .def_prop_ro("ranks", &Mesh::ranks, "As listed; empty if rank i has the i-th coordinates.")
       .def_prop_ro("size", &Mesh::size, "The number of ranks.")
       .def(
           "ranks_along",
@@ -155,7 +155,7 @@ void bind_meshes(nb::module_& module) {
       "For each dimension of an array the mesh axes that it is cut over: ``P('x', None, ('y', 'z'))``.\n\n"
       "A mesh axis that no dimension names holds replicas, or, where `partial` names it, contributions that "
       "are\n"
-      "still to be joined by `reduction`. `uneven`: how an extent that does not divide is cut, 'ceil' "
+      "not yet reduced by `reduction`. `uneven`: how an extent that is not divisible is cut, 'ceil' "
       "(JAX's\n"
       "rule) or 'balanced' (Slab's).");
   bind_value(spec, spec_text);
@@ -190,7 +190,7 @@ void bind_meshes(nb::module_& module) {
 void bind_grids(nb::module_& module) {
   nb::class_<ProcessGrid> grid(
       module, "ProcessGrid",
-      "Which rank sits at which coordinates.\n\nRanks 0, 1, ... in row-major ('C') or "
+      "The ranks of a process grid, by coordinates.\n\nRanks 0, 1, ... in row-major ('C') or "
       "column-major ('F') order, or `ranks[i]` at the i-th\ncoordinates in row-major order. "
       "`first` is the process that owns the first block along each dimension.");
   bind_value(grid, [](const ProcessGrid& one) { return one.to_string(); });
@@ -244,7 +244,7 @@ void bind_rules(nb::module_& module) {
           },
           nb::arg("boxes"))
       .def_static("from_cuts", &Box::from_cuts, nb::arg("cuts"),
-                  "The boxes between cut points, one list a dimension, both ends of the array among them.")
+                  "The boxes between cut points, one list per dimension, including both ends of the array.")
       .def_prop_ro("boxes", [](const Box& self) {
         std::vector<std::pair<Extents, Extents>> boxes;
         for (const Box::Bounds& one : self.boxes) boxes.emplace_back(one.lower, one.upper);

@@ -86,13 +86,13 @@ void bind_layouts(nb::module_& module) {
             if (const auto partial = self.partial()) return std::string(name(partial->reduction));
             return std::nullopt;
           },
-          "The reduction that joins contributions, where elements have several.")
+          "The reduction of contributions, if elements have several.")
       .def("local_shape", &Layout::local_shape, nb::arg("rank"), "The shape of a rank's part.")
       .def("local_size", &Layout::local_size, nb::arg("rank"), "Its elements.")
       .def("owners", &Layout::owners, nb::arg("index"), "The ranks that own an element, in increasing order.")
       .def("owner", &Layout::owner, nb::arg("index"), "The first of them.")
       .def("to_local", &Layout::to_local, nb::arg("rank"), nb::arg("index"),
-           "Where a global index lies in the rank's part; None where the rank does not own it.")
+           "The position of a global index in the rank's part; None if the rank does not own it.")
       .def("to_global", &Layout::to_global, nb::arg("rank"), nb::arg("index"), "And back.")
       .def(
           "region", [](const Layout& self, int rank) { return to_string(self.region(rank)); },

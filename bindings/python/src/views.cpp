@@ -80,7 +80,7 @@ View view_of(std::string_view what, const nb::ndarray<nb::ro>& array) {
   if (device == nb::device::cuda::value || device == nb::device::cuda_managed::value)
     view.space = MemorySpace::device;
   else if (device != nb::device::cpu::value && device != nb::device::cuda_host::value)
-    throw ArgumentError(std::string(what) + ": it lies on a device that is no CUDA device");
+    throw ArgumentError(std::string(what) + ": its device is not a CUDA device");
   return view;
 }
 
@@ -161,8 +161,8 @@ Memory::Memory(std::string_view what, const nb::handle& array, bool writable)
 void Memory::find(std::string_view what, const nb::handle& array) {
   if (is_masked(array))
     throw nb::type_error((std::string(what) +
-                          ": a masked array, whose mask nothing here looks at: .filled(...) says what its "
-                          "masked elements are")
+                          ": masked arrays are not supported: replace the masked elements "
+                          "with .filled(...)")
                              .c_str());
   hold(exporter_of(array));
   std::optional<std::pair<Dtype, nb::object>> bits;

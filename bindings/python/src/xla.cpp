@@ -208,7 +208,7 @@ Halo& halo_of(const Call& call, Group& group) {
   });
 }
 
-/// In place: the part is inside the result already, and what lies outside of the array, too.
+/// In place: the part is inside the result already, and what is outside of the array, too.
 void refresh_ghost_cells(const Call& call, Group& group) {
   halo_of(call, group).refresh(call.result(0), call.stream());
 }

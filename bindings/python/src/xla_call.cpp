@@ -53,7 +53,7 @@ Dtype dtype_of_xla(int dtype) {
     case 20:
       return Dtype::f8e4m3;
     default:
-      throw ArgumentError("XLA's element type " + std::to_string(dtype) + " is none that Partita has");
+      throw ArgumentError("XLA's element type " + std::to_string(dtype) + " is not supported");
   }
 }
 
@@ -228,7 +228,7 @@ Stream Call::stream() const {
   if (Error* const error = frame_.runtime->stream(&question); error != nullptr) {
     ErrorEnd end{sizeof(ErrorEnd), nullptr, error};
     frame_.runtime->destroy_error(&end);
-    throw UnsupportedError("XLA says no stream");
+    throw UnsupportedError("XLA returned no stream");
   }
   return Stream(question.stream);
 }

@@ -83,7 +83,7 @@ void store(const Piece<W>& values, std::int64_t count, Dtype dtype, char* to, st
         for (std::int64_t i = 0; i < count; ++i) *reinterpret_cast<T*>(to + i * stride) = value(i);
       }
     } else {
-      check(false, "complex numbers do not become {}", name(dtype));
+      check(false, "complex numbers cannot be converted to {}", name(dtype));
     }
   });
 }

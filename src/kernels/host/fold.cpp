@@ -280,7 +280,7 @@ class Folding {
 template <class J>
 void fold_in(const FoldPass& pass) {
   const Load<J> load = load_of<J>(pass.dtype, pass.folded);
-  invariant(load != nullptr, "{} joined in {}", name(pass.dtype), name(pass.joined));
+  invariant(load != nullptr, "{} reduced in {}", name(pass.dtype), name(pass.joined));
   if constexpr (!std::is_same_v<J, std::complex<double>>) {
     if (pass.reduction == Reduction::min) return Folding<J, Min>(pass, load).run();
     if (pass.reduction == Reduction::max) return Folding<J, Max>(pass, load).run();
@@ -296,7 +296,7 @@ void with_joined(Dtype joined, const Body& body) {
   if (joined == Dtype::i64) return body(std::int64_t());
   if (joined == Dtype::u64) return body(std::uint64_t());
   if (joined == Dtype::f64) return body(double());
-  invariant(joined == Dtype::c128, "elements joined in {}", name(joined));
+  invariant(joined == Dtype::c128, "elements reduced in {}", name(joined));
   body(std::complex<double>());
 }
 
@@ -358,7 +358,7 @@ void finish(const FinishPass& pass) {
       if constexpr (fits<S, J>) {
         finish_nest(pass, pass.loops, static_cast<S*>(pass.data[0]), static_cast<const J*>(pass.data[1]));
       } else {
-        invariant(false, "{} joined in {}", name(pass.result), name(pass.joined));
+        invariant(false, "{} reduced in {}", name(pass.result), name(pass.joined));
       }
     });
   });

@@ -127,7 +127,7 @@ void visit_number(Dtype dtype, Body&& body) {
     if (dtype == Dtype::c64) return body(std::complex<float>{});
     if (dtype == Dtype::c128) return body(std::complex<double>{});
   }
-  invariant(false, "{} is not computed with in this type", name(dtype));
+  invariant(false, "arithmetic in {} is not supported", name(dtype));
 }
 
 }  // namespace

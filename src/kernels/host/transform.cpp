@@ -171,7 +171,7 @@ LocalTransform::LocalTransform(const TransformShape& shape, const TransformMemor
     : library_(fftw(shape.precision)), execute_(execute_of(library_, shape.kind)) {
   library_.set_threads(shape.threads);
   plan_ = make(library_, shape, memory);
-  check<UnsupportedError>(plan_ != nullptr, "{} has no plan for a local transform of {} points",
+  check<UnsupportedError>(plan_ != nullptr, "{} cannot plan a local transform of {} points",
                           library_.version(), text(shape));
 }
 

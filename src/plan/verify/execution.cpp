@@ -49,7 +49,7 @@ void Memory::check_quiet(const Place& place, std::int64_t first, std::int64_t la
   for (const InFlight& message : in_flight_[static_cast<std::size_t>(place.rank)]) {
     const bool conflicts = is_write || message.is_receive;
     const bool overlaps = message.buffer == place.buffer && first < message.last && message.first < last;
-    check<Fault>(!conflicts || !overlaps, "{} {} of rank {} while the {} of its step {} is under way",
+    check<Fault>(!conflicts || !overlaps, "{} {} of rank {} while the {} of its step {} is in flight",
                  is_write ? "overwrites" : "reads", plans_.buffer(place.buffer).name, place.rank,
                  message.is_receive ? "receive" : "send", message.step);
   }
@@ -179,7 +179,7 @@ Execution::Blockage Execution::blockage(int rank) {
                         is_send ? "receive" : "send", *message, is_send ? " (sends not buffered)" : "")};
   }
   const Step& next = step(rank);
-  return {next.peer, fmt::format("for {} signals of rank {} on channel {}, of which {} came", next.count,
+  return {next.peer, fmt::format("for {} signals of rank {} on channel {}, of which {} arrived", next.count,
                                  next.peer, next.channel, messages_.signals(next.peer, rank, next.channel))};
 }
 
@@ -288,7 +288,7 @@ void Execution::check_rest() {
     const std::int64_t waited = progress(to).waited[{from, channel}];
     if (sent <= waited) continue;
     faults_.add(fmt::format(
-        "rank {} signals rank {} {} times on channel {}, which waits for {} only: the rest would count in "
+        "rank {} signals rank {} {} times on channel {}, which waits for {} only: the surplus would count in "
         "the next execution",
         from, to, sent, channel, waited));
   }

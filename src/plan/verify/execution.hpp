@@ -115,7 +115,7 @@ class Execution {
  protected:
   /// Copy, accumulate, fill or compute. Throws Fault.
   virtual void run_local(int rank, const Step& step) = 0;
-  /// What a message carries is taken when it is sent: nobody may overwrite what is under way, so it does not
+  /// What a message carries is taken when it is sent: nobody may overwrite what is in flight, so it does not
   /// matter when it is read. It is put down where the receiver sees it complete.
   virtual void take(const std::array<int, 3>& message, int rank, const InFlight& from) = 0;
   virtual void put(const std::array<int, 3>& message, int rank, int buffer, std::int64_t slot) = 0;

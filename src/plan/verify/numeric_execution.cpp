@@ -127,7 +127,7 @@ void for_each_position(const Region& part, const Region& whole, const Visit& vis
     std::int64_t rest = i, position = 0, step = 1;
     for (std::size_t d = part.sets.size(); d-- > 0;) {
       const std::int64_t index = part.sets[d].at(rest % part.sets[d].size());
-      check<Fault>(whole.sets[d].contains(index), "a part lies outside of what it is a part of");
+      check<Fault>(whole.sets[d].contains(index), "a part is outside of what it is a part of");
       position += step * whole.sets[d].position(index);
       step *= whole.sets[d].size();
       rest /= part.sets[d].size();
@@ -327,7 +327,7 @@ void NumericExecution::compute(const TransformInto& work) {
     parts += part.region.size();
     write(part, some);
   }
-  check<Fault>(parts == region.size(), "the parts that a transform writes are not what it reads");
+  check<Fault>(parts == region.size(), "the parts that a transform writes differ from its input");
 }
 
 void NumericExecution::compute(const Twiddle& work) {

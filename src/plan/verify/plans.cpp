@@ -44,7 +44,7 @@ void check_message(const Plans& plans, const Step& step, int rank) {
   const Place& place = step.kind == StepKind::send ? step.from : step.to;
   check_rank(plans, step.peer);
   check_place(plans, place, nullptr);
-  check<Fault>(place.rank == rank, "a message moves memory of its own rank only");
+  check<Fault>(place.rank == rank, "a message can only use the memory of the rank that sends or receives it");
   const std::int64_t item = plans.item(place.buffer);
   check<Fault>(step.bytes > 0 && step.bytes % item == 0,
                "{} bytes are not a positive multiple of the {} bytes of an element", step.bytes, item);
@@ -80,7 +80,7 @@ void check_step(const Plans& plans, const Step& step, int rank) {
 void check_plan(const Plans& plans, int rank, Faults& faults) {
   const Plan& plan = plans.plan(rank);
   if (plan.rank != rank) {
-    faults.add(fmt::format("the plan of rank {} says that it is of rank {}", rank, plan.rank));
+    faults.add(fmt::format("the plan of rank {} is one of rank {}", rank, plan.rank));
   }
   if (plan.hash() != plans.plan(0).hash()) {
     faults.add(fmt::format(

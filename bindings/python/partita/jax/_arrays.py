@@ -1,8 +1,8 @@
 """Distributed arrays in programs: redistribution, products, Fourier transforms.
 
-A program has the parts of this rank; how they lie in the whole, layouts say (`partita.Layout`: a distribution, the global
-shape, the number of ranks), which are constants of the program. All functions are collective. Of a replicated array that is
-differentiated by, each rank's cotangent is a share: the sum over ranks is the whole.
+A program has the parts of this rank. Layouts (`partita.Layout`: a distribution, the global shape, the number of ranks) describe the
+distributed arrays and are constants of the program. All functions are collective. For a replicated array each rank's cotangent is a
+share; the sum over ranks is the derivative.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def _local(layout: _core.Layout, group: Group) -> Tuple[int, ...]:
 
 
 def _part(what: str, x: Any, layout: _core.Layout, group: Group) -> Any:
-    """The array, which must be this rank's part of the layout."""
+    """The array, checked to be this rank's part of the layout."""
     x = jnp.asarray(x)
     check_part(what, x.shape, layout, group.rank, group.size)
     return x
@@ -37,14 +37,14 @@ def _part(what: str, x: Any, layout: _core.Layout, group: Group) -> Any:
 
 
 def _whole(cotangent: Any, layout: _core.Layout, group: Group) -> Any:
-    """Shares of replicas, added up on each."""
+    """The shares of replicas, added up on each."""
     if not layout.is_replicated:
         return cotangent
     return _redistribute.bind(cotangent, group=group, source=as_partial(layout), destination=layout)
 
 
 def _share(cotangent: Any, layout: _core.Layout, group: Group) -> Any:
-    """Of replicas the first one's share is the whole, and others have none: exact, and nothing moves."""
+    """The first replica has the whole as its share, the others have zero: exact, without communication."""
     return cotangent if is_first_replica(layout, group.rank) else jnp.zeros_like(cotangent)
 
 
@@ -68,7 +68,17 @@ batched_in_turn(_redistribute)
 
 @collective
 def redistribute(x: Any, source: _core.Layout, destination: Destination, *, group: Optional[Group] = None) -> jax.Array:
-    """This rank's part of the array in another distribution: any into any, uneven, replicated and partial ones."""
+    """This rank's part of the array in another distribution. Collective.
+
+    Parameters
+    ----------
+    x : array
+        This rank's part.
+    source : Layout
+        The layout of the array.
+    destination : Layout or distribution
+        The layout of the result.
+    """
     among = chosen(group)
     to = layout_of(destination, source.shape, among.size)
     found: jax.Array = _redistribute.bind(_part("redistribute", x, source, among), group=among, source=source, destination=to)
@@ -119,7 +129,19 @@ batched_in_turn(_transform)
 
 
 def fft_result(source: _core.Layout, destination: Optional[Destination] = None, axes: Optional[Sequence[int]] = None, kind: str = "c2c", last_length: Optional[int] = None) -> _core.Layout:
-    """The layout of a transform's result. `kind`: 'c2c', 'r2c' or 'c2r', to `last_length` samples, by default the even number."""
+    """The layout of a transform's result. Local.
+
+    Parameters
+    ----------
+    source : Layout
+        The layout of the input.
+    destination : Layout or distribution, optional
+        The distribution of the result; unset: that of the input.
+    kind : str, default 'c2c'
+        'c2c', 'r2c' or 'c2r'.
+    last_length : int, optional
+        For 'c2r', samples along the last axis; unset: the even number.
+    """
     along = tuple(axes_or_all(axes, len(source.shape)))
     return of_transform(source, destination, along, kind, last_length)
 
@@ -147,9 +169,18 @@ def fft(
     x: Any, source: _core.Layout, destination: Optional[Destination] = None, *, axes: Optional[Sequence[int]] = None,
     norm: Optional[str] = None, inverse: bool = False, group: Optional[Group] = None,
 ) -> jax.Array:  # fmt: skip
-    """This rank's part of the Fourier transform over several axes, all by default, of complex or real numbers.
+    """This rank's part of the Fourier transform of complex or real numbers. Collective.
 
-    `destination`: how the result is distributed, by default as the operand. `norm`: 'backward', 'ortho' or 'forward', as of NumPy.
+    Parameters
+    ----------
+    x : array
+        This rank's part.
+    source : Layout
+        The layout of the input.
+    destination : Layout or distribution, optional
+        The distribution of the result; unset: that of the input.
+    inverse : bool, default False
+        Compute the inverse.
     """
     return _transformed(x, source, destination, axes, norm, group, "c2c", inverse)
 
@@ -159,7 +190,17 @@ def rfft(
     x: Any, source: _core.Layout, destination: Optional[Destination] = None, *, axes: Optional[Sequence[int]] = None,
     norm: Optional[str] = None, group: Optional[Group] = None,
 ) -> jax.Array:  # fmt: skip
-    """The transform of real numbers: half the spectrum along the last of the axes. As `fft`."""
+    """The transform of real numbers: half the spectrum along the last of the axes. Collective.
+
+    Parameters
+    ----------
+    x : array
+        This rank's part.
+    source : Layout
+        The layout of the input.
+    destination : Layout or distribution, optional
+        The distribution of the result; unset: that of the input.
+    """
     return _transformed(x, source, destination, axes, norm, group, "r2c")
 
 
@@ -168,7 +209,19 @@ def irfft(
     x: Any, source: _core.Layout, destination: Optional[Destination] = None, *, axes: Optional[Sequence[int]] = None,
     norm: Optional[str] = None, last_length: Optional[int] = None, group: Optional[Group] = None,
 ) -> jax.Array:  # fmt: skip
-    """The inverse of `rfft`, to `last_length` samples along the last of the axes, by default the even number."""
+    """The inverse of `rfft`. Collective.
+
+    Parameters
+    ----------
+    x : array
+        This rank's part.
+    source : Layout
+        The layout of the input.
+    destination : Layout or distribution, optional
+        The distribution of the result; unset: that of the input.
+    last_length : int, optional
+        Samples along the last of the axes; unset: the even number.
+    """
     return _transformed(x, source, destination, axes, norm, group, "c2r", True, last_length)
 
 
@@ -180,7 +233,7 @@ _flipped = {"none": "transpose", "transpose": "none"}
 
 
 def _activated(d: Any, bias: Sequence[Any], layout: _core.Layout, epilogue: str, group: Group) -> Any:
-    """What an epilogue does, of XLA's own operations, whose derivatives are known."""
+    """The epilogue, in XLA's own operations, which have derivatives."""
     if bias:
         d = d + bias[0][layout.indices(0, group.rank)][:, None]
     if epilogue.startswith("relu"):
@@ -189,7 +242,7 @@ def _activated(d: Any, bias: Sequence[Any], layout: _core.Layout, epilogue: str,
 
 
 def _multiply_jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> Any:
-    """As a product of one operand at a time; an epilogue is taken apart first."""
+    """The derivative, as products of one operand at a time; an epilogue is split off first."""
     if params["epilogue"] != "none":
         group, layout, epilogue = params["group"], params["d"], params["epilogue"]
         plain = {**params, **_plain}
@@ -234,7 +287,17 @@ batched_in_turn(_multiply)
 def matmul_result(
     a: _core.Layout, b: _core.Layout, destination: Optional[Destination] = None, *, transpose_a: bool = False, transpose_b: bool = False
 ) -> _core.Layout:
-    """The layout of a product, by default as the left operand lies."""
+    """The layout of a product. Local.
+
+    Parameters
+    ----------
+    a, b : Layout
+        The layouts of the operands.
+    destination : Layout or distribution, optional
+        The distribution of the product; unset: that of `a`.
+    transpose_a, transpose_b : bool, default False
+        Transpose the operand.
+    """
     return of_product(a, b, destination, transpose_a, transpose_b)
 
 
@@ -244,24 +307,27 @@ def matmul(
     transpose_a: bool = False, transpose_b: bool = False, bias: Any = None, activation: Optional[str] = None,
     group: Optional[Group] = None,
 ) -> jax.Array:  # fmt: skip
-    """This rank's part of the product of two matrices, of any distributions, with an epilogue.
+    """This rank's part of the product of two matrices in any distributions, with an epilogue. Collective.
 
     Parameters
     ----------
     a, b : array
         This rank's parts.
     layout_a, layout_b : Layout
+        The layouts of the operands.
     destination : Layout or distribution, optional
-        How the product lies; by default as `a`.
+        The distribution of the product; unset: that of `a`.
+    transpose_a, transpose_b : bool, default False
+        Transpose the operand.
     bias : array, optional
-        A number for each row of the product, the whole of it on every rank.
+        One number per row of the product, complete on every rank.
     activation : {'relu', 'gelu'}, optional
-        Of the product with its bias; gelu in its form with tanh.
+        Applied after the bias; gelu is the form with tanh.
     """
     among = chosen(group)
     a, b = _part("matmul", a, layout_a, among), _part("matmul", b, layout_b, among)
     if a.dtype != b.dtype:
-        raise ArgumentError(f"matmul: {a.dtype} and {b.dtype}")
+        raise ArgumentError(f"matmul: the dtypes {a.dtype} and {b.dtype} differ or are not supported")
     check_activation("matmul", activation)
     d = of_product(layout_a, layout_b, destination, transpose_a, transpose_b)
     more = () if bias is None else (jnp.asarray(bias),)

@@ -1,10 +1,8 @@
-"""What ranks do together with arrays of a program.
+"""Collectives in compiled programs.
 
-`x` is this rank's array, or a pytree of arrays (a dictionary, a list, ...), for each leaf of which a call is made, in the order of the
-leaves; the results are in the same tree. `group` is by default that of the innermost ``with group:``. Parts of several ranks stand one after the
-other along dimension 0. Reductions: 'sum', 'product', 'min', 'max', 'logical_and', 'logical_or', 'logical_xor', 'bit_and',
-'bit_or', 'bit_xor'. All are collective. What does not fit is an ArgumentError when the program is traced, or, of what only
-the ranks together can see, a JaxRuntimeError when it runs, on every rank.
+`x` is this rank's array, or a pytree of arrays (a dictionary, a list, ...): then one call is made per leaf, in the order of the leaves,
+and the results have the same tree. Parts of several ranks are concatenated along dimension 0. All calls are collective. Errors are an
+ArgumentError during tracing, or a JaxRuntimeError on every rank at run time if only the ranks together can detect them.
 """
 
 from __future__ import annotations
@@ -101,8 +99,7 @@ linear(_scan, _mirrored_scan)
 
 
 def _of_gathered(primitive: Any, joined: Callable[..., Any]) -> None:
-    """The derivative of products, minima and maxima: that of the same on all ranks' arrays in a row, `joined(rows, fold,
-    **params)`."""
+    """The derivative of products, minima and maxima: that of `joined(rows, fold, **params)` of the gathered arrays of all ranks."""
     of_sums = ad.primitive_jvps[primitive]
     folds: Dict[str, Callable[..., Any]] = {"product": jnp.prod, "min": jnp.min, "max": jnp.max}
 
@@ -145,7 +142,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def _of_each_leaf(function: _Function) -> _Function:
-    """`function` of an array, of pytrees too: one call for each leaf, in the order of the leaves, and the results in the same tree."""
+    """`function`, extended to pytrees: one call per leaf, in the order of the leaves, with the results in the same tree."""
 
     @functools.wraps(function)
     def called(x: Any, *given: Any, **named: Any) -> Any:
@@ -160,13 +157,16 @@ def _of_each_leaf(function: _Function) -> _Function:
 @collective
 @_of_each_leaf
 def all_reduce(x: Any, reduction: str = "sum", *, shared: bool = False, group: Optional[Group] = None) -> jax.Array:
-    """All arrays joined, on every rank, the same bits.
+    """Reduce the arrays of all ranks, with the same bits on every rank. Collective.
 
-    `shared`, of sums: the result counts as one value that all ranks have, whose cotangent they all have, too. In reverse it
-    passes as it is then, and nothing moves. By default each rank's result counts by itself: cotangents are added up.
+    Parameters
+    ----------
+    shared : bool, default False
+        For sums: the result counts as one value that all ranks share, and so does its cotangent, which the reverse passes unchanged, without
+        communication. By default each rank's result counts separately, and cotangents are added.
     """
     if shared and reduction != "sum":
-        raise ArgumentError(f"all_reduce: shared, and the reduction {reduction}; it is of sums")
+        raise ArgumentError(f"all_reduce: shared requires the reduction sum, got {reduction}")
     primitive = _shared_sum if shared else _all_reduce
     found: jax.Array = primitive.bind(jnp.asarray(x), group=chosen(group), reduction=reduction)
     return found
@@ -175,7 +175,7 @@ def all_reduce(x: Any, reduction: str = "sum", *, shared: bool = False, group: O
 @collective
 @_of_each_leaf
 def reduce(x: Any, reduction: str = "sum", *, root: int = 0, group: Optional[Group] = None) -> jax.Array:
-    """All arrays joined, on the root; zeros elsewhere."""
+    """Reduce the arrays of all ranks on the root; zeros elsewhere. Collective."""
     among = chosen(group)
     check_root("reduce", root, among.size)
     found = _reduce.bind(jnp.asarray(x), group=among, root=root, reduction=reduction)
@@ -185,7 +185,7 @@ def reduce(x: Any, reduction: str = "sum", *, root: int = 0, group: Optional[Gro
 @collective
 @_of_each_leaf
 def broadcast(x: Any, *, root: int = 0, group: Optional[Group] = None) -> jax.Array:
-    """The root's array, on every rank. Of the others only shape and dtype count, which must be the root's."""
+    """The root's array, on every rank. Collective. Shape and dtype must be equal on all ranks."""
     among = chosen(group)
     check_root("broadcast", root, among.size)
     found: jax.Array = _broadcast.bind(jnp.asarray(x), group=among, root=root)
@@ -195,7 +195,7 @@ def broadcast(x: Any, *, root: int = 0, group: Optional[Group] = None) -> jax.Ar
 @collective
 @_of_each_leaf
 def gather(x: Any, *, counts: Optional[Sequence[int]] = None, root: int = 0, group: Optional[Group] = None) -> jax.Array:
-    """The arrays of all ranks, on the root, of `counts[rank]` rows if they differ; no rows elsewhere. A number is one row."""
+    """Concatenate the arrays of all ranks on the root; no rows elsewhere. A number is one row. Collective."""
     among, x = chosen(group), jnp.atleast_1d(jnp.asarray(x))
     check_root("gather", root, among.size)
     rows = counts_of("gather", counts, among.size, rows_of("gather", x.shape) * among.size)
@@ -206,9 +206,9 @@ def gather(x: Any, *, counts: Optional[Sequence[int]] = None, root: int = 0, gro
 @collective
 @_of_each_leaf
 def scatter(x: Any, *, counts: Optional[Sequence[int]] = None, root: int = 0, group: Optional[Group] = None) -> jax.Array:
-    """This rank's part of the root's array, of `counts[rank]` rows if they differ.
+    """This rank's part of the root's array. Collective.
 
-    Of the others' arrays only the dtype and the shape behind dimension 0 count; without counts the whole shape.
+    On other ranks only the dtype and the shape after dimension 0 matter; without counts the whole shape.
     """
     among, x = chosen(group), jnp.asarray(x)
     check_root("scatter", root, among.size)
@@ -219,7 +219,7 @@ def scatter(x: Any, *, counts: Optional[Sequence[int]] = None, root: int = 0, gr
 @collective
 @_of_each_leaf
 def all_gather(x: Any, *, counts: Optional[Sequence[int]] = None, group: Optional[Group] = None) -> jax.Array:
-    """The arrays of all ranks, on every rank, of `counts[rank]` rows if they differ. A number is one row."""
+    """Concatenate the arrays of all ranks, on every rank. A number is one row. Collective."""
     among, x = chosen(group), jnp.atleast_1d(jnp.asarray(x))
     rows = counts_of("all_gather", counts, among.size, rows_of("all_gather", x.shape) * among.size)
     found: jax.Array = _all_gather.bind(x, group=among, counts=rows)
@@ -231,7 +231,7 @@ def all_gather(x: Any, *, counts: Optional[Sequence[int]] = None, group: Optiona
 def reduce_scatter(
     x: Any, reduction: str = "sum", *, counts: Optional[Sequence[int]] = None, group: Optional[Group] = None
 ) -> jax.Array:
-    """This rank's part of all arrays joined, of `counts[rank]` rows if they differ."""
+    """Reduce the arrays of all ranks and return this rank's part. Collective."""
     among, x = chosen(group), jnp.asarray(x)
     rows = counts_of("reduce_scatter", counts, among.size, rows_of("reduce_scatter", x.shape))
     found: jax.Array = _reduce_scatter.bind(x, group=among, counts=rows, reduction=reduction)
@@ -247,11 +247,17 @@ def all_to_all(
     receive_counts: Optional[Sequence[int]] = None,
     group: Optional[Group] = None,
 ) -> jax.Array:
-    """Part q of the array of rank p becomes part p of the result of rank q; parts of so many rows, if given."""
+    """Send part q of the array to rank q, which receives it as part p, p being this rank. Collective.
+
+    Parameters
+    ----------
+    send_counts, receive_counts : sequence of int, optional
+        Rows of the parts sent to and received from each rank; unset: equal parts.
+    """
     among, x = chosen(group), jnp.asarray(x)
     rows = rows_of("all_to_all", x.shape)
     if (send_counts is None) != (receive_counts is None):
-        raise ArgumentError("all_to_all: counts of what is sent and of what is received come together")
+        raise ArgumentError("all_to_all: pass the counts of sent and of received rows together")
     sent, received = (counts_of("all_to_all", counts, among.size, rows) for counts in (send_counts, receive_counts))
     if send_counts is None:
         sent = received = ()
@@ -262,7 +268,13 @@ def all_to_all(
 @collective
 @_of_each_leaf
 def scan(x: Any, reduction: str = "sum", *, exclusive: bool = False, group: Optional[Group] = None) -> jax.Array:
-    """The arrays of the ranks up to this one joined, with this one's or without (then the identity on rank 0)."""
+    """Reduce the arrays of the ranks up to this one. Collective.
+
+    Parameters
+    ----------
+    exclusive : bool, default False
+        Exclude this rank's array (rank 0 then gets the identity).
+    """
     found: jax.Array = _scan.bind(jnp.asarray(x), group=chosen(group), exclusive=int(exclusive), reduction=reduction)
     return found
 
@@ -272,5 +284,5 @@ _barrier = call("barrier", lambda group: None)
 
 @collective
 def barrier(*, group: Optional[Group] = None) -> None:
-    """What the program calls behind it comes after what all ranks have called before it."""
+    """Later calls of the program follow the calls that all ranks made before. Collective."""
     _barrier.bind(group=chosen(group))

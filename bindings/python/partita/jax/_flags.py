@@ -1,8 +1,8 @@
-"""What XLA is told before it compiles, where the program has not said it itself.
+"""XLA flags that are set before it compiles, unless the program has set them.
 
 For GPUs XLA (with JAX 0.11) wraps a call of which an operand is a slice, or of which the result is written into one, into a fusion.
-Ours have a token, which is no array, and the compiler ends the process over that ("Check failed: shape.IsArray() ||
-shape.IsTuple()", seen with JAX 0.11.2). So it is told to leave them alone.
+Partita's calls have a token, which is not an array, and the compiler ends the process over that ("Check failed: shape.IsArray() ||
+shape.IsTuple()", seen with JAX 0.11.2). So the flag excludes them.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""The ranks that compiled programs work with."""
+"""Groups: the ranks of compiled programs."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ _key_of_programs: Callable[[int], contextlib.AbstractContextManager[Any]] = (
 
 
 def index_of_device(context: Context) -> Optional[int]:
-    """The number of the context's GPU in this process; None: it is on the CPU."""
+    """The index of the context's GPU in this process; None on the CPU."""
     kind, _, number = context.device.partition(":")
     return int(number) if kind == "cuda" else None
 
 
 def device_of_programs() -> str:
-    """Where JAX runs programs by itself, as `initialize` names devices."""
+    """Where JAX runs programs by default, named as in `initialize`."""
     device = _config.jax_default_device
     if device is None or isinstance(device, str):
         device = jax.local_devices(backend=device)[0]
@@ -48,7 +48,7 @@ def device_of_programs() -> str:
 
 
 def _device_of_programs(context: Context) -> Optional[Any]:
-    """Where programs of the group run, if JAX would take another GPU of this process by itself."""
+    """Where programs of the group run, if JAX would use another GPU of this process by default."""
     index = index_of_device(context)
     if index is None or jax.default_backend() != "gpu" or _config.jax_default_device is not None:
         return None
@@ -59,7 +59,7 @@ def _device_of_programs(context: Context) -> Optional[Any]:
 
 
 def _threads_of_xla() -> int:
-    """That run programs on the CPU, of all ranks of this process."""
+    """The number of threads that run programs on the CPU, for all ranks of this process."""
     devices: int = jax.local_device_count()
     for name in ("PJRT_NPROC", "NPROC"):
         if os.environ.get(name, "").isdigit():
@@ -68,8 +68,11 @@ def _threads_of_xla() -> int:
 
 
 def _require_threads(context: Context) -> None:
-    """A call waits for other ranks in one of these threads: with fewer than ranks, those who are waited for might get none.
-    Of a GPU XLA has one stream a process: there one rank's work would wait for that of another one behind it."""
+    """UnsupportedError if ranks of this process would wait for each other.
+
+    A call waits for other ranks in one of XLA's threads, so there must be as many threads as ranks. For a GPU, XLA has one stream per
+    process, in which one rank's work would wait for that of another behind it.
+    """
     ranks = ranks_of_process()
     if ranks == 1:
         return
@@ -101,7 +104,7 @@ def _failures() -> List[Tuple[int, str]]:
 
 
 def _wait_for_programs(context: Context) -> None:
-    """Of this thread. Raises what one that still runs fails with."""
+    """Wait for the programs of this thread; raises the error of one that fails."""
     before = _failures()
     _tokens.wait_for_programs()
     _fast_path.wait_for_programs(index_of_device(context))
@@ -113,20 +116,15 @@ def _wait_for_programs(context: Context) -> None:
 class Group:
     """The ranks of a context, for compiled programs.
 
-    Programs run in threads of XLA's, and a context belongs to one thread at a time: so a group has a context of its own, and
-    the given one stays free for other calls. Creation is collective over the context's ranks, and blocking. Inside of
-    ``with group:`` it is the group of calls that name none, in this thread; the block's end closes it. There programs run on
-    the context's GPU, unless `jax_default_device` says another.
-
-    Parameters
-    ----------
-    context : Context
+    Programs run in XLA's threads, and only one thread at a time may use a context. A group therefore has a separate context, and the
+    given one stays free for other calls. Creation is collective over the context's ranks and blocking. Inside ``with group:`` calls of
+    this thread that name no group use it, and programs run on the context's GPU unless `jax_default_device` is set; the end of the block
+    closes it.
 
     Raises
     ------
     UnsupportedError
-        More ranks that are threads of this process than XLA has threads for their programs, or several that share a GPU; on
-        each of them.
+        More ranks are threads of this process than XLA has threads for their programs, or several of them share a GPU; on each of them.
     """
 
     def __init__(self, context: Context) -> None:
@@ -159,13 +157,29 @@ class Group:
         return self._context.size
 
     def split(self, colour: int, key: int = 0) -> Optional[Group]:
-        """The ranks that give the same colour as a group of their own; None where it is negative. Collective."""
+        """A group of the ranks that pass the same colour; None if it is negative. Collective, blocking.
+
+        Parameters
+        ----------
+        colour : int
+            Selects the group.
+        key : int, default 0
+            Orders the ranks of a group; equal keys are ordered by rank.
+        """
         _wait_for_programs(self._context)
         own = self._context.split(colour, key)
         return None if own is None else Group._of(own)
 
     def along(self, mesh: _core.Mesh, axes: Union[str, Sequence[str]]) -> Group:
-        """The ranks that differ from this one along these axes of the mesh only, as a new group. Collective over all ranks."""
+        """A new group of the ranks that differ from this one along these axes of the mesh only. Collective over all ranks.
+
+        Parameters
+        ----------
+        mesh : Mesh
+            A mesh of this group's ranks.
+        axes : str or sequence of str
+            Names of its axes.
+        """
         members = self._members_along(mesh, axes)
         found = self.split(members[0], members.index(self.rank))
         assert found is not None
@@ -179,10 +193,10 @@ class Group:
             raise
 
     def synchronize(self) -> None:
-        """Wait for the programs of this thread, and for what they have given a GPU. Blocking, within the deadline.
+        """Wait for the programs of this thread, and for their work on a GPU. Local; blocking, within the deadline.
 
-        What went wrong on a GPU after a call had put its work into XLA's stream is raised here, or by the next call of the
-        group: JAX does not see it, and results are undefined from there.
+        Errors that occur on a GPU after a call has enqueued its work are raised here, or by the next call of the group: JAX does not see
+        them, and results are undefined from that point on.
         """
         _wait_for_programs(self._context)
         _core.synchronize_xla_group(self._number)
@@ -190,8 +204,7 @@ class Group:
     def close(self) -> None:
         """Wait for the programs of this thread, then end the group. Collective, blocking.
 
-        Calls of a closed group are refused: by an ArgumentError where they are traced, and by a JaxRuntimeError with its text in
-        programs that were compiled before.
+        Calls of a closed group are refused: by an ArgumentError during tracing, and by a JaxRuntimeError with its text in compiled programs.
         """
         try:
             self.synchronize()
@@ -203,7 +216,7 @@ class Group:
             self._context.close()
 
     def fail(self, why: str) -> None:
-        """Mark the group failed: other ranks stop waiting for this one. Local."""
+        """Mark the group as failed with the text `why`, so that other ranks stop waiting for this one. Local."""
         self._context.fail(why)
 
     def __enter__(self) -> Group:
@@ -236,9 +249,9 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def collective(function: Function) -> Function:
-    """`function`, whose errors, when a program is traced, are told to all ranks of its group, as those of `partita`'s calls are.
+    """`function`, whose errors during tracing are raised on all ranks of its group, as those of `partita`'s calls.
 
-    The group is the call's or the one that is entered. The others, whose programs run, get them as JaxRuntimeError.
+    The group is the call's or the entered one. Other ranks, whose programs are running, get them as JaxRuntimeError.
     """
 
     @functools.wraps(function)
@@ -256,7 +269,7 @@ def collective(function: Function) -> Function:
 
 
 def pairwise(function: Function) -> Function:
-    """`function`, of messages between two ranks, whose errors, when a program is traced, are this rank's own, of the family."""
+    """`function`, for messages between two ranks, whose errors during tracing are raised on this rank only."""
 
     @functools.wraps(function)
     def called(*given: Any, **named: Any) -> Any:
@@ -270,7 +283,7 @@ def pairwise(function: Function) -> Function:
 
 
 def tell(name: str, error: Exception, group: Optional[Group]) -> None:
-    """Behind this rank's programs, which are in the group's context."""
+    """Notify the other ranks, after this rank's programs, which use the group's context."""
     if group is not None and not group._is_closed:
         _wait_for_programs(group._context)
         _calls.raise_on_all(name, error, (group._context,))
@@ -285,6 +298,6 @@ def chosen(group: Optional[Group]) -> Group:
     """The group of a call."""
     found = group or entered()
     if found is None:
-        raise ArgumentError("no group: say which, or make the call inside of `with partita.jax.Group(context):`")
+        raise ArgumentError("no group is given: pass group, or make the call inside `with partita.jax.Group(context):`")
     found._require_open()
     return found

@@ -20,7 +20,7 @@ _accumulate = call("halo_accumulate", lambda extended, group, layout, **_: (_loc
 
 
 def _extended(x: Any, group: Group, layout: _core.Layout, lower: Tuple[int, ...], upper: Tuple[int, ...], periodic: Tuple[int, ...]) -> Any:
-    """The part, and zeros around it. A part without elements has no ghost cells."""
+    """The part, surrounded by zeros. A part without elements has no ghost cells."""
     shape = _core.halo_shape(layout, group.rank, lower, upper, [bool(one) for one in periodic])
     if 0 in x.shape:
         return jax.lax.slice(x, (0,) * x.ndim, shape)
@@ -29,7 +29,7 @@ def _extended(x: Any, group: Group, layout: _core.Layout, lower: Tuple[int, ...]
 
 def _refresh_back(cotangent: Any, x: Any, **params: Any) -> Any:
     if params["layout"].is_replicated:
-        raise ArgumentError(f"halo: what belongs to the replicas of {params['layout']} would be added once a rank; redistribute it first")
+        raise ArgumentError(f"halo: sums into the replicated array {params['layout']} would be added once per rank; redistribute it first")
     return _extended(_accumulate.bind(cotangent, **params), **params)
 
 
@@ -48,20 +48,21 @@ def halo(
     x: Any, layout: _core.Layout, lower: Sequence[int], upper: Optional[Sequence[int]] = None,
     periodic: Optional[Sequence[bool]] = None, *, group: Optional[Group] = None,
 ) -> jax.Array:  # fmt: skip
-    """This rank's part, extended by ghost cells: what its neighbours own. Collective.
+    """This rank's part, extended by ghost cells: elements of its neighbours. Collective.
 
-    For all distributions whose parts are boxes, of any widths. Corners are filled, too; cells outside of the array are 0. In
-    reverse, cotangents of ghost cells are added to those of their owners, where elements have one.
+    For all distributions whose parts are boxes, with any widths. Corners are filled too; cells outside of the array are 0. In
+    reverse, cotangents of ghost cells are added to those of their owners.
 
     Parameters
     ----------
     x : array
         This rank's part.
     layout : Layout
+        The layout of the array.
     lower, upper : sequence of int
-        Ghost cells before and behind the part, along each dimension; `upper` as `lower` by default.
-    periodic : sequence of bool
-        Whether indices go round, along each dimension; nowhere by default.
+        Number of ghost cells before and after the part, along each dimension; `upper` defaults to `lower`.
+    periodic : sequence of bool, optional
+        Whether indices wrap around, along each dimension; unset: nowhere.
     """
     among = chosen(group)
     x = _part("halo", x, layout, among)
@@ -69,7 +70,7 @@ def halo(
     behind = before if upper is None else tuple(map(int, upper))
     round_ = (0,) * x.ndim if periodic is None else tuple(int(bool(one)) for one in periodic)
     if not len(before) == len(behind) == len(round_) == x.ndim:
-        raise ArgumentError(f"halo: widths {before} and {behind} of an array of {x.ndim} dimensions")
+        raise ArgumentError(f"halo: widths {before} and {behind} for an array of {x.ndim} dimensions")
     params: Dict[str, Any] = {"group": among, "layout": layout, "lower": before, "upper": behind, "periodic": round_}
     found: jax.Array = _refresh.bind(_extended(x, **params), **params)
     return found

@@ -1,7 +1,7 @@
-"""Messages from one rank to another: not collective.
+"""Point-to-point messages in compiled programs: not collective.
 
-Messages of one sender and one tag arrive in the order in which they were sent. A message that nobody sends is a JaxRuntimeError
-with the text of a TimeoutError when the deadline has passed.
+Messages with one sender and one tag arrive in the order of sending. If no message is sent, the receiver gets a JaxRuntimeError with the
+text of a TimeoutError at the deadline.
 """
 
 from __future__ import annotations
@@ -47,27 +47,34 @@ linear(_send_receive, _exchange_back)
 
 
 def _array(what: str, x: Any) -> Any:
-    """One array: a message is no pytree, of which each side would have to know the leaves."""
+    """A single array: a message is not a pytree, whose leaves each side would have to know."""
     if not jax.tree_util.all_leaves([x]):
-        raise TypeError(f"expected one array, got a {type(x).__name__}; {what} its leaves one by one")
+        raise TypeError(f"expected one array, got {type(x).__name__}; {what} its leaves separately")
     return jnp.asarray(x)
 
 
 def _peer(what: str, peer: int, group: Group) -> int:
     if not 0 <= peer < group.size:
-        raise ArgumentError(f"{what}: rank {peer} of {group.size} ranks")
+        raise ArgumentError(f"{what}: rank {peer} is not one of the {group.size} ranks")
     return int(peer)
 
 
 @pairwise
 def send(x: Any, to: int, *, tag: int = 0, group: Optional[Group] = None) -> jax.Array:
-    """The array to rank `to`.
+    """Send the array to rank `to`. Not collective.
+
+    Parameters
+    ----------
+    x : array
+        The elements to send.
+    to : int
+        The rank that gets them.
 
     Returns
     -------
     jax.Array
-        A receipt, which is 0. Its use is in derivatives: where it is added to what is differentiated, the cotangent of what
-        was sent comes back from the receiver, whose `like` depends on what it differentiates by.
+        A receipt, 0, for derivatives: if it is added to the value that is differentiated, the cotangent of the sent array is received from
+        the receiver, whose `like` must depend on its variable of differentiation.
     """
     among = chosen(group)
     receipt: jax.Array = _send.bind(_array("send", x), group=among, to=_peer("send", to, among), tag=int(tag))
@@ -76,7 +83,15 @@ def send(x: Any, to: int, *, tag: int = 0, group: Optional[Group] = None) -> jax
 
 @pairwise
 def receive(like: Any, source: int, *, tag: int = 0, group: Optional[Group] = None) -> jax.Array:
-    """The oldest message of rank `source` with this tag, of the shape and dtype of `like`, whose numbers do not count."""
+    """The oldest message of rank `source` with this tag. Not collective.
+
+    Parameters
+    ----------
+    like : array
+        Has the shape and dtype of the message; its values are ignored.
+    source : int
+        The sender.
+    """
     among = chosen(group)
     found: jax.Array = _receive.bind(_array("receive", like), group=among, source=_peer("receive", source, among), tag=int(tag))
     return found
@@ -86,11 +101,23 @@ def receive(like: Any, source: int, *, tag: int = 0, group: Optional[Group] = No
 def send_receive(
     x: Any, to: int, source: int, *, like: Any = None, tag: int = 0, group: Optional[Group] = None
 ) -> jax.Array:
-    """The array to rank `to`, and that of rank `source`, at once: for rings. `like` has the shape of what is received."""
+    """Send the array to rank `to` and receive that of rank `source`, concurrently. Not collective.
+
+    Parameters
+    ----------
+    x : array
+        The elements to send.
+    to : int
+        The rank that gets them.
+    source : int
+        The rank from which to receive.
+    like : array, optional
+        Has the shape of the received array; unset: that of `x`.
+    """
     among, x = chosen(group), _array("exchange", x)
     shape = x.shape if like is None else jnp.shape(like)
     if like is not None and jnp.result_type(like) != x.dtype:
-        raise ArgumentError(f"send_receive: {x.dtype} is sent and {jnp.result_type(like)} received")
+        raise ArgumentError(f"send_receive: the dtypes of sent ({x.dtype}) and received ({jnp.result_type(like)}) data must be equal")
     return exchanged(x, _peer("send_receive", to, among), _peer("send_receive", source, among), shape, int(tag), among)
 
 
@@ -100,6 +127,6 @@ def exchanged(x: Any, to: int, source: int, shape: Sequence[int], tag: int, grou
 
 
 def mirror(x: Any, group: Group) -> Any:
-    """The array of the rank that is as far from the last one as this one is from the first."""
+    """The array of the rank that has the same distance from the last rank as this one from the first."""
     peer = group.size - 1 - group.rank
     return x if peer == group.rank else exchanged(x, peer, peer, x.shape, -1, group)

@@ -103,7 +103,7 @@ def _first(item: Tuple[str, Any]) -> str:
 
 
 def _compiled(primitive: Any, params: Tuple[Tuple[str, Any], ...]) -> Any:
-    """A call outside of any program is one of its own, which the group keeps."""
+    """A call outside of any program is a separate program, which the group keeps."""
     given = dict(params)
 
     def call_alone(*operands: Any) -> Any:
@@ -118,7 +118,7 @@ def _compiled(primitive: Any, params: Tuple[Tuple[str, Any], ...]) -> Any:
 
 
 def _called(program: Any, operands: Sequence[Any]) -> Any:
-    """What goes wrong while JAX starts a program is a ValueError, if it has run before and so is started in C++."""
+    """An error while JAX starts a program is a ValueError, if the program has run before and is therefore started in C++."""
     try:
         if not _config.jax_disable_jit:
             return program(*operands)
@@ -134,7 +134,7 @@ _of_a_call = re.compile("(INVALID_ARGUMENT|UNIMPLEMENTED|RESOURCE_EXHAUSTED|DEAD
 
 
 def _end_run_again(name: str, group: Group) -> None:
-    """FloatingPointError, told to all ranks, where JAX has found a NaN in what a program gave and runs it again, operation by operation:
+    """FloatingPointError, raised on all ranks, if JAX has found a NaN in the results of a program and runs it again, operation by operation:
     on this rank alone, and the others would not make the call again."""
     if not (_config.jax_debug_nans or _config.jax_debug_infs):
         return

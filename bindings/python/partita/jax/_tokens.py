@@ -61,7 +61,7 @@ _input = _token_set.get_token_input
 
 
 def _input_of_programs(self: Any, wanted: Any, devices: Any) -> Any:
-    """On the device where the last program has left it, it is handed on as it is: to put it there again would wait for that program."""
+    """On the device where the last program has left it, it is passed unchanged: copying it there again would wait for that program."""
     if wanted is not effect:
         return _input(self, wanted, devices)
     _forget_failed()

@@ -1,9 +1,9 @@
-"""What calls in compiled programs take, beside others' in the same run.
+"""The time of calls in compiled programs, compared with other libraries in the same run.
 
     mpirun -n 2 python -m partita.jax.bench                  # or: partita bench jax
     mpirun -n 4 python -m partita.jax.bench --device cuda    # a GPU for each rank; some cases are of one rank, too
 
-On the CPU beside mpi4jax on the same MPI, or beside none where it is not installed; on GPUs beside ours in C++, JAX's own
+On the CPU compared with mpi4jax on the same MPI, if it is installed; on GPUs with Partita's in C++, JAX's own
 transform (of an array that is sharded over the ranks), `jax.lax.psum` under `shard_map`, and an all-reduce of MPI on copies in
 host memory.
 """
@@ -180,7 +180,7 @@ def _on_gpus(context: Context) -> Iterator[Case]:
                 yield from _beside_staging(there)
                 yield from _beside_sharded(there)
             elif context.rank == 0:
-                print(f"all_reduce/*: skipped: beside psum it takes two ranks or more with a GPU each; {ranks} ranks, {gpus} GPUs")
+                print(f"all_reduce/*: skipped: the comparison with psum needs at least two ranks with one GPU each; {ranks} ranks, {gpus} GPUs")
 
 
 def cases(context: Context, device: Optional[str]) -> Iterator[Case]:

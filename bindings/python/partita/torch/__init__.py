@@ -1,23 +1,24 @@
-"""Partita in PyTorch: collectives, redistribution, products and Fourier transforms that autograd knows, and parallel layers.
+"""Partita in PyTorch: collectives, redistribution, products and Fourier transforms with autograd, and parallel layers.
 
     import torch, partita as pt, partita.torch as ptt
 
     with pt.initialize() as ctx:
         x = torch.randn(128, 512, requires_grad=True)        # this rank's tokens
-        up = ptt.ColumnParallelLinear(ctx, 512, 2048)        # its part of the weights
+        up = ptt.ColumnParallelLinear(ctx, 512, 2048)        # this rank's part of the weights
         down = ptt.RowParallelLinear(ctx, 2048, 512)
         y = down(torch.nn.functional.gelu(up(x)))            # this rank's tokens again
         y.square().sum().backward()                          # communicates as well
 
-What is passed are tensors of this rank, of the CPU or of the context's device; on a device the work goes into PyTorch's current
-stream. All functions are collective: all ranks make the same calls in the same order, in backward passes, too. Each is
-differentiated as the linear map that it is on the tensors of all ranks together: what backward() is called with on the ranks
-counts as one sum (docs/torch.md). Under torch.compile they are operators of PyTorch (`torch.ops.partita`),
-which it keeps whole. Errors are those of `partita`, the same on every rank.
+Operands are this rank's tensors, on the CPU or on the context's device, where work is enqueued on PyTorch's current stream. All functions
+are collective: all ranks make the same calls in the same order, also in backward passes. Each is differentiated as the linear map on the
+tensors of all ranks together: the losses on which the ranks call backward() are added up (docs/torch.md). Under torch.compile the
+functions are operators of PyTorch (`torch.ops.partita`), which it does not split. Errors are those of `partita`, the same on every rank.
 """
 
+import sys
 from typing import TYPE_CHECKING, Any
 
+from .. import _documents
 from ._arrays import fft, irfft, matmul, redistribute, rfft
 from ._collectives import (
     all_gather,
@@ -49,4 +50,13 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from . import _dtensor
 
+    _documents.complete(_dtensor, [name], _tensors)
     return getattr(_dtensor, name)
+
+
+_tensors = {
+    "x": ("Tensor", "This rank's tensor."),
+    "source": ("Layout", "The layout of the array of which `x` is this rank's part."),
+    "destination": ("Layout or distribution", "The distribution of the result; unset: that of the input."),
+}
+_documents.complete(sys.modules[__name__], __all__, _tensors)

@@ -1,8 +1,7 @@
-"""Distributed arrays of tensors: redistribution, Fourier transforms, products.
+"""Distributed arrays as tensors: redistribution, Fourier transforms, products.
 
-A tensor is this rank's part; how it lies in the whole, a layout says (`partita.Layout`: a distribution, the global shape, the
-number of ranks). Of a replicated array that is differentiated by, each rank's gradient is a share: the sum over the ranks is the
-whole.
+A tensor is this rank's part, and a layout (`partita.Layout`: a distribution, the global shape, the number of ranks) describes the
+distributed array. For a replicated array each rank's gradient is a share; the sum over ranks is the gradient.
 """
 
 from __future__ import annotations
@@ -38,16 +37,16 @@ def _part(x: Tensor, layout: int, context: int, dtype: Optional[torch.dtype] = N
 
 
 def _whole(gradient: Tensor, layout: int, context: int) -> Tensor:
-    """Shares of replicas, added up on each."""
+    """The shares of replicas, added up on each."""
     if not layout_at(layout).is_replicated:
         return gradient
     return _redistribute(gradient, context, number_of_layout(as_partial(layout_at(layout))), layout)
 
 
 def _share(gradient: Tensor, layout: int, context: int) -> Tensor:
-    """Of replicas the first one's share is the whole, and others have none: exact, and nothing moves.
+    """The first replica has the whole as its share, the others have zero: exact, without communication.
 
-    All ranks have a graph behind it: where one had none, it would not come to what the others do together.
+    All ranks have a graph for it: a rank without one would not take part in the collectives of the others.
     """
     if is_first_replica(layout_at(layout), context_of(context).rank):
         return gradient
@@ -55,7 +54,7 @@ def _share(gradient: Tensor, layout: int, context: int) -> Tensor:
 
 
 def _of_gradient(layout: int) -> int:
-    """How the gradient of an array lies: of contributions each has that of the sum."""
+    """The layout of an array's gradient: each contribution has the gradient of the sum."""
     return layout if layout_at(layout).partial is None else number_of_layout(as_replicated(layout_at(layout)))
 
 
@@ -90,7 +89,13 @@ _redistribute = operator(
 
 @collective
 def redistribute(context: Context, x: Tensor, source: _core.Layout, destination: Destination) -> Tensor:
-    """This rank's part of the array in another distribution: any into any, uneven, replicated and partial ones."""
+    """This rank's part of the array in another distribution. Collective.
+
+    Parameters
+    ----------
+    destination : Layout or distribution
+        The layout of the result.
+    """
     check_part("redistribute", x.shape, source, context.rank, context.size)
     to = layout_of(destination, source.shape, context.size)
     return _redistribute(x, number_of(context), number_of_layout(source), number_of_layout(to))
@@ -175,9 +180,12 @@ def fft(
     context: Context, x: Tensor, source: _core.Layout, destination: Optional[Destination] = None, *,
     axes: Optional[Sequence[int]] = None, norm: Optional[str] = None, inverse: bool = False,
 ) -> Tensor:  # fmt: skip
-    """This rank's part of the Fourier transform over several axes, all by default, of complex or real numbers.
+    """This rank's part of the Fourier transform of complex or real numbers. Collective.
 
-    `destination`: how the result is distributed, by default as the operand. `norm`: 'backward', 'ortho' or 'forward', as of NumPy.
+    Parameters
+    ----------
+    inverse : bool, default False
+        Compute the inverse.
     """
     return _transformed(context, x, source, destination, axes, norm, "c2c", inverse)
 
@@ -187,7 +195,7 @@ def rfft(
     context: Context, x: Tensor, source: _core.Layout, destination: Optional[Destination] = None, *,
     axes: Optional[Sequence[int]] = None, norm: Optional[str] = None,
 ) -> Tensor:  # fmt: skip
-    """The transform of real numbers: half the spectrum along the last of the axes. As `fft`."""
+    """The transform of real numbers: half the spectrum along the last of the axes. Collective."""
     return _transformed(context, x, source, destination, axes, norm, "r2c")
 
 
@@ -196,7 +204,13 @@ def irfft(
     context: Context, x: Tensor, source: _core.Layout, destination: Optional[Destination] = None, *,
     axes: Optional[Sequence[int]] = None, norm: Optional[str] = None, last_length: Optional[int] = None,
 ) -> Tensor:  # fmt: skip
-    """The inverse of `rfft`, to `last_length` samples along the last of the axes, by default the even number."""
+    """The inverse of `rfft`. Collective.
+
+    Parameters
+    ----------
+    last_length : int, optional
+        Samples along the last of the axes; unset: the even number.
+    """
     return _transformed(context, x, source, destination, axes, norm, "c2r", True, last_length)
 
 
@@ -204,7 +218,7 @@ def irfft(
 
 @functools.lru_cache(maxsize=64)
 def _options(transpose_a: bool, transpose_b: bool, epilogue: str, reduce_dtype: str) -> _core.MatmulOptions:
-    """`reduce_dtype`: empty where sums travel as they are."""
+    """The library's options; an empty `reduce_dtype` means the dtype of the sums."""
     op_a, op_b = ("transpose" if transposed else "none" for transposed in (transpose_a, transpose_b))
     return _core.MatmulOptions(op_a=op_a, op_b=op_b, epilogue=epilogue, reduce_dtype=reduce_dtype or None, heap=False)
 
@@ -269,9 +283,9 @@ def _call_epilogue(
     a: Tensor, b: Tensor, bias: Optional[Tensor], context: int, layout_a: int, layout_b: int, layout_bias: int, destination: int,
     transpose_a: bool, transpose_b: bool, reduce_dtype: str, activation: str, keeps: bool,
 ) -> Tuple[Tensor, Tensor]:  # fmt: skip
-    """The result, and what the activation was made of, where its derivative needs that and somebody `keeps` it.
+    """The result, and the input of the activation if `keeps` is set because a derivative needs it.
 
-    The library's bias has a number a row, and PyTorch's a column, so that D^T = op(B)^T op(A)^T is what is made, in D's memory.
+    The library's bias has one number per row, and PyTorch's one per column, so D^T = op(B)^T op(A)^T is computed, in D's memory.
     """
     among, a, b = context_of(context), plain(a), plain(b)
     result, before = map(fresh, _epilogue_results(a, context, destination, activation, keeps))
@@ -313,7 +327,7 @@ def _keep_epilogue(ctx: Any, inputs: Tuple[Any, ...], output: Tuple[Tensor, Tens
 
 
 def _epilogue_gradients(ctx: Any, gradient: Optional[Tensor], of_before: Optional[Tensor]) -> Tuple[Any, ...]:
-    """Those of the product by what passes the activation."""
+    """The gradients of the product, from those that pass the activation."""
     a, b, result, before = ctx.saved_tensors
     context, layout_a, layout_b, layout_bias, destination, *how, activation, keeps = ctx.arguments
     given = gradient
@@ -331,7 +345,7 @@ def _epilogue_gradients(ctx: Any, gradient: Optional[Tensor], of_before: Optiona
 
 
 def _of_columns(given: Tensor, destination: int, layout_bias: int, context: int) -> Tensor:
-    """This rank's share of the sums over rows, where the bias has it."""
+    """This rank's share of the sums over rows, with the layout of the bias."""
     sums, bias = given.sum(0), layout_at(layout_bias)
     if sums.shape == bias.local_shape(context_of(context).rank):
         return sums
@@ -347,7 +361,7 @@ def matmul_in_layout(
     transposed: Tuple[bool, bool], reduce_dtype: Optional[torch.dtype], bias: Optional[Tensor] = None,
     of_bias: Optional[_core.Layout] = None, activation: Optional[str] = None,
 ) -> Tensor:  # fmt: skip
-    """What has been checked. `of_bias`: of a vector for the columns of D, whole on every rank, or cut as they are."""
+    """The product of checked operands. `of_bias`: the layout of a vector for the columns of D, complete on every rank, or distributed as they are."""
     numbers = [number_of_layout(one) for one in (layout_a, layout_b, to)]
     reduced = "" if reduce_dtype is None else dtype_name(reduce_dtype)
     if bias is None and activation is None:
@@ -365,31 +379,34 @@ def matmul(
     destination: Optional[Destination] = None, *, transpose_a: bool = False, transpose_b: bool = False,
     bias: Optional[Tensor] = None, activation: Optional[str] = None, reduce_dtype: Optional[torch.dtype] = None,
 ) -> Tensor:  # fmt: skip
-    """This rank's part of the product of two matrices, of any distributions, with an epilogue.
+    """This rank's part of the product of two matrices in any distributions, with an epilogue. Collective.
 
     Parameters
     ----------
     a, b : Tensor
-        This rank's parts, of one dtype.
+        This rank's parts, with one dtype.
     layout_a, layout_b : Layout
+        The layouts of the operands.
     destination : Layout or distribution, optional
-        How the product lies; by default as `a`.
+        The distribution of the product; unset: that of `a`.
+    transpose_a, transpose_b : bool, default False
+        Transpose the operand.
     bias : Tensor, optional
-        A number for each column of the product, the whole of it on every rank; a rank's gradient is a share.
+        One number per column of the product, complete on every rank; a rank's gradient is a share.
     activation : {'relu', 'gelu'}, optional
-        Of the product with its bias; gelu in its form with tanh.
+        Applied after the bias; gelu is the form with tanh.
     reduce_dtype : torch.dtype, optional
-        In which ranks of GPUs send each other sums that several of them make, forward and backward, as of `partita.matmul`: by default
-        the sums' own; or the operands', which is half the bytes of 16 bits.
+        Dtype of partial sums exchanged between the ranks of GPUs, forward and backward, as for `partita.matmul`. Unset: that of the sums;
+        the dtype of 16-bit operands halves the bytes.
     """
     check_activation("matmul", activation)
     check_part("matmul", a.shape, layout_a, context.rank, context.size)
     check_part("matmul", b.shape, layout_b, context.rank, context.size)
     if a.dtype != b.dtype:
-        raise ArgumentError(f"matmul: {a.dtype} and {b.dtype}")
+        raise ArgumentError(f"matmul: the dtypes {a.dtype} and {b.dtype} differ or are not supported")
     to = of_product(layout_a, layout_b, destination, transpose_a, transpose_b)
     if bias is not None and (bias.shape != to.shape[1:] or bias.dtype != a.dtype):
-        raise ArgumentError(f"matmul: a bias of {bias.dtype} and shape {tuple(bias.shape)}, where {to} is of {a.dtype}")
+        raise ArgumentError(f"matmul: the bias has dtype {bias.dtype} and shape {tuple(bias.shape)}, but {to} has dtype {a.dtype}")
     return matmul_in_layout(
         context, a, b, layout_a, layout_b, to, (transpose_a, transpose_b), reduce_dtype, bias, None, activation
     )

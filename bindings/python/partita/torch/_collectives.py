@@ -1,7 +1,7 @@
 """Collectives of tensors, with derivatives.
 
-Parts of several ranks stand one after the other along dimension 0. What `counts` say is the same on all ranks. Reductions:
-those of `partita`; derivatives are of sums, and for `all_reduce` of 'min', 'max' and 'product', too.
+Parts of several ranks are concatenated along dimension 0. `counts` must be equal on all ranks. Derivatives are defined for sums, and for
+`all_reduce` also with 'min', 'max' and 'product'.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ._operators import collective, like, number_of, only_sums, operator, pairwi
 
 
 def _rows(x: Tensor, rows: int) -> Tensor:
-    """A new tensor of so many rows."""
+    """A new tensor with this number of rows."""
     return x.new_empty((rows, *x.shape[1:]))
 
 
@@ -179,7 +179,7 @@ _send_receive = operator("send_receive", _call_send_receive, lambda x, context, 
 
 
 def _mirrored(x: Tensor, context: int) -> Tensor:
-    """Of rank size - 1 - rank."""
+    """The tensor of rank size - 1 - rank."""
     among = context_of(context)
     other = among.size - 1 - among.rank
     return x if other == among.rank else _send_receive(x, context, other, other, _mirror_tag, list(x.shape))
@@ -189,7 +189,7 @@ _mirror_tag = -1  # none of the caller's
 
 
 def _scan_back(gradient: Tensor, shape: Tuple[int, ...], context: int, reduction: str, exclusive: bool) -> Tensor:
-    """Sums over the ranks from this one on: those up to it, in the mirror."""
+    """Sums over the ranks from this one on, computed as a scan in mirrored order."""
     only_sums("scan", reduction)
     return _mirrored(_scan(_mirrored(gradient, context), context, "sum", exclusive), context)
 
@@ -220,7 +220,7 @@ def _all_reduce_gradients(ctx, gradient):  # type: ignore[no-untyped-def]
         rows = _all_gather(x[None], context, [])
         others = torch.cat([rows[: among.rank], rows[among.rank + 1 :]])
         return whole * others.prod(0).conj(), None, None
-    raise UnsupportedError(f"all_reduce: there is no derivative of the reduction {reduction!r}")
+    raise UnsupportedError(f"all_reduce: the reduction {reduction!r} has no derivative")
 
 
 _all_reduce.differentiate(_all_reduce_gradients, _keep_all)
@@ -230,40 +230,43 @@ _all_reduce.differentiate(_all_reduce_gradients, _keep_all)
 
 
 def _uneven(what: str, counts: Optional[Sequence[int]], context: Context, rows: int) -> Tuple[int, ...]:
-    """The counts that were given, which are looked at; none of equal parts, so that nobody has to compare them."""
+    """The checked counts; empty for equal parts, which need no comparison between ranks."""
     parts = counts_of(what, counts, context.size, rows)
     return () if counts is None else parts
 
 
 @collective
 def all_reduce(context: Context, x: Tensor, reduction: str = "sum", *, shared: bool = False) -> Tensor:
-    """All tensors joined, on every rank, the same bits.
+    """Reduce the tensors of all ranks, with the same bits on every rank. Collective.
 
-    `shared`, of sums: the result counts as one value that all ranks have, whose gradient they all have, too. Backward it passes as
-    it is then, and nothing moves. By default each rank's result counts by itself: gradients are added up.
+    Parameters
+    ----------
+    shared : bool, default False
+        For sums: the result counts as one value that all ranks share, and so does its gradient, which backward passes unchanged, without
+        communication. By default each rank's result counts separately, and gradients are added.
     """
     if not shared:
         return _all_reduce(x, number_of(context), reduction)
     if reduction != "sum":
-        raise ArgumentError(f"all_reduce: shared, and the reduction {reduction}; it is of sums")
+        raise ArgumentError(f"all_reduce: shared requires the reduction sum, got {reduction}")
     return _shared_sum(x, number_of(context))
 
 
 @collective
 def reduce(context: Context, x: Tensor, reduction: str = "sum", *, root: int = 0) -> Tensor:
-    """All tensors joined, on the root; zeros elsewhere."""
+    """Reduce the tensors of all ranks on the root; zeros elsewhere. Collective."""
     return _reduce(x, number_of(context), reduction, check_root("reduce", root, context.size))
 
 
 @collective
 def broadcast(context: Context, x: Tensor, *, root: int = 0) -> Tensor:
-    """The root's tensor, on every rank. Of the others only shape and dtype count, which must be the root's."""
+    """The root's tensor, on every rank. Collective. Shape and dtype must be equal on all ranks."""
     return _broadcast(x, number_of(context), check_root("broadcast", root, context.size))
 
 
 @collective
 def gather(context: Context, x: Tensor, *, counts: Optional[Sequence[int]] = None, root: int = 0) -> Tensor:
-    """The tensors of all ranks, on the root, of `counts[rank]` rows if they differ; no rows elsewhere. A number is one row."""
+    """Concatenate the tensors of all ranks on the root; no rows elsewhere. A number is one row. Collective."""
     x = torch.atleast_1d(x)
     rows = counts_of("gather", counts, context.size, rows_of("gather", x.shape) * context.size)
     return _gather(x, number_of(context), rows, check_root("gather", root, context.size))
@@ -271,9 +274,9 @@ def gather(context: Context, x: Tensor, *, counts: Optional[Sequence[int]] = Non
 
 @collective
 def scatter(context: Context, x: Tensor, *, counts: Optional[Sequence[int]] = None, root: int = 0) -> Tensor:
-    """This rank's part of the root's tensor, of `counts[rank]` rows if they differ.
+    """This rank's part of the root's tensor. Collective.
 
-    Of the others' tensors only the dtype and the shape behind dimension 0 count; without counts the whole shape.
+    On other ranks only the dtype and the shape after dimension 0 matter; without counts the whole shape.
     """
     rows = counts_of("scatter", counts, context.size, rows_of("scatter", x.shape))
     return _scatter(x, number_of(context), rows, check_root("scatter", root, context.size))
@@ -281,14 +284,14 @@ def scatter(context: Context, x: Tensor, *, counts: Optional[Sequence[int]] = No
 
 @collective
 def all_gather(context: Context, x: Tensor, *, counts: Optional[Sequence[int]] = None) -> Tensor:
-    """The tensors of all ranks, on every rank, of `counts[rank]` rows if they differ. A number is one row."""
+    """Concatenate the tensors of all ranks, on every rank. A number is one row. Collective."""
     x = torch.atleast_1d(x)
     return _all_gather(x, number_of(context), _uneven("all_gather", counts, context, rows_of("all_gather", x.shape) * context.size))
 
 
 @collective
 def reduce_scatter(context: Context, x: Tensor, reduction: str = "sum", *, counts: Optional[Sequence[int]] = None) -> Tensor:
-    """This rank's part of all tensors joined, of `counts[rank]` rows if they differ."""
+    """Reduce the tensors of all ranks and return this rank's part. Collective."""
     rows = _uneven("reduce_scatter", counts, context, rows_of("reduce_scatter", x.shape))
     return _reduce_scatter(x, number_of(context), rows, reduction)
 
@@ -297,9 +300,15 @@ def reduce_scatter(context: Context, x: Tensor, reduction: str = "sum", *, count
 def all_to_all(
     context: Context, x: Tensor, *, send_counts: Optional[Sequence[int]] = None, receive_counts: Optional[Sequence[int]] = None
 ) -> Tensor:
-    """Part q of the tensor of rank p becomes part p of the result of rank q; parts of so many rows, if given."""
+    """Send part q of the tensor to rank q, which receives it as part p, p being this rank. Collective.
+
+    Parameters
+    ----------
+    send_counts, receive_counts : sequence of int, optional
+        Rows of the parts sent to and received from each rank; unset: equal parts.
+    """
     if (send_counts is None) != (receive_counts is None):
-        raise ArgumentError("all_to_all: counts of what is sent and of what is received come together")
+        raise ArgumentError("all_to_all: pass the counts of sent and of received rows together")
     sent = _uneven("all_to_all", send_counts, context, rows_of("all_to_all", x.shape))
     received = _uneven("all_to_all", receive_counts, context, 0)
     return _all_to_all(x, number_of(context), sent, received)
@@ -307,7 +316,13 @@ def all_to_all(
 
 @collective
 def scan(context: Context, x: Tensor, reduction: str = "sum", *, exclusive: bool = False) -> Tensor:
-    """The tensors of the ranks up to this one joined, with this one's or without (then the identity on rank 0)."""
+    """Reduce the tensors of the ranks up to this one. Collective.
+
+    Parameters
+    ----------
+    exclusive : bool, default False
+        Exclude this rank's tensor (rank 0 then gets the identity).
+    """
     return _scan(x, number_of(context), reduction, exclusive)
 
 
@@ -315,8 +330,17 @@ def scan(context: Context, x: Tensor, reduction: str = "sum", *, exclusive: bool
 def send_receive(
     context: Context, x: Tensor, to: int, source: int, *, shape: Optional[Sequence[int]] = None, tag: int = 0
 ) -> Tensor:
-    """The tensor to one rank, and that of another one, of `shape` (by default the same). Backward gradients go the other way.
+    """Send a tensor to one rank and receive one from another; gradients travel in the opposite direction. Not collective.
 
-    Not collective: errors are as those of `partita.send_receive`.
+    Errors are as for `partita.send_receive`.
+
+    Parameters
+    ----------
+    to : int
+        The rank that gets the tensor.
+    source : int
+        The rank from which to receive.
+    shape : sequence of int, optional
+        Shape of the received tensor; unset: that of `x`.
     """
     return _send_receive(x, number_of(context), to, source, tag, list(x.shape if shape is None else shape))

@@ -1,7 +1,7 @@
-"""Between layouts and the DTensor and DeviceMesh of torch.distributed.
+"""Conversions between layouts and the DTensor and DeviceMesh of torch.distributed.
 
-Both say the same of the ranks of one group: what dimension of an array is cut along which axes of a mesh. DTensor cuts uneven
-dimensions otherwise: where the parts differ, that is an UnsupportedError, and `redistribute` after `partita.from_local` helps.
+Both describe which dimensions of an array are distributed over which axes of a mesh. DTensor divides uneven dimensions differently: if the
+parts differ, an UnsupportedError is raised; use `partita.from_local` and `redistribute` instead.
 """
 
 from __future__ import annotations
@@ -21,21 +21,41 @@ def _axes(mesh: DeviceMesh) -> Tuple[str, ...]:
 
 
 def mesh_of(mesh: DeviceMesh) -> _core.Mesh:
-    """The mesh with the axes and the ranks of a DeviceMesh, which must have them in order from 0 on."""
+    """The mesh with the axes and ranks of a DeviceMesh, which must be 0, 1, ... in order. Local.
+
+    Parameters
+    ----------
+    mesh : DeviceMesh
+        The mesh of torch.distributed.
+    """
     ranks = mesh.mesh.flatten().tolist()
     if ranks != list(range(len(ranks))):
-        raise UnsupportedError(f"mesh_of: the ranks of the mesh are {ranks}, and not 0, 1, ...: split the context alike first")
+        raise UnsupportedError(f"mesh_of: the ranks of the mesh are {ranks}, not 0, 1, ...: split the context in the same way first")
     return _core.Mesh(dict(zip(_axes(mesh), mesh.mesh.shape)))
 
 
 def device_mesh(mesh: _core.Mesh, device_type: str = "cpu") -> DeviceMesh:
-    """The DeviceMesh of torch.distributed's default group, which has the ranks of the mesh. Collective."""
+    """The DeviceMesh of torch.distributed's default group with the ranks of the mesh. Collective.
+
+    Parameters
+    ----------
+    mesh : Mesh
+        The mesh.
+    device_type : str, default 'cpu'
+        As for torch.distributed.
+    """
     axes = mesh.axes
     return init_device_mesh(device_type, tuple(axes.values()), mesh_dim_names=tuple(axes))
 
 
 def layout_of(tensor: DTensor) -> _core.Layout:
-    """How a DTensor lies. Local."""
+    """The layout of a DTensor. Local.
+
+    Parameters
+    ----------
+    tensor : DTensor
+        The tensor.
+    """
     mesh = mesh_of(tensor.device_mesh)
     axes = _axes(tensor.device_mesh)
     cut: List[List[str]] = [[] for _ in tensor.shape]
@@ -45,10 +65,10 @@ def layout_of(tensor: DTensor) -> _core.Layout:
             cut[placement.dim].append(axis)
         elif isinstance(placement, Partial):
             if placement.reduce_op != "sum":
-                raise UnsupportedError(f"layout_of: contributions to a {placement.reduce_op}, and not to a sum")
+                raise UnsupportedError(f"layout_of: partial placements must be sums, got {placement.reduce_op}")
             partial.append(axis)
         elif not isinstance(placement, Replicate):
-            raise UnsupportedError(f"layout_of: the placement {placement}")
+            raise UnsupportedError(f"layout_of: the placement {placement} is not supported")
     spec = _core.P(*[names or None for names in cut], partial=partial or None)
     layout = _core.Layout(_core.Partitioned(mesh, spec), tuple(tensor.shape), tensor.device_mesh.size())
     _check_parts("layout_of", layout, tensor.device_mesh, tensor.placements)
@@ -56,15 +76,15 @@ def layout_of(tensor: DTensor) -> _core.Layout:
 
 
 def _check_parts(what: str, layout: _core.Layout, mesh: DeviceMesh, placements: Sequence[Placement]) -> None:
-    """That both cut alike, on all ranks: the same error on all."""
+    """UnsupportedError, the same on all ranks, if the two divide the array differently."""
     for rank in range(layout.ranks):
         ours, theirs = tuple(layout.local_shape(rank)), _cut(layout.shape, mesh, placements, rank)
         if ours != theirs:
-            raise UnsupportedError(f"{what}: {layout} has a part of {ours} on rank {rank}, and DTensor of {theirs}")
+            raise UnsupportedError(f"{what}: {layout} has a part of shape {ours} on rank {rank}, but DTensor's has {theirs}")
 
 
 def _cut(shape: Sequence[int], mesh: DeviceMesh, placements: Sequence[Placement], rank: int) -> Tuple[int, ...]:
-    """The shape of a rank's part, as DTensor cuts it: in parts of the largest size, as long as there are some."""
+    """The shape of a rank's part, as DTensor divides: into parts of the largest size as long as elements remain."""
     found = list(shape)
     places = (mesh.mesh == rank).nonzero()[0].tolist()
     for size, place, placement in zip(mesh.mesh.shape, places, placements):
@@ -75,7 +95,13 @@ def _cut(shape: Sequence[int], mesh: DeviceMesh, placements: Sequence[Placement]
 
 
 def from_dtensor(tensor: DTensor) -> Tuple[Tensor, _core.Layout]:
-    """This rank's part of a DTensor, which autograd follows, and how the whole lies. Local."""
+    """This rank's part of a DTensor, tracked by autograd, and the layout of the whole. Local.
+
+    Parameters
+    ----------
+    tensor : DTensor
+        The tensor.
+    """
     return tensor.to_local(), layout_of(tensor)
 
 
@@ -91,7 +117,7 @@ def _placements(layout: _core.Layout, mesh: DeviceMesh) -> List[Placement]:
     for dimension, names in enumerate(rule.spec.dimensions):
         places = [_axes(mesh).index(name) for name in names]
         if places != sorted(places):
-            raise UnsupportedError(f"to_dtensor: dimension {dimension} is cut along {list(names)}, which DTensor cuts in the mesh's order")
+            raise UnsupportedError(f"to_dtensor: dimension {dimension} is distributed over {list(names)}, which DTensor orders as in the mesh")
         for place in places:
             placements[place] = Shard(dimension)
     for name in rule.spec.partial:
@@ -102,7 +128,12 @@ def _placements(layout: _core.Layout, mesh: DeviceMesh) -> List[Placement]:
 def to_dtensor(x: Tensor, layout: _core.Layout, mesh: Optional[DeviceMesh] = None) -> Any:
     """The DTensor of which `x` is this rank's part, without a copy. Local.
 
-    `mesh` is that of torch.distributed's ranks; by default one axis with all of them.
+    Parameters
+    ----------
+    layout : Layout
+        The layout of the whole array.
+    mesh : DeviceMesh, optional
+        A mesh of torch.distributed's ranks; unset: one axis with all of them.
     """
     if mesh is None:
         mesh = init_device_mesh(x.device.type, (layout.ranks,))

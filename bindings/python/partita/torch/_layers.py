@@ -1,7 +1,7 @@
-"""Linear layers whose weights are spread over ranks, with the sequence spread between them.
+"""Linear layers with weights distributed over ranks, and the sequence distributed between layers.
 
-As in Megatron-LM (Shoeybi et al. 2019, arXiv:1909.08053; sequence parallelism: Korthikanti et al. 2022, arXiv:2205.05198). The
-gathers and scatters of activations are parts of the products, forward and backward, which run while pieces move.
+As in Megatron-LM (Shoeybi et al. 2019, arXiv:1909.08053; sequence parallelism: Korthikanti et al. 2022, arXiv:2205.05198). Gathers and
+scatters of activations are part of the products, forward and backward, and overlap with them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ._operators import collective
 
 
 class _Shared(torch.autograd.Function):
-    """One value that all ranks have: it passes, and backward the gradients of all ranks are added up."""
+    """A value that all ranks share: forward passes it unchanged, backward adds up the gradients of all ranks."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, context: Context) -> Tensor:
@@ -42,14 +42,14 @@ def _shared(x: Tensor, context: Context) -> Tensor:
 
 
 def _activated(x: Tensor, activation: Optional[str]) -> Tensor:
-    """What the epilogue of a product does."""
+    """The activation of a product's epilogue."""
     if activation == "relu":
         return functional.relu(x)
     return functional.gelu(x, approximate="tanh") if activation == "gelu" else x
 
 
 class _ParallelLinear(nn.Module):
-    """y = f(x W^T + b). `axis`: the dimension of W that is cut, in parts of Slab."""
+    """y = f(x W^T + b). `axis`: the dimension of W that is distributed, in parts of Slab."""
 
     def __init__(
         self, context: Context, axis: int, in_features: int, out_features: int, bias: bool, activation: Optional[str],
@@ -68,9 +68,9 @@ class _ParallelLinear(nn.Module):
 
     @collective
     def reset_parameters(self) -> None:
-        """As nn.Linear draws them, each rank its part, and what all ranks have the same on all. Collective.
+        """Initialise as nn.Linear does, each rank its part, and shared parameters equally on all ranks. Collective.
 
-        Of the device `meta` they have no numbers: `to_empty` first.
+        On the device `meta` there are no values: call `to_empty` first.
         """
         seed = broadcast(self.context, torch.randint(1 << 62, (1,), device="cpu"))
         bound = 1 / math.sqrt(self.in_features) if self.in_features else 0
@@ -85,7 +85,7 @@ class _ParallelLinear(nn.Module):
 
     @torch.no_grad()
     def take(self, whole: nn.Linear) -> None:
-        """The parts of a layer that is there whole on every rank. Local."""
+        """Copy this rank's parts from a layer that is complete on every rank. Local."""
         own = [torch.as_tensor(self.layout.indices(axis, self.context.rank)) for axis in (0, 1)]
         self.weight.copy_(whole.weight[own[0]][:, own[1]])
         if self.bias is not None and whole.bias is not None:
@@ -100,7 +100,7 @@ class _ParallelLinear(nn.Module):
 
     @property
     def _reduced(self) -> torch.dtype:
-        """In which sums go from rank to rank."""
+        """The dtype of sums exchanged between ranks."""
         return self.weight.dtype if self.reduce_dtype is None else self.reduce_dtype
 
     def _check_tokens(self, x: Tensor) -> None:
@@ -108,19 +108,19 @@ class _ParallelLinear(nn.Module):
             raise ArgumentError(f"{type(self).__name__}: expected x of [tokens, ..., features], got shape {tuple(x.shape)}")
 
     def _rows(self, x: Tensor, layout: _core.Layout) -> Tensor:
-        """As a matrix, which must be this rank's part."""
+        """The input as a matrix, checked to be this rank's part."""
         rows = x.reshape(math.prod(x.shape[:-1]), x.shape[-1])
         check_part(type(self).__name__, rows.shape, layout, self.context.rank, self.context.size)
         if rows.dtype != self.weight.dtype:
-            raise ArgumentError(f"{type(self).__name__}: tokens of {rows.dtype}, and weights of {self.weight.dtype}")
+            raise ArgumentError(f"{type(self).__name__}: the tokens are {rows.dtype}, but the weights {self.weight.dtype}")
         return rows
 
     def _tokens_of(self, rank: int, tokens: int) -> int:
-        """Its part of them, as Slab(0) cuts."""
+        """A rank's number of tokens, as Slab(0) distributes them."""
         return int(_core.Layout(_core.Slab(0), (tokens,), self.context.size).local_shape(rank)[0])
 
     def _of_tokens(self, tokens: int, others: int, features: int) -> _core.Layout:
-        """Of a matrix of `others` rows for each token, whose tokens are cut as Slab(0) does."""
+        """The layout of a matrix with `others` rows per token, with tokens distributed as by Slab(0)."""
         size, shape = self.context.size, (tokens * others, features)
         if others == 1 or tokens % size == 0:
             return _core.Layout(_core.Slab(0), shape, size)
@@ -129,24 +129,27 @@ class _ParallelLinear(nn.Module):
 
 
 class ColumnParallelLinear(_ParallelLinear):
-    """A linear layer with its outputs spread over the ranks. Collective.
+    """A linear layer with its outputs distributed over the ranks. Collective.
+
+    ``forward(x, tokens=None)`` returns [tokens of all ranks, ..., outputs of this rank]. `tokens` is the length of dimension 0 over all
+    ranks, distributed as by Slab(0); unset: that of this rank times the number of ranks.
 
     Parameters
     ----------
-    context : Context
     in_features, out_features : int
-        Of the whole layer. Each rank has the outputs of its part of Slab(0), even or not, and their bias.
+        Of the whole layer. Each rank has the outputs of its part of Slab(0), even or uneven, and their bias.
+    bias : bool, default True
+        Add a bias.
     activation : {'relu', 'gelu'}, optional
-        Of what comes out, made with the product, as the bias is; gelu in its form with tanh.
+        Applied within the product, as is the bias; gelu is the form with tanh.
     sequence_parallel : bool
-        x is this rank's tokens, [its tokens, ..., in], and what is gathered of the others' moves while products are made; backward
-        gradients are scattered in the same way. False: x is the same on all ranks, [tokens, ..., in], and counts once.
+        x is this rank's tokens, [its tokens, ..., in], and those of the other ranks are gathered during the products; backward
+        scatters gradients in the same way. False: x is equal on all ranks, [tokens, ..., in], and counts once.
     reduce_dtype : torch.dtype, optional
-        Of sequence_parallel on GPUs: in which sums go from rank to rank (here those of gradients). By default that of the weights, as by
-        torch.distributed; torch.float32 for weights of 16 bits rounds them once less, and is twice the bytes.
-
-    `forward(x, tokens=None)` gives [tokens of all ranks, ..., outputs of this rank]. `tokens`: the length of dimension 0 over all
-    ranks, cut as Slab(0) does; by default that of this rank times the ranks.
+        For sequence_parallel on GPUs: dtype of sums exchanged between ranks (here of gradients). Unset: that of the weights, as in
+        torch.distributed. For 16-bit weights torch.float32 rounds once less and doubles the bytes.
+    device, dtype : optional
+        As for torch.nn.Linear.
     """
 
     @collective
@@ -174,23 +177,26 @@ class ColumnParallelLinear(_ParallelLinear):
 
 
 class RowParallelLinear(_ParallelLinear):
-    """A linear layer with its inputs spread over the ranks, as `ColumnParallelLinear` leaves them. Collective.
+    """A linear layer with its inputs distributed over the ranks, as the outputs of `ColumnParallelLinear`. Collective.
+
+    ``forward(x)`` takes [tokens of all ranks, ..., inputs of this rank].
 
     Parameters
     ----------
-    context : Context
     in_features, out_features : int
-        Of the whole layer. Each rank has the inputs of its part of Slab(1), even or not. The bias is the same on all ranks, and so
+        Of the whole layer. Each rank has the inputs of its part of Slab(1), even or uneven. The bias is equal on all ranks, and so
         is its gradient.
+    bias : bool, default True
+        Add a bias.
     activation : {'relu', 'gelu'}, optional
-        As of `ColumnParallelLinear`.
+        As for `ColumnParallelLinear`.
     sequence_parallel : bool
-        y is this rank's tokens, [its tokens, ..., out]: sums are scattered while products are made; backward gradients are
-        gathered in the same way. False: y is the same on all ranks, and counts once.
+        y is this rank's tokens, [its tokens, ..., out]: sums are scattered during the products; backward gathers gradients in the same
+        way. False: y is equal on all ranks, and counts once.
     reduce_dtype : torch.dtype, optional
-        As of `ColumnParallelLinear`; here those of y.
-
-    `forward(x)` takes [tokens of all ranks, ..., inputs of this rank].
+        As for `ColumnParallelLinear`; here for the sums of y.
+    device, dtype : optional
+        As for torch.nn.Linear.
     """
 
     @collective

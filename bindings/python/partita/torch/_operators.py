@@ -35,7 +35,7 @@ def _in_programs(function: Function, called: Callable[..., Any]) -> Function:
 
 
 def _naming_no_tensors(function: Function) -> _calls.Meaning:
-    """What is raised where an argument is no tensor: a TypeError, whatever that does to the function on its way."""
+    """A TypeError if an argument is not a tensor, whatever error it causes inside the function."""
     signature = inspect.signature(function)
     tensors = [name for name, one in signature.parameters.items() if one.annotation == "Tensor"]
 
@@ -151,7 +151,7 @@ def _refuse_tangents(name: str, tensors: List[Tensor]) -> None:
     for one in tensors:
         # Of a tensor that transforms have wrapped it may be one further in that has a tangent.
         if torch._C._functorch.is_functorch_wrapped_tensor(one) or _forward_ad.unpack_dual(one).tangent is not None:
-            raise UnsupportedError(f"{name}: there is no derivative in forward mode (torch.func.jvp, forward_ad)")
+            raise UnsupportedError(f"{name}: forward-mode derivatives (torch.func.jvp, forward_ad) are not supported")
 
 
 _ordinary = (Tensor, torch.nn.Parameter)
@@ -208,4 +208,4 @@ def _gradient_by(backward: Backward) -> Gradients:
 
 def only_sums(what: str, reduction: str) -> None:
     if reduction != "sum":
-        raise UnsupportedError(f"{what}: there is no derivative of the reduction {reduction!r}, but of 'sum'")
+        raise UnsupportedError(f"{what}: the reduction {reduction!r} has no derivative; only 'sum' has one")

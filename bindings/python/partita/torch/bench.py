@@ -1,4 +1,4 @@
-"""What calls and layers of PyTorch take: beside torch.distributed and DTensor (gloo, on GPUs NCCL), in the same run.
+"""The time of calls and layers of PyTorch, compared with torch.distributed and DTensor (gloo, on GPUs NCCL), in the same run.
 
     mpirun -n 2 python -m partita.torch.bench                # or: partita bench torch
     python -m partita.torch.bench --device cuda --case '*/layers-large/*'
@@ -207,7 +207,7 @@ def cases(context: Context, device: Optional[str]) -> Iterator[Case]:
     torch.set_num_threads(context.threads)
     gpus = torch.cuda.device_count()
     if device == "cuda" and gpus < context.size:
-        raise UnsupportedError(f"{gpus} GPUs for {context.size} ranks: NCCL, and so the peer, wants one for each")
+        raise UnsupportedError(f"{gpus} GPUs for {context.size} ranks: NCCL, and therefore the peer, needs one per rank")
     with _peer(context):
         if device != "cuda":
             yield from _of_device(context, "cpu")

@@ -1,4 +1,4 @@
-"""Products of tensors that lie spread over GPUs, beside PyTorch's own that hide their transfers ("async-TP"), in turn.
+"""Products of tensors distributed over GPUs, compared with PyTorch's own that hide their transfers ("async-TP"), interleaved.
 
 Sums travel in 16 bits, as PyTorch's do.
 """

@@ -1,4 +1,4 @@
-"""Communicators as groups: a group for each, as each has messages of its own.
+"""Communicators as groups: one group each, since each has separate messages.
 
 A communicator keeps its group as an attribute. Duplicating one is collective, and MPI calls back for each attribute while it
 does: there the group of the duplicate is made, so that messages of the duplicate need no other call of all ranks.
@@ -47,7 +47,7 @@ def _beside(group: Group) -> Group:
 
 
 def _end(group: Group) -> None:
-    """A program that ends by an exception lets nobody wait for it."""
+    """If a program ends by an exception, the other ranks stop waiting for it."""
     error = getattr(sys, "last_value", None)
     if group._context.failed:
         return
@@ -105,7 +105,7 @@ def group_of(comm: Any) -> Group:
     if MPI is None or not isinstance(comm, MPI.Intracomm):
         raise TypeError(f"comm: expected a communicator of mpi4py or a partita.jax.Group, got {comm!r}")
     if comm == MPI.COMM_NULL:
-        raise ArgumentError("comm: COMM_NULL; this rank is not one of the communicator's, or it has been freed")
+        raise ArgumentError("comm: COMM_NULL: this rank is not in the communicator, or it has been freed")
     key = _attribute(MPI)
     found = comm.Get_attr(key)
     if isinstance(found, Group):

@@ -32,11 +32,11 @@ def install(version: str = "0.9") -> None:
         The program has imported the real mpi4jax.
     """
     if version not in _versions:
-        raise ValueError(f"install: version {version!r}; known: {', '.join(_versions)}")
+        raise ValueError(f"install: unknown version {version!r}; known: {', '.join(_versions)}")
     ours = sys.modules[__package__]
     there = sys.modules.get("mpi4jax")
     if there not in (None, ours):
-        raise RuntimeError("install: mpi4jax has been imported already; install before that")
+        raise RuntimeError("install: mpi4jax has already been imported; call install before that")
     _operations.return_tokens = _versions[version]
     sys.modules["mpi4jax"] = ours
     for name, called in _modules.items():

@@ -43,7 +43,7 @@ def _reduction(op: Any) -> str:
     for name, reduction in _reductions.items():
         if op == getattr(MPI, name):
             return reduction
-    raise UnsupportedError(f"op: only {', '.join(_reductions)} of MPI's operations")
+    raise UnsupportedError(f"op: supported are MPI's operations {', '.join(_reductions)}")
 
 
 def _number(what: str, given: Any) -> int:
@@ -67,21 +67,21 @@ def _slices(what: str, x: Any, group: Group) -> Any:
 
 
 def allreduce(x: Any, op: Any, *, comm: Any = None, token: Any = _none) -> Any:
-    """All arrays joined, on every rank. In reverse a sum hands every rank's cotangent on as it is, as mpi4jax does."""
+    """The arrays of all ranks reduced, on every rank. The reverse of a sum passes every rank's cotangent unchanged, as mpi4jax does."""
     reduction = _reduction(op)
     found = collectives.all_reduce(jnp.asarray(x), reduction, shared=reduction == "sum", group=group_of(comm))
     return _with_token(token, found)
 
 
 def reduce(x: Any, op: Any, root: int, *, comm: Any = None, token: Any = _none) -> Any:
-    """All arrays joined, on the root; elsewhere `x`."""
+    """The arrays of all ranks reduced, on the root; elsewhere `x`."""
     group, root, x = group_of(comm), _number("root", root), jnp.asarray(x)
     found = collectives.reduce(x, _reduction(op), root=root, group=group)
     return _with_token(token, found if group.rank == root else x)
 
 
 def scan(x: Any, op: Any, *, comm: Any = None, token: Any = _none) -> Any:
-    """The arrays of the ranks up to this one joined, with this one's."""
+    """The arrays of the ranks up to and including this one, reduced."""
     return _with_token(token, collectives.scan(jnp.asarray(x), _reduction(op), group=group_of(comm)))
 
 
@@ -125,7 +125,7 @@ def _source(source: Any, group: Group) -> int:
     if not _is_any(source, "ANY_SOURCE"):
         return _number("source", source)
     if group.size > 2:
-        raise UnsupportedError("recv: ANY_SOURCE among more than two ranks; say which rank sends")
+        raise UnsupportedError("recv: ANY_SOURCE is not supported with more than two ranks; name the sending rank")
     return group.size - 1 - group.rank
 
 
@@ -162,7 +162,7 @@ def sendrecv(
     """`sendbuf` to rank `dest`, and what rank `source` sends, of the shape of `recvbuf`, at once."""
     group, tag = group_of(comm), _number("sendtag", sendtag)
     if not _is_any(recvtag, "ANY_TAG") and _number("recvtag", recvtag) != tag:
-        raise UnsupportedError(f"sendrecv: two tags, {tag} and {recvtag}; one is for both directions")
+        raise UnsupportedError(f"sendrecv: two different tags, {tag} and {recvtag}, are not supported; use one for both directions")
     peer = _source(source, group)
     found = messages.send_receive(sendbuf, _number("dest", dest), peer, like=recvbuf, tag=tag, group=group)
     _filled(status, peer, tag, found)

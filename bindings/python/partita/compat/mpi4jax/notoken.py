@@ -12,7 +12,7 @@ def _without(call: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(call)
     def called(*given: Any, **named: Any) -> Any:
         if "token" in named:
-            raise TypeError(f"{call.__name__}: calls of notoken take no token")
+            raise TypeError(f"{call.__name__}: calls of notoken do not take a token")
         return call(*given, **named, token=_operations.no_token)
 
     return called

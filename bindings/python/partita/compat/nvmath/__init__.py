@@ -6,7 +6,7 @@
     import nvmath.distributed
     from nvmath.distributed.distribution import Slab
 
-Operands are the local parts of NumPy, CuPy or PyTorch, wherever they lie; results are of the same package. What an option asks
+Operands are the local parts of NumPy, CuPy or PyTorch, in host or device memory; results are of the same package. What an option asks
 for is done or refused by an exception, the same on every rank. What differs, name by name: docs/compat_nvmath.md.
 """
 

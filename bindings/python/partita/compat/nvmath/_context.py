@@ -21,7 +21,7 @@ _backends = ("nvshmem", "nccl")
 
 @dataclass(frozen=True)
 class DistributedContext:
-    """What `initialize` has been told, and the context of Partita's that it has made of it.
+    """The arguments of `initialize`, and the Partita context that it has made.
 
     `nccl_comm` is that context where NCCL is among the backends, else None.
     """
@@ -116,14 +116,14 @@ def initialize(
     Raises
     ------
     TypeError, ValueError
-        A device_id that is no integer, an unknown backend or none, no process group, or one by both of its names.
+        A device_id that is not an integer, an unknown backend or none, no process group, or one by both of its names.
     RuntimeError
         There is a runtime already.
     """
     if process_group is not None and communicator is not None:
-        raise TypeError("process_group and communicator are two names of the same: give one")
+        raise TypeError("process_group and communicator are aliases: pass one of them")
     if get_context() is not None:
-        raise RuntimeError("the distributed runtime has already been initialized: finalize() ends it")
+        raise RuntimeError("the distributed runtime has already been initialized: call finalize() first")
     given = communicator if process_group is None else process_group
     group = _group_of(given)
     wrong: Optional[Exception] = None
@@ -163,7 +163,7 @@ def _settle(partita: Context, group: ProcessGroup, wrong: Optional[Exception]) -
     if (partita.rank, partita.size) != (group.rank, group.nranks):
         raise UnsupportedError(
             f"rank {group.rank} of {group.nranks} in the process group is rank {partita.rank} of {partita.size} for "
-            "Partita, which knows the ranks of MPI, of `partita run` and of its own contexts"
+            "Partita, which supports the ranks of MPI, of `partita run` and of its own contexts"
         )
     partita.barrier()
 
@@ -187,7 +187,7 @@ def finalize() -> None:
 
 
 def _end() -> None:
-    """At exit: where the program has not finalized; one that ends by an exception lets nobody wait for it."""
+    """At exit: if the program has not finalized; if it ends by an exception, the other ranks stop waiting for it."""
     context = get_context()
     if context is None or not context.owned or context.partita.failed:
         return

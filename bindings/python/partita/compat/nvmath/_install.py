@@ -104,7 +104,7 @@ def install(version: str = "1.0") -> None:
     if there is ours:
         return
     if there is not None:
-        raise RuntimeError("install: nvmath.distributed has been imported already; install before that")
+        raise RuntimeError("install: nvmath.distributed has already been imported; call install before that")
     if not _is_there("nvmath"):
         _stand_in_for_nvmath(version)
     # The real one ends programs that ask it for devices where there is no driver.

@@ -49,9 +49,9 @@ def allocate(
     size = math.prod(shape)
     sizes = [size] * context.size if trusted and not make_symmetric else gather_objects(context, size)
     if len(set(sizes)) != 1 and not make_symmetric:
-        raise ValueError(f"symmetric memory is of one size on all ranks, and not {sizes} elements: see make_symmetric")
+        raise ValueError(f"symmetric memory must have one size on all ranks, got {sizes} elements: see make_symmetric")
     if on_host != (context.device == "cpu"):
-        raise ValueError(f"symmetric memory of {package} {'on the host' if on_host else 'on a GPU'}: the runtime's is that of {context.device}")
+        raise ValueError(f"symmetric memory of {package} {'on the host' if on_host else 'on a GPU'}is not available: the runtime uses {context.device}")
     array = on_heap(context, max(sizes), package, dtype)
     return _registered(array, shaped(array.local, shape, axes))
 
@@ -69,7 +69,7 @@ def allocate_symmetric_memory(
 ) -> Any:
     """A tensor with undefined contents, which the ranks of a node see in each other's memory. Collective, blocking.
 
-    It lies on the runtime's GPU; without one, on the host, and is of NumPy or PyTorch.
+It is on the runtime's GPU; without one it is in host memory, and belongs to NumPy or PyTorch.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def allocate_symmetric_memory(
     axes = list(range(len(extents)))
     if isinstance(axis_order, str):
         if axis_order not in ("C", "F"):
-            raise ValueError(f"axis_order: 'C', 'F' or the axes are wanted, and not {axis_order!r}")
+            raise ValueError(f"axis_order: expected 'C', 'F' or a sequence of axes, got {axis_order!r}")
         axes = axes if axis_order == "F" else axes[::-1]
     elif sorted(axis_order) != axes:
         raise ValueError(f"axis_order: {tuple(axis_order)} are not the axes of {extents}")
@@ -120,7 +120,7 @@ def free(tensors: Sequence[Any]) -> None:
     context, addresses = current().partita, [tensor.data_ptr for tensor in tensors]
     for place, tensor in enumerate(tensors):
         if not is_symmetric(tensor) or tensor.data_ptr in addresses[:place]:
-            raise TypeError(f"the tensor of shape {tensor.shape} is not on symmetric memory that belongs to the program")
+            raise TypeError(f"the tensor of shape {tensor.shape} is not symmetric memory allocated by the program")
     context.barrier()  # a rank that cannot free its own has said so, and nothing is freed
     for address in addresses:
         resource_registry.take(address)
@@ -131,7 +131,7 @@ def free(tensors: Sequence[Any]) -> None:
 def free_symmetric_memory(*tensors: Any) -> None:
     """Give memory of `allocate_symmetric_memory`, or of results of it, back. Collective, blocking; in the same order.
 
-    What still refers to it, a view for instance, stays readable, and the memory goes with the last one.
+    What still refers to it, a view for instance, stays readable, and the memory is freed with the last one.
 
     Raises
     ------

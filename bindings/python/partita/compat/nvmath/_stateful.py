@@ -41,7 +41,7 @@ def check_facts(of: str, tensor: Any, facts: Tuple[Any, ...]) -> None:
     for fact, before, after in zip(("package", "data type", "device", "shape"), facts, facts_of(tensor)):
         if before != after:
             kind = TypeError if fact == "package" else ValueError
-            raise kind(f"{of.format(fact)} does not match: {after}, and it was {before}")
+            raise kind(f"{of.format(fact)} does not match: {after}, previously {before}")
 
 
 class Stateful:
@@ -76,13 +76,13 @@ class Stateful:
 
     def _check_valid(self) -> None:
         if not self.valid_state:
-            raise self._invalid(f"the {type(self).__name__} object has been freed, and cannot be used any more")
+            raise self._invalid(f"the {type(self).__name__} object has been freed and cannot be used any more")
 
     def _check_operands(self, what: str) -> None:
         """InvalidState of a freed object, RuntimeError where there are no operands."""
         self._check_valid()
         if self._released:
-            raise RuntimeError(f"{what} cannot be performed {self._released}: {self._reset} gives others")
+            raise RuntimeError(f"{what} cannot be performed {self._released}: set operands with {self._reset}")
 
     def _check_ready(self) -> None:
         self._check_operands("Execution")
@@ -94,7 +94,7 @@ class Stateful:
         require_alike("whether there is an operand is", gather_objects(self._context, tensor is not None))
 
     def free(self) -> None:
-        """Let go of operands and plans. Local: what ranks share goes when all have let go. Nothing to do a second time."""
+        """Release operands and plans. Local: shared memory is freed when all ranks have released it. A second call has no effect."""
         if self.valid_state:
             self.valid_state = False
             self._drop()

@@ -19,7 +19,7 @@ Buffer = Any  # an array of NumPy
 
 
 class ReductionOp(IntEnum):
-    """How elements are joined."""
+    """How elements are reduced."""
 
     SUM = 0
     MIN = 1
@@ -45,11 +45,11 @@ class ProcessGroup(ABC):
 
     @abstractmethod
     def allreduce_buffer(self, array: Buffer, *, op: ReductionOp) -> None:
-        """The arrays of all, joined element by element, in the place of each."""
+        """The arrays of all ranks, reduced element by element, in place."""
 
     @abstractmethod
     def allreduce_object(self, obj: T, *, op: Callable[[T, T], T]) -> T:
-        """The objects of all, joined two at a time by the function."""
+        """The objects of all ranks, reduced pairwise by the function."""
 
     def _context(self, device: str, **options: Any) -> Context:
         """The ranks as Partita has them: by default those that the launcher has started."""
@@ -133,9 +133,9 @@ class TorchProcessGroup(ProcessGroup):
             raise RuntimeError("torch.distributed has not been initialized")
         backend = torch.distributed.get_backend(torch_process_group)
         if backend == "nccl" and device_id == "cpu":
-            raise ValueError("the group's backend, nccl, takes no tensors on the CPU: give it a device_id")
+            raise ValueError("the group's backend, nccl, does not support tensors on the CPU: pass device_id")
         if backend == "mpi" and logger is not None:
-            logger.warning("the group is of MPI: MPIProcessGroup does the same without torch")
+            logger.warning("the group uses MPI: use MPIProcessGroup, which does not need torch")
         self._torch = torch
         self._device_id = device_id
         self._torch_process_group = torch_process_group

@@ -162,14 +162,14 @@ class Tensor:
         return self.tensor
 
     def copy_(self, source: Any, stream_holder: Any = None) -> None:
-        """The elements of another one of the same shape, wherever it lies."""
+        """The elements of another one of the same shape, in any memory."""
         self.tensor[...] = source.to_numpy()
 
     def reshape(self, shape: Sequence[int], *, copy: Optional[bool] = None) -> Any:
         """In another shape; on the same memory, or ValueError, where `copy` is False."""
         seen = type(self)(self.tensor.reshape(tuple(shape)))
         if copy is False and self.size and seen.data_ptr != self.data_ptr:
-            raise ValueError(f"a tensor of shape {self.shape} and strides {self.strides} in shape {tuple(shape)} is a copy")
+            raise ValueError(f"a tensor of shape {self.shape} and strides {self.strides} cannot be reshaped to {tuple(shape)} without a copy")
         return seen
 
     def as_dtype(self, dtype: str) -> Any:

@@ -16,7 +16,7 @@ _TENSOR_TYPES: Dict[str, Type[Tensor]] = {
 def maybe_register_package(package: str) -> None:
     """Nothing to do for a package that is known; ValueError for others."""
     if package not in (*_TENSOR_TYPES, "cuda"):
-        raise ValueError(f"package {package!r} is not known; known: {', '.join(_TENSOR_TYPES)}")
+        raise ValueError(f"unknown package {package!r}; known: {', '.join(_TENSOR_TYPES)}")
 
 
 def wrap_operand(operand: Any) -> Any:

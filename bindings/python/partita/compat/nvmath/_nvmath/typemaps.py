@@ -1,4 +1,4 @@
-"""Names of dtypes beside CUDA's numbers, and their widths in bits."""
+"""Names of dtypes with CUDA's numbers, and their widths in bits."""
 
 from typing import Dict
 

@@ -77,10 +77,10 @@ class Distribution(ABC):
     def _whole_shape(self, rank: int, global_shape: Optional[Sequence[int]]) -> Shape:
         size = current().process_group.nranks
         if not isinstance(rank, int) or not 0 <= rank < size:
-            raise ValueError(f"there is no rank {rank!r} among {size}")
+            raise ValueError(f"rank {rank!r} is not one of the {size} ranks")
         if global_shape is None:
             if not self._bound:
-                raise RuntimeError(f"{self} is bound to no shape: give a global_shape")
+                raise RuntimeError(f"{self} is not bound to a shape: pass global_shape")
             return self._data_global_shape
         whole = tuple(int(extent) for extent in global_shape)
         if self._bound and whole != self._data_global_shape:
@@ -93,19 +93,19 @@ class Distribution(ABC):
     def _bind(self, global_shape: Sequence[int], *, shape: Optional[Sequence[int]] = None) -> Any:
         """Takes a global shape, and this rank's where that is to be compared. Local."""
         if self._bound:
-            raise BindDistributionError(f"{self} is bound already")
+            raise BindDistributionError(f"{self} is already bound")
         whole = tuple(int(extent) for extent in global_shape)
         if self.ndim is not None and len(whole) != self.ndim:
-            raise ValueError(f"{self} has {self.ndim} dimensions, and the shape {whole} {len(whole)}")
+            raise ValueError(f"{self} has {self.ndim} dimensions, but the shape {whole} has {len(whole)}")
         mine = self.shape(current().process_group.rank, whole)
         if shape is not None and tuple(shape) != mine:
-            raise BindDistributionError(f"{self} gives this rank {mine} of {whole}, and not {tuple(shape)}")
+            raise BindDistributionError(f"{self} gives this rank {mine} of {whole}, got {tuple(shape)}")
         self._data_global_shape, self._data_shape, self._bound = whole, mine, True
         return self
 
     def _checked(self, cls: Type[Distribution], ndim: Optional[int]) -> None:
         if cls is Distribution or not (isinstance(cls, type) and issubclass(cls, Distribution)):
-            raise ValueError(f"{cls!r} is no kind of distribution")
+            raise ValueError(f"{cls!r} is not a kind of distribution")
         if ndim is not None and self.ndim is not None and ndim < self.ndim:
             raise ValueError(f"ndim: {self} has {self.ndim} dimensions, and cannot have {ndim}")
 
@@ -152,7 +152,7 @@ def layout_of(what: str, everyone: Sequence[Distribution], parts: List[Shape]) -
     layout = _core.Layout(rule, whole, len(parts))
     for rank, part in enumerate(parts):
         if layout.local_shape(rank) != part:
-            uneven = f"{everyone[0]} gives rank {rank} {layout.local_shape(rank)} of {whole}, and not {part}"
+            uneven = f"{everyone[0]} gives rank {rank} {layout.local_shape(rank)} of {whole}, got {part}"
             if any(part[axis] != whole[axis] for axis in everyone[0]._uncut(dimensions)):
                 raise ValueError(f"{what}: the problem size is inconsistent across processes: {uneven}")
             raise BindDistributionError(f"{what}: {uneven}")

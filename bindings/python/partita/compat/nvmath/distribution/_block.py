@@ -18,7 +18,7 @@ def _integers(what: str, values: Any) -> Tuple[int, ...]:
 
 
 class BlockCyclic(Distribution):
-    """Blocks that are dealt out in turn to the processes of a grid, along each dimension: ScaLAPACK's.
+    """Blocks that are distributed cyclically over the processes of a grid, along each dimension: ScaLAPACK's.
 
     `first_process` are the coordinates of the process that gets the first block.
     """
@@ -32,10 +32,10 @@ class BlockCyclic(Distribution):
         self._process_grid = process_grid
         self._block_sizes = _integers("block_sizes", block_sizes)
         if len(self._block_sizes) != self.ndim:
-            raise ValueError(f"block_sizes: {len(self._block_sizes)} of them on a grid of {self.ndim} dimensions")
+            raise ValueError(f"block_sizes: {len(self._block_sizes)} values for a grid of {self.ndim} dimensions")
         self._first_process = (0,) * self.ndim if first_process is None else _integers("first_process", first_process)
         if not all(0 <= at < extent for at, extent in zip(self._first_process, process_grid.shape)):
-            raise ValueError(f"first_process: {self._first_process} is no place in a grid of shape {process_grid.shape}")
+            raise ValueError(f"first_process: {self._first_process} is not in the grid of shape {process_grid.shape}")
 
     @property
     def process_grid(self) -> ProcessGrid:
@@ -85,7 +85,7 @@ class BlockCyclic(Distribution):
 
     def _suits(self, what: str, dimensions: int, part: Shape) -> None:
         if self.ndim != dimensions:
-            raise ValueError(f"{what}: {self} is none for {dimensions} dimensions")
+            raise ValueError(f"{what}: {self} cannot distribute {dimensions} dimensions")
 
     def _uncut(self, dimensions: int) -> List[int]:
         return [axis for axis, extent in enumerate(self._process_grid.shape) if extent == 1]
@@ -103,15 +103,15 @@ class BlockCyclic(Distribution):
     def _as_slab(self, ndim: int) -> Slab:
         """Where the parts are a Slab's."""
         if not self._is_1d_distribution():
-            raise ConvertDistributionError(f"{self} is no Slab: it is cut along several dimensions")
+            raise ConvertDistributionError(f"{self} is not a Slab: it distributes several dimensions")
         axis = self._process_grid.shape.index(self._process_grid._nranks)
         slab = Slab(axis, ndim)
         if self._bound:
             whole = self._data_global_shape
             if not self._layout(whole).equivalent(Slab(axis, self.ndim)._layout(whole)):
-                raise ConvertDistributionError(f"{self} is no Slab: its parts are other ones")
+                raise ConvertDistributionError(f"{self} is not a Slab: its parts differ")
         elif any(self._first_process) or type(self) is BlockCyclic:
-            raise ConvertDistributionError(f"{self} is no Slab of any shape: it would have to be bound to one")
+            raise ConvertDistributionError(f"{self} is not bound to a shape, so it cannot be converted to a Slab")
         return slab
 
     def to(self, cls: Type[Distribution], /, *, ndim: Optional[int] = None, copy: bool = False) -> Any:
@@ -120,7 +120,7 @@ class BlockCyclic(Distribution):
         dimensions = self.ndim if ndim is None else ndim
         if issubclass(cls, BlockCyclic):
             if cls is BlockNonCyclic and type(self) is BlockCyclic:
-                raise NotImplementedError(f"{self} as a BlockNonCyclic: make one of its grid")
+                raise NotImplementedError(f"{self} cannot be converted to a BlockNonCyclic: construct one from its grid")
             if dimensions > self.ndim:
                 return self._rebound(self._extended(dimensions), dimensions)
             return self.copy() if copy else self

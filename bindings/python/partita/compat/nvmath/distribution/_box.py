@@ -18,11 +18,11 @@ class Box(Distribution):
     def __init__(self, lower: Sequence[int], upper: Sequence[int]) -> None:
         super().__init__()
         if len(lower) != len(upper):
-            raise ValueError(f"Box: lower has {len(lower)} coordinates, and upper {len(upper)}")
+            raise ValueError(f"Box: lower has {len(lower)} coordinates, but upper has {len(upper)}")
         if not all(isinstance(one, int) for one in (*lower, *upper)):
-            raise ValueError(f"Box: coordinates are integers, and not {tuple(lower)}, {tuple(upper)}")
+            raise ValueError(f"Box: coordinates must be integers, got {tuple(lower)}, {tuple(upper)}")
         if any(last <= first for first, last in zip(lower, upper)):
-            raise ValueError(f"Box: upper must be larger than lower in each dimension, and not {tuple(lower)}, {tuple(upper)}")
+            raise ValueError(f"Box: upper must be larger than lower in each dimension, got {tuple(lower)}, {tuple(upper)}")
         self._lower, self._upper = tuple(lower), tuple(upper)
 
     @classmethod
@@ -31,7 +31,7 @@ class Box(Distribution):
         rank = current().process_group.rank
         extents = layout.local_shape(rank)
         if 0 in extents:
-            raise ConvertDistributionError("this rank has nothing, which no Box is")
+            raise ConvertDistributionError("this rank has no elements, which a Box cannot express")
         lower = [int(layout.indices(axis, rank)[0]) for axis in range(len(whole))]
         upper = [first + extent for first, extent in zip(lower, extents)]
         return cls(longer(lower, dimensions, 0), longer(upper, dimensions, 1))._bind(longer(whole, dimensions, 1))
@@ -58,7 +58,7 @@ class Box(Distribution):
     def shape(self, rank: int, global_shape: Optional[Sequence[int]] = None) -> Shape:
         """Of this rank; RuntimeError of others, which only they know."""
         if rank != current().process_group.rank:
-            raise RuntimeError(f"{self} is this process's: only rank {rank} knows its own")
+            raise RuntimeError(f"{self} belongs to this process: the box of rank {rank} is known on that rank only")
         self._whole_shape(rank, global_shape)
         return self.box_shape
 
@@ -85,21 +85,21 @@ class Box(Distribution):
 
     def _suits(self, what: str, dimensions: int, part: Shape) -> None:
         if self.ndim != dimensions:
-            raise ValueError(f"{what}: {self} is none for {dimensions} dimensions")
+            raise ValueError(f"{what}: {self} cannot distribute {dimensions} dimensions")
         if self.box_shape != tuple(part):
-            raise ValueError(f"{what}: a part of shape {tuple(part)} in a box of shape {self.box_shape}")
+            raise ValueError(f"{what}: the part has shape {tuple(part)}, but the box has shape {self.box_shape}")
 
     def _covers(self, what: str, whole: Shape, parts: Sequence[Shape]) -> None:
         elements = sum(math.prod(part) for part in parts)
         if elements != math.prod(whole):
-            raise ValueError(f"{what}: the boxes have {elements} elements, and the global shape that they span, {whole}, {math.prod(whole)}")
+            raise ValueError(f"{what}: the boxes have {elements} elements, but the global shape that they span, {whole}, has {math.prod(whole)}")
 
     def _uncut(self, dimensions: int) -> List[int]:
         return []
 
     def _bind(self, global_shape: Sequence[int], *, shape: Optional[Sequence[int]] = None) -> Box:
         if shape is not None and tuple(shape) != self.box_shape:
-            raise BindDistributionError(f"{self} is of shape {self.box_shape}, and not {tuple(shape)}")
+            raise BindDistributionError(f"{self} has shape {self.box_shape}, got {tuple(shape)}")
         super()._bind(global_shape)
         return self
 
@@ -107,7 +107,7 @@ class Box(Distribution):
         """As a Box of so many dimensions."""
         self._checked(cls, ndim)
         if cls is not Box:
-            raise NotImplementedError(f"{self} as a {cls.__name__}: one process does not know whether it is")
+            raise NotImplementedError(f"{self} cannot be converted to a {cls.__name__}: a single process does not know the other boxes")
         if ndim is not None and ndim > self.ndim:
             return self._rebound(Box(longer(self._lower, ndim, 0), longer(self._upper, ndim, 1)), ndim)
         return self.copy() if copy else self

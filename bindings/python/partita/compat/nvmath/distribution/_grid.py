@@ -37,7 +37,7 @@ class ProcessGrid:
         self._nranks = current().process_group.nranks
         if process_array is not None:
             if layout is not None:
-                raise ValueError("ProcessGrid: a process_array says where each rank is, so there is no layout beside it")
+                raise ValueError("ProcessGrid: layout cannot be combined with process_array, which places each rank")
             if shape is not None and tuple(shape) != tuple(process_array.shape):
                 raise ValueError(f"ProcessGrid: shape {tuple(shape)} and process_array.shape {process_array.shape} differ")
             shape = process_array.shape
@@ -45,13 +45,13 @@ class ProcessGrid:
             raise ValueError("ProcessGrid: a shape or a process_array is needed")
         self._shape = tuple(int(extent) for extent in shape)
         if math.prod(self._shape) != self._nranks:
-            raise ValueError(f"ProcessGrid: {math.prod(self._shape)} places for {self._nranks} processes")
+            raise ValueError(f"ProcessGrid: {math.prod(self._shape)} coordinates for {self._nranks} processes")
         if process_array is None and layout is None:
             if not self._is_1d_distribution():
-                raise ValueError("ProcessGrid: layout must be given where several dimensions are cut")
+                raise ValueError("ProcessGrid: layout is required if several dimensions are distributed")
             layout = ProcessGrid.Layout.ROW_MAJOR
         if layout is not None and not isinstance(layout, ProcessGrid.Layout):
-            raise TypeError(f"ProcessGrid: layout must be a ProcessGrid.Layout, and not {layout!r}")
+            raise TypeError(f"ProcessGrid: layout: expected a ProcessGrid.Layout, got {layout!r}")
         self._layout = layout
         self._process_array = process_array
 

@@ -55,7 +55,7 @@ def _order(specs: List[_Spec]) -> str:
     row_major, column_major = all(one.row_major for one in specs), all(one.column_major for one in specs)
     some = any(one.row_major or one.column_major for one in specs)
     if some and not row_major and not column_major:
-        raise ValueError("the memory layout is inconsistent across processes: C on some of them, and not on others")
+        raise ValueError("the memory layout is inconsistent across processes: C on some of them only")
     return "F" if column_major and not row_major else "C"
 
 

@@ -61,14 +61,14 @@ class Slab(Distribution):
 
     def _suits(self, what: str, dimensions: int, part: Shape) -> None:
         if self._partition_dim >= dimensions or self._ndim not in (None, dimensions):
-            raise ValueError(f"{what}: {self} is none for {dimensions} dimensions")
+            raise ValueError(f"{what}: {self} cannot distribute {dimensions} dimensions")
 
     def _uncut(self, dimensions: int) -> List[int]:
         return [axis for axis in range(dimensions) if axis != self._partition_dim]
 
     def _bind(self, global_shape: Sequence[int], *, shape: Optional[Sequence[int]] = None) -> Slab:
         if self._partition_dim >= len(global_shape):
-            raise ValueError(f"{self} is none for {len(global_shape)} dimensions")
+            raise ValueError(f"{self} cannot distribute {len(global_shape)} dimensions")
         super()._bind(global_shape, shape=shape)
         self._ndim = len(global_shape)
         return self
@@ -88,14 +88,14 @@ class Slab(Distribution):
                 return self._rebound(Slab(self._partition_dim, dimensions), dimensions)
             return self.copy() if copy else self
         if dimensions is None:
-            raise ConvertDistributionError(f"{self} alone does not say how many dimensions there are: give ndim")
+            raise ConvertDistributionError(f"the number of dimensions of {self} is unknown: pass ndim")
         if issubclass(cls, BlockCyclic):
             size = current().process_group.nranks
             grid = ProcessGrid(shape=[size if axis == self._partition_dim else 1 for axis in range(dimensions)])
             return self._rebound(BlockNonCyclic(grid), dimensions)
         if cls is Box and self._bound:
             return Box._of_layout(self._layout(self._data_global_shape), self._data_global_shape, dimensions)
-        raise ConvertDistributionError(f"{self} is no {cls.__name__}: it is bound to no shape")
+        raise ConvertDistributionError(f"{self} is not bound to a shape, so it cannot be converted to a {cls.__name__}")
 
 
 Slab.X, Slab.Y, Slab.Z = Slab(0), Slab(1), Slab(2)

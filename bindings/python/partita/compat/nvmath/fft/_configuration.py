@@ -1,4 +1,4 @@
-"""How a transform is wanted."""
+"""Options of a transform."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ class FFTDirection(IntEnum):
 
 @dataclass
 class FFTOptions:
-    """Which transform, and where its result lies.
+    """The kind of transform, and the distribution of its result.
 
     Attributes
     ----------
     fft_type : 'C2C', 'R2C' or 'C2R', optional
         By default that of the operand: 'C2C' of complex ones, 'R2C' of real ones.
     redistribute : bool
-        Of a Slab: the result lies as the operand; else it is cut along the other one of the first two axes. Of a pair of boxes
+        For a Slab: the result has the operand's distribution; else it is distributed along the other one of the first two axes. Of a pair of boxes
         the second one says it. (`reshape` is its name in 0.8 and 0.9.)
     last_axis_parity : 'even' or 'odd'
         Of 'C2R': whether the result has 2 (m - 1) samples along the last axis, or one more.
@@ -62,7 +62,7 @@ def fft_type_of(dtype: str, wanted: Optional[str]) -> str:
     numbers = dtype.rstrip("0123456789")
     kind = wanted or {"float": "R2C", "complex": "C2C"}.get(numbers)
     if kind is None or (numbers == "complex") != (kind[0] == "C"):
-        raise ValueError(f"dtype {dtype} is none of a {kind or 'Fourier'} transform")
+        raise ValueError(f"dtype {dtype} is not supported by a {kind or 'Fourier'} transform")
     return kind
 
 
@@ -79,5 +79,5 @@ def direction_of(given: Union[FFTDirection, int, str, None], kind: str) -> FFTDi
     else:
         direction = FFTDirection(given)
     if only not in (None, direction):
-        raise ValueError(f"direction: a {kind} transform has no {direction.name.lower()} one")
+        raise ValueError(f"direction: a {kind} transform has no {direction.name.lower()} direction")
     return direction

@@ -15,7 +15,7 @@ def _once(
 ) -> Any:
     given = options_of(FFTOptions, options, "options")
     if given.fft_type not in (None, kind):
-        raise ValueError(f"fft_type: this is the {kind} transform, and not {given.fft_type}")
+        raise ValueError(f"fft_type: expected {kind} for this function, got {given.fft_type}")
     chosen = FFTOptions(kind, given.redistribute, given.last_axis_parity, given.logger, given.blocking)
     with FFT(operand, distribution=distribution, options=chosen, stream=stream) as transform:
         transform.plan(stream=stream)

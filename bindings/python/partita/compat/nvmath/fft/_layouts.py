@@ -17,7 +17,7 @@ Given = Union[Distribution, Tuple[Box, Box]]
 def given_of(distribution: Any, dimensions: int) -> Given:
     """A copy; ValueError or TypeError where it is neither a distribution nor two boxes."""
     if isinstance(distribution, Box):
-        raise ValueError("distribution: two boxes are wanted, of the operand and of the result")
+        raise ValueError("distribution: expected two boxes, of the operand and of the result")
     if isinstance(distribution, Slab):
         slab: Slab = distribution.copy() if distribution.ndim else distribution.to(Slab, ndim=dimensions, copy=True)
         return slab
@@ -55,7 +55,7 @@ def transformed_shape(shape: Shape, kind: str, parity: str) -> Shape:
 def _complement(given: Distribution) -> Distribution:
     slab = given if isinstance(given, Slab) else given.to(Slab)
     if slab.partition_dim > 1:
-        raise ValueError(f"redistribute=False: {slab} is not cut along axis 0 or 1, between which the transform goes")
+        raise ValueError(f"redistribute=False: {slab} does not distribute axis 0 or 1, between which the transform redistributes")
     return Slab(1 - slab.partition_dim, slab.ndim)
 
 
@@ -70,20 +70,20 @@ def settle(specs: List[Spec], redistribute: bool, parity: str) -> Tuple[_core.La
     require_alike("The number of dimensions of the input operand is", [len(one.shape) for one in specs])
     first = specs[0]
     if len(first.shape) not in (2, 3):
-        raise ValueError(f"a distributed FFT is of 2 or 3 dimensions, and not of {len(first.shape)}")
+        raise ValueError(f"a distributed FFT has 2 or 3 dimensions, got {len(first.shape)}")
     require_alike("The operand dtype is", [one.dtype for one in specs])
     require_alike("the package of the operand is", [one.package for one in specs])
     require_alike("the memory space of the operand is", [one.device for one in specs])
     require_alike("options are", [one.options for one in specs])
     boxes = [one.distribution for one in specs if isinstance(one.distribution, tuple)]
     if boxes and len(boxes) != len(specs):
-        raise ValueError("distribution: boxes on some ranks, and a distribution of all on others")
+        raise ValueError("distribution: boxes on some ranks, but one distribution for all ranks on others")
     if boxes:
         source = layout_of("the input boxes", [pair[0] for pair in boxes], [one.shape for one in specs])
         result = layout_of("the output boxes", [pair[1] for pair in boxes], [pair[1].box_shape for pair in boxes])
         wanted = transformed_shape(tuple(source.shape), first.fft_type, parity)
         if tuple(result.shape) != wanted:
-            raise ValueError(f"the output boxes span {tuple(result.shape)}, and the result is of shape {wanted}")
+            raise ValueError(f"the output boxes span {tuple(result.shape)}, but the result has shape {wanted}")
         return source, result
     everyone = [one.distribution for one in specs if isinstance(one.distribution, Distribution)]
     source = layout_of("distribution", everyone, [one.shape for one in specs])

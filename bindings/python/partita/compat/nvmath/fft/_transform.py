@@ -71,7 +71,7 @@ class FFT(Stateful):
     def _spec(self, operand: Any, distribution: Any) -> Spec:
         tensor = wrap_operand(operand)
         if tensor.dtype not in ("float32", "float64", "complex64", "complex128"):
-            raise ValueError(f"there is no transform of dtype {tensor.dtype}")
+            raise ValueError(f"dtype {tensor.dtype} has no transform")
         options = self.options
         return Spec(
             tensor.shape,
@@ -163,7 +163,7 @@ class FFT(Stateful):
         Returns
         -------
         array
-            This rank's part of the result; see the class for where it lies.
+            This rank's part of the result; see the class for its distribution.
         """
         self._check_ready()
         which = direction_of(direction, self.fft_type)
@@ -193,10 +193,10 @@ class FFT(Stateful):
     # --- other operands
 
     def _relaid(self, tensor: Any, distribution: Any) -> None:
-        """The layouts for an operand that lies as the distribution says."""
+        """The layouts for an operand with this distribution."""
         given = self.distribution if distribution is None else given_of(distribution, len(self.global_extents))
         if isinstance(given, tuple) != isinstance(self.distribution, tuple):
-            raise ValueError("the distribution is of another kind than the first one")
+            raise ValueError("the kind of distribution differs from that of the first operand")
         same = given == self.distribution
         if not same and self.fft_type != "C2C":
             raise ValueError(f"the distribution cannot change with a {self.fft_type} transform")
@@ -204,11 +204,11 @@ class FFT(Stateful):
             raise ValueError("the distribution cannot change with redistribute=True")
         first = self._given_first
         if isinstance(given, tuple) and isinstance(first, tuple) and given not in (first, first[::-1]):
-            raise ValueError("the boxes are those of the first operand, in either order")
+            raise ValueError("the boxes must be those of the first operand, in either order")
         wanted = self._first if given == first else self._first[::-1]
         expected = wanted[0].local_shape(self._context.rank)
         if tensor.shape != expected:
-            raise ValueError(f"an operand of shape {expected} is expected, and not {tensor.shape}")
+            raise ValueError(f"expected an operand of shape {expected}, got {tensor.shape}")
 
     @collective
     def reset_operand(self, operand: Any = None, *, distribution: Any = None, stream: Any = None) -> None:

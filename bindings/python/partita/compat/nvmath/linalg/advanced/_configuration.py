@@ -1,4 +1,4 @@
-"""How a product is wanted."""
+"""Options of a product."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ class MatmulOptions:
     result_type : CudaDataType, optional
         Of the result; by default that of C, else of A.
     algo_type : MatmulAlgoType, optional
-        A hint. P2P asks for the method that goes piece by piece, where distributions have one; others go as DEFAULT, and a warning
+        A hint. P2P requests the method that works piece by piece, if the distributions have one; others behave as DEFAULT, and a warning
         is logged.
     result_amax : bool
         Of operands of 8 bits: the largest absolute value of D, over all ranks and before its scale, is returned as 'result_amax'.
     block_scaling : bool
         Only of operands of 8 bits, and UnsupportedError of them.
     sm_count_communication : int, optional
-        UnsupportedError where it is given: nothing of Partita can be told.
+        UnsupportedError if it is given: it has no counterpart in Partita.
     logger : logging.Logger, optional
     blocking : True or 'auto'
     """

@@ -85,7 +85,7 @@ EPILOGUES: Dict[MatmulEpilogue, str] = {
 
 
 class MatmulAlgoType(IntEnum):
-    """cublasMpMatmulAlgoType_t: how transfers go beside products."""
+    """cublasMpMatmulAlgoType_t: how transfers overlap with products."""
 
     DEFAULT = 0
     SPLIT_P2P = 1
@@ -96,7 +96,7 @@ class MatmulAlgoType(IntEnum):
 
 
 def numroc(n: int, nb: int, iproc: int, isrcproc: int, nprocs: int) -> int:
-    """How many of n indices, in blocks of nb dealt out from process `isrcproc` on, are those of process `iproc`."""
+    """How many of n indices, in blocks of nb distributed cyclically from process `isrcproc` on, are those of process `iproc`."""
     place = (iproc - isrcproc) % nprocs
     rounds, rest = divmod(n, nb * nprocs)
     return rounds * nb + min(max(rest - place * nb, 0), nb)

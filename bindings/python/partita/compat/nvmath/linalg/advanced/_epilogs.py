@@ -1,4 +1,4 @@
-"""What epilogs read and write beside the operands: in the forms of cuBLAS outside, as arrays of D's shape inside."""
+"""What epilogs read and write in addition to the operands: in the forms of cuBLAS outside, as arrays of D's shape inside."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def inputs_of(epilog: MatmulEpilogue) -> Set[str]:
 
 
 def output_of(epilog: MatmulEpilogue) -> Optional[str]:
-    """The name of what it writes beside D."""
+    """The name of the array that it writes in addition to D."""
     if "_AUX" in epilog.name:
         return epilog.name[:4].lower() + "_aux"
     return epilog.name.lower() if "BGRAD" in epilog.name else None
@@ -41,14 +41,14 @@ def check_preferences(preferences: MatmulPlanPreferences, kind: MatmulEpilogue, 
     """ValueError, UnsupportedError: an auxiliary output that is asked for otherwise than it is."""
     wanted = preferences.epilog
     if is_narrow(dtype) and (output_of(kind) or kind.name.startswith(("DRELU", "DGELU"))):
-        raise UnsupportedError(f"epilog: {kind.name} reads or writes an array of the dtype of D, which {dtype} is not offered for")
+        raise UnsupportedError(f"epilog: {kind.name} reads or writes an array of the dtype of D, and does not support {dtype}")
     if wanted.aux_amax:
-        raise ValueError("aux_amax: only of an auxiliary output of 8 bits")
+        raise ValueError("aux_amax: requires an 8-bit auxiliary output")
     if wanted.aux_type is None:
         return
     name = DATA_TYPE_TO_NAME.get(CudaDataType(wanted.aux_type))
     if output_of(kind) != "gelu_aux" or name != dtype:
-        raise UnsupportedError(f"aux_type: the auxiliary output of {kind.name} has its own dtype, and not {name}")
+        raise UnsupportedError(f"aux_type: the auxiliary output of {kind.name} has its own dtype, not {name}")
 
 
 def packed(values: Any, shape: Tuple[int, int]) -> Any:
@@ -101,9 +101,9 @@ class Epilog:
         if not isinstance(given, dict):
             raise TypeError(f"epilog_inputs: expected a dict by name, got {type(given).__name__}")
         if "aux_quantization_scale" in given:
-            raise UnsupportedError("aux_quantization_scale: only of an auxiliary output of 8 bits, which there is none of")
+            raise UnsupportedError("aux_quantization_scale: requires an 8-bit auxiliary output, which is not supported")
         if set(given) != wanted:
-            raise ValueError(f"epilog_inputs: {self.kind.name} takes {sorted(wanted)}, and these are {sorted(given)}")
+            raise ValueError(f"epilog_inputs: {self.kind.name} expects {sorted(wanted)}, got {sorted(given)}")
         rows = self._local()[0]
         shapes: Dict[str, List[Tuple[int, ...]]] = {
             "bias": [(rows,), (rows, 1)],
@@ -113,12 +113,12 @@ class Epilog:
         for name, one in given.items():
             tensor = wrap_operand(one)
             if tensor.shape not in shapes[name]:
-                raise ValueError(f"epilog_inputs: {name} is of shape {' or '.join(map(str, shapes[name]))} here, and not {tensor.shape}")
+                raise ValueError(f"epilog_inputs: {name} must have shape {' or '.join(map(str, shapes[name]))}, got {tensor.shape}")
             dtypes = {"bias": self._bias_dtypes, "relu_aux": ("uint8",)}.get(name, (self._dtype,))
             if tensor.dtype not in dtypes:
-                raise ValueError(f"epilog_inputs: {name} is of {' or '.join(dtypes)}, and not {tensor.dtype}")
+                raise ValueError(f"epilog_inputs: {name} must have dtype {' or '.join(dtypes)}, got {tensor.dtype}")
             if tensor.name != self._like.name:
-                raise TypeError(f"epilog_inputs: {name} is of {tensor.name}, and the operands are of {self._like.name}")
+                raise TypeError(f"epilog_inputs: {name} belongs to {tensor.name}, but the operands belong to {self._like.name}")
 
     def take(self, given: Dict[str, Any]) -> None:
         """The inputs, which have been checked."""

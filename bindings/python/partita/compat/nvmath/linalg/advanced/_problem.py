@@ -48,7 +48,7 @@ class Spec:
 def _op(name: str, qualifier: Any, tensor: Any) -> str:
     conjugate = bool(qualifier["is_conjugate"]) != tensor.is_conjugate
     if conjugate and not tensor.dtype.startswith("complex"):
-        raise ValueError(f"qualifiers: {name} is real, and is_conjugate of complex operands")
+        raise ValueError(f"qualifiers: {name} is real, but is_conjugate requires complex operands")
     return _ops[int(bool(qualifier["is_transpose"])), int(conjugate)]
 
 
@@ -58,16 +58,16 @@ def _qualified(qualifiers: Any, operands: Sequence[Any]) -> Tuple[str, str]:
     if getattr(qualifiers, "dtype", None) != matrix_qualifiers_dtype or len(qualifiers) != 3:
         raise ValueError("qualifiers: expected an array of 3 elements of matrix_qualifiers_dtype, for A, B and C")
     if any(one["structure"] for one in qualifiers):
-        raise UnsupportedError("qualifiers: a structure is said, and all operands are multiplied as general ones")
+        raise UnsupportedError("qualifiers: structure is not supported; all operands are general matrices")
     if qualifiers[2]["is_transpose"] or qualifiers[2]["is_conjugate"]:
-        raise ValueError("qualifiers: those of C are for A and B only")
+        raise ValueError("qualifiers: C cannot be transposed or conjugated")
     return _op("A", qualifiers[0], operands[0]), _op("B", qualifiers[1], operands[1])
 
 
 def _types_of(options: MatmulOptions, dtypes: Sequence[str], scales: Any) -> Types:
     """What is not offered is refused."""
     if options.sm_count_communication is not None:
-        raise UnsupportedError("sm_count_communication: how many multiprocessors move data cannot be told to Partita")
+        raise UnsupportedError("sm_count_communication: the number of multiprocessors for communication cannot be set in Partita")
     types = types_of(options, dtypes)
     check_scales(options, dtypes, types.result or dtypes[0], scales)
     return types
@@ -85,13 +85,13 @@ def spec_of(
     tensors = [wrap_operand(one) for one in operands]
     types = _types_of(options, [one.dtype for one in tensors], scales)
     if not isinstance(distributions, Sequence) or len(distributions) != 3 or not all(isinstance(one, Distribution) for one in distributions):
-        raise ValueError("distributions: three are wanted, of A, B and of C and D")
+        raise ValueError("distributions: expected three, of A, of B, and of C and D")
     if any(len(one.shape) != 2 for one in tensors):
-        raise ValueError(f"matrices are wanted, and not operands of shapes {[one.shape for one in tensors]}")
+        raise ValueError(f"expected matrices, got operands of shapes {[one.shape for one in tensors]}")
     if len(tensors) == 3 and beta is None:
-        raise ValueError("beta: it must be given where there is a C")
+        raise ValueError("beta: required with C")
     if len(tensors) == 2 and beta is not None:
-        raise ValueError("beta: there is no C that it would multiply")
+        raise ValueError("beta: requires C")
     return Spec(
         [one.shape for one in tensors],
         [one.dtype for one in tensors],
@@ -122,7 +122,7 @@ def settle(specs: List[Spec]) -> Tuple[_core.Layout, _core.Layout, MMTraits]:
     require_alike("the memory spaces of the operands are", [one.devices for one in specs])
     require_alike("the qualifiers are", [one.ops for one in specs])
     if len(set(specs[0].packages)) != 1 or len(set(specs[0].devices)) != 1:
-        raise ValueError(f"operands of one package in one place are wanted, and not {specs[0].packages} on {specs[0].devices}")
+        raise ValueError(f"expected operands of one package in one memory space, got {specs[0].packages} on {specs[0].devices}")
     a, b = (layout_of("AB"[i], [one.distributions[i] for one in specs], [one.shapes[i] for one in specs]) for i in (0, 1))
     m, k = a.shape if "transpose" not in specs[0].ops[0] else a.shape[::-1]
     k_of_b, n = b.shape if "transpose" not in specs[0].ops[1] else b.shape[::-1]
@@ -149,16 +149,16 @@ def layout_of_c(specs: List[Spec], traits: MMTraits, all_reduce: bool) -> Option
     shapes = [one.shapes[2] for one in specs]
     if all_reduce:
         if any(shape != wanted for shape in shapes):
-            raise ValueError(f"C: with ALLREDUCE every rank has one of shape {wanted}, and these are {shapes}")
+            raise ValueError(f"C: with ALLREDUCE every rank needs one of shape {wanted}, got {shapes}")
         return _core.Layout(_core.Replicated(), wanted, len(specs))
     layout = layout_of("C", [one.distributions[2] for one in specs], shapes)
     if tuple(layout.shape) != wanted:
-        raise ValueError(f"C: of shape {tuple(layout.shape)}, and the product is of {wanted}")
+        raise ValueError(f"C: has shape {tuple(layout.shape)}, but the product has {wanted}")
     return layout
 
 
 def algorithm(distributions: Sequence[Distribution], ops: Sequence[str], traits: MMTraits, all_reduce: bool) -> int:
-    """cuBLASMp's number for what matrices that lie so are multiplied by: 5 on one process, 4 with ALLREDUCE, 3 gathering an operand,
+    """cuBLASMp's number for the algorithm that multiplies matrices with these distributions: 5 on one process, 4 with ALLREDUCE, 3 gathering an operand,
     2 scattering partial sums, 0 any other of matrices that are cut along one dimension, and -1 otherwise."""
     cuts = [_cut(one) for one in distributions]
     ranks = cuts[0][1]

@@ -186,7 +186,7 @@ class Matmul(Stateful):
                 self.logger.info("Matmul: %s", why)
                 method = "automatic"
         if hint not in (None, MatmulAlgoType.DEFAULT):
-            self.logger.warning("algo_type: %s is none of this product, which goes as DEFAULT", MatmulAlgoType(hint).name)
+            self.logger.warning("algo_type: %s does not apply to this product; using DEFAULT", MatmulAlgoType(hint).name)
         return Product(a, b, c, out=out, **arrays, **options)
 
     # --- carrying out
@@ -215,7 +215,7 @@ class Matmul(Stateful):
         -------
         array, or (array, dict)
             This rank's part of D: C itself where in place, else new column-major memory, symmetric where all operands are; with
-            what the epilog writes beside it, by name.
+            what the epilog writes in addition, by name.
         """
         self._check_ready()
         assert self._epilog is not None
@@ -247,11 +247,11 @@ class Matmul(Stateful):
         self._check_valid()
         given = {name: wrap_operand(one) for name, one in zip("abc", (a, b, c)) if one is not None}
         if len(self._facts) < 3 and (c is not None or beta is not None):
-            raise ValueError("there is no C in this product, and so no beta")
+            raise ValueError("this product has no C, so beta is not allowed")
         if scales is not None and self._scales is None:
-            raise ValueError("quantization_scales: only of operands of 8 bits")
+            raise ValueError("quantization_scales: require 8-bit operands")
         if self._released and (len(given) < len(self._facts) or self._misses(epilog_inputs)):
-            raise ValueError("after release_operands all operands and epilog_inputs are needed")
+            raise ValueError("after release_operands all operands and epilog_inputs are required")
         factors = {
             name: self._types.factor(name, one) for name, one in (("alpha", alpha), ("beta", beta)) if one is not None
         }

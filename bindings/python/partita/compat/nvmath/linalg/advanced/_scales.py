@@ -28,18 +28,18 @@ def check_scales(options: MatmulOptions, dtypes: Sequence[str], result: str, sca
         said = (("quantization_scales", scales is not None), ("result_amax", options.result_amax), ("block_scaling", options.block_scaling))
         for name, is_said in said:
             if is_said:
-                raise ValueError(f"{name}: only of operands of 8 bits, and these are of {', '.join(dtypes)}")
+                raise ValueError(f"{name}: requires 8-bit operands, got {', '.join(dtypes)}")
         return
     if options.block_scaling:
-        raise UnsupportedError("block_scaling: scales of blocks (MXFP8) are not offered; a scale of a whole matrix is")
+        raise UnsupportedError("block_scaling: block scales (MXFP8) are not supported; use one scale per matrix")
     if len(dtypes) == 3 and is_narrow(dtypes[2]):
-        raise UnsupportedError(f"C: of 8 bits ({dtypes[2]}), which no product adds here")
+        raise UnsupportedError(f"C: an 8-bit C ({dtypes[2]}) is not supported")
     if len(dtypes) == 3 and dtypes[2] != result:
-        raise UnsupportedError(f"result_type: a result of {result} beside a C of {dtypes[2]}; here they are of one dtype")
+        raise UnsupportedError(f"result_type: the result ({result}) must have the dtype of C ({dtypes[2]})")
     dtype_of = {"a": dtypes[0], "b": dtypes[1], "c": dtypes[2] if len(dtypes) == 3 else "no C", "d": result}
     for name, value in given_scales(scales).items():
         if not is_narrow(dtype_of[name]):
-            raise ValueError(f"quantization_scales: {name} has a scale, and is of {dtype_of[name]}: only matrices of 8 bits have one")
+            raise ValueError(f"quantization_scales: {name} has a scale, but its dtype is {dtype_of[name]}: only 8-bit matrices have scales")
         number_of(name, value)
 
 
@@ -49,12 +49,12 @@ def number_of(name: str, scale: Any) -> float:
         return float(scale)
     tensor = wrap_operand(scale)
     if tensor.shape not in ((), (1,)):
-        raise ValueError(f"quantization_scales: {name} is a number or a tensor of one element, and not one of shape {tensor.shape}")
+        raise ValueError(f"quantization_scales: {name} must be a number or a tensor with one element, got shape {tensor.shape}")
     return float(scale.item())
 
 
 class Scales:
-    """What a product of operands of 8 bits takes beside them. Made by all ranks alike; all of it is collective.
+    """The additional arguments of a product of 8-bit operands. Made by all ranks in the same way; all of it is collective.
 
     A tensor is looked at with each execution: a program may write another scale into it.
     """

@@ -51,13 +51,13 @@ class Types:
     operands: str
 
     def factor(self, name: str, value: Any) -> complex:
-        """alpha or beta, rounded; ValueError where it is no number of their dtype."""
+        """alpha or beta, rounded; ValueError if it is not representable in their dtype."""
         usual = "float32" if self.operands in (*_half, *_narrow) else "int32" if self.operands == "int8" else self.operands
         rounded = np.zeros(1, self.scale or usual)
         try:
             rounded[0] = value
         except (TypeError, ValueError) as wrong:
-            raise ValueError(f"{name}: {value!r} is no number of {rounded.dtype}") from wrong
+            raise ValueError(f"{name}: {value!r} is not representable in {rounded.dtype}") from wrong
         return complex(rounded[0])
 
 
@@ -87,10 +87,10 @@ def types_of(options: MatmulOptions, dtypes: Sequence[str]) -> Types:
     """
     a, b = dtypes[:2]
     if a != b and not (is_narrow(a) and is_narrow(b)):
-        raise ValueError(f"A of {a} and B of {b} are not multiplied")
+        raise ValueError(f"products of A in {a} and B in {b} are not supported")
     scale, compute = options.scale_type, options.compute_type
     if scale is not None and scale not in _of_scale:
-        raise ValueError(f"scale_type: {CudaDataType(scale).name} is none that alpha and beta may have")
+        raise ValueError(f"scale_type: {CudaDataType(scale).name} is not supported for alpha and beta")
     if compute is None and scale is not None:
         compute = _of_scale[CudaDataType(scale)]
     if compute is not None:
@@ -98,13 +98,13 @@ def types_of(options: MatmulOptions, dtypes: Sequence[str]) -> Types:
         usual = _scale_of(sums, a.startswith("complex"))
         if a not in factors or scale not in (None, usual):
             said = "" if scale is None else f" with {CudaDataType(scale).name}"
-            raise ValueError(f"compute_type, scale_type: {ComputeType(compute).name}{said} is none of products of {a} by {b}")
+            raise ValueError(f"compute_type, scale_type: {ComputeType(compute).name}{said} is not supported for products of {a} and {b}")
     result = None if options.result_type is None else DATA_TYPE_TO_NAME.get(CudaDataType(options.result_type))
     if options.result_type is not None and result is None:
-        raise ValueError(f"result_type: {CudaDataType(options.result_type).name} is none that Partita has")
+        raise ValueError(f"result_type: {CudaDataType(options.result_type).name} is not supported")
     if len(dtypes) == 3:
         if options.inplace and result not in (None, dtypes[2]):
-            raise ValueError(f"result_type: {result} is not the dtype of C, {dtypes[2]}, which inplace says that it is written into")
+            raise ValueError(f"result_type: {result} differs from the dtype of C, {dtypes[2]}, into which inplace writes the result")
         result = result or dtypes[2]
     sums = "automatic" if compute is None else _sums[ComputeType(compute)][0]
     return Types(sums, None if scale is None else DATA_TYPE_TO_NAME[CudaDataType(scale)], result, a)

@@ -14,7 +14,7 @@ class InvalidDirectSolverState(Exception):
 
 
 def _refuse() -> NoReturn:
-    raise UnsupportedError("the direct solver is not there yet: Partita solves no systems of equations")
+    raise UnsupportedError("the direct solver is not implemented")
 
 
 class DirectSolverOptions:

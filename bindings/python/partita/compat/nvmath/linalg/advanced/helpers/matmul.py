@@ -17,10 +17,10 @@ class _Refused:
 
     def __init__(self, name: str) -> None:
         self.__name__ = name
-        self.__doc__ = "UnsupportedError: scales of blocks are not offered."
+        self.__doc__ = "UnsupportedError: block scales are not supported."
 
     def __call__(self, *given: Any, **more: Any) -> Any:
-        raise UnsupportedError(f"{self.__name__}: scales of blocks (MXFP8, NVFP4) are not offered; a scale of a whole matrix is")
+        raise UnsupportedError(f"{self.__name__}: block scales (MXFP8, NVFP4) are not supported; use one scale per matrix")
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
