@@ -66,7 +66,7 @@ struct ReduceAxesOptions {
 /// Of all elements, on every rank.
 PARTITA_API Scalar reduce(const Array& array, ArrayReduction reduction, Stream stream = {});
 /// Of the elements along `axes` (at least one, each once): a new array where the source's memory is, on the
-/// symmetric heap unless the options say otherwise. The plan, with memory for what the ranks have reduced, is
+/// symmetric heap unless the options say otherwise. The plan, with memory for what the ranks have joined, is
 /// cached in the context.
 PARTITA_API Array reduce(const Array& array, ArrayReduction reduction, const Axes& axes,
                          const ReduceAxesOptions& options = {}, Stream stream = {},

@@ -10,7 +10,7 @@
 
 namespace partita {
 
-/// The ranks of a process grid, by coordinates. A value; two grids are equal where every rank sits at the same
+/// Which rank sits at which coordinates. A value; two grids are equal where every rank sits at the same
 /// coordinates, however the order was given.
 /// `first` is the process that owns the first block along each dimension (ScaLAPACK's RSRC and CSRC); an
 /// empty one means zeros.

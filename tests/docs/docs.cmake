@@ -1,7 +1,8 @@
-# The documents: links lead somewhere, and the page of the public headers is made without a warning where Doxygen is.
+# Documents: links, words, and the reference of the public headers, made without a warning if Doxygen is installed.
 find_package(Python3 COMPONENTS Interpreter REQUIRED)
 add_test(NAME docs-links COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/scripts/check-links)
-set_tests_properties(docs-links PROPERTIES TIMEOUT 60 LABELS docs)
+add_test(NAME docs-words COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/scripts/check-words)
+set_tests_properties(docs-links docs-words PROPERTIES TIMEOUT 60 LABELS docs)
 find_program(PARTITA_DOXYGEN doxygen)
 mark_as_advanced(PARTITA_DOXYGEN)
 if(PARTITA_DOXYGEN)
