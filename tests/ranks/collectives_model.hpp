@@ -90,7 +90,8 @@ inline Memory strided_memory(const Context& context) {
 }
 
 /// Calls `visit` with every index of the shape, in row-major order.
-inline void for_each_index(const Shape& shape, const std::function<void(const Index&)>& visit) {
+template <class Visit>
+void for_each_index(const Shape& shape, Visit&& visit) {
   if (volume(shape) == 0) return;
   Index index = Extents::filled(shape.size(), 0);
   for (bool more = true; more;) {
@@ -153,13 +154,15 @@ class Block {
   }
   void upload() { move(own_.data(), there_, true); }
   void download() { move(there_, own_.data(), false); }
-  void set(const std::function<Number(const Index&)>& value) {
+  template <class Value>
+  void set(const Value& value) {
     for_each_index(view_.extents,
                    [&](const Index& index) { write_number(view_.dtype, at(index), value(index)); });
     upload();
   }
   /// Elements that are not as `value` says, and bytes beside them that were touched.
-  std::int64_t wrong(const std::function<Number(const Index&)>& value) {
+  template <class Value>
+  std::int64_t wrong(const Value& value) {
     download();
     std::int64_t count = 0;
     std::array<std::byte, 16> expected{};
@@ -253,8 +256,8 @@ inline bool is_logical(Reduction reduction) {
 }
 
 /// value(first) joined with value(first + 1), ..., value(last - 1), in this order.
-inline Number joined(Reduction reduction, Dtype dtype, int first, int last,
-                     const std::function<Number(int)>& value) {
+template <class Value>
+Number joined(Reduction reduction, Dtype dtype, int first, int last, const Value& value) {
   Number result = value(first);
   for (int rank = first + 1; rank < last; ++rank) result = join(reduction, dtype, result, value(rank));
   return is_logical(reduction) ? Number(result.real() != 0) : result;

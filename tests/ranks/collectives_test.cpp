@@ -18,7 +18,7 @@ const Shape large{4099, 3};        // beyond what is read whole
 const Shape very_large{11003, 7};  // beyond where the heap is looked for
 
 /// What rank `rank` brings.
-std::function<Number(const Index&)> of_rank(Dtype dtype, int rank, int salt = 0) {
+auto of_rank(Dtype dtype, int rank, int salt = 0) {
   return [=](const Index& index) { return known(dtype, rank, index, salt); };
 }
 
@@ -53,7 +53,7 @@ struct Reducing {
   bool in_place = false;
 };
 
-std::function<Number(const Index&)> all_joined(const Reducing& how, int first, int last, int salt = 0) {
+auto all_joined(const Reducing& how, int first, int last, int salt = 0) {
   return [=](const Index& index) {
     return joined(how.options.reduction, how.dtype, first, last,
                   [&](int rank) { return known(how.dtype, rank, index, salt); });

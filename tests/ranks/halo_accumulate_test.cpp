@@ -47,8 +47,11 @@ void deposit(Block& extended, int rank) {
 std::vector<double> sums(const Layout& layout, const HaloOptions& options) {
   std::vector<double> result(static_cast<std::size_t>(volume(layout.shape())));
   for (int rank = 0; rank < layout.ranks(); ++rank) {
-    for_each_index(halo_shape(layout, rank, options), [&](const Index& cell) {
-      const auto global = global_of(layout, rank, options, cell);
+    const Shape extended = halo_shape(layout, rank, options);
+    if (volume(extended) == 0) continue;
+    const Index corner = corner_of(layout, rank);
+    for_each_index(extended, [&](const Index& cell) {
+      const auto global = global_of(layout, corner, options, cell);
       if (!global) return;
       std::int64_t at = 0;
       for (int d = 0; d < cell.size(); ++d) at = at * layout.shape()[d] + (*global)[d];
@@ -63,14 +66,12 @@ std::int64_t wrong_sums(Block& block, const Extents& corner, const Layout& layou
                         const std::vector<double>& wanted) {
   block.download();
   std::int64_t wrong = 0;
+  if (volume(layout.local_shape(rank)) == 0) return 0;
+  const Index first = corner_of(layout, rank);
   for_each_index(layout.local_shape(rank), [&](const Index& index) {
-    const Index global = layout.to_global(rank, index);
-    Index cell = index;
+    const Index global = plus(index, first), cell = plus(index, corner);
     std::int64_t at = 0;
-    for (int d = 0; d < index.size(); ++d) {
-      cell[d] += corner[d];
-      at = at * layout.shape()[d] + global[d];
-    }
+    for (int d = 0; d < index.size(); ++d) at = at * layout.shape()[d] + global[d];
     const double expected = wanted[static_cast<std::size_t>(at)];
     const Dtype dtype = block.view().dtype;
     const double number = read_number(dtype, block.at(cell)).real();

@@ -74,6 +74,7 @@ RANK_TEST(HaloHalves, AThousandTimesWithOthersInBetween) {
   const HaloOptions options{{1, 1}, {}, {true, false}};
   const HaloOptions whole{{1, 1}, {1, 1}, {true, false}};
   constexpr int fields = 2;
+  const Index corner = corner_of(layout, context.rank());
   std::vector<Array> arrays;
   std::vector<std::unique_ptr<Halo>> halos;
   std::deque<Block> extended;
@@ -105,7 +106,7 @@ RANK_TEST(HaloHalves, AThousandTimesWithOthersInBetween) {
       halos[f]->finish();
       std::int64_t wrong = 0;
       for_each_index(extended[f].view().extents, [&](const Index& cell) {
-        if (!global_of(layout, context.rank(), whole, cell)) return;
+        if (!global_of(layout, corner, whole, cell)) return;
         const double value = read_number(Dtype::i64, extended[f].at(cell)).real();
         wrong += value != static_cast<double>(10 * turn + static_cast<std::int64_t>(f));
       });
@@ -178,8 +179,7 @@ RANK_TEST(HaloHalves, RefusedOutOfTurn) {
 
 TEST(HaloHalvesFailure, OneThatIsNeverFinishedFailsItsContext) {
   if (tests_fake_devices()) GTEST_SKIP() << "of the host";
-  ContextOptions options;
-  options.deadline = std::chrono::seconds(20);
+  ContextOptions options{.deadline = std::chrono::seconds(20)};
   on_ranks(
       [](Context& context) {
         const Layout layout(Slab(0), {2 * context.size(), 3}, context.size());
@@ -208,8 +208,7 @@ TEST(HaloHalvesFailure, OneThatIsNeverFinishedFailsItsContext) {
 // The peers are told, and so is who waits in `finish`.
 TEST(HaloHalvesFailure, AContextThatFailsInBetween) {
   if (ranks().count == 1) GTEST_SKIP() << "needs several ranks";
-  ContextOptions options;
-  options.deadline = std::chrono::seconds(20);
+  ContextOptions options{.deadline = std::chrono::seconds(20)};
   on_ranks(
       [](Context& context) {
         const Layout layout(Slab(0), {2 * context.size(), 3}, context.size());

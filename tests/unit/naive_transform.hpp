@@ -56,34 +56,62 @@ inline std::vector<Number> weights_of(TransformKind kind, std::int64_t n) {
   return weights;
 }
 
+/// result[k] = sum of line[j] roots[j * k] over j, where roots are n times `step`. With n = p m, p prime, of
+/// the sums of every p-th element; of a prime length the definition.
+inline std::vector<Number> complex_line(const std::vector<Number>& line, const std::vector<Number>& roots,
+                                        std::size_t step = 1) {
+  const std::size_t n = line.size();
+  std::size_t p = 2;
+  while (p < n && n % p != 0) ++p;
+  if (n < 2) return line;
+  const std::size_t m = n / p;
+  std::vector<std::vector<Number>> parts(p);
+  for (std::size_t j = 0; j < n; ++j) parts[j % p].push_back(line[j]);
+  if (m > 1) {
+    for (std::vector<Number>& part : parts) part = complex_line(part, roots, step * p);
+  }
+  std::vector<Number> result(n);
+  for (std::size_t k = 0; k < n; ++k) {
+    for (std::size_t r = 0; r < p; ++r) result[k] += parts[r][k % m] * roots[step * (r * k % n)];
+  }
+  return result;
+}
+
+/// What `transform_line` multiplies by: of cosines and sines all weights, else those of output 1.
+inline std::vector<Number> factors_of(TransformKind kind, std::int64_t n) {
+  if (kind >= TransformKind::dct1) return weights_of(kind, n);
+  std::vector<Number> roots;
+  for (std::int64_t j = 0; j < n; ++j) roots.push_back(weight(kind, n, j, 1));
+  return roots;
+}
+
 /// One line; `n` is the length on the real side of half transforms.
 inline std::vector<Number> transform_line(TransformKind kind, std::int64_t n, const std::vector<Number>& line,
-                                          const std::vector<Number>& weights) {
+                                          const std::vector<Number>& factors) {
+  const auto length = static_cast<std::size_t>(n);
+  if (kind >= TransformKind::dct1) {
+    std::vector<Number> result(length);
+    for (std::size_t k = 0; k < length; ++k) {
+      for (std::size_t j = 0; j < length; ++j) result[k] += line[j] * factors[k * length + j].real();
+    }
+    return result;
+  }
   std::vector<Number> full = line;
-  std::int64_t results = n;
-  if (kind == TransformKind::real_to_complex) results = n / 2 + 1;
   if (kind == TransformKind::complex_to_real) {
     // The half that is not stored; imaginary parts that a real result cannot have are ignored.
-    full.resize(static_cast<std::size_t>(n));
+    full.resize(length);
     full[0] = full[0].real();
-    if (n % 2 == 0) full[static_cast<std::size_t>(n / 2)] = full[static_cast<std::size_t>(n / 2)].real();
-    for (std::int64_t j = n / 2 + 1; j < n; ++j) {
-      full[static_cast<std::size_t>(j)] = std::conj(full[static_cast<std::size_t>(n - j)]);
-    }
+    if (length % 2 == 0) full[length / 2] = full[length / 2].real();
+    for (std::size_t j = length / 2 + 1; j < length; ++j) full[j] = std::conj(full[length - j]);
   }
-  std::vector<Number> result(static_cast<std::size_t>(results));
-  for (std::int64_t k = 0; k < results; ++k) {
-    for (std::int64_t j = 0; j < n; ++j) {
-      result[static_cast<std::size_t>(k)] +=
-          full[static_cast<std::size_t>(j)] * weights[static_cast<std::size_t>(k * n + j)];
-    }
-  }
+  std::vector<Number> result = complex_line(full, factors);
+  if (kind == TransformKind::real_to_complex) result.resize(length / 2 + 1);
   return result;
 }
 
 inline std::vector<Number> transform_line(TransformKind kind, std::int64_t n,
                                           const std::vector<Number>& line) {
-  return transform_line(kind, n, line, weights_of(kind, n));
+  return transform_line(kind, n, line, factors_of(kind, n));
 }
 
 /// A row-major array and its shape.
@@ -98,7 +126,7 @@ inline Numbers transform_axis(TransformKind kind, std::int64_t n, int axis, cons
   if (kind == TransformKind::real_to_complex) to.shape[axis] = n / 2 + 1;
   if (kind == TransformKind::complex_to_real) to.shape[axis] = n;
   to.values.resize(static_cast<std::size_t>(volume(to.shape)));
-  const std::vector<Number> weights = weights_of(kind, n);
+  const std::vector<Number> factors = factors_of(kind, n);
   std::int64_t inner = 1;
   for (int d = axis + 1; d < from.shape.size(); ++d) inner *= from.shape[d];
   const std::int64_t outer = volume(from.shape) / (inner * from.shape[axis]);
@@ -108,7 +136,7 @@ inline Numbers transform_axis(TransformKind kind, std::int64_t n, int axis, cons
       for (std::int64_t j = 0; j < from.shape[axis]; ++j) {
         line.push_back(from.values[static_cast<std::size_t>((o * from.shape[axis] + j) * inner + i)]);
       }
-      line = transform_line(kind, n, line, weights);
+      line = transform_line(kind, n, line, factors);
       for (std::int64_t k = 0; k < to.shape[axis]; ++k) {
         to.values[static_cast<std::size_t>((o * to.shape[axis] + k) * inner + i)] =
             line[static_cast<std::size_t>(k)];

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <numbers>
+#include <numeric>
 
 #include "base/check.hpp"
 #include "plan/moves.hpp"
@@ -46,11 +47,13 @@ Number weight(TransformKind kind, std::int64_t n, std::int64_t j, std::int64_t k
   return (first || last ? 1 : 2) * (kind < TransformKind::dst1 ? std::cos(angle) : std::sin(angle));
 }
 
-/// Of half a spectrum the other half, which is not stored; imaginary parts that a real result cannot have are
-/// ignored.
-Number stored_or_mirrored(const Numbers& line, std::size_t j, std::size_t n) {
-  if (j == 0 || 2 * j == n) return line[j].real();
-  return 2 * j < n ? line[j] : std::conj(line[n - j]);
+/// Half a spectrum gets its other half, which is not stored; imaginary parts that a real result cannot have
+/// are ignored.
+void mirror(Numbers& line, std::size_t n) {
+  line.resize(n);
+  line[0] = line[0].real();
+  if (n % 2 == 0) line[n / 2] = line[n / 2].real();
+  for (std::size_t j = n / 2 + 1; j < n; ++j) line[j] = std::conj(line[n - j]);
 }
 
 /// Numbers of a row-major array, transformed along one axis, unnormalised; `shape` becomes that of the
@@ -66,16 +69,15 @@ Numbers transformed(TransformKind kind, std::int64_t n, int axis, Shape& shape, 
   }
   std::size_t inner = 1;
   for (int d = axis + 1; d < shape.size(); ++d) inner *= static_cast<std::size_t>(shape[d]);
-  Numbers result(numbers.size() / before * after), line(before);
+  Numbers result(numbers.size() / before * after), line;
   for (std::size_t first = 0; first < numbers.size() / before; ++first) {  // the number of a line
     const std::size_t outer = first / inner, within = first % inner;
+    line.resize(before);
     for (std::size_t j = 0; j < before; ++j) line[j] = numbers[(outer * before + j) * inner + within];
+    if (kind == TransformKind::complex_to_real) mirror(line, length);
     for (std::size_t k = 0; k < after; ++k) {
-      Number& sum = result[(outer * after + k) * inner + within];
-      for (std::size_t j = 0; j < length; ++j) {
-        const bool half = kind == TransformKind::complex_to_real;
-        sum += (half ? stored_or_mirrored(line, j, length) : line[j]) * weights[k * length + j];
-      }
+      result[(outer * after + k) * inner + within] = std::inner_product(
+          line.begin(), line.end(), weights.begin() + static_cast<std::ptrdiff_t>(k * length), Number());
     }
   }
   return result;
