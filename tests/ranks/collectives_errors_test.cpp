@@ -38,8 +38,7 @@ RANK_TEST(CollectiveErrors, OneRankDiffers) {
 
 TEST(CollectiveErrors, DifferentOperations) {
   if (ranks().count == 1) GTEST_SKIP() << "needs several ranks";
-  ContextOptions options;
-  options.deadline = 5s;
+  ContextOptions options{.deadline = 5s};
   on_ranks(
       [](Context& context) {
         Block view(context, Dtype::f32, {5});
@@ -59,8 +58,7 @@ TEST(CollectiveErrors, DifferentOperations) {
 // messages has done its part: it hears of it in its next call.)
 TEST(CollectiveErrors, DifferentOperationsFromTheCache) {
   if (ranks().count == 1) GTEST_SKIP() << "needs several ranks";
-  ContextOptions options;
-  options.deadline = 5s;
+  ContextOptions options{.deadline = 5s};
   on_ranks(
       [](Context& context) {
         Block view(context, Dtype::f32, {5});
@@ -141,8 +139,7 @@ std::string text_of_error(const std::function<void()>& call) {
 TEST(CollectiveErrors, ABadViewOfOneRankInAKnownCall) {
   if (ranks().count == 1) GTEST_SKIP() << "needs several ranks";
   if (test_device().kind != Device::Kind::cpu) GTEST_SKIP() << "on devices nobody waits in the call";
-  ContextOptions options;
-  options.deadline = 2s;
+  ContextOptions options{.deadline = 1s};
   on_ranks(
       [](Context& context) {
         const Array array = zeros(context, {4 * context.size(), 3}, Slab(0), Dtype::f64);
@@ -167,8 +164,7 @@ TEST(CollectiveErrors, ABadViewOfOneRankInAKnownCall) {
 TEST(CollectiveErrors, ABadViewWhereOneRankHasNone) {
   if (ranks().count == 1 || ranks().per_node != 0) GTEST_SKIP() << "needs several ranks of a node";
   if (test_device().kind != Device::Kind::cpu) GTEST_SKIP() << "on devices nobody waits in the call";
-  ContextOptions options;
-  options.deadline = 5s;
+  ContextOptions options{.deadline = 5s};
   on_ranks(
       [](Context& context) {
         const Array array = zeros(context, {context.size() - 1, 3}, Slab(0), Dtype::f64);

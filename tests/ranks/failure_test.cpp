@@ -33,8 +33,7 @@ std::string given_up(const std::function<void()>& call) {
 }
 
 ContextOptions short_deadline() {
-  ContextOptions options;
-  options.deadline = 700ms;
+  ContextOptions options{.deadline = 700ms};
   return options;
 }
 
@@ -65,8 +64,8 @@ TEST(Failure, ARankThatNeverCalls) {
   on_ranks(
       [](Context& context) {
         const int absent = context.size() - 1;
-        if (context.rank() == absent) {
-          std::this_thread::sleep_for(2500ms);
+        if (context.rank() == absent) {  // stays until the others have given up
+          texts_of_all(absent, "");
           return;
         }
         const std::string text = given_up([&] { context.barrier(); });
@@ -81,6 +80,7 @@ TEST(Failure, ARankThatNeverCalls) {
             contains(caught<FailedContextError>([&] { SymmetricMemory::allocate(context, 8); }), text));
         EXPECT_TRUE(
             contains(caught<FailedContextError>([&] { runtime::agree(*context.state(), "x", {}); }), text));
+        texts_of_all(context.rank(), "");
       },
       short_deadline());
 }
@@ -89,9 +89,10 @@ TEST(Failure, ARankThatComesTooLateMeetsTheFailureToo) {
   if (ranks().count == 1 || ranks().per_node == 1) GTEST_SKIP() << "needs several ranks of a node";
   on_ranks(
       [](Context& context) {
-        if (context.rank() == 0) std::this_thread::sleep_for(1500ms);
+        if (context.rank() == 0) texts_of_all(0, "");  // when the others have given up
         const std::string text = given_up([&] { context.barrier(); });
         EXPECT_TRUE(context.failed()) << text;
+        if (context.rank() != 0) texts_of_all(context.rank(), "");
       },
       short_deadline());
 }
