@@ -323,8 +323,7 @@ RANK_TEST(Array, IntegersOfOneSizeAreOneDtype) {
 RANK_TEST(Array, LeaksAreReportedAtTheCallersPlace) {
   const std::vector<int> all = all_ranks(context);
   Context other = context.subgroup(all);
-  ArrayOptions on_host;
-  on_host.space = MemorySpace::host;
+  ArrayOptions on_host{.space = MemorySpace::host};
   std::vector<Array> kept;
   const int line = __LINE__;
   kept.push_back(empty(other, {6, 5}, Slab(0), Dtype::f64, on_host));

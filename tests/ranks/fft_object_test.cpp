@@ -22,9 +22,7 @@ long double energy(const Array& array) {
 // Larger than what the definition could check: the norm is kept, and the transform is linear.
 RANK_TEST(FftObject, ParsevalAndLinearity) {
   const Shape shape{61, 36, 50};
-  FftOptions options;
-  options.norm = Norm::ortho;
-  options.output = Output::cheapest;
+  FftOptions options{.norm = Norm::ortho, .output = Output::cheapest};
   Array a = empty(context, shape, Slab(0), Dtype::c128);
   Array b = empty(context, shape, Slab(0), Dtype::c128);
   fill_random(a, 1);

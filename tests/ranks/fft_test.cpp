@@ -137,9 +137,7 @@ RANK_TEST(Fft, RandomTransformsOfEverything) {
 RANK_TEST(Fft, CosinesAndSinesOfNormOrthoAreOrthogonal) {
   const Shape shape{6, 5};
   for (int kind = static_cast<int>(FftKind::dct1); kind <= static_cast<int>(FftKind::dst4); ++kind) {
-    FftOptions options;
-    options.kind = static_cast<FftKind>(kind);
-    options.norm = Norm::ortho;
+    FftOptions options{.kind = static_cast<FftKind>(kind), .norm = Norm::ortho};
     Array input = empty(context, shape, Slab(0), Dtype::f64);
     Array output = empty(context, shape, Slab(1), Dtype::f64);
     fill_random(input, 5);
@@ -197,11 +195,8 @@ RANK_TEST(Fft, EveryKindNormAndPrecisionBetweenSlabs) {
   for (int kind = 0; kind <= 10; ++kind) {
     for (const Norm norm : {Norm::backward, Norm::ortho, Norm::forward}) {
       for (const bool single : {false, true}) {
-        FftOptions options;
-        options.kind = static_cast<FftKind>(kind);
-        options.norm = norm;
-        options.output = Output::given;
-        options.last_length = 13;
+        FftOptions options{
+            .kind = static_cast<FftKind>(kind), .norm = norm, .last_length = 13, .output = Output::given};
         const Shape shape{7, 5, 7};
         const int ranks = context.size();
         run_case(context,
@@ -220,11 +215,8 @@ RANK_TEST(Fft, LengthsWithLargePrimeFactors) {
   for (const Shape& shape : {Shape{19, 34, 17}, Shape{62, 17, 37}, Shape{19, 8, 23}}) {
     for (const bool measure : {false, true}) {
       for (const int output : {0, 1}) {
-        FftOptions options;
-        options.output = Output::given;
-        options.measure = measure;
-        options.inverse = output == 1;
-        options.norm = Norm::ortho;
+        FftOptions options{
+            .inverse = output == 1, .norm = Norm::ortho, .output = Output::given, .measure = measure};
         const int ranks = context.size();
         run_case(context,
                  {shape, Layout(Slab(0), shape, ranks), Layout(Slab(output), shape, ranks),
@@ -285,12 +277,11 @@ RANK_TEST(Fft, PencilsOverEveryGrid) {
     if (context.size() % rows != 0) continue;
     for (const FftKind kind : {FftKind::c2c, FftKind::r2c, FftKind::c2r}) {
       for (const bool natural : {false, true}) {
-        FftOptions options;
-        options.kind = kind;
-        options.method = FftMethod::pencil;
-        options.grid = {rows, context.size() / rows};
-        options.last_length = 19;
-        options.output = natural ? Output::as_input : Output::cheapest;
+        FftOptions options{.kind = kind,
+                           .last_length = 19,
+                           .output = natural ? Output::as_input : Output::cheapest,
+                           .method = FftMethod::pencil,
+                           .grid = {rows, context.size() / rows}};
         const Dtype dtype = input_dtype(kind, false);
         const Layout input(BlockNonCyclic(ProcessGrid({rows, context.size() / rows, 1})), shape,
                            context.size());
@@ -308,11 +299,10 @@ RANK_TEST(Fft, PartsOfSlabsPencilsAndLines) {
   for (const FftKind kind : {FftKind::c2c, FftKind::r2c, FftKind::c2r, FftKind::dct2}) {
     for (const Shape& shape : {Shape{13, 11, 9}, Shape{3, 17, 5}, Shape{23, 12}}) {
       for (const int memory : {0, 2}) {
-        FftOptions options;
-        options.kind = kind;
-        options.last_length = 2 * shape[shape.size() - 1] - 1;
-        options.scratch_bytes = 512 * ranks;
-        options.output = Output::given;
+        FftOptions options{.kind = kind,
+                           .last_length = 2 * shape[shape.size() - 1] - 1,
+                           .output = Output::given,
+                           .scratch_bytes = 512 * ranks};
         if (shape.size() == 3 && ranks == 4 && memory == 0) {
           options.method = FftMethod::pencil;
           options.grid = {2, 2};
@@ -332,8 +322,7 @@ RANK_TEST(Fft, InPlaceInParts) {
   Array array = empty(context, shape, Slab(0), Dtype::c128);
   fill_random(array, 8);
   const NumberArray whole = random_whole(context, shape, Dtype::c128, 8);
-  FftOptions options;
-  options.scratch_bytes = 512 * context.size();
+  FftOptions options{.scratch_bytes = 512 * context.size()};
   FFT plan(context, array.operand(), array.operand(), options, true);
   for (int run = 0; run < 20; ++run) {
     plan.execute(array, array);
@@ -349,10 +338,7 @@ RANK_TEST(Fft, OneLongLineOverAllRanks) {
   for (const std::int64_t length : {4, 6, 35, 36, 144, 221, 1024}) {
     for (int memory = 0; memory < 4; ++memory) {
       for (const bool cyclic : {false, true}) {
-        FftOptions options;
-        options.method = FftMethod::four_step;
-        options.inverse = cyclic;
-        options.output = Output::given;
+        FftOptions options{.inverse = cyclic, .output = Output::given, .method = FftMethod::four_step};
         if (length % 2 == 0) options.scratch_bytes = 512 * context.size();
         const Shape shape{length};
         const int ranks = context.size();
@@ -376,12 +362,11 @@ RANK_TEST(Fft, OneLongLineOfRealNumbersOverAllRanks) {
   for (const std::int64_t length : {4, 9, 6, 35, 36, 221, 225, 1024}) {
     for (const FftKind kind : {FftKind::r2c, FftKind::c2r}) {
       for (int memory = 0; memory < 5; ++memory) {
-        FftOptions options;
-        options.kind = kind;
-        options.method = FftMethod::four_step;
-        options.norm = static_cast<Norm>(memory % 3);
-        options.last_length = length;
-        options.output = Output::given;
+        FftOptions options{.kind = kind,
+                           .norm = static_cast<Norm>(memory % 3),
+                           .last_length = length,
+                           .output = Output::given,
+                           .method = FftMethod::four_step};
         if (memory % 2 == 0) options.scratch_bytes = 512 * ranks;
         const Shape shape{kind == FftKind::r2c ? length : length / 2 + 1};
         const Shape after = shape_after(shape, options);
@@ -396,8 +381,7 @@ RANK_TEST(Fft, OneLongLineOfRealNumbersOverAllRanks) {
   }
   Array line = empty(context, {3600}, Slab(0), Dtype::f64);
   fill_random(line, 9);
-  FftOptions options;
-  options.method = FftMethod::four_step;
+  FftOptions options{.method = FftMethod::four_step};
   const Array half = rfft(line, options);
   EXPECT_LT(relative_error(irfft(half, options), random_whole(context, {3600}, Dtype::f64, 9)),
             tolerance(Dtype::f64, {3600}));

@@ -65,9 +65,7 @@ std::string run_body(Context& context, const std::function<void(Context&)>& body
 }
 
 ContextOptions test_options() {
-  ContextOptions options;
-  options.device = test_device();
-  options.deadline = deadline();
+  ContextOptions options{.device = test_device(), .deadline = deadline()};
   return options;
 }
 

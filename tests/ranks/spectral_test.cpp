@@ -250,8 +250,7 @@ RANK_TEST(Spectral, ThreeHalvesUpAndBackChangesNothing) {
     const Array back = resize_spectrum(up, fine, lengths, {.halved_axis = 2, .distribution = Slab(1)});
     expect_near<std::complex<double>>(back, spectrum, 1e-12);
     // At the points that both have (every third one of the fine x, at x = 0, 2, 4) the field is the same.
-    FftOptions to_fine;
-    to_fine.last_length = 12;
+    FftOptions to_fine{.last_length = 12};
     const std::vector<double> fine_values = whole<double>(irfft(up, to_fine));
     const std::vector<double> values = whole<double>(real);
     for (std::size_t i = 0; i < 3; ++i) {
@@ -271,8 +270,7 @@ RANK_TEST(Spectral, FewerModesAreThoseOfTheFilteredField) {
   const Array fine = make<float>(context, {15, 4}, Slab(0), [&](const Index& at) {
     return static_cast<float>(1 + wave(at[0], 15, 2) + wave(at[0], 15, 6));
   });
-  FftOptions first;
-  first.axes = {0};
+  FftOptions first{.axes = {0}};
   const Array spectrum = rfft(fine, first);
   const Array coarse = resize_spectrum(spectrum, {15, 4}, {10, 4}, {.halved_axis = 0});
   first.last_length = 10;

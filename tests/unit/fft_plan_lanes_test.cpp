@@ -38,8 +38,7 @@ Plan plan_of_cube(std::int64_t n, FftExchange exchange, int ranks = 2) {
   Operand input = on_heap(Layout(Slab(0), {n, n, n}, ranks), Dtype::c64),
           output = on_heap(Layout(Slab(1), {n, n, n}, ranks), Dtype::c64);
   input.space = output.space = MemorySpace::device;
-  FftOptions options;
-  options.exchange = exchange;
+  FftOptions options{.exchange = exchange};
   return plan_fft(input, output, Topology::regular(ranks), 1, options, Machine::find("node-8-gpu"));
 }
 
@@ -224,8 +223,7 @@ TEST(FftPlan, BetweenDevicesOfNodesMessagesMayGoInGroups) {
     Operand input = on_heap(Layout(Slab(0), shape, 4), Dtype::c64),
             output = on_heap(Layout(Slab(1), shape, 4), Dtype::c64);
     input.space = output.space = MemorySpace::device;
-    FftOptions options;
-    options.scratch_bytes = scratch_bytes;
+    FftOptions options{.scratch_bytes = scratch_bytes};
     return fourier::plan_transform(input, output, Topology::regular(4, per_node), 1, options, {}, false,
                                    grouped)
         .plan;

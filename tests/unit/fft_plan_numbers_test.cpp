@@ -38,8 +38,7 @@ TEST(FftPlan, OnDevicesAllRanksAreInOnePlan) {
   for (int i = 0; i < 200; ++i) {
     const int ranks = random.number(2, 5);
     const Shape half{random.number(2, 9), random.number(2, 9), random.number(2, 9)};
-    FftOptions options;
-    options.kind = FftKind::c2r;
+    FftOptions options{.kind = FftKind::c2r};
     options.axes = random.permutation(3);
     options.axes.resize(static_cast<std::size_t>(random.number(1, 3)));
     options.last_length = 2 * half[options.axes.back()] - 1;
@@ -101,10 +100,8 @@ TEST(FftPlan, TransformsLongLinesInFourSteps) {
     for (const int per_node : {0, 1, 2}) {
       const Topology topology = Topology::regular(4, per_node);
       for (const FftKind kind : {FftKind::c2c, FftKind::r2c, FftKind::c2r}) {
-        FftOptions options;
-        options.kind = kind;
-        options.method = FftMethod::four_step;
-        options.last_length = kind == FftKind::c2r ? length : 0;
+        FftOptions options{
+            .kind = kind, .last_length = kind == FftKind::c2r ? length : 0, .method = FftMethod::four_step};
         const std::int64_t half = length / 2 + 1;
         Operand whole = on_heap(Layout(Slab(0), {kind == FftKind::c2r ? half : length}, 4),
                                 kind == FftKind::r2c ? Dtype::f64 : Dtype::c128);

@@ -92,8 +92,7 @@ TEST(FftPlan, BricksAreCopied) {
   for (const auto& [boxes, stored] : {std::pair(bricks, false), std::pair(tiles, true)}) {
     Operand input = on_heap(Layout(Slab(0), shape, 4)), output = on_heap(Layout(boxes, shape, 4));
     input.space = output.space = MemorySpace::device;
-    FftOptions options;
-    options.method = FftMethod::slab;
+    FftOptions options{.method = FftMethod::slab};
     expect_transforms(input, output, Topology::regular(4), options, false, false, that_stores());
     int last_stores = 0;
     for (const Work& work : plan_fft(input, output, Topology::regular(4), 1, options, that_stores()).works) {
@@ -110,9 +109,7 @@ TEST(FftPlan, PlanesAreTransformedAndStoredAtOnce) {
     const int rows = shape.size() - 1, columns = rows - 1;
     for (const int ranks : {1, 2, 3}) {
       for (const bool natural : {false, true}) {
-        FftOptions options;
-        options.axes = {0, columns, rows};
-        options.inverse = natural;
+        FftOptions options{.axes = {0, columns, rows}, .inverse = natural};
         Operand input = on_heap(Layout(Slab(0), shape, ranks)), output = input;
         output.layout = Layout(Slab(natural ? 0 : columns), shape, ranks);
         input.space = output.space = MemorySpace::device;
@@ -175,8 +172,7 @@ TEST(FftPlan, WhatPeersDoNotReachIsStoredBesideIt) {
   input.space = output.space = MemorySpace::device;
   output.residency = Residency::ordinary;
   for (const std::int64_t scratch : {0, 1 << 20}) {
-    FftOptions options;
-    options.scratch_bytes = scratch;
+    FftOptions options{.scratch_bytes = scratch};
     expect_transforms(input, output, Topology::regular(4), options, false, false, that_stores());
     const Plan plan = plan_fft(input, output, Topology::regular(4), 1, options, that_stores());
     const auto copies = std::ranges::count(plan.steps, StepKind::copy, &Step::kind);
@@ -190,8 +186,7 @@ TEST(FftPlan, HowArraysChangeHandsIsChosenByPriceOrAsked) {
                            Dtype dtype = Dtype::c64, std::int64_t planes = 0, int ranks = 4) {
     const bool is_real = !is_complex(dtype);
     const std::int64_t first = planes > 0 ? planes : n;
-    FftOptions options;
-    options.kind = is_real ? FftKind::r2c : FftKind::c2c;
+    FftOptions options{.kind = is_real ? FftKind::r2c : FftKind::c2c};
     Operand input = on_heap(Layout(Slab(0), {first, n, n}, ranks), dtype),
             output = on_heap(Layout(Slab(1), {first, n, is_real ? n / 2 + 1 : n}, ranks),
                              result_dtype(dtype, options.kind));

@@ -13,8 +13,7 @@ TEST(FftPlan, InsideANodeASlabMovesEachElementOnce) {
   const Shape shape{32, 48, 40};
   const Topology topology = Topology::regular(ranks);
   const Operand input = on_heap(Layout(Slab(0), shape, ranks));
-  FftOptions options;
-  options.output = Output::cheapest;
+  FftOptions options{.output = Output::cheapest};
   const Layout cheapest = result_layout(input, topology, options);
   EXPECT_TRUE(cheapest == Layout(Slab(1), shape, ranks)) << cheapest.to_string();
   const Plan transposed = plan_fft(input, on_heap(cheapest), topology, 1, options);
@@ -30,8 +29,7 @@ TEST(FftPlan, InsideANodeASlabMovesEachElementOnce) {
 TEST(FftPlan, WholeLinesAreTransformedWhereTheyAre) {
   const Shape shape{6, 8, 10};
   const Operand input = on_heap(Layout(Slab(1), shape, 3));
-  FftOptions options;
-  options.axes = {2, 0};
+  FftOptions options{.axes = {2, 0}};
   const Plan plan = plan_fft(input, input, Topology::regular(3), 2, options);
   EXPECT_EQ(plan.method, "local");
   EXPECT_EQ(traffic(plan).signals, 0);
@@ -56,8 +54,7 @@ TEST(FftPlan, AHalfSpectrumThatMayBeOverwrittenIsNotCopied) {
 TEST(FftPlan, ShapesAndLayoutsOfResults) {
   const Topology topology = Topology::regular(4);
   const Operand real = on_heap(Layout(Slab(0), {8, 6, 9}, 4), Dtype::f32);
-  FftOptions options;
-  options.kind = FftKind::r2c;
+  FftOptions options{.kind = FftKind::r2c};
   EXPECT_TRUE(result_layout(real, topology, options) == Layout(Slab(0), {8, 6, 5}, 4));
   EXPECT_EQ(result_dtype(Dtype::f32, FftKind::r2c), Dtype::c64);
   options.axes = {2, 0};
@@ -65,9 +62,7 @@ TEST(FftPlan, ShapesAndLayoutsOfResults) {
   // Boxes that reach the old end reach the new one.
   const Box halves({{{0, 0}, {4, 4}}, {{0, 4}, {4, 9}}});
   const Operand half = on_heap(Layout(halves, {4, 9}, 2));
-  FftOptions back;
-  back.kind = FftKind::c2r;
-  back.last_length = 17;
+  FftOptions back{.kind = FftKind::c2r, .last_length = 17};
   const Layout whole = result_layout(half, Topology::regular(2), back);
   EXPECT_EQ(whole.shape(), Shape({4, 17}));
   EXPECT_EQ(whole.local_shape(1), Shape({4, 13}));
@@ -87,11 +82,8 @@ TEST(FftPlan, ALongLineOfRealNumbersIsSpreadOverAllRanks) {
       const Topology topology = Topology::regular(4, per_node);
       const Operand line = on_heap(Layout(Slab(0), {length}, 4), Dtype::f64);
       const Operand half = on_heap(Layout(Slab(0), {length / 2 + 1}, 4));
-      FftOptions options;
-      options.kind = FftKind::r2c;
-      FftOptions back;
-      back.kind = FftKind::c2r;
-      back.last_length = length;
+      FftOptions options{.kind = FftKind::r2c};
+      FftOptions back{.kind = FftKind::c2r, .last_length = length};
       EXPECT_EQ(plan_fft(line, half, topology, 1, options).method.substr(0, 9), "four-step");
       EXPECT_EQ(plan_fft(half, line, topology, 1, back).method.substr(0, 9), "four-step");
       expect_consistent(planner_of(line, half, topology, options), 4);
@@ -159,8 +151,7 @@ TEST(FftPlan, ThousandsOfRanksPlanAloneAndSayWhatWasCompared) {
   const Shape shape{8192, 8192, 8192};
   const Topology topology = Topology::regular(ranks, 32);
   const Operand input = on_heap(Layout(BlockNonCyclic(ProcessGrid({64, 64, 1})), shape, ranks));
-  FftOptions options;
-  options.output = Output::cheapest;
+  FftOptions options{.output = Output::cheapest};
   const Layout cheapest = result_layout(input, topology, options);
   const Plan plan = plan_fft(input, on_heap(cheapest), topology, 77, options);
   EXPECT_EQ(plan.method, "pencil 64x64");
@@ -192,9 +183,7 @@ TEST(FftPlan, AHalfSpectrumThatStaysIsTransformedOnTheWayIntoScratch) {
   const Shape half{64, 70, 33}, whole{64, 70, 64};
   const Operand input = on_heap(Layout(Slab(0), half, 1));
   const Operand output = on_heap(Layout(Slab(0), whole, 1), Dtype::f64);
-  FftOptions options;
-  options.kind = FftKind::c2r;
-  options.last_length = 64;
+  FftOptions options{.kind = FftKind::c2r, .last_length = 64};
   const Plan plan = plan_fft(input, output, Topology::regular(1), 0, options);
   EXPECT_EQ(std::ranges::count(plan.steps, StepKind::copy, &Step::kind), 0);
   std::int64_t scratch = 0;

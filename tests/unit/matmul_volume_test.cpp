@@ -175,8 +175,7 @@ void expect_no_less_than_the_bound(const MatmulOperands& operands, const Topolog
   const Shape &a = operands.a.layout.shape(), &d = operands.d.layout.shape();
   for (const MatmulMethod method : {MatmulMethod::automatic, MatmulMethod::summa_a, MatmulMethod::summa_b,
                                     MatmulMethod::summa_c, MatmulMethod::communication_avoiding}) {
-    MatmulOptions options;
-    options.method = method;
+    MatmulOptions options{.method = method};
     MatmulShares shares{0, largest(operands.a), largest(operands.b), largest(operands.d)};
     MatmulVolume most;
     std::string made_by;
@@ -293,8 +292,7 @@ TEST(MatmulResult, IsWhatTheMethodLeaves) {
 }
 
 TEST(MatmulResult, FollowsTheOptions) {
-  MatmulOptions options;
-  options.epilogue = Epilogue::all_reduce;
+  MatmulOptions options{.epilogue = Epilogue::all_reduce};
   EXPECT_EQ(cheapest(Slab(1), Slab(0), {30, 20}, {20, 10}, 3, options), "replicated");
   options.epilogue = Epilogue::none;
   options.distribution = Slab(1);

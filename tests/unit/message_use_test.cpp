@@ -107,8 +107,7 @@ TEST(MessageUse, SharedMemoryKeepsTheOrderOfThePlan) {
 TEST(MessageUse, TheSidesOfARedistributionAreApart) {
   const Operand from = Operand::of(Layout(Slab(0), {64, 64}, 4), Dtype::f64);
   const Operand to = Operand::of(Layout(Slab(1), {64, 64}, 4), Dtype::f64);
-  RedistributeOptions options;
-  options.staging_bytes = 2048;
+  RedistributeOptions options{.staging_bytes = 2048};
   for (const int per_node : {1, 2}) {
     const Plan plan = plan_redistribute(from, to, Topology::regular(4, per_node), 1, options);
     EXPECT_TRUE(use_of(plan).apart);

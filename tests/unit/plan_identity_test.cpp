@@ -30,17 +30,13 @@ TEST(PlanIdentity, TransformsDifferInDirectionAxisNormAndKind) {
   for (const bool inverse : {false, true}) {
     for (const int axis : {0, 1}) {
       for (const Norm norm : {Norm::backward, Norm::ortho, Norm::forward}) {
-        FftOptions options;
-        options.inverse = inverse;
-        options.axes = {axis};
-        options.norm = norm;
+        FftOptions options{.axes = {axis}, .inverse = inverse, .norm = norm};
         hashes.insert(hash_of_fft(options, Dtype::c128));
       }
     }
   }
   for (const FftKind kind : {FftKind::dct1, FftKind::dct2, FftKind::dct3, FftKind::dst2}) {
-    FftOptions options;
-    options.kind = kind;
+    FftOptions options{.kind = kind};
     hashes.insert(hash_of_fft(options, Dtype::f64));
   }
   EXPECT_EQ(hashes.size(), 16U);
@@ -51,9 +47,7 @@ TEST(PlanIdentity, ProductsDifferInOpsAndEpilogue) {
   std::set<std::uint64_t> hashes;
   for (const Op op : {Op::none, Op::transpose, Op::conjugate_transpose, Op::conjugate}) {
     for (const Epilogue epilogue : {Epilogue::none, Epilogue::bias_gradient_a, Epilogue::bias_gradient_b}) {
-      MatmulOptions options;
-      options.op_a = op;
-      options.epilogue = epilogue;
+      MatmulOptions options{.op_a = op, .epilogue = epilogue};
       MatmulOperands operands{operand, operand, {}, operand, {}, {}, {}};
       if (epilogue != Epilogue::none) {
         operands.gradient = Operand::of(Layout(Slab(0), {24}, ranks), Dtype::c128);

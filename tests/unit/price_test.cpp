@@ -36,8 +36,7 @@ TEST(Price, OfAMatrixByAVectorIsReadingTheMatrix) {
                                   {},
                                   {}};
     machine.flops = 1e12;
-    MatmulOptions options;
-    options.method = MatmulMethod::local;
+    MatmulOptions options{.method = MatmulMethod::local};
     return price(plan_matmul(operands, Topology::regular(ranks), 0, options, machine), machine);
   };
   const double matrix = 8e6, vector = 8e3;

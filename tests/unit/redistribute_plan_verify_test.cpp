@@ -69,8 +69,7 @@ TEST(RedistributePlanVerify, ManyRanks) {
 TEST(RedistributePlanVerify, OrdinaryMemoryIsReadOnlyWhereTheKernelLets) {
   const Operand source = Operand::of(Layout(Slab(0), {8, 6}, 2), Dtype::f64);
   const Operand destination = Operand::of(Layout(Slab(1), {8, 6}, 2), Dtype::f64);
-  RedistributeOptions options;
-  options.method = RedistributeMethod::pulled;
+  RedistributeOptions options{.method = RedistributeMethod::pulled};
   const Planner planner = [&](int rank) {
     return plan_redistribute(source, destination, Topology::regular(2).with_cross_memory(), rank, options);
   };
@@ -96,8 +95,7 @@ TEST(RedistributePlanVerify, HundredRanksByEveryMethod) {
        {RedistributeMethod::direct, RedistributeMethod::pushed, RedistributeMethod::staged,
         RedistributeMethod::messages, RedistributeMethod::grouped}) {
     for (const int per_node : {0, 1, 16}) {
-      RedistributeOptions options;
-      options.method = method;
+      RedistributeOptions options{.method = method};
       expect_verified(Operand::of(from, Dtype::f64, Order::row_major, Residency::heap),
                       Operand::of(to, Dtype::f64, Order::column_major, Residency::heap),
                       Topology::regular(100, per_node), options);

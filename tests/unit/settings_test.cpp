@@ -25,8 +25,7 @@ TEST(Settings, SayWhereTheirValuesComeFrom) {
   const Setting unset("PARTITA_THREADS", "");
   EXPECT_EQ(report_of("PARTITA_THREADS").origin, "default");
   EXPECT_EQ(report_of("PARTITA_THREADS").value, "0");
-  ContextOptions options;
-  options.threads = 3;
+  ContextOptions options{.threads = 3};
   EXPECT_EQ(report_of("PARTITA_THREADS", options).origin, "option");
   EXPECT_EQ(report_of("PARTITA_THREADS", options).value, "3");
   const Setting threads("PARTITA_THREADS", "2");

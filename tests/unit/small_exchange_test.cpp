@@ -312,8 +312,7 @@ TEST(PacketNests, OnlyLittleBetweenDevicesOfOneNode) {
   EXPECT_TRUE(plan_of(rows, columns, 0));
   EXPECT_FALSE(plan_of(rows, rows, 0));  // nothing moves
   EXPECT_FALSE(redistribution::plan_in_packets(rows, columns, Topology::regular(ranks, 2), 0, {}));
-  RedistributeOptions asked;
-  asked.method = RedistributeMethod::pushed;
+  RedistributeOptions asked{.method = RedistributeMethod::pushed};
   EXPECT_FALSE(plan_of(rows, columns, 0, asked));
   const Shape large{4096, 4096};
   EXPECT_FALSE(plan_of(spread(Slab(0), large, Dtype::f32), spread(Slab(1), large, Dtype::f32), 0));
