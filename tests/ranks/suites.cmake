@@ -74,6 +74,7 @@ set(suites
     "Overlapping:            device"
     "PacketNumbers:          device"
     "Packets:                device device-processes"
+    "PlanStreams:            device"
     "PointToPoint:           processes nodes launcher launcher-nodes tcp other-mpi-nodes device"
     "Print:"
     "ProcessGroup:           processes nodes launcher launcher-nodes other-mpi other-mpi-nodes"
