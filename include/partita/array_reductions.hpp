@@ -1,9 +1,9 @@
 // Sums, products, extrema, means and norms of arrays: whole, or over some axes.
 //
-// They know layouts: every element counts once, however many ranks hold a replica of it. A partial array has
+// Layouts are taken into account: every element counts once, regardless of replicas. A partial array has
 // no values yet: ArgumentError that names `redistribute`.
 //
-// What is computed in what, and of which dtype the result is:
+// Dtype of the result:
 //
 //   of                 sum, product, dot   min, max   mean   norm   any, all
 //   bool, signed       i64                 as it is   f64    f64    bool
@@ -13,19 +13,19 @@
 //   c64                c64                 -          c64    f32    bool
 //   c128               c128                -          c128   f64    bool
 //
-// Floating numbers are joined in f64 (complex ones in c128) and rounded once, in the end; in f64 itself the
+// Floating-point numbers are summed in f64 (complex ones in c128) and rounded once at the end; in f64 itself
 // sums are pairwise. Sums of integers wrap around. The order is fixed by shape, layout and memory, and the
-// ranks' results are joined in rank order: the same bits on every rank and in every run. Another layout is
+// ranks' results are combined in rank order: the same bits on every rank and in every run. Another layout is
 // another order, and may differ in the last digits. min and max of a NaN and anything are NaN; a NaN is true.
-// A norm is sqrt(sum |x|^2). Squares neither overflow nor underflow: where they would, the norm is computed
-// again of scaled elements, as BLAS's nrm2 does. Of no elements the sum is 0, the product 1, the norm 0, any
-// false and all true; min, max and mean are ArgumentErrors.
+// A norm is sqrt(sum |x|^2). Squares neither overflow nor underflow: if they would, the norm is computed
+// again with scaled elements, as in BLAS's nrm2. Without elements the sum is 0, the product 1, the norm 0,
+// any false and all true; min, max and mean are ArgumentErrors.
 //
-// All are collective over the array's context and block until the result is there, on devices too. What
-// `stream` (by default the context's own) holds comes before; in host memory any but the default is an
+// All are collective over the array's context and block until the result is available, also on devices. They
+// follow the work on `stream` (default: the context's own); in host memory any but the default is an
 // UnsupportedError, as is one that is being captured. Errors, the same on every rank: ArgumentError (a
-// partial array, no such axis, not defined for the dtype), DisagreementError, MemoryError, and those of all
-// collective calls.
+// partial array, an invalid axis, not defined for the dtype), DisagreementError, MemoryError, and those of
+// all collective calls.
 #pragma once
 
 #include <initializer_list>
@@ -43,30 +43,30 @@ enum class ArrayReduction : std::uint8_t { sum, product, min, max, mean, norm, a
 
 PARTITA_API std::string_view name(ArrayReduction reduction);  ///< "sum", ...
 
-/// One axis of an array, or several: `0`, `{0, 2}`. Made of what names them; checked where it is used.
+/// One axis of an array, or several: `0`, `{0, 2}`. Converted implicitly; checked when used.
 struct Axes {
   std::vector<int> list;  ///< counted from 0
   /// Made implicitly.
   Axes(int axis) : list{axis} {}                          // NOLINT: implicit by design
-  Axes(std::initializer_list<int> axes) : list(axes) {}   // NOLINT: likewise
-  Axes(std::vector<int> axes) : list(std::move(axes)) {}  // NOLINT: likewise
+  Axes(std::initializer_list<int> axes) : list(axes) {}   // NOLINT: implicit by design
+  Axes(std::vector<int> axes) : list(std::move(axes)) {}  // NOLINT: implicit by design
 };
 
-/// Where the result of a reduction over axes lies.
+/// The distribution and memory of the result of a reduction over axes.
 struct ReduceAxesOptions {
   bool keep_dimensions = false;  ///< reduced axes stay, with extent 1
-  /// Of the result; none: what is left of the array's. That is its own rule without the reduced axes, where
-  /// it does not cut these. On a mesh (or what can be written as one: Slab, one block a process) the ranks
-  /// along an axis that has cut reduced dimensions hold replicas. In all other cases: Replicated.
+  /// Of the result. If unset: that of the array without the reduced axes, if
+  /// these are not distributed. On a mesh (or what can be written as one: Slab, one block per process) ranks
+  /// along a mesh axis of reduced dimensions hold replicas. In all other cases: Replicated.
   std::optional<Distribution> distribution = {};
-  std::optional<int> root = {};           ///< the whole result on this rank, nothing on the others
+  std::optional<int> root = {};           ///< the whole result is on this rank only
   Residency residency = Residency::heap;  ///< of the result
 };
 
-/// Of all elements, on every rank.
+/// Over all elements, on every rank.
 PARTITA_API Scalar reduce(const Array& array, ArrayReduction reduction, Stream stream = {});
-/// Of the elements along `axes` (at least one, each once): a new array where the source's memory is, on the
-/// symmetric heap unless the options say otherwise. The plan, with memory for what the ranks have joined, is
+/// Over the elements along `axes` (at least one, each once): a new array in the source's memory space, on the
+/// symmetric heap unless the options say otherwise. The plan, with memory for partial results, is
 /// cached in the context.
 PARTITA_API Array reduce(const Array& array, ArrayReduction reduction, const Axes& axes,
                          const ReduceAxesOptions& options = {}, Stream stream = {},

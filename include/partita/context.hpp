@@ -85,64 +85,64 @@ enum class CopyWay : std::uint8_t {
 /// <partita/settings.hpp> lists them).
 struct ContextOptions {
   Communicator communicator = {};
-  /// Kinds must be the same on all ranks. On a GPU, new arrays lie in its memory unless they say otherwise.
+  /// Kinds must be the same on all ranks. With a GPU, new arrays are allocated in its memory by default.
   Device device = Device::cpu();
-  /// Longest time without progress that a blocking wait allows. In the environment: seconds.
+  /// Longest time without progress that a blocking wait may take. In the environment: seconds.
   std::chrono::milliseconds deadline{std::chrono::minutes(5)};
-  /// Treat the ranks as if so many sat on a node; 0: as they are. The same on all ranks.
+  /// Assume this number of ranks per node; 0: the actual one. The same on all ranks.
   int ranks_per_node = 0;
-  /// Threads that BLAS and FFT may use in this rank; 0: the cores that the rank may use over the ranks on
-  /// them. Set while the context lives, restored when it goes.
+  /// Threads that BLAS and FFT may use in this rank; 0: the available cores divided by the ranks on
+  /// them. Set while the context exists, restored when it ends.
   int threads = 0;
-  /// The machine whose figures operations choose their algorithms by: a shipped name ("cluster") or the path
-  /// of a description, see `Machine::find`; empty: "laptop", and "node-8-gpu" where it computes on GPUs. Read
-  /// once, and the figures must be the same on all ranks.
+  /// The machine whose parameters determine the choice of algorithms: a shipped name ("cluster") or the path
+  /// of a description, see `Machine::find`; empty: "laptop", and "node-8-gpu" on GPUs. Read
+  /// once; the parameters must be the same on all ranks.
   std::string machine = {};
-  /// Called on the rank's own thread, every 10 ms or so, while a call of the context waits for other ranks or
-  /// for its device: so that a program may look for Ctrl-C, or hand on an interpreter's lock. Waits of some
-  /// microseconds do not call it, nor do destructors. It must not use the context (ArgumentError), and be
-  /// short, for other ranks wait meanwhile. It may throw: then the context has failed, for the other ranks
-  /// too, and what was thrown comes out of the call that waits. Sub-groups take it over; in a ThreadGroup
+  /// Called on the rank's own thread, about every 10 ms, while a call of the context waits for other ranks or
+  /// for its device, for example to check for Ctrl-C or to release an interpreter's lock. Waits of some
+  /// microseconds do not call it, nor do destructors. It must not use the context (ArgumentError) and be
+  /// short, because other ranks wait meanwhile. If it throws, the context has failed, also for the other
+  /// ranks, and the exception leaves the call that waits. Sub-groups inherit it; in a ThreadGroup
   /// several threads call it.
   std::function<void()> on_wait = {};
-  LogLevel log = LogLevel::warn;  ///< what is logged, on stderr
-  std::int64_t memory_limit = 0;  ///< bytes that this rank's symmetric heap may have; 0: unlimited
-  /// How many plans of one-line calls (`redistribute`, `matmul`, collectives, ...) the context keeps with
-  /// their scratch: the least recently used goes first. The same on all ranks, at least 1. What has been
-  /// captured into CUDA graphs stays beside these, as long as the graphs.
+  LogLevel log = LogLevel::warn;  ///< minimum level of log messages, on stderr
+  std::int64_t memory_limit = 0;  ///< maximum size of this rank's symmetric heap in bytes; 0: unlimited
+  /// Number of plans of one-line calls (`redistribute`, `matmul`, collectives, ...) that the context keeps
+  /// with their scratch: the least recently used is freed first. The same on all ranks, at least 1. Plans
+  /// captured into CUDA graphs are kept in addition, as long as the graphs.
   int plan_cache_size = 64;
-  /// Bytes of scratch that the kept plans may have in all, of the rank where they have most; the one used
-  /// last stays however large it is. 0: eight times the largest plan, at least 256 MiB. The same on all
-  /// ranks. Where an allocation fails for lack of memory, the least recently used plans are freed and it is
-  /// tried again.
+  /// Total scratch of the kept plans in bytes, on the rank where it is largest; the plan used
+  /// last is kept regardless of its size. 0: eight times the largest plan, at least 256 MiB. The same on all
+  /// ranks. If an allocation fails for lack of memory, the least recently used plans are freed and it is
+  /// retried.
   std::int64_t plan_cache_bytes = 0;
   CrossMemory cross_memory = CrossMemory::automatic;  ///< the same on all ranks
-  // What follows matters on devices only, and is the same on all ranks.
+  // The following options concern devices only, and are the same on all ranks.
   DeviceHeap device_heap = DeviceHeap::automatic;
   DeviceCollectives device_collectives = DeviceCollectives::automatic;
   DeviceMessages device_messages = DeviceMessages::automatic;
   CopyWay copy_way = CopyWay::automatic;
-  /// Streams that large plans may use beside the context's own, 0 to 7; the last is for what stays on the
-  /// device.
+  /// Streams that large plans may use in addition to the context's own, 0 to 7; the last is for local copies
+  /// on the device.
   int device_lanes = 1;
 };
 
-/// A group of ranks with its heap, plan cache, deadlines and logger. Several may live side by side. A handle:
-/// copies are the same context, which lives as long as any of them, or any array that was made in it. A
-/// context with all its copies belongs to one thread at a time; different contexts may be used by different
+/// A group of ranks with its heap, plan cache, deadlines and logger. Several may exist at once. A handle:
+/// copies refer to the same context, which exists as long as any of them, or any array made in it. Only one
+/// thread at a time may use a context and its copies; different contexts may be used by different
 /// threads.
 ///
-/// After a passed deadline or a lost peer the context is *failed*: every call on it throws FailedContextError
-/// at once, memory with transfers in flight is kept until the process exits, and nothing collective is called
-/// again. For a child that fork() has made, its parent's contexts have failed.
+/// After an expired deadline or a lost peer the context has *failed*: every call on it throws
+/// FailedContextError at once, memory with transfers in flight is kept until the process exits, and no
+/// collective function is called again. For a child made by fork(), its parent's contexts have failed.
 ///
-/// Arrays made in a context keep what they need of it alive, so contexts and arrays may go in any order.
+/// Arrays made in a context keep what they need of it alive: both may be destroyed in any order.
 class PARTITA_API Context {
  public:
   explicit Context(std::shared_ptr<ContextState> state);  ///< for the library itself
-  /// Releases only what is local, waits for nobody, never throws. The last of a context that was not closed
-  /// says so: ranks that wait for this one get a LostPeerError within a second. In a forked child it does
-  /// nothing.
+  /// Releases local resources only, does not wait, never throws. The last handle of a context that was not
+  /// closed notifies the others: ranks that wait for this one get a LostPeerError within a second. In a
+  /// forked child it does nothing.
   ~Context();
   Context(Context&&) noexcept;
   Context& operator=(Context&&) noexcept;
@@ -155,17 +155,17 @@ class PARTITA_API Context {
   int size() const;                  ///< number of ranks
   const Topology& topology() const;  ///< which ranks share a node
   int threads() const;               ///< that BLAS and FFT may use in this rank
-  /// Whose figures operations choose their algorithms by; see <partita/machine.hpp>. Lives as long as the
-  /// context.
+  /// The machine whose parameters determine the choice of algorithms; see <partita/machine.hpp>. Exists as
+  /// long as the context.
   const Machine& machine() const;
 
-  /// The ranks `ranks` of this context (in that order) as a context of its own. Collective over those ranks
-  /// only, blocking; the others do not call. Errors, the same on every caller: ArgumentError (a rank named
+  /// A separate context of the ranks `ranks` of this context, in that order. Collective over those ranks
+  /// only, blocking; the others do not call it. Errors, the same on every caller: ArgumentError (a rank named
   /// twice or out of range, the caller not in the list), DisagreementError.
   Context subgroup(std::span<const int> ranks) const;
   Context subgroup(std::initializer_list<int> ranks) const;
-  /// The ranks that give the same `colour` as a context of their own, ordered by `key` and then by their
-  /// ranks here: `context.split(context.rank() % 2)`. Nothing for a rank whose colour is negative. Collective
+  /// A separate context of the ranks that pass the same `colour`, ordered by `key` and then by their
+  /// ranks here: `context.split(context.rank() % 2)`. Empty for a rank whose colour is negative. Collective
   /// over all ranks, blocking.
   std::optional<Context> split(int colour, int key = 0) const;
 
@@ -174,27 +174,27 @@ class PARTITA_API Context {
 
   /// Where the context computes: the CPU, or the GPU with its index.
   Device device() const;
-  /// The stream into which the context puts its work on the device; none on the CPU. Owned by the context.
+  /// The stream on which the context enqueues its work on the device; none on the CPU. Owned by the context.
   Stream stream() const;
-  /// Waits until the device has done all that this rank gave it through this context, and all that was put
-  /// into `stream` before (a graph of captured executions, say), if one is given. Local, blocking within the
-  /// deadline; nothing to do on the CPU. Throws what went wrong on the device, TimeoutError,
-  /// DisagreementError, LostPeerError: then the context has failed, and results are undefined from there.
+  /// Waits until the device has done all work of this rank in this context, and all work enqueued
+  /// on `stream` before (such as a graph of captured executions), if one is given. Local, blocking within the
+  /// deadline; returns at once on the CPU. Throws pending errors of the device, TimeoutError,
+  /// DisagreementError, LostPeerError: then the context has failed, and results are undefined.
   void synchronize(Stream stream = {}) const;
 
-  /// Releases heap blocks whose arrays are gone on all ranks. Collective, blocking.
+  /// Releases heap blocks whose arrays have been destroyed on all ranks. Collective, blocking.
   void collect();
 
-  /// Collective end: releases all blocks that are dead everywhere, reports (as the returned text, one line a
-  /// block; empty: none; and by the log, if `logged`) blocks that were never freed and where they were
-  /// allocated, and marks the context closed. Arrays that still live stay readable locally.
+  /// Collective end: releases all blocks that no rank refers to, reports (as the returned text, one line per
+  /// block, empty if none; and to the log, if `logged`) blocks that were never freed and where they were
+  /// allocated, and marks the context as closed. Arrays that still exist can be read locally.
   std::string close(bool logged = true);
 
-  /// Marks the context failed because of `why`, one line: for a rank whose program can go on no more, while
-  /// the context is still held somewhere. Ranks that wait for this one get a LostPeerError with that text. In
+  /// Marks the context as failed because of `why`, one line: for a rank whose program cannot continue while
+  /// the context is still in use. Ranks that wait for this one get a LostPeerError with that text. In
   /// a closed context it does nothing. Local.
   void fail(const std::string& why) const noexcept;
-  bool failed() const noexcept;  ///< by this rank's own knowledge. Local; asks nobody
+  bool failed() const noexcept;  ///< as far as this rank knows. Local
   std::string failure() const;   ///< the first failure's text; empty: none
 
   const std::shared_ptr<ContextState>& state() const { return state_; }  ///< for the library itself
@@ -203,22 +203,22 @@ class PARTITA_API Context {
   std::shared_ptr<ContextState> state_;
 };
 
-/// Starts a context. Collective over the communicator, blocking, within the deadline. Where no communicator
-/// is given, its ranks are those that `partita run --threads` has connected, or MPI_COMM_WORLD's under an MPI
-/// launcher or where MPI runs, or this process alone. Which MPI that is, <partita/mpi_report.hpp> says; it is
-/// opened here. Initialises MPI (asking for MPI_THREAD_MULTIPLE) when nobody has; then MPI is finalised at
-/// process exit, and only when no context failed. Errors, the same on every rank: ArgumentError (a
-/// communicator of another MPI than the process's, a bad environment variable, an unknown or wrong machine),
+/// Makes a context. Collective over the communicator, blocking, within the deadline. Without a communicator
+/// its ranks are those that `partita run --threads` has connected, or those of MPI_COMM_WORLD under an MPI
+/// launcher or if MPI is initialised, or this process alone. <partita/mpi_report.hpp> reports the MPI, which
+/// is opened here. Initialises MPI (with MPI_THREAD_MULTIPLE) if necessary; then MPI is finalised at
+/// process exit, unless a context failed. Errors, the same on every rank: ArgumentError (a
+/// communicator of another MPI than the process's, an invalid environment variable, an unknown machine),
 /// FileError (a machine that cannot be read), DisagreementError (options that differ), UnsupportedError (a
-/// device that this build or machine does not have; an MPI that it has no module for), TimeoutError or
-/// LostPeerError (ranks that did not come).
+/// device that this build or machine does not have; an MPI without a module), TimeoutError or
+/// LostPeerError (ranks that did not arrive).
 PARTITA_API Context initialize(const ContextOptions& options = {});
 
-/// Calls `body` on rank 0 while the others wait, within the deadline: output appears once, and what rank 0
-/// throws is thrown by every rank (another exception than Partita's as an Error with its text). What in
-/// `body` would wait for ranks that wait here (a call of the context, of one split from it, or that it was
-/// split from) throws ArgumentError before it does anything; local calls, and contexts of rank 0 alone, are
-/// fine. One of another `initialize` is not known here: it waits for its deadline. Collective, blocking.
+/// Collective: calls `body` on rank 0 while the others wait, within the deadline: output appears once, and an
+/// exception of rank 0 is thrown by every rank (others than Partita's as an Error with their text). Calls in
+/// `body` that would wait for ranks that wait here (of the context, of one split from it, or of its
+/// parent) throw ArgumentError before they do anything; local calls, and contexts of rank 0 alone, are
+/// allowed. A context of another `initialize` is not recognised: it waits for its deadline. Blocking.
 PARTITA_API void rank_zero(const Context& context, const std::function<void()>& body);
 
 /// All ranks as threads of this process: no MPI needed. A ThreadGroup must outlive its members' contexts'
@@ -226,10 +226,10 @@ PARTITA_API void rank_zero(const Context& context, const std::function<void()>& 
 class PARTITA_API ThreadGroup {
  public:
   explicit ThreadGroup(int ranks);  ///< throws ArgumentError below 1
-  /// The communicator of one rank; each is to be used by a thread of its own.
+  /// The communicator of one rank; each is to be used by a separate thread.
   Communicator member(int rank) const;
-  /// Starts one thread a rank, initialises a context in each, calls `body`, and joins: blocking. The first
-  /// exception of the lowest rank that threw is thrown again here.
+  /// Starts one thread per rank, makes a context in each, calls `body`, and waits for them: blocking. The
+  /// first exception of the lowest rank that threw is rethrown here.
   static void run(int ranks, const std::function<void(Context&)>& body, const ContextOptions& options = {});
 
  private:

@@ -40,14 +40,14 @@ PARTITA_API Array read_hdf5(const Context& context, const std::string& path, con
                             const Distribution& distribution, const ArrayOptions& options = {},
                             SourcePlace where = SourcePlace::current());
 
-/// Every rank writes its own part (of replicas, one). The file lands whole or not at all: a temporary file
-/// beside it is written by all and renamed by one when all have succeeded; on any failure it is removed and
-/// the old file stays. Links are followed, and owner and permissions of an old file stay; a character device
-/// is written through; any other target is a FileError, as is an old file that the caller may not write. A
+/// Every rank writes its part (of replicas, one rank). The file is written completely or not at all: all
+/// ranks write a temporary file in the same folder, and one renames it when all have succeeded; on failure it
+/// is removed and the old file stays. Links are followed; owner and permissions are kept. A character device
+/// is written directly. Any other target is a FileError, as is an old file that the caller may not write. A
 /// partial array is an ArgumentError: redistribute it first. Collective, blocking.
 PARTITA_API void write_npy(const std::string& path, const Array& array, Order order = Order::row_major);
 
-/// An attribute of another kind: it is listed and not read, and cannot be written.
+/// An attribute of an unsupported kind: it is listed but not read, and cannot be written.
 struct Hdf5Unread {
   std::string what;  ///< for messages: "an array of 2 dimensions"
   friend bool operator==(const Hdf5Unread&, const Hdf5Unread&) = default;
@@ -55,8 +55,8 @@ struct Hdf5Unread {
 /// What an attribute may be.
 using Hdf5Value = std::variant<std::string, std::int64_t, std::uint64_t, double, std::vector<std::int64_t>,
                                std::vector<std::uint64_t>, std::vector<double>, Hdf5Unread>;
-/// What HDF5 keeps beside a dataset or a group: a text, a number, or a vector of numbers. An integer is a
-/// std::int64_t, or a std::uint64_t where it is beyond 2^63 - 1; likewise a vector that is read. A value;
+/// An attribute of a dataset or a group: a string, a number, or a vector of numbers. An integer is a
+/// std::int64_t, or a std::uint64_t if it is beyond 2^63 - 1; so are the elements of vectors. A value;
 /// made implicitly.
 struct Hdf5Attribute : Hdf5Value {
   Hdf5Attribute() = default;
@@ -76,23 +76,23 @@ struct Hdf5Attribute : Hdf5Value {
 /// By name.
 using Hdf5Attributes = std::map<std::string, Hdf5Attribute>;
 
-/// How a dataset is stored, in the words of h5py.
+/// How a dataset is stored, with the names of h5py.
 struct Hdf5Options {
-  /// The file afterwards has this dataset alone, whatever it was before.
+  /// Removes the other contents of the file.
   bool truncate = false;
-  /// Extents of a chunk; empty: contiguous, which all ranks write at once and other programs read at speed.
+  /// Extents of a chunk; empty: contiguous, which all ranks write concurrently and other programs read fast.
   Extents chunks = {};
-  int compression = 0;   ///< of chunks, by deflate ("gzip"): 1 (fast) to 9 (small); 0: none
-  bool shuffle = false;  ///< of chunks: bytes of like significance stand together, which compresses better
+  int compression = 0;             ///< of chunks, by deflate ("gzip"): 1 (fast) to 9 (small); 0: none
+  bool shuffle = false;            ///< of chunks: groups bytes by significance, which compresses better
   Hdf5Attributes attributes = {};  ///< of the dataset
 };
 
-/// Adds a dataset (intermediate groups are created) to the file, or makes the file. One of this name is
-/// replaced, its attributes with it; all else in the file stays as it is. As above the file lands whole or
-/// not at all: an old one is copied first. With chunks the ranks write in turn. Errors besides: FileError (a
-/// device, a file that is not HDF5, a group of this name, a dataset where a group is wanted, vectors in
-/// attributes beyond 64 KiB), ArgumentError (chunks that do not fit the shape, compression without chunks or
-/// beyond 9, no name, a zero byte in names or texts, an attribute that was not read).
+/// Adds a dataset (intermediate groups are created) to the file, or creates the file. A dataset of this name
+/// is replaced with its attributes; other contents are kept. The file is written completely or
+/// not at all: an old one is copied first. With chunks the ranks write in sequence. Further errors: FileError
+/// (a device, not an HDF5 file, a group of this name, a dataset in place of a group, attribute vectors
+/// beyond 64 KiB), ArgumentError (chunks that do not fit the shape, compression without chunks or
+/// beyond 9, no name, a zero byte in names or strings, an attribute that was not read).
 PARTITA_API void write_hdf5(const std::string& path, const std::string& dataset, const Array& array,
                             const Hdf5Options& options = {});
 
@@ -102,14 +102,14 @@ struct Hdf5Dataset {
   Array array;
   Hdf5Options options = {};
 };
-/// The same for several at once, which land together: a checkpoint, say. The file afterwards has these alone
-/// where the options of any say `truncate`. Errors besides: ArgumentError (no dataset, one named twice,
+/// Several datasets, written all or none, for example a checkpoint. Other contents of the file are removed
+/// if any of the options says `truncate`. Further errors: ArgumentError (no dataset, one named twice,
 /// arrays of several contexts).
 PARTITA_API void write_hdf5(const std::string& path, const std::vector<Hdf5Dataset>& datasets);
 
-/// Gives a dataset, a group or the file ("/") these attributes, those of the same names replaced; all else in
-/// the file stays as it is, which lands whole or not at all. Collective, blocking. Errors, the same on every
-/// rank: FileError (no such file, or object, where it names what there is), ArgumentError (no name, a zero
+/// Sets attributes of a dataset, a group or the file ("/"); other contents are kept. The file is
+/// written completely or not at all. Collective, blocking. Errors, the same on every
+/// rank: FileError (no file, or no object: lists the existing ones), ArgumentError (no name, a zero
 /// byte), DisagreementError.
 PARTITA_API void write_hdf5_attributes(const Context& context, const std::string& path,
                                        const std::string& object, const Hdf5Attributes& attributes);
@@ -120,16 +120,16 @@ struct Hdf5Entry {
   std::optional<FileHeader> header;  ///< of a dataset that can be read as an array
   Extents chunks = {};               ///< of a dataset in chunks
 };
-/// The groups and datasets of a file, by name; of groups, and of datasets that are no arrays, names alone.
+/// The groups and datasets of a file by name; only the names of groups and of datasets that are not arrays.
 /// Local. FileError.
 PARTITA_API std::vector<Hdf5Entry> list_hdf5(const std::string& path);
 
-/// All attributes of a dataset or group ("/": of the file); those of other kinds as Hdf5Unread. Local.
+/// All attributes of a dataset or group ("/": of the file); unsupported kinds as Hdf5Unread. Local.
 /// FileError.
 PARTITA_API Hdf5Attributes read_hdf5_attributes(const std::string& path, const std::string& object);
 
-/// The same for bytes of one rank, such as a picture: whole or not at all; a pipe that somebody reads is
-/// written through as well. Local, blocking; throws FileError.
+/// Writes the bytes of one rank, such as a picture, completely or not at all; a pipe with a reader is
+/// written directly. Local, blocking; throws FileError.
 PARTITA_API void write_file(const std::string& path, std::string_view bytes);
 
 }  // namespace partita

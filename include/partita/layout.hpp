@@ -119,7 +119,7 @@ class PARTITA_API Layout {
   /// "8192x8192 slab:0 over 4 ranks", "8192x8192 slab:0 over 2 ranks, on ranks 1,3 of 4", "100x90 slab:0 over
   /// 4 ranks, from 3,5 of 128x128": equal layouts and no others have the same text.
   std::string to_string() const;
-  /// Of the text, never 0: equal layouts have equal hashes, on every rank and in every process. Computed once.
+  /// Of the text, never 0: equal layouts have equal hashes, on every rank and process. Computed once.
   std::uint64_t hash() const;
   /// The same rule, shape, number of ranks, members and window.
   friend PARTITA_API bool operator==(const Layout&, const Layout&);

@@ -61,17 +61,17 @@ enum class MatmulMethod : std::uint8_t {
                            ///< (Kwasniewski et al. 2019; Demmel et al. 2013)
 };
 
-/// What the factors are multiplied by, beside alpha, where they are of f8: how `scale_a` and `scale_b` belong
-/// to their elements; with the meanings of cuBLASLt.
+/// How the scales of f8 operands, `scale_a` and `scale_b`, apply to their elements, with the meanings of
+/// cuBLASLt.
 enum class ScaleMode : std::uint8_t {
-  automatic,      ///< each as its shape says, tensor or outer_vector
-  tensor,         ///< one number for all
-  outer_vector,   ///< one for each row of op(A), and for each column of op(B)
-  block32_ue8m0,  ///< MXFP8: one of 8 bits for 32 elements along k. Not offered: an UnsupportedError
-  block16_ue4m3,  ///< NVFP4: one of 8 bits for 16 elements along k; likewise
+  automatic,      ///< tensor or outer_vector, by the shape of each
+  tensor,         ///< one number for all elements
+  outer_vector,   ///< one per row of op(A), and one per column of op(B)
+  block32_ue8m0,  ///< MXFP8: 8 bits per 32 elements along k. Not supported: UnsupportedError
+  block16_ue4m3,  ///< NVFP4: 8 bits per 16 elements along k. Not supported: UnsupportedError
 };
 
-/// What identifies a multiply beside its arrays. Behaviour first, performance after.
+/// Everything that identifies a multiply except its arrays. Behaviour first, performance after.
 struct MatmulOptions {
   /// If set, `matmul` and `matmul_into` are stream-ordered (<partita/stream.hpp>), of arrays in device
   /// memory, as `Matmul::execute` with a stream.
@@ -81,66 +81,66 @@ struct MatmulOptions {
   std::complex<double> alpha{1, 0};
   std::complex<double> beta{0, 0};
   Epilogue epilogue = Epilogue::none;
-  /// Of a new result: nothing: C's, or the cheapest (whatever the method leaves the product in). Where the
-  /// caller gives D it must be D's.
+  /// Distribution of a newly allocated result. If unset: that of C, or else the cheapest for the method. If D
+  /// is given, must equal D's distribution.
   std::optional<Distribution> distribution = {};
-  Order order = Order::row_major;         ///< of a new result
-  Residency residency = Residency::heap;  ///< likewise
-  /// likewise; nothing: the device's where any of the arrays lies there, else the host's
+  Order order = Order::row_major;         ///< of a newly allocated result
+  Residency residency = Residency::heap;  ///< of a newly allocated result
+  /// Of a newly allocated result. If unset: the device if any of the arrays is there, else the host.
   std::optional<MemorySpace> space = {};
-  /// Of D: the operands' by default, i32 of i8, f32 of f8. Otherwise f32, too, of f16 and bf16, and of f8
-  /// (f8e4m3 and f8e5m2, which may be multiplied by each other) f16, bf16, f8e4m3 and f8e5m2.
+  /// Dtype of D: by default that of the operands, i32 for i8, f32 for f8. Also allowed: f32 for f16 and bf16;
+  /// for f8 (f8e4m3 and f8e5m2, in any combination) f16, bf16, f8e4m3 and f8e5m2.
   std::optional<Dtype> result = {};
-  /// At least so precisely: f32 for f8 (of which the tensor cores of devices add some at once in 14 bits, see
-  /// docs/algorithms.md), f16 and bf16, f16 for f16, too; f32, tf32 and bf16x9 for f32 and c64;
+  /// Minimum precision: f32 for f8 (tensor cores of devices add some products in 14 bits, see
+  /// docs/algorithms.md), f16 and bf16, also f16 for f16; f32, tf32 and bf16x9 for f32 and c64;
   /// f64 for f64 and c128; i32 for i8, whose sums wrap around.
   ComputeType compute = ComputeType::automatic;
-  /// To which alpha and beta are rounded, or one that has all its numbers: that of the sums (f32 for f8, f16
-  /// and bf16, i32 for i8, the operands' for the others); f16, too, where computed in f16. Of i32 they must
-  /// be integers that it has: ArgumentError otherwise.
+  /// Dtype to which alpha and beta are rounded: by default that of the sums (f32 for f8, f16
+  /// and bf16, i32 for i8, the operands' for the others); also f16 for computation in f16. For i32 they must
+  /// be representable integers: ArgumentError otherwise.
   std::optional<Dtype> scale = {};
   ScaleMode scale_mode = ScaleMode::automatic;
-  /// In which ranks send each other sums that several of them make, at least so precisely. Nothing: that of
-  /// the sums. Or D's, where it is f16 or bf16: half the bytes, and what each rank has summed is rounded once
-  /// more (as by NCCL's reductions of halves; `reduce_dtype` of PyTorch's FSDP). Used between devices of a
-  /// node, in packets and around the ring of ranks (docs/algorithms.md); elsewhere they go as they are.
+  /// Minimum precision of partial sums exchanged between ranks. If unset: the accumulation type.
+  /// The dtype of D, if it is f16 or bf16, halves the bytes, and each rank's sums are rounded once
+  /// more (as in NCCL's reductions of half precision; `reduce_dtype` of PyTorch's FSDP). Used between devices
+  /// of a node, in packets and around the ring of ranks (docs/algorithms.md); ignored elsewhere.
   std::optional<Dtype> reduce_dtype = {};
   MatmulMethod method = MatmulMethod::automatic;
-  /// Bound on the scratch of one rank, in bytes; 0: as much as the fastest way takes. Too small for any
-  /// method: an ArgumentError that says how much would do. Of devices it counts neither the workspace of
-  /// their products nor copies of arrays in host memory.
+  /// Bound on the scratch of one rank, in bytes; 0: unlimited. Too small for any
+  /// method: an ArgumentError that says how much is required. On devices it includes neither the workspace of
+  /// products nor copies of arrays in host memory.
   std::int64_t memory_limit = 0;
-  /// On devices each product is tried in several ways when it is planned first; what was fastest is read
-  /// before from the file of this name with ".products" behind it, and written there after. Empty: it is
-  /// known as long as the process.
+  /// On devices several algorithms are timed when a product is first planned. The fastest are read
+  /// from the file with this name and the suffix ".products" before, and written to it after. Empty: they are
+  /// kept as long as the process.
   std::string wisdom_file = {};
 };
 
-/// The arrays of an epilogue. What the epilogue does not use must be null.
+/// The arrays of an epilogue. Arrays that the epilogue does not use must be null.
 struct EpilogueArrays {
   const Array* bias = nullptr;  ///< [m] (broadcast over batches), any distribution
   Array* auxiliary = nullptr;   ///< D's shape and dtype, any distribution
   Array* gradient = nullptr;    ///< [m] or [n], overwritten
-  /// Of multiplies of f8, all of f32 and in any distribution; none is 1. With them
-  /// D = scale_d F(scale_a scale_b alpha op(A) op(B) + beta C), and where D is of f8 what is beyond its
-  /// largest number becomes that number (NaN stays). C, bias and auxiliary have no scales.
+  /// For multiplies of f8, all f32 and in any distribution; null means 1. With them
+  /// D = scale_d F(scale_a scale_b alpha op(A) op(B) + beta C); for a D in f8, values beyond its
+  /// largest number are clamped to it (NaN stays). C, bias and auxiliary have no scales.
   const Array* scale_a = nullptr;  ///< a scalar ({}) or [m]
   const Array* scale_b = nullptr;  ///< a scalar or [n]
-  const Array* scale_d = nullptr;  ///< a scalar; only where D is of f8
-  /// A scalar of f32, overwritten with the largest absolute value of D before scale_d and before rounding: 0
-  /// where there is none, NaN where there is one.
+  const Array* scale_d = nullptr;  ///< a scalar; only for a D in f8
+  /// A scalar of f32, overwritten with the largest absolute value of D before scale_d and rounding: 0
+  /// if D is empty, NaN if it contains one.
   Array* amax_d = nullptr;
 };
 
 /// The operands of a multiply as planners see them: a: [.., m, k], or [.., k, m] with a transposing op; b:
 /// [.., k, n] or [.., n, k]; c and d: [.., m, n]. As in NumPy, a or b of one dimension is a vector [k], on
-/// the left a row and on the right a column, and c and d have no such dimension: [.., n], [.., m], or, of two
-/// vectors, a scalar's shape. Transposition leaves vectors as they are.
+/// the left a row and on the right a column, and c and d omit that dimension: [.., n], [.., m], or, for two
+/// vectors, the shape of a scalar. Transposition does not change vectors.
 struct MatmulOperands {
   Operand a;
   Operand b;
   std::optional<Operand> c =
-      {};  ///< present where beta C is wanted; may describe the same array as d (in place)
+      {};  ///< present where beta C is needed; may describe the same array as d (in place)
   Operand d;
   std::optional<Operand> bias = {};
   std::optional<Operand> auxiliary = {};
@@ -153,33 +153,33 @@ struct MatmulOperands {
 
 // --- planning: pure functions, for any rank of any number of ranks, without MPI
 
-/// Throws ArgumentError where shapes do not multiply, layouts are not bound to `topology.ranks()` ranks, the
-/// dtypes are not supported together (the text lists what is), or the memory limit is too small;
-/// UnsupportedError where they are not computed in what `compute`, `scale` and `scale_mode` say (likewise).
+/// Throws ArgumentError if shapes cannot be multiplied, layouts are not bound to `topology.ranks()` ranks,
+/// the dtypes are not supported together (the text lists supported ones), or the memory limit is too small;
+/// UnsupportedError if `compute`, `scale` or `scale_mode` is not supported for the dtypes.
 /// Buffers, in this order: a, b, c (if any), d, bias, auxiliary, gradient, scale_a, scale_b, scale_d, amax_d
-/// (those there are), then scratch. `machine` prices the methods; `in_place`: c and d are the same memory.
-/// Where some operands lie in device memory, the plan is that of the device: the others are arrays of the
-/// same layouts on its heap there, and its reason says which are copied.
+/// (those present), then scratch. `machine` prices the methods; `in_place`: c and d are the same memory.
+/// If some operands are in device memory, the plan is that of the device: the others become arrays with the
+/// same layouts on its heap, and the plan's reason lists the copies.
 PARTITA_API Plan plan_matmul(const MatmulOperands& operands, const Topology& topology, int rank,
                              const MatmulOptions& options = {}, const Machine& machine = {},
                              bool in_place = false);
 
-/// The layout that D gets when nobody asked for one: C's, else the one that the chosen method leaves the
-/// product in; of two vectors every rank gets the whole, one number. Shapes after op. Pure, the same for
+/// The layout of a D whose distribution is not given: that of C, else the one in which the chosen method
+/// computes it; for two vectors every rank gets the number. Shapes after op. Pure, the same for
 /// every rank.
 PARTITA_API Layout cheapest_result(const Operand& a, const Operand& b, const Topology& topology,
                                    const MatmulOptions& options = {}, const Machine& machine = {});
 
-/// The same in a context: with its machine, and among its ranks as they reach each other's memory where the
-/// product is made (on the devices where an operand, or D by `options.space`, is in their memory). Local.
+/// The same in a context: with its machine, and for its ranks as they access each other's memory where the
+/// product is computed (on the devices if an operand, or D by `options.space`, is in their memory). Local.
 PARTITA_API Layout cheapest_result(const Context& context, const Operand& a, const Operand& b,
                                    const MatmulOptions& options = {});
 
-/// The dtype of a new D, of factors of that dtype: `options.result`, or as it says there. Pure.
+/// The dtype of a new D for factors of this dtype: `options.result`, or its default. Pure.
 PARTITA_API Dtype result_dtype(Dtype factors, const MatmulOptions& options = {});
 
-/// What a rank receives from other ranks in its plan, owned elements not counted (what it reads in place in a
-/// neighbour's memory counts once), and the scratch that it holds, in elements of A.
+/// The elements that a rank receives from other ranks in its plan, owned elements excluded (elements read in
+/// place in a neighbour's memory count once), and its scratch, in elements of A.
 struct MatmulVolume {
   std::int64_t received = 0;  ///< elements
   std::int64_t scratch = 0;   ///< elements
@@ -196,35 +196,35 @@ struct MatmulShares {
   double d = 0;                ///< of D
 };
 
-/// No plan lets all ranks receive fewer elements on average than this, so some rank receives as many. x, y
+/// Lower bound on the elements that ranks receive on average in any plan, and so on the maximum. x, y
 /// and z elements of A, B and D are needed for V multiplications, with xyz >= V^2 (Loomis and Whitney 1949),
-/// x >= V/n, y >= V/m and z >= V/k; what a rank owns it need not receive. V = mnk/P where the work is divided
-/// evenly: the least x + y + z is then that of Al Daas, Ballard, Grigori, Kumar and Rouse (2022), 3
-/// (mnk/P)^(2/3) for matrices that are nearly square. With `scratch` elements beside the owned ones on each
-/// rank, 0 for memory without limit, it is at least 2V / sqrt(M) less what is owned, where M is all that a
-/// rank holds (Kwasniewski et al. 2019). Never negative. Pure.
+/// x >= V/n, y >= V/m and z >= V/k; elements that a rank owns need not be received. If the work is divided
+/// evenly, V = mnk/P, and the minimum of x + y + z is that of Al Daas, Ballard, Grigori, Kumar and Rouse
+/// (2022), 3 (mnk/P)^(2/3) for nearly square matrices. With `scratch` elements in addition to the owned ones
+/// on each rank (0: unlimited), it is at least 2V / sqrt(M) minus the owned ones, with M all elements of a
+/// rank (Kwasniewski et al. 2019). Never negative. Pure.
 PARTITA_API double matmul_volume_bound(std::int64_t m, std::int64_t n, std::int64_t k, int ranks,
                                        std::int64_t scratch = 0, const MatmulShares& shares = {});
 
-// --- carrying out
+// --- execution
 
-/// One line: a new D on the symmetric heap, or as the options say (or into memory that the caller gives, or
-/// in place of C: `d` and `c` the same array). Collective over the context of `a`; blocks until this rank's
-/// part is complete and its operands may be overwritten, unless `options.stream` is set. The plan is cached
-/// in the context. With beta = 0 C is never read; with alpha = 0 or k = 0 neither A nor B, and nothing of
-/// them moves. alpha and beta must be the same on all ranks. NaN and Inf pass as BLAS passes them. Errors,
+/// One-line call: returns a new D on the symmetric heap, or as the options say (`matmul_into`: into a given
+/// array, or in place of C: `d` and `c` the same array). Collective over the context of `a`; blocks until
+/// this rank's part is complete and its operands may be overwritten, unless `options.stream` is set. The plan
+/// is cached in the context. With beta = 0 C is never read; with alpha = 0 or k = 0 neither A nor B is read
+/// or moved. alpha and beta must be the same on all ranks. NaN and Inf propagate as in BLAS. Errors,
 /// the same on every rank: ArgumentError (shapes, dtypes, D aliasing A or B, arrays of several contexts,
 /// epilogue arrays missing or superfluous, memory limit), DisagreementError, UnsupportedError (no BLAS on
-/// this machine; a compute type or scale that the dtypes do not have; scales of blocks; device memory asked
-/// for in a context without a device), MemoryError, TimeoutError.
+/// this machine; a compute type or scale that the dtypes do not have; block scales; device memory requested
+/// in a context without a device), MemoryError, TimeoutError.
 ///
-/// D's layout (where neither `distribution` nor C says it) may change with the shapes and the number of
-/// ranks, and need not be A's or B's: a sum over products of local parts of D and another array goes wrong
-/// there. `dot` (array_reductions.hpp) compares the layouts.
+/// D's layout (unless `distribution` or C determines it) may change with the shapes and the number of
+/// ranks, and need not be A's or B's: check it before you combine local parts of D with another array's.
+/// `dot` (array_reductions.hpp) compares the layouts.
 ///
-/// Arrays in device memory are multiplied by their device, in the context's own stream. So are arrays of
-/// which only some lie there: this rank's parts of the others are copied to the device's heap before (of
-/// those that are read), and from there after (of those that are written); `explain` names them.
+/// Arrays in device memory are multiplied by their device, on the context's own stream. If only some arrays
+/// are there, this rank's parts of the others are copied to the device's heap before (if they
+/// are read), and back after (if they are written); `explain` lists them.
 PARTITA_API Array matmul(const Array& a, const Array& b, const MatmulOptions& options = {},
                          const EpilogueArrays& arrays = {}, SourcePlace where = SourcePlace::current());
 PARTITA_API Array matmul(const Array& a, const Array& b, const Array& c, const MatmulOptions& options = {},
@@ -232,16 +232,16 @@ PARTITA_API Array matmul(const Array& a, const Array& b, const Array& c, const M
 PARTITA_API void matmul_into(const Array& a, const Array& b, const Array* c, Array& d,
                              const MatmulOptions& options = {}, const EpilogueArrays& arrays = {});
 
-/// Plan once, execute many times. Creation, `autotune` and `execute` are collective and blocking (but for
+/// Plan once, execute many times. Creation, `autotune` and `execute` are collective and blocking (except
 /// `execute` with a stream); `execute` allocates nothing, and when it returns the caller may overwrite the
 /// operands, read D and free any of them.
-/// alpha and beta are given anew at each execution, the same on all ranks (those of the options by default);
-/// beta may only be other than 0 where the plan has a c. With alpha = 0 neither A nor B is read; the first
+/// alpha and beta are passed to each execution, the same on all ranks (default: those of the options);
+/// beta must be 0 if the plan has no c. With alpha = 0 neither A nor B is read; the first
 /// such execution makes a plan for it. Not copyable; one object must not be used from two threads at once.
 class PARTITA_API Matmul {
  public:
-  /// `in_place`: c and d are the same memory. Errors, the same on every rank, as of `matmul`; also
-  /// ArgumentError where `options.stream` is set.
+  /// `in_place`: c and d are the same memory. Errors, the same on every rank, as for `matmul`; also
+  /// ArgumentError if `options.stream` is set.
   Matmul(const Context& context, const MatmulOperands& operands, const MatmulOptions& options = {},
          bool in_place = false);
   ~Matmul();

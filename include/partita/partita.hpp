@@ -1,21 +1,21 @@
 // Everything: partition once, compose everywhere.
 //
-// The words of the contracts, in all headers:
+// The terms of the contracts, in all headers:
 //
-// - *Collective*: all ranks of the context make the call, in the same order, with the same arguments. What is
-//   wrong on one of them is the same exception on all, and nobody is left waiting.
+// - *Collective*: all ranks of the context make the call, in the same order, with the same arguments. An
+//   error on one of them is the same exception on all, and no rank is left waiting.
 // - *Blocking*: returns when this rank's part is done, within the deadline of the context.
-// - *Local*: of this rank alone; no rank waits for another. *Pure*: a local function of its
-//   arguments, without a context or anything else that it would change.
-// - *Errors*: those that are named, and of every collective call TimeoutError, LostPeerError and
-//   FailedContextError besides.
-// - *Threads*: a context, its arrays and the objects made in it belong to one thread at a time; those of
+// - *Local*: any rank may make the call independently; no rank waits for another. *Pure*: a local function of
+//   its arguments, without a context and without side effects.
+// - *Errors*: those that are named; for every collective call also TimeoutError, LostPeerError and
+//   FailedContextError.
+// - *Threads*: only one thread at a time may use a context, its arrays and the objects made in it; those of
 //   different contexts may be used by different threads. Values (distributions, layouts, operands, plans,
-//   scalars, extents) may be read by several at once; pure functions are thread-safe.
-// - *Ownership*: contexts and arrays are handles, whose copies share what they stand for and keep it alive. A
+//   scalars, extents) may be read by several threads at once; pure functions are thread-safe.
+// - *Ownership*: contexts and arrays are handles: copies refer to the same object and keep it alive. A
 //   View and a Stream own nothing.
-// - *Units*: shapes, indices, counts and strides are in elements, and of the whole array where nothing says
-//   "local"; sizes of memory in bytes; times in seconds where they have no type of their own.
+// - *Units*: shapes, indices, counts and strides are in elements, and global unless they are called
+//   "local"; sizes of memory in bytes; times in seconds unless they have their own type.
 #pragma once
 
 #include <partita/along.hpp>

@@ -12,19 +12,19 @@
 
 namespace partita {
 
-/// How ranks hand regions over; docs/algorithms.md has the steps.
+/// How ranks transfer regions; docs/algorithms.md has the steps.
 enum class RedistributeMethod : std::uint8_t {
   automatic,
   direct,    ///< the destination reads the source in place (source on the heap, same node)
   pushed,    ///< the source writes into the destination's memory (destination on the heap, same node); the
-             ///< choice on devices, but for little, which goes in packets there
-  pulled,    ///< the destination has the kernel copy the source where it lies (ordinary memory on both sides,
+             ///< choice on devices, except for small transfers, which use packets there
+  pulled,    ///< the kernel copies the source for the destination (ordinary memory on both sides,
              ///< same node, long rows, and the kernel allows it: ContextOptions::cross_memory)
   staged,    ///< through a ring of small shared buffers that stay in cache (ordinary memory, same node)
   messages,  ///< packed non-blocking messages in bounded staging, also inside a node
-  grouped,   ///< the same in rounds, each one group of sends and receives, as transports want them that put a
-             ///< group into a stream (NCCL); between all ranks, also inside a node. Never chosen unless it is
-             ///< asked for
+  grouped,   ///< messages in rounds, each one group of sends and receives, for transports that enqueue a
+             ///< group on a stream (NCCL); between all ranks, also inside a node. Used only on
+             ///< request
 };
 
 /// Behaviour first, performance after.
@@ -35,10 +35,10 @@ struct RedistributeOptions {
   /// Dimension i of the result is dimension axes[i] of the source; empty: unchanged.
   std::vector<int> axes = {};
   Order order = Order::row_major;         ///< of a result that `redistribute` allocates
-  Residency residency = Residency::heap;  ///< likewise
-  std::optional<MemorySpace> space = {};  ///< likewise; nothing: the source's
+  Residency residency = Residency::heap;  ///< of a result that `redistribute` allocates
+  std::optional<MemorySpace> space = {};  ///< of a result that `redistribute` allocates; unset: the source's
   RedistributeMethod method =
-      RedistributeMethod::automatic;  ///< for peers that allow it; others take their own way
+      RedistributeMethod::automatic;  ///< for peers that support it; others use another method
   std::int64_t staging_bytes = 0;     ///< bound on the scratch of one rank; 0: chosen by the planner
 };
 
