@@ -1,4 +1,5 @@
-# Processes that die. Open MPI's launcher and our own let the survivors live; MPICH's signals them to death.
+# Processes that die, one test of them at a time: each looks for what the dead have left behind. Open MPI's launcher and our
+# own let the survivors live; MPICH's signals them to death.
 if(NOT PARTITA_SANITIZE)
   add_executable(partita_dead_rank ${CMAKE_CURRENT_SOURCE_DIR}/dead_rank/dead_rank.cpp)
   partita_our_code(partita_dead_rank)
@@ -8,7 +9,7 @@ if(NOT PARTITA_SANITIZE)
   function(partita_add_dead_rank_test name promise)
     add_test(NAME ${name} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/dead_rank/dead_rank.sh ${promise} ${ARGN} --
                                   $<TARGET_FILE:partita_dead_rank> ${configurations})
-    set_tests_properties(${name} PROPERTIES LABELS ranks RUN_SERIAL ON TIMEOUT 240)
+    set_tests_properties(${name} PROPERTIES LABELS ranks RESOURCE_LOCK dead_ranks TIMEOUT 240)
   endfunction()
   add_executable(partita_uncaught ${CMAKE_CURRENT_SOURCE_DIR}/dead_rank/uncaught.cpp)
   partita_our_code(partita_uncaught)
@@ -38,6 +39,6 @@ if(NOT PARTITA_SANITIZE)
     endif()
     add_test(NAME dead-rank-apps COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/dead_rank/apps.sh $<TARGET_FILE_DIR:partita_density>
                                          ${launch_apps} --)
-    set_tests_properties(dead-rank-apps PROPERTIES LABELS ranks RUN_SERIAL ON TIMEOUT 240)
+    set_tests_properties(dead-rank-apps PROPERTIES LABELS ranks RESOURCE_LOCK dead_ranks TIMEOUT 240)
   endif()
 endif()

@@ -33,5 +33,6 @@ if(PARTITA_HAVE_MPI AND NOT PARTITA_SANITIZE MATCHES thread)
   # MPICH's launcher kills the survivors, too.
   if(PARTITA_MPI STREQUAL openmpi AND NOT PARTITA_SANITIZE)
     partita_add_stress_test(mpi-3-lost 3 COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/stress/lost.sh 3 ${launched})
+    set_tests_properties(stress-mpi-3-lost PROPERTIES RESOURCE_LOCK dead_ranks)
   endif()
 endif()
