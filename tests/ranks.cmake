@@ -36,21 +36,17 @@ partita_unite(
 # all that there is.
 include(ranks/suites.cmake)
 set(processes OFF)
-set(full_tests
-    ranks-mpi-3-fake-device-as-nodes
-    apps-threads-2-fake-device-pushing
-    apps-threads-1-others
-    apps-threads-1-fake-device
-    apps-mpi-3-fake-device-as-nodes
-    apps-mpi-4
-    stress-threads-3
-    stress-mpi-3-fake-device)
+set(full_tests)
 if(PARTITA_HAVE_MPI AND NOT PARTITA_SANITIZE MATCHES thread) # ThreadSanitizer does not know what MPI synchronises
   set(processes ON)
-  list(APPEND full_tests ranks-threads-2 ranks-threads-4 ranks-mpi-1 ranks-mpi-2 ranks-mpi-3 ranks-mpi-2-as-nodes
-       ranks-mpi-4-as-nodes ranks-mpi-4-others ranks-mpi-3-as-nodes-others)
+  list(APPEND full_tests ranks-threads-2 ranks-threads-4 ranks-mpi-1 ranks-mpi-3 ranks-mpi-2-as-nodes ranks-mpi-4-as-nodes)
   list(APPEND full_tests scalapack-2 scalapack-3 scalapack-2-as-nodes scalapack-4-as-nodes scalapack-turns-1
        scalapack-turns-2 scalapack-turns-4)
+endif()
+if(processes AND NOT PARTITA_SANITIZE) # sanitized builds, which only `make check` tests, keep these
+  list(APPEND full_tests ranks-mpi-2 ranks-mpi-4-others ranks-mpi-3-as-nodes-others ranks-mpi-3-fake-device-as-nodes)
+  list(APPEND full_tests apps-threads-1-others apps-threads-1-fake-device apps-threads-2-fake-device-pushing apps-mpi-4
+       apps-mpi-3-fake-device-as-nodes stress-threads-3 stress-mpi-3-fake-device)
 endif()
 
 # SUITES: only those that are tested by this, see ranks/suites.cmake; FILTER: only those that gtest's filter names.
