@@ -30,7 +30,7 @@ def collective(function: Function, meant_by: Optional[Meaning] = None) -> Functi
     """`function`, whose errors are the same on every rank.
 
     What it raises on this rank before the library has begun its call (a wrong type, an unknown keyword or word, a bad axis) is
-reported to the ranks that have begun theirs, and all raise it, with the numbers of the ranks it occurred on. An exception that is
+    reported to the ranks that have begun theirs, and all raise it, with the numbers of the ranks it occurred on. An exception that is
     neither of the family nor one of Python's for wrong arguments (what a function of the program raises) comes out of this rank as
     it is, and the others raise an Error with its text.
 
@@ -49,7 +49,7 @@ reported to the ranks that have begun theirs, and all raise it, with the numbers
 def pairwise(function: Function, meant_by: Optional[Meaning] = None) -> Function:
     """`function`, of messages between two ranks, whose errors are this rank's own: those of the family in the place of Python's.
 
-Other ranks are not notified: the partner's number may itself be wrong, and it may need no message. A second thread is treated as by `collective`.
+    Other ranks are not notified: the partner's number may itself be wrong, and it may need no message. A second thread is treated as by `collective`.
     """
     return entered(function, raise_own, meant_by)
 

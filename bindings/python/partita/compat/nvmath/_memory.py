@@ -69,7 +69,7 @@ def allocate_symmetric_memory(
 ) -> Any:
     """A tensor with undefined contents, which the ranks of a node see in each other's memory. Collective, blocking.
 
-It is on the runtime's GPU; without one it is in host memory, and belongs to NumPy or PyTorch.
+    It is on the runtime's GPU; without one it is in host memory, and belongs to NumPy or PyTorch.
 
     Parameters
     ----------
