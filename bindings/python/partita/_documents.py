@@ -71,6 +71,7 @@ of_module: Dict[str, Dict[str, Tuple[str, str]]] = {
     "trace": {},
 }
 
+_stars: Dict[Any, str] = {inspect.Parameter.VAR_KEYWORD: "**", inspect.Parameter.VAR_POSITIONAL: "*"}
 _section = re.compile(r"^([A-Z][a-z]+)\n-+\n", re.M)
 
 
@@ -123,7 +124,7 @@ def _split(text: str) -> "Tuple[str, List[Tuple[List[str], str]], str]":
 
 
 def _named(parameter: inspect.Parameter) -> str:
-    return {parameter.VAR_KEYWORD: "**", parameter.VAR_POSITIONAL: "*"}.get(parameter.kind, "") + parameter.name
+    return _stars.get(parameter.kind, "") + parameter.name
 
 
 def _default(parameter: inspect.Parameter) -> str:
