@@ -179,6 +179,7 @@ class Calls {
     const kernels::FftPlanning* const planning = kernels::FftPlanning::current();
     base_.measure = planning != nullptr && planning->measure();
     base_.threads = kernels::held_fft_threads();
+    base_.overwrites = work.overwrites && work.kind == TransformKind::complex_to_real;
     check<UnsupportedError>(
         work.kind != TransformKind::complex_to_real || work.axes.size() == 1,
         "a complex-to-real transform runs along one axis at a time; the other axes are complex");
@@ -283,7 +284,8 @@ class Calls {
     const kernels::FftwLoop& line = nest.lines.front();
     if (way == LineWay::rader)
       return kernels::rader_lines(nest.kind, nest.precision, line, nest.batch, base_.measure);
-    return std::make_shared<const kernels::BufferedLines>(nest.kind, nest.precision, line, nest.batch);
+    return std::make_shared<const kernels::BufferedLines>(nest.kind, nest.precision, line, nest.batch,
+                                                          base_.measure);
   }
 
   /// What is scaled is cut along its longest step until what it writes stays in cache, and so is what is

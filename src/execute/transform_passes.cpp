@@ -22,6 +22,20 @@ bool is_strided(const TransformNest& nest) {
          std::max(std::abs(line.from_stride) * items.from, std::abs(line.to_stride) * items.to) > far_bytes;
 }
 
+/// Real lines that are better transformed through buffers than by FFTW's own plan, which is slow to real
+/// numbers where it must keep its input, along strides, and of lines that are longer than a cache. Short ones
+/// are one step of FFTW, which has no need of its input.
+bool is_better_buffered(const TransformNest& nest) {
+  constexpr std::int64_t longest_step = 64, cache_bytes = std::int64_t{1} << 20;
+  const kernels::FftwLoop& line = nest.lines.front();
+  if (!halves(nest.kind) || line.count <= longest_step) return false;
+  const bool is_contiguous = line.from_stride == 1 && line.to_stride == 1;
+  const bool is_even = line.count % 2 == 0;
+  const bool is_long = line.count * kernels::items_of(nest.kind, nest.precision).from > cache_bytes;
+  if (is_long && !is_even && is_contiguous) return false;
+  return nest.kind == TransformKind::complex_to_real || !is_contiguous || is_long;
+}
+
 /// The line as a loop over what a pass along another axis leaves, in the result.
 kernels::FftwLoop in_result(const kernels::FftwLoop& line, bool halved) {
   return {halved ? line.count / 2 + 1 : line.count, line.to_stride, line.to_stride};
@@ -113,7 +127,8 @@ std::vector<TransformPass> in_planes(std::vector<TransformPass> passes) {
 std::vector<TransformPass> estimated_passes(const TransformNest& nest, int threads) {
   std::vector<TransformPass> passes = whole_passes(nest);
   for (TransformPass& pass : passes) {
-    if (is_strided(pass.nest)) pass.way = LineWay::buffered;
+    if (is_strided(pass.nest) || (threads == 1 && is_better_buffered(pass.nest)))
+      pass.way = LineWay::buffered;
     if (threads == 1 && by_convolutions(pass.nest, false)) pass.way = LineWay::rader;
   }
   return in_planes(std::move(passes));
@@ -122,6 +137,7 @@ std::vector<TransformPass> estimated_passes(const TransformNest& nest, int threa
 std::vector<TransformPass> measured_passes(const TransformNest& nest) {
   std::vector<TransformPass> passes = whole_passes(nest);
   for (TransformPass& pass : passes) {
+    if (is_better_buffered(pass.nest)) pass.way = LineWay::buffered;
     if (by_convolutions(pass.nest, true)) pass.way = LineWay::rader;
   }
   const auto is_whole = [](const TransformPass& pass) { return pass.way == LineWay::whole; };

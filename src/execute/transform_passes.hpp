@@ -22,7 +22,7 @@ struct TransformNest {
 /// How the lines of a pass come to FFTW.
 enum class LineWay : std::uint8_t {
   whole,     ///< all at once, where they lie
-  buffered,  ///< some at a time, through a buffer: they are strided
+  buffered,  ///< some at a time, through buffers: they are strided, or real
   rader,     ///< some at a time, as convolutions: their length has a large prime factor
 };
 
@@ -36,7 +36,7 @@ struct TransformPass {
   std::int64_t to_offset = 0;
 };
 
-/// In their order, for estimated plans: a pass an axis, strided lines through buffers. The first two passes
+/// In their order, for estimated plans: a pass an axis, strided and real lines through buffers. The first two passes
 /// follow each other plane by plane where a plane stays in cache. `threads`: of FFTW, which has none for
 /// convolutions.
 std::vector<TransformPass> estimated_passes(const TransformNest& nest, int threads);

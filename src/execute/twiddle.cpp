@@ -1,62 +1,29 @@
 // Twiddle: element (.., j, .., k, ..) times exp(sign 2 pi i j k / N), between the two halves of a long
 // transform.
 //
-// Products j k are reduced modulo N before they become an angle, and the roots come from two short tables:
-// w^m = w^(b * high) w^low with m = b * high + low, computed in long double. So every factor is exact to an
-// ulp or two at any length, and the tables take some sqrt(N) numbers.
+// Products j k are reduced modulo N before they become an angle, so that factors are exact at any length.
 #include <algorithm>
-#include <cmath>
 #include <complex>
-#include <map>
-#include <mutex>
-#include <numbers>
+#include <memory>
+#include <utility>
 
 #include "base/check.hpp"
 #include "execute/bound_work.hpp"
 #include "execute/lower.hpp"
+#include "kernels/host/known.hpp"
+#include "kernels/host/roots.hpp"
 #include "plan/work.hpp"
 
 namespace partita::execution {
 namespace {
 
-/// The N-th roots of unity by exponent.
-class Roots {
- public:
-  Roots(std::int64_t length, int sign) : length_(length) {
-    block_ = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::sqrt(static_cast<double>(length))));
-    for (std::int64_t m = 0; m < block_; ++m) low_.push_back(root(m, sign));
-    for (std::int64_t m = 0; m < length; m += block_) high_.push_back(root(m, sign));
-  }
-
-  /// 0 <= exponent < length.
-  std::complex<double> operator()(std::int64_t exponent) const {
-    const std::complex<double> a = high_[static_cast<std::size_t>(exponent / block_)];
-    const std::complex<double> b = low_[static_cast<std::size_t>(exponent % block_)];
-    return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
-  }
-  std::int64_t length() const { return length_; }
-
- private:
-  std::complex<double> root(std::int64_t exponent, int sign) const {
-    const long double angle = 2 * std::numbers::pi_v<long double> * static_cast<long double>(exponent) /
-                              static_cast<long double>(length_);
-    return {static_cast<double>(std::cos(angle)), static_cast<double>(sign * std::sin(angle))};
-  }
-
-  std::int64_t length_, block_;
-  std::vector<std::complex<double>> low_, high_;
-};
+using Roots = kernels::Roots<double>;
 
 /// One table for all chunks of a loop, on all ranks of the process.
 std::shared_ptr<const Roots> roots_of(std::int64_t length, int sign) {
-  static auto* const mutex = new std::mutex;
-  static auto* const known = new std::map<std::pair<std::int64_t, int>, std::weak_ptr<const Roots>>;
-  const std::lock_guard lock(*mutex);
-  std::weak_ptr<const Roots>& entry = (*known)[{length, sign}];
-  if (auto roots = entry.lock()) return roots;
-  auto roots = std::make_shared<const Roots>(length, sign);
-  entry = roots;
-  return roots;
+  static auto* const known = new kernels::Known<std::pair<std::int64_t, int>, Roots>;
+  return known->find_or_make({length, sign},
+                             [&] { return std::make_shared<const Roots>(length, sign, length); });
 }
 
 __extension__ using wide = __int128;

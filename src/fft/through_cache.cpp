@@ -25,6 +25,11 @@ bool comes_back_at_once(const Steps& steps, const Problem& problem, const Stage&
   return steps.on_device() && problem.doubles && changes_dtype(problem, stage) && stage.axes.size() > 1;
 }
 
+/// Whether what is in a buffer has been used once it is transformed.
+bool may_overwrite(const Steps& steps, const Problem& problem, int buffer) {
+  return steps.buffer(buffer).kind != BufferKind::operand || problem.options.overwrite_input;
+}
+
 /// From one place to another, in place where both are the same.
 struct Way {
   Place from, to;
@@ -220,8 +225,8 @@ class ThroughCache {
 // --- back to real numbers, along several axes
 
 /// Lines along several axes that become real, as two sorts of passes over the array: along the axes for which
-/// a plane would not stay in cache, into scratch, and plane by plane along the others, the halved one last.
-/// Complex numbers are scaled, in the buffers of their lines.
+/// a plane would not stay in cache, into scratch or where they are, if they may be overwritten, and plane by
+/// plane along the others, the halved one last.
 class BackToReal {
  public:
   BackToReal(Steps& steps, const Problem& problem, const Stage& stage, bool last, int from, int to)
@@ -233,6 +238,7 @@ class BackToReal {
         dtype_(steps.operand(from).dtype),
         item_(size_of(dtype_)),
         input_(from),
+        overwrites_(may_overwrite(steps, problem, from)),
         from_{from, steps.rank(), 0, {}},
         to_{to, steps.rank(), 0, {}} {
     share_out(steps.operand(from).axis_order);
@@ -243,7 +249,7 @@ class BackToReal {
     const int lines = inner_.size() > 1 ? steps_.scratch("lines", dtype_, 0) : -1;
     for (const Region& plane : chunks(own_, inner_, order_, chunk_elements(), 1)) {
       Place source = from_;
-      if (!outer_.empty()) source.offset = packed_runs(plane, own_, order_).front().position * item_;
+      if (from_.buffer != input_) source.offset = packed_runs(plane, own_, order_).front().position * item_;
       const std::int64_t bytes = plane.size() * item_;
       if (lines >= 0)
         source = transform_plane(plane, source,
@@ -253,8 +259,8 @@ class BackToReal {
                                {problem_.halved_axis()},
                                TransformKind::complex_to_real,
                                problem_.real_length,
-                               last_ && source.buffer == input_,
-                               source.buffer != input_});
+                               last_,
+                               source.buffer != input_ || overwrites_});
     }
   }
 
@@ -286,16 +292,17 @@ class BackToReal {
   std::int64_t chunk_elements() const { return std::max(chunk_bytes / item_, own_.size() / most_chunks); }
 
   void transform_outer() {
-    const Place whole{steps_.scratch("half spectra", dtype_, own_.size() * item_), steps_.rank(), 0, order_};
+    Place whole = from_;
+    if (!overwrites_)
+      whole = {steps_.scratch("half spectra", dtype_, own_.size() * item_), steps_.rank(), 0, order_};
     if (!own_.empty())
-      steps_.compute(Transform{
-          {own_, from_}, {own_, whole}, axes_of(outer_), problem_.kind, 0, last_ && inner_.size() == 1});
+      steps_.compute(Transform{{own_, from_}, {own_, whole}, axes_of(outer_), problem_.kind, 0});
     from_ = whole;
   }
 
   Place transform_plane(const Region& plane, const Place& source, const Place& lines) {
     const std::span<const int> complex(inner_.begin(), inner_.end() - 1);
-    steps_.compute(Transform{{plane, source}, {plane, lines}, axes_of(complex), problem_.kind, 0, last_});
+    steps_.compute(Transform{{plane, source}, {plane, lines}, axes_of(complex), problem_.kind, 0});
     return lines;
   }
 
@@ -313,6 +320,7 @@ class BackToReal {
   Dtype dtype_;
   std::int64_t item_;
   int input_;
+  bool overwrites_;
   Place from_, to_;
   std::vector<int> outer_, inner_;  // the halved axis last
   Extents order_;                   // of packed elements
@@ -334,7 +342,7 @@ std::vector<Region> pieces_of(const Steps& steps, const Stage& stage, const Regi
 Way way_of(Steps& steps, const Problem& problem, const Stage& stage, const Region& region, int from, int to) {
   const Place source{from, steps.rank(), 0, {}};
   const Place target{to, steps.rank(), 0, {}};
-  const bool keeps = steps.buffer(from).kind == BufferKind::operand && !problem.options.overwrite_input;
+  const bool keeps = !may_overwrite(steps, problem, from);
   if (!keeps || !comes_back_at_once(steps, problem, stage)) return {source, target, !keeps};
   const Operand array = steps.operand(from);
   const int lines = steps.scratch("lines", array.dtype, region.size() * size_of(array.dtype));

@@ -23,6 +23,7 @@ struct FftwLoop {
 
 // FFTW's flags; the interface is fixed for as long as there is a libfftw3.so.3.
 inline constexpr unsigned fftw_measure = 0;
+inline constexpr unsigned fftw_destroy_input = 1U << 0;
 inline constexpr unsigned fftw_unaligned = 1U << 1;
 inline constexpr unsigned fftw_preserve_input = 1U << 4;
 inline constexpr unsigned fftw_estimate = 1U << 6;

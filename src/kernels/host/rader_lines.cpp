@@ -2,8 +2,6 @@
 
 #include <array>
 #include <cmath>
-#include <map>
-#include <mutex>
 #include <numbers>
 #include <tuple>
 #include <type_traits>
@@ -11,6 +9,7 @@
 #include "base/check.hpp"
 #include "base/pages.hpp"
 #include "base/round.hpp"
+#include "kernels/host/known.hpp"
 #include "kernels/host/number_arithmetic.hpp"
 #include "kernels/host/rader.hpp"
 #include "kernels/host/transform.hpp"
@@ -160,14 +159,10 @@ template <class Real>
 std::shared_ptr<const RaderTransform<Real>> rader_transform(TransformKind kind, std::int64_t length,
                                                             bool measure) {
   using Key = std::tuple<TransformKind, std::int64_t, bool>;
-  static auto* const mutex = new std::mutex;
-  static auto* const known = new std::map<Key, std::weak_ptr<const RaderTransform<Real>>>;
-  const std::lock_guard lock(*mutex);
-  std::weak_ptr<const RaderTransform<Real>>& entry = (*known)[{kind, length, measure}];
-  if (auto transform = entry.lock()) return transform;
-  auto transform = std::make_shared<const RaderTransform<Real>>(kind, length, measure);
-  entry = transform;
-  return transform;
+  static auto* const known = new Known<Key, RaderTransform<Real>>;
+  return known->find_or_make({kind, length, measure}, [&] {
+    return std::make_shared<const RaderTransform<Real>>(kind, length, measure);
+  });
 }
 
 template <class Real>

@@ -87,7 +87,7 @@ FftwLibrary::Plan make(const FftwLibrary& library, const TransformShape& shape, 
   const int rank = static_cast<int>(shape.lines.size()), batch_rank = static_cast<int>(shape.batch.size());
   const FftwLoop* const lines = shape.lines.data();
   const FftwLoop* const batch = shape.batch.data();
-  const unsigned keep = from == to ? 0 : fftw_preserve_input;
+  const unsigned keep = from == to ? 0 : shape.overwrites ? fftw_destroy_input : fftw_preserve_input;
   switch (shape.kind) {
     case TransformKind::complex_forward:
       return library.plan_dft(rank, lines, batch_rank, batch, from, to, forward_sign, effort | keep);

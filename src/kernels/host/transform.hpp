@@ -15,7 +15,8 @@ namespace partita::kernels {
 struct TransformShape {
   TransformKind kind = TransformKind::complex_forward;
   FftwPrecision precision = FftwPrecision::f64;
-  bool measure = false;  ///< timed on memory of its own, or estimated
+  bool measure = false;     ///< timed on memory of its own, or estimated
+  bool overwrites = false;  ///< may destroy its input
   int threads = 1;
   std::vector<FftwLoop> lines;
   std::vector<FftwLoop> batch;
@@ -42,8 +43,8 @@ struct TransformItems {
 };
 TransformItems items_of(TransformKind kind, FftwPrecision precision);
 
-/// One FFTW plan. Immutable; `run` is thread-safe, allocates nothing and keeps the input's values where it
-/// is not in place.
+/// One FFTW plan. Immutable; `run` is thread-safe, allocates nothing and keeps the input's values unless it
+/// is in place or may destroy them.
 class LocalTransform {
  public:
   LocalTransform(const TransformShape& shape, const TransformMemory& memory);  ///< under the planner's mutex

@@ -1,0 +1,204 @@
+// With w = exp(-2 pi i / n), s = a + conj(b) and d = a - conj(b) of the elements a = in[k] and b = in[m - k]:
+//
+//   out[k] = h (s + r d),  out[m - k] = conj(h (s - r d))
+//
+// is with r = -i w^k and h = 1/2 the half spectrum of a line, from the transform of its m complex numbers;
+// and with the conjugate of r and h = 1 what is to be transformed backward, from a half spectrum.
+#include "kernels/host/half_length.hpp"
+
+#include <algorithm>
+#include <complex>
+#include <utility>
+
+#include "kernels/host/blas_library.hpp"
+#include "kernels/host/known.hpp"
+#include "kernels/host/roots.hpp"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace partita::kernels {
+namespace {
+
+constexpr std::int64_t shortest_block = 512;  // of roots: 8 KiB stay in the first-level cache
+
+/// A line of m = half, and h.
+template <class Real>
+struct Line {
+  const Real* in;
+  Real* out;
+  std::int64_t half;
+  Real h;
+};
+
+/// Pairs k in [first, last); their roots are high * low[0], low[1], ... Arguments that the compiler keeps in
+/// registers: what was stored in parts and is loaded whole would cost more than a short line.
+template <bool back, class Real>
+__attribute__((always_inline)) inline void combine_plainly(Line<Real> line, std::int64_t first,
+                                                           std::int64_t last, const std::complex<Real>* low,
+                                                           Real high_real, Real high_imaginary) {
+  const Real h = line.h;
+  for (std::int64_t k = first; k < last; ++k, ++low) {
+    const Real* const a = line.in + 2 * k;
+    const Real* const b = line.in + 2 * (line.half - k);
+    const Real real = high_real * low->real() - high_imaginary * low->imag();
+    const Real imaginary = high_real * low->imag() + high_imaginary * low->real();
+    const Real root = back ? -imaginary : imaginary;
+    const Real s_real = h * (a[0] + b[0]), s_imaginary = h * (a[1] - b[1]);
+    const Real d_real = h * (a[0] - b[0]), d_imaginary = h * (a[1] + b[1]);
+    const Real t_real = d_real * real - d_imaginary * root, t_imaginary = d_real * root + d_imaginary * real;
+    Real* const to_a = line.out + 2 * k;
+    Real* const to_b = line.out + 2 * (line.half - k);
+    to_a[0] = s_real + t_real;
+    to_a[1] = s_imaginary + t_imaginary;
+    to_b[0] = s_real - t_real;
+    to_b[1] = t_imaginary - s_imaginary;
+  }
+}
+
+#if defined(__x86_64__)
+#define VECTOR __attribute__((target("avx2,fma"), always_inline)) static inline
+
+/// Complex numbers in a register, and what is done with them.
+template <class Real>
+struct Lanes;
+
+template <>
+struct Lanes<double> {
+  using Vector = __m256d;
+  static constexpr std::int64_t width = 2;
+  VECTOR Vector load(const double* x) { return _mm256_loadu_pd(x); }
+  VECTOR void store(double* x, Vector v) { _mm256_storeu_pd(x, v); }
+  VECTOR Vector every(double x) { return _mm256_set1_pd(x); }
+  VECTOR Vector every(double x, double y) { return _mm256_unpacklo_pd(every(x), every(y)); }
+  VECTOR Vector reversed(Vector v) { return _mm256_permute2f128_pd(v, v, 1); }
+  VECTOR Vector signs() { return _mm256_set_pd(-0.0, 0.0, -0.0, 0.0); }
+  VECTOR Vector flip(Vector v, Vector signs) { return _mm256_xor_pd(v, signs); }
+  VECTOR Vector add(Vector a, Vector b) { return _mm256_add_pd(a, b); }
+  VECTOR Vector subtract(Vector a, Vector b) { return _mm256_sub_pd(a, b); }
+  VECTOR Vector scale(Vector a, Vector b) { return _mm256_mul_pd(a, b); }
+  /// a b, or a conj(b).
+  template <bool conjugate>
+  VECTOR Vector product(Vector a, Vector b) {
+    const Vector crossed = _mm256_mul_pd(_mm256_permute_pd(a, 5), _mm256_permute_pd(b, 15));
+    if constexpr (conjugate) return _mm256_fmsubadd_pd(a, _mm256_movedup_pd(b), crossed);
+    return _mm256_fmaddsub_pd(a, _mm256_movedup_pd(b), crossed);
+  }
+};
+
+template <>
+struct Lanes<float> {
+  using Vector = __m256;
+  static constexpr std::int64_t width = 4;
+  VECTOR Vector load(const float* x) { return _mm256_loadu_ps(x); }
+  VECTOR void store(float* x, Vector v) { _mm256_storeu_ps(x, v); }
+  VECTOR Vector every(float x) { return _mm256_set1_ps(x); }
+  VECTOR Vector every(float x, float y) { return _mm256_unpacklo_ps(every(x), every(y)); }
+  VECTOR Vector reversed(Vector v) {
+    return _mm256_castpd_ps(_mm256_permute4x64_pd(_mm256_castps_pd(v), 0x1b));
+  }
+  VECTOR Vector signs() { return _mm256_set_ps(-0.0F, 0, -0.0F, 0, -0.0F, 0, -0.0F, 0); }
+  VECTOR Vector flip(Vector v, Vector signs) { return _mm256_xor_ps(v, signs); }
+  VECTOR Vector add(Vector a, Vector b) { return _mm256_add_ps(a, b); }
+  VECTOR Vector subtract(Vector a, Vector b) { return _mm256_sub_ps(a, b); }
+  VECTOR Vector scale(Vector a, Vector b) { return _mm256_mul_ps(a, b); }
+  template <bool conjugate>
+  VECTOR Vector product(Vector a, Vector b) {
+    const Vector crossed = _mm256_mul_ps(_mm256_permute_ps(a, 0xb1), _mm256_movehdup_ps(b));
+    if constexpr (conjugate) return _mm256_fmsubadd_ps(a, _mm256_moveldup_ps(b), crossed);
+    return _mm256_fmaddsub_ps(a, _mm256_moveldup_ps(b), crossed);
+  }
+};
+
+template <bool back, class Real>
+__attribute__((target("avx2,fma"))) void combine_in_vectors(Line<Real> line, std::int64_t first,
+                                                            std::int64_t last, const std::complex<Real>* low,
+                                                            Real high_real, Real high_imaginary) {
+  using L = Lanes<Real>;
+  const auto h = L::every(line.h), signs = L::signs(), high = L::every(high_real, high_imaginary);
+  for (; first + L::width <= last; first += L::width, low += L::width) {
+    const std::int64_t other = line.half - first - L::width + 1;
+    const auto a = L::load(line.in + 2 * first);
+    const auto b = L::flip(L::reversed(L::load(line.in + 2 * other)), signs);
+    const auto root = L::template product<false>(L::load(reinterpret_cast<const Real*>(low)), high);
+    const auto s = L::scale(L::add(a, b), h);
+    const auto t = L::template product<back>(L::scale(L::subtract(a, b), h), root);
+    L::store(line.out + 2 * first, L::add(s, t));
+    L::store(line.out + 2 * other, L::reversed(L::flip(L::subtract(s, t), signs)));
+  }
+  combine_plainly<back>(line, first, last, low, high_real, high_imaginary);
+}
+#undef VECTOR
+#endif
+
+template <bool back, class Real>
+void combine(Line<Real> line, std::int64_t first, std::int64_t last, const std::complex<Real>* low,
+             Real high_real, Real high_imaginary) {
+#if defined(__x86_64__)
+  static const bool has_avx2 = ProcessorFeatures::detect().avx2;
+  if (has_avx2) return combine_in_vectors<back>(line, first, last, low, high_real, high_imaginary);
+#endif
+  combine_plainly<back>(line, first, last, low, high_real, high_imaginary);
+}
+
+template <class Real>
+class HalfLengthOf final : public HalfLength {
+ public:
+  explicit HalfLengthOf(std::int64_t length)
+      : half_(length / 2), roots_(length, -1, (half_ + 1) / 2, shortest_block) {}
+
+  void to_spectrum(const char* transform, char* spectrum, double factor) const override {
+    const auto* const in = reinterpret_cast<const Real*>(transform);
+    auto* const out = reinterpret_cast<Real*>(spectrum);
+    const auto whole = static_cast<Real>(factor);
+    combine_all<false>(in, out, whole / 2);
+    const Real real = in[0] * whole, imaginary = in[1] * whole;
+    out[0] = real + imaginary;
+    out[2 * half_] = real - imaginary;
+    out[1] = out[2 * half_ + 1] = 0;
+  }
+
+  void from_spectrum(const char* spectrum, char* numbers, double factor) const override {
+    const auto* const in = reinterpret_cast<const Real*>(spectrum);
+    auto* const out = reinterpret_cast<Real*>(numbers);
+    const auto whole = static_cast<Real>(factor);
+    const Real first = in[0] * whole, last = in[2 * half_] * whole;
+    combine_all<true>(in, out, whole);
+    out[0] = first + last;
+    out[1] = first - last;
+  }
+
+ private:
+  /// All but the first element and the one behind the last.
+  template <bool back>
+  void combine_all(const Real* in, Real* out, Real h) const {
+    if (half_ % 2 == 0) {  // its own partner
+      const Real real = 2 * h * in[half_], imaginary = -2 * h * in[half_ + 1];
+      out[half_] = real;
+      out[half_ + 1] = imaginary;
+    }
+    const std::int64_t end = (half_ + 1) / 2, block = roots_.block();
+    for (std::int64_t first = 0, number = 0; first < end; first += block, ++number) {
+      const std::int64_t k = std::max<std::int64_t>(first, 1);
+      const std::complex<Real> high = roots_.high(number);
+      combine<back>(Line<Real>{in, out, half_, h}, k, std::min(first + block, end),
+                    roots_.low() + (k - first), high.imag(), -high.real());
+    }
+  }
+
+  std::int64_t half_;
+  Roots<Real> roots_;
+};
+
+}  // namespace
+
+std::shared_ptr<const HalfLength> half_length(FftwPrecision precision, std::int64_t length) {
+  static auto* const known = new Known<std::pair<FftwPrecision, std::int64_t>, HalfLength>;
+  return known->find_or_make({precision, length}, [&]() -> std::shared_ptr<const HalfLength> {
+    if (precision == FftwPrecision::f32) return std::make_shared<const HalfLengthOf<float>>(length);
+    return std::make_shared<const HalfLengthOf<double>>(length);
+  });
+}
+
+}  // namespace partita::kernels
