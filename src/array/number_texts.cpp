@@ -10,6 +10,7 @@
 #include <cstring>
 #include <limits>
 #include <string_view>
+#include <utility>
 
 #include "base/element_at.hpp"
 #include "base/visit_dtype.hpp"

@@ -14,30 +14,28 @@ namespace {
 // Sizes of one call: BLAS counts in 32 bits.
 constexpr std::int64_t most_extent = std::int64_t{1} << 30;
 
-template <class T>
-Gemm<T> blas_gemm() {
+/// The one of four functions that is for numbers of type T.
+template <class T, class S, class D, class C, class Z>
+auto one_for(S s, D d, C c, Z z) {
   if constexpr (std::is_same_v<T, float>) {
-    return blas().sgemm;
+    return s;
   } else if constexpr (std::is_same_v<T, double>) {
-    return blas().dgemm;
+    return d;
   } else if constexpr (std::is_same_v<T, std::complex<float>>) {
-    return blas().cgemm;
+    return c;
   } else {
-    return blas().zgemm;
+    return z;
   }
 }
 
 template <class T>
+Gemm<T> blas_gemm() {
+  return one_for<T>(blas().sgemm, blas().dgemm, blas().cgemm, blas().zgemm);
+}
+
+template <class T>
 Gemv<T> blas_gemv() {
-  if constexpr (std::is_same_v<T, float>) {
-    return blas().sgemv;
-  } else if constexpr (std::is_same_v<T, double>) {
-    return blas().dgemv;
-  } else if constexpr (std::is_same_v<T, std::complex<float>>) {
-    return blas().cgemv;
-  } else {
-    return blas().zgemv;
-  }
+  return one_for<T>(blas().sgemv, blas().dgemv, blas().cgemv, blas().zgemv);
 }
 
 // The elements of a line are adjacent, and the next line starts behind it.
