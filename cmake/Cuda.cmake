@@ -52,4 +52,10 @@ set(CMAKE_CUDA_STANDARD_REQUIRED ON)
 # Devices below the least architecture cannot run our kernels.
 partita_least_cuda_architecture(least_architecture "${CMAKE_CUDA_ARCHITECTURES}")
 add_compile_definitions($<$<COMPILE_LANGUAGE:CXX>:PARTITA_CUDA_LEAST_ARCHITECTURE=${least_architecture}>)
+# Devices that there is no code for are refused.
+list(JOIN CMAKE_CUDA_ARCHITECTURES "," architectures)
+set_property(
+  SOURCE src/device/cuda_physical_device.cpp
+  APPEND
+  PROPERTY COMPILE_DEFINITIONS PARTITA_CUDA_ARCHITECTURES="${architectures}")
 message(STATUS "CUDA: ${CUDAToolkit_VERSION}, architectures ${CMAKE_CUDA_ARCHITECTURES}")

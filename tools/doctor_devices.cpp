@@ -108,6 +108,7 @@ Finding examine_cuda() {
                   version_text(report.driver_version)),
       "",
       {fmt::format("built with CUDA {}", version_text(report.runtime_version))}};
+  if (!report.note.empty()) finding.warn(report.note);
   int number = 0;
   for (const DeviceReport::One& device : report.devices) {
     finding.details.push_back(describe(device, number++));

@@ -13,7 +13,7 @@ struct DeviceReport {
   bool built_in = false;    ///< this build has a device backend
   int driver_version = 0;   ///< 13000: CUDA 13.0; 0: no driver
   int runtime_version = 0;  ///< that Partita was built with
-  std::string note;         ///< why no device can be used; empty: some can
+  std::string note;         ///< why a device cannot be used; empty: all can
   /// A device.
   struct One {
     std::string name;

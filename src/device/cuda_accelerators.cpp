@@ -84,7 +84,11 @@ DeviceReport CudaAccelerators::report() {
   cudaDriverGetVersion(&report.driver_version);
   cudaRuntimeGetVersion(&report.runtime_version);
   report.note = why_none();
-  for (int device = 0; device < count(); ++device) report.devices.push_back(describe(device, count()));
+  for (int device = 0; device < count(); ++device) {
+    report.devices.push_back(describe(device, count()));
+    const std::string why_not = CudaPhysicalDevice::why_unsuitable(device);
+    if (!why_not.empty()) report.note = fmt::format("device {} {}", device, why_not);
+  }
   return report;
 }
 

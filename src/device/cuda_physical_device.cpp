@@ -6,6 +6,7 @@
 #include "base/check.hpp"
 #include "cuda/stream.hpp"
 #include "device/cuda_accelerator.hpp"
+#include "device/device_code.hpp"
 #include "kernels/cuda/arithmetic_launch.hpp"
 #include "kernels/cuda/epilogue_launch.hpp"
 #include "kernels/cuda/launch.hpp"
@@ -19,14 +20,24 @@
 
 namespace partita::devices {
 
+namespace {
+
+int attribute_of(cudaDeviceAttr which, int device) {
+  int value = 0;
+  cuda::check_cuda(cudaDeviceGetAttribute(&value, which, device), "query the device");
+  return value;
+}
+
+}  // namespace
+
 CudaPhysicalDevice::CudaPhysicalDevice(int index) : index_(index) {
   const cuda::CudaBesideCaptures unharmed;
   (void)cuda::CudaDriver::get();
-  check_suitable();
-  cuda::check_cuda(cudaDeviceGetAttribute(&multiprocessors_, cudaDevAttrMultiProcessorCount, index_),
-                   "query the device");
-  cuda::check_cuda(cudaDeviceGetAttribute(&reaches_all_host_memory_, cudaDevAttrPageableMemoryAccess, index_),
-                   "query the device");
+  const std::string why_not = why_unsuitable(index_);
+  check<UnsupportedError>(why_not.empty(), "device {} {}", index_, why_not);
+  overlaps_launches_ = attribute_of(cudaDevAttrComputeCapabilityMajor, index_) >= 9;
+  multiprocessors_ = attribute_of(cudaDevAttrMultiProcessorCount, index_);
+  reaches_all_host_memory_ = attribute_of(cudaDevAttrPageableMemoryAccess, index_);
   use();
   cuda::check_cuda(cudaFree(nullptr), "start the device");
   cuda::check_launch(kernels::cuda::load_copy_kernels(), "load the kernels");
@@ -46,22 +57,19 @@ CudaPhysicalDevice::CudaPhysicalDevice(int index) : index_(index) {
   past_ = cuda::new_cuda_stream();
 }
 
-void CudaPhysicalDevice::check_suitable() {
-  int major = 0, minor = 0, addresses = 0;
-  cuda::check_cuda(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, index_),
-                   "query the device");
-  cuda::check_cuda(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, index_),
-                   "query the device");
-  check<UnsupportedError>(
-      10 * major + minor >= PARTITA_CUDA_LEAST_ARCHITECTURE,
-      "device {} has compute capability {}.{}; this build has kernels from {}.{} on (build "
-      "with CMAKE_CUDA_ARCHITECTURES={}{})",
-      index_, major, minor, PARTITA_CUDA_LEAST_ARCHITECTURE / 10, PARTITA_CUDA_LEAST_ARCHITECTURE % 10, major,
-      minor);
-  overlaps_launches_ = major >= 9;
+std::string CudaPhysicalDevice::why_unsuitable(int index) {
+  const int major = attribute_of(cudaDevAttrComputeCapabilityMajor, index),
+            minor = attribute_of(cudaDevAttrComputeCapabilityMinor, index);
+  if (!has_code_for(PARTITA_CUDA_ARCHITECTURES, major, minor)) {
+    return fmt::format(
+        "has compute capability {}.{}; this build has kernels for {} (build with "
+        "CMAKE_CUDA_ARCHITECTURES={}{})",
+        major, minor, describe_architectures(PARTITA_CUDA_ARCHITECTURES), major, minor);
+  }
+  int addresses = 0;
   cuda::CudaDriver::get().device_attribute(&addresses,
-                                           CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, index_);
-  check<UnsupportedError>(addresses != 0, "device {} does not support virtual memory management", index_);
+                                           CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, index);
+  return addresses != 0 ? "" : "does not offer management of its virtual memory";
 }
 
 std::string CudaPhysicalDevice::name() const {

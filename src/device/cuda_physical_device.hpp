@@ -10,6 +10,8 @@ class CudaPhysicalDevice final : public PhysicalDevice {
  public:
   /// Throws UnsupportedError (this build has no kernels for the device).
   explicit CudaPhysicalDevice(int index);
+  /// Why there can be none for the device; empty: there can.
+  static std::string why_unsuitable(int index);
   ~CudaPhysicalDevice() override { collect_all(); }
   CudaPhysicalDevice(const CudaPhysicalDevice&) = delete;
   CudaPhysicalDevice& operator=(const CudaPhysicalDevice&) = delete;
@@ -35,7 +37,6 @@ class CudaPhysicalDevice final : public PhysicalDevice {
   bool overlaps_launches() const { return overlaps_launches_; }
 
  private:
-  void check_suitable();
   void* new_memory(std::int64_t bytes) override;
   void* new_pinned(std::int64_t bytes) override;
   void free(void* memory) noexcept override;
