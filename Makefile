@@ -79,10 +79,11 @@ docs: configure  ## the documentation site, into build/docs/site, with the refer
 	  $(BUILD)/docs-venv/bin/pip install -q --disable-pip-version-check sphinx myst-parser pydata-sphinx-theme matplotlib numpy; }
 	@$(BUILD)/docs-venv/bin/python scripts/site $(BUILD)
 
-wheel: setup  ## a wheel of the Python package for other machines, into build/wheel/
-	@scripts/wheel $(BUILD)
+wheel:  ## wheels of the Python package for other machines, into build/wheel/
+	@scripts/setup && MPI=mpich scripts/setup
+	@scripts/wheel $(BUILD)/wheel
 
-install: all  ## install into PREFIX (/usr/local)
+install: all  ## install library, command and Python package into PREFIX (/usr/local)
 	@cmake --install $(BUILD) --prefix $(PREFIX)
 
 clean:  ## remove all build folders; data/ and output/ stay

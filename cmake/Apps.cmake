@@ -47,7 +47,7 @@ partita_unite(
   apps/transformer/host_attention.cpp
   apps/transformer/host_kernels.cpp)
 target_include_directories(partita_app_objects PUBLIC ${PROJECT_SOURCE_DIR}/apps)
-target_link_libraries(partita_app_objects PRIVATE partita_headers fmt::fmt PNG::PNG GIF::GIF
+target_link_libraries(partita_app_objects PRIVATE partita_headers ${PARTITA_FMT} PNG::PNG GIF::GIF
                                                   $<TARGET_NAME_IF_EXISTS:CUDA::cudart_static>)
 
 add_library(partita_apps STATIC ${PARTITA_APP_KERNELS})

@@ -92,8 +92,8 @@ partita_unite(
   tools/pictures/picture.cpp
   tools/redistribute_options.cpp
   tools/terminal.cpp)
-set_target_properties(partita_command PROPERTIES OUTPUT_NAME partita
-                                                 INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+file(RELATIVE_PATH bin_to_lib ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
+set_target_properties(partita_command PROPERTIES OUTPUT_NAME partita INSTALL_RPATH "$ORIGIN/${bin_to_lib}")
 
 # Shell completion, printed by the command itself where it is installed. A sanitized command stays silent.
 if(NOT PARTITA_SANITIZE AND NOT CMAKE_CROSSCOMPILING)

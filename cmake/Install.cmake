@@ -24,7 +24,7 @@ configure_file(cmake/partita.pc.in generated/partita.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/generated/partita.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 if(TARGET partita_command)
-  install(TARGETS partita_command)
+  install(TARGETS partita_command RUNTIME COMPONENT python)
 endif()
 # The machine descriptions lie beside bin/ and lib/ in the build tree too: share/partita/machines.
 if(EXISTS ${PROJECT_SOURCE_DIR}/machines)

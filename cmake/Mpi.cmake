@@ -80,6 +80,12 @@ endforeach()
 set(PARTITA_MPI_LAUNCHER ${PARTITA_MPI_LAUNCHER_${PARTITA_MPI}})
 set(PARTITA_MPI_FLAGS ${PARTITA_MPI_FLAGS_${PARTITA_MPI}})
 
+if(PARTITA_IN_PACKAGE) # which has no program that calls MPI itself, and another machine's launcher
+  message(STATUS "MPI: modules for ${PARTITA_MPI_MODULES}")
+  set(PARTITA_MPI_LAUNCHER)
+  return()
+endif()
+
 # For programs that call MPI themselves. A change of PARTITA_MPI must not keep what was found for the other one.
 if(NOT "${PARTITA_MPI_FOUND_FOR}" STREQUAL "${PARTITA_MPI}")
   get_cmake_property(cached CACHE_VARIABLES)

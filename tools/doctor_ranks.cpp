@@ -1,14 +1,16 @@
 // MPI, its launcher, and the cores.
 #include <fmt/format.h>
-#include <hwloc.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
-#include <memory>
 #include <partita/context.hpp>
 #include <partita/mpi_report.hpp>
+#include <set>
+#include <system_error>
 
 #include "tools/doctor.hpp"
 #include "tools/job.hpp"
@@ -16,14 +18,46 @@
 namespace partita::tools {
 namespace {
 
-int count(hwloc_topology_t topology, hwloc_obj_type_t type) {
-  return std::max(0, hwloc_get_nbobjs_by_type(topology, type));
+std::string first_line_of(const std::filesystem::path& file) {
+  std::ifstream stream(file);
+  std::string line;
+  std::getline(stream, line);
+  return line;
 }
 
-std::string processor_name(hwloc_topology_t topology) {
-  const hwloc_obj_t package = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PACKAGE, 0);
-  const char* const name = package == nullptr ? nullptr : hwloc_obj_get_info_by_name(package, "CPUModel");
-  return name == nullptr ? "an unknown processor" : name;
+std::string processor_name() {
+  std::ifstream stream("/proc/cpuinfo");
+  for (std::string line; std::getline(stream, line);) {
+    const std::size_t colon = line.find(": ");
+    if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
+  }
+  return "an unknown processor";
+}
+
+/// The entries NAME0, NAME1, ... of a folder of the kernel's.
+std::vector<std::filesystem::path> numbered(const std::filesystem::path& folder, const std::string& name) {
+  std::vector<std::filesystem::path> found;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+    const std::string file = entry.path().filename();
+    if (file.size() > name.size() && file.starts_with(name) &&
+        file.find_first_not_of("0123456789", name.size()) == std::string::npos)
+      found.push_back(entry.path());
+  }
+  return found;
+}
+
+/// Cores and NUMA nodes as the kernel describes them; where it does not, each hardware thread is a core.
+std::string topology() {
+  std::set<std::string> cores;
+  for (const auto& thread : numbered("/sys/devices/system/cpu", "cpu")) {
+    const std::string siblings = first_line_of(thread / "topology/thread_siblings_list");
+    if (!siblings.empty()) cores.insert(siblings);
+  }
+  const auto threads = static_cast<std::size_t>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
+  const std::size_t nodes = numbered("/sys/devices/system/node", "node").size();
+  return fmt::format("{} cores, {} hardware threads, {} NUMA nodes seen",
+                     cores.empty() ? threads : cores.size(), threads, std::max<std::size_t>(1, nodes));
 }
 
 // Processor time over time that the control group allows: cores; 0: no limit. Versions 2 and 1 of control
@@ -107,15 +141,9 @@ Finding examine_launcher() {
 }
 
 Finding examine_cores() {
-  hwloc_topology_t topology = nullptr;
   const int usable = usable_cores();
-  if (hwloc_topology_init(&topology) != 0 || hwloc_topology_load(topology) != 0)
-    return {"cores", Health::warning, fmt::format("{} usable (the topology could not be read)", usable)};
-  const std::unique_ptr<hwloc_topology, void (*)(hwloc_topology_t)> keeper(topology, hwloc_topology_destroy);
-  Finding finding{"cores", Health::ok, fmt::format("{} usable: {}", usable, processor_name(topology))};
-  finding.details.push_back(fmt::format("{} cores, {} hardware threads, {} NUMA nodes seen",
-                                        count(topology, HWLOC_OBJ_CORE), count(topology, HWLOC_OBJ_PU),
-                                        count(topology, HWLOC_OBJ_NUMANODE)));
+  Finding finding{
+      "cores", Health::ok, fmt::format("{} usable: {}", usable, processor_name()), "", {topology()}};
   const double quota = processor_quota();
   if (quota > 0) {
     finding.details.push_back(fmt::format("the control group allows the time of {:.3g} cores", quota));

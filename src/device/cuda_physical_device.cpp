@@ -69,7 +69,7 @@ std::string CudaPhysicalDevice::why_unsuitable(int index) {
   int addresses = 0;
   cuda::CudaDriver::get().device_attribute(&addresses,
                                            CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, index);
-  return addresses != 0 ? "" : "does not offer management of its virtual memory";
+  return addresses != 0 ? "" : "does not support virtual memory management";
 }
 
 std::string CudaPhysicalDevice::name() const {
