@@ -18,13 +18,6 @@
 namespace partita::tools {
 namespace {
 
-std::string first_line_of(const std::filesystem::path& file) {
-  std::ifstream stream(file);
-  std::string line;
-  std::getline(stream, line);
-  return line;
-}
-
 std::string processor_name() {
   std::ifstream stream("/proc/cpuinfo");
   for (std::string line; std::getline(stream, line);) {
