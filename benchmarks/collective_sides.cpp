@@ -38,9 +38,9 @@ float source_element(std::int64_t index, std::int64_t rank) {
 void run_ours(const Context& context, Collective which, const Sides& sides, Stream stream) {
   switch (which) {
     case Collective::all_reduce:
-      return all_reduce(context, sides.from, sides.to, {}, stream);
+      return all_reduce(context, sides.from, sides.to, {.stream = stream});
     case Collective::reduce_scatter:
-      return reduce_scatter(context, sides.from, sides.to, {}, stream);
+      return reduce_scatter(context, sides.from, sides.to, {.stream = stream});
     case Collective::all_gather:
       return all_gather(context, sides.from, sides.to, stream);
     case Collective::all_to_all:

@@ -12,7 +12,7 @@ namespace {
 
 /// Sources as they are checked for afterwards.
 Sides make_host_sides(const Context& context, Collective which, std::int64_t count, Residency residency) {
-  Sides sides = make_sides(context, which, count, {residency, Order::row_major, MemorySpace::host});
+  Sides sides = make_sides(context, which, count, {.residency = residency, .space = MemorySpace::host});
   auto* const source = sides.source.data<float>();
   for (std::int64_t i = 0; i < count; ++i) source[i] = source_element(i, context.rank());
   fill(sides.destination, 0.0F);

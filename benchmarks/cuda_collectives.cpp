@@ -52,7 +52,7 @@ class Stopwatch {
 };
 
 ArrayOptions on_device(Residency residency) {
-  return {residency, Order::row_major, MemorySpace::device};
+  return {.residency = residency, .space = MemorySpace::device};
 }
 
 /// Sources as they are checked for afterwards.

@@ -36,7 +36,7 @@ constexpr int turns = 5;
 
 Array make(const Context& context, const Shape& shape, Dtype dtype) {
   return zeros(context, shape, Replicated(), dtype,
-               {Residency::heap, Order::column_major, MemorySpace::device});
+               {.order = Order::column_major, .space = MemorySpace::device});
 }
 
 std::optional<Result> run(const Context& world, const Options& options, const std::string& name,
@@ -61,9 +61,9 @@ std::optional<Result> run(const Context& world, const Options& options, const st
   EpilogueArrays arrays;
   MatmulOperands operands{.a = a.operand(), .b = b.operand(), .d = d.operand()};
   if (what.with_c) operands.c = c.operand();
-  if (what.has_bias()) arrays.bias = &bias, operands.bias = bias.operand();
-  if (what.has_auxiliary()) arrays.auxiliary = &auxiliary, operands.auxiliary = auxiliary.operand();
-  if (what.has_gradient()) arrays.gradient = &gradient, operands.gradient = gradient.operand();
+  if (what.has_bias()) arrays.bias = &bias, operands.epilogue.bias = bias.operand();
+  if (what.has_auxiliary()) arrays.auxiliary = &auxiliary, operands.epilogue.auxiliary = auxiliary.operand();
+  if (what.has_gradient()) arrays.gradient = &gradient, operands.epilogue.gradient = gradient.operand();
   Matmul plan(context, operands, how);
   plan.reset(a, b, what.with_c ? &c : nullptr, d, arrays);
   // By rows, as the peer has it, B^T A^T.

@@ -85,7 +85,7 @@ class CufftPeer {
  private:
   static Array make(const Context& context, const Cube& cube, int cut) {
     return empty(context, cube.shape, Slab(cut), Dtype::c64,
-                 {Residency::ordinary, Order::row_major, MemorySpace::device});
+                 {.residency = Residency::ordinary, .space = MemorySpace::device});
   }
   static char* data(const Array& array) { return static_cast<char*>(array.local().data); }
 
@@ -169,14 +169,14 @@ std::optional<Result> run(const Context& world, const Options& options, const st
   const Context context = initialize(on_devices);
   CufftPeer peer(context, world, cube);
   if (!peer.there() || (context.size() > 1 && !peer.has_nccl())) return std::nullopt;
-  Array input = empty(context, cube.shape, Slab(0), Dtype::c64, {residency, Order::row_major});
+  Array input = empty(context, cube.shape, Slab(0), Dtype::c64, {.residency = residency});
   fill_random(input, 1);
   FftOptions how;
   how.distribution = cube.natural || context.size() == 1 ? Slab(0) : Slab(1);
   how.output = Output::given;
   how.residency = residency;
   FFT plan(context, input.operand(), how);
-  Array output = empty(context, plan.output().layout, Dtype::c64, {residency, Order::row_major});
+  Array output = empty(context, plan.output().layout, Dtype::c64, {.residency = residency});
   plan.reset(input, output);
   std::vector<Contender> contenders{{"ours",
                                      [&] {

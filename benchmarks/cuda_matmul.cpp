@@ -169,7 +169,7 @@ class Peer {
  private:
   static Array make(const Context& context, std::int64_t elements, Dtype dtype) {
     Array array = empty(context, {elements * context.size()}, Slab(0), dtype,
-                        {Residency::ordinary, Order::row_major, MemorySpace::device});
+                        {.residency = Residency::ordinary, .space = MemorySpace::device});
     fill_random(array, 3);
     return array;
   }
@@ -233,17 +233,17 @@ std::optional<Result> run(const Context& world, const Options& options, const st
   const auto products = make_cublas_lt();
   if (!products) return std::nullopt;
   const std::array<Distribution, 3> lie = way.lie(context.size());
-  const ArrayOptions how{residency, Order::row_major};
+  const ArrayOptions how{.residency = residency};
   Array a = empty(context, {size.m, size.k}, lie[0], size.dtype, how);
   Array b = empty(context, {size.k, size.n}, lie[1], size.dtype,
-                  {residency, size.narrow() ? Order::column_major : Order::row_major});
+                  {.residency = residency, .order = size.narrow() ? Order::column_major : Order::row_major});
   Array d = empty(context, {size.m, size.n}, lie[2], size.result(), how);
   fill_random(a, 1);
   fill_random(b, 2);
   MatmulOptions of_ours;
   const bool halves = size.result() == Dtype::f16 || size.result() == Dtype::bf16;
   if (halves) of_ours.reduce_dtype = size.result();  // as NCCL reduces them
-  Matmul plan(context, {a.operand(), b.operand(), {}, d.operand(), {}, {}, {}}, of_ours);
+  Matmul plan(context, {a.operand(), b.operand(), {}, d.operand()}, of_ours);
   plan.reset(a, b, nullptr, d);
   Peer peer(context, world, way, size, *products);
   std::vector<Contender> contenders{{"ours",

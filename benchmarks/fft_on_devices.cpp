@@ -109,7 +109,7 @@ std::optional<Result> poisson(const Context& world, const Options& options, cons
   const std::vector<Contender> contenders{{"ours",
                                            [&] {
                                              for (int i = 0; i < turns; ++i)
-                                               solve_poisson_into(field, result, {}, Stream{});
+                                               solve_poisson_into(field, result, {.stream = Stream{}});
                                              context->synchronize();
                                            }},
                                           {"transforms", [&] {

@@ -56,7 +56,7 @@ Arrays slabs(const Context& context, const Size& size) {
 
 Arrays blocks(const Context& context, const PdgemmProblem& problem, const Size& size, Residency residency) {
   const BlockCyclic rule({problem.grid_rows, problem.grid_columns}, {problem.block, problem.block});
-  return make_arrays(context, size, rule, rule, rule, {residency, Order::column_major});
+  return make_arrays(context, size, rule, rule, rule, {.residency = residency, .order = Order::column_major});
 }
 
 /// What a rank multiplies by itself.
@@ -90,7 +90,7 @@ class NoCommunication {
  private:
   static Array make(const Context& context, std::int64_t elements, Residency residency) {
     Array array = empty(context, {elements * context.size()}, Slab(0), Dtype::f64,
-                        ArrayOptions{residency, Order::row_major});
+                        ArrayOptions{.residency = residency});
     fill_random(array, 3);
     return array;
   }
@@ -161,7 +161,7 @@ Result compete(const Context& context, const Options& options, const std::string
 /// Slabs on the symmetric heap, by a plan that was made before.
 std::optional<Result> run_native(const Context& context, const Options& options, const Size& size) {
   Arrays arrays = slabs(context, size);
-  Matmul plan(context, {arrays.a.operand(), arrays.b.operand(), {}, arrays.d.operand(), {}, {}, {}});
+  Matmul plan(context, {arrays.a.operand(), arrays.b.operand(), {}, arrays.d.operand()});
   plan.reset(arrays.a, arrays.b, nullptr, arrays.d);
   return compete(
       context, options, size.name + "/native", size, arrays, [&] { plan.execute(); },

@@ -51,7 +51,7 @@ struct Arrays {
 };
 
 Arrays make_arrays(const Context& context, const Movement& movement, Residency residency) {
-  const ArrayOptions options{residency, Order::row_major};
+  const ArrayOptions options{.residency = residency};
   Arrays arrays{empty(context, {extent, extent}, movement.source, Dtype::f64, options),
                 empty(context, {extent, extent}, movement.destination, Dtype::f64, options)};
   fill_random(arrays.source, 1);

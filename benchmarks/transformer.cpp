@@ -48,9 +48,9 @@ void fill_there(Array& array, double deviation, std::uint64_t seed) {
   Array b = empty(array.context(), wide, Replicated(), Dtype::bf16);
   fill_random(a, seed);
   fill_random(b, seed + 1);
-  matmul_into(a, b, nullptr, array,
-              {.stream = array.context().stream(),
-               .alpha = deviation * 3 / std::sqrt(static_cast<double>(few))});
+  matmul_into(
+      a, b, nullptr, array,
+      {.stream = array.context().stream(), .alpha = deviation * 3 / std::sqrt(static_cast<double>(few))});
 }
 
 /// What a rank of `ranks` multiplies with weights for a block, tensor-parallel, with nothing to be gathered
@@ -105,8 +105,8 @@ class Products {
   }
   void add(const Array& a, const Array& b, const Array& d, const MatmulOptions& options) {
     Array result = d;
-    plans_.push_back(std::make_unique<Matmul>(
-        alone_, MatmulOperands{a.operand(), b.operand(), {}, d.operand(), {}, {}, {}}, options));
+    plans_.push_back(
+        std::make_unique<Matmul>(alone_, MatmulOperands{a.operand(), b.operand(), {}, d.operand()}, options));
     plans_.back()->reset(a, b, nullptr, result);
   }
 

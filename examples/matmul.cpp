@@ -22,8 +22,7 @@ int main() {
   pt::Array sum = pt::zeros(context, {300, 400}, pt::Slab(1), pt::Dtype::f64);
   how.epilogue = pt::Epilogue::none;
   how.beta = 1;
-  pt::Matmul accumulate(context, {a.operand(), b.operand(), sum.operand(), sum.operand(), {}, {}, {}}, how,
-                        true);
+  pt::Matmul accumulate(context, {a.operand(), b.operand(), sum.operand(), sum.operand()}, how, true);
   accumulate.reset(a, b, &sum, sum);
   for (int i = 0; i < 3; ++i) accumulate.execute();  // sum += A B'
   if (context.rank() == 0) std::cout << accumulate.explain();

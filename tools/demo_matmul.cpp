@@ -151,7 +151,7 @@ Product multiply(const Context& context, const Files& files, const Distribution&
   product.d = empty(context, layout, Dtype::f64);
   std::optional<Matmul> plan;
   product.first_seconds = seconds_of(context, [&] {
-    plan.emplace(context, MatmulOperands{a.operand(), b.operand(), {}, product.d.operand(), {}, {}, {}}, how);
+    plan.emplace(context, MatmulOperands{a.operand(), b.operand(), {}, product.d.operand()}, how);
     plan->reset(a, b, nullptr, product.d);
     plan->execute();
   });

@@ -84,11 +84,11 @@ void report(const Options& options, const Job& job, const FFT& plan, const Array
 void transform_on(Context& context, const Options& options, const Job& job) {
   const bool speaks = context.rank() == 0;
   Progress progress({"read", "plan", "transform", "write"}, speaks);
-  const ArrayOptions as_it_lies{Residency::heap, job.header.order};
+  const ArrayOptions as_it_lies{.order = job.header.order};
   const Array input = read(context, job.input, job.as_read, as_it_lies);
   progress.next();
   FFT plan(context, input.operand(), job.how);
-  Array result = empty(context, plan.output().layout, plan.output().dtype, {Residency::heap, job.how.order});
+  Array result = empty(context, plan.output().layout, plan.output().dtype, {.order = job.how.order});
   progress.next();
   plan.execute(input, result);
   progress.next();

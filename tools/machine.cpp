@@ -101,7 +101,7 @@ class Measures {
   Array parts(std::int64_t elements, std::optional<MemorySpace> space = {},
               Residency residency = Residency::heap) const {
     Array array = empty(context_, {elements * context_.size()}, Slab(0), Dtype::f64,
-                        {residency, Order::row_major, space});
+                        {.residency = residency, .space = space});
     fill(array, 1.0);
     return array;
   }
@@ -182,7 +182,7 @@ class Measures {
     Array d = empty(context_, a.layout(), dtype);
     fill_random(a, 1);
     fill_random(b, 2);
-    Matmul plan(context_, {a.operand(), b.operand(), {}, d.operand(), {}, {}, {}});
+    Matmul plan(context_, {a.operand(), b.operand(), {}, d.operand()});
     plan.reset(a, b, nullptr, d);
     const double taken = seconds(2, [&] { on_gpu_ ? plan.execute(stream()) : plan.execute(); });
     return 2 * std::pow(static_cast<double>(order_), 3) / taken;

@@ -128,8 +128,7 @@ void check(const Options& options) {
 Array read_operand(const Context& context, const ArrayFile& file,
                    const std::optional<Distribution>& distribution) {
   const FileHeader header = inspect(file);
-  return read(context, file, distribution.value_or(file_distribution(header)),
-              {Residency::heap, header.order});
+  return read(context, file, distribution.value_or(file_distribution(header)), {.order = header.order});
 }
 
 /// All arrays of a multiply, bound to its plan.
@@ -171,7 +170,7 @@ Layout layout_of_result(const Context& context, const Job& job, const MatmulOpti
 void plan(const Context& context, Job& job, const MatmulOptions& how, const Shapes& shapes) {
   const Layout layout = layout_of_result(context, job, how, shapes.d);
   const Dtype dtype = result_dtype(job.a.dtype(), how);
-  const ArrayOptions on_heap{Residency::heap, how.order};
+  const ArrayOptions on_heap{.order = how.order};
   job.d = empty(context, layout, dtype, on_heap);
   const EpilogueNeeds needs(how.epilogue);
   if (needs.auxiliary_out) job.auxiliary = empty(context, layout, dtype, on_heap);

@@ -82,7 +82,7 @@ class Multiply {
     MatmulOptions how = how_;
     how.memory_limit = scratch * size_of(dtype_);
     const Distribution d = cheapest_result(a_, b_, setting_.topology, how, setting_.machine).distribution();
-    const MatmulOperands operands{a_, b_, {}, operand(d, {m(), n()}, result_dtype(dtype_, how)), {}, {}, {}};
+    const MatmulOperands operands{a_, b_, {}, operand(d, {m(), n()}, result_dtype(dtype_, how))};
     Answer answer;
     answer.memory = times;
     answer.d = d.to_string();

@@ -25,8 +25,8 @@ struct Traced {
 
 Array make_random(const Context& context, const Question& question, const Distribution& distribution,
                   const Shape& shape) {
-  Array array = empty(context, shape, distribution, question.dtype_or_usual(),
-                      {question.residency(), Order::row_major});
+  Array array =
+      empty(context, shape, distribution, question.dtype_or_usual(), {.residency = question.residency()});
   fill_random(array, 1);
   return array;
 }
@@ -52,7 +52,7 @@ Traced trace_matmul(const Context& context, const Question& question) {
   Array b = make_random(context, question, *question.to, question.shape_of_b());
   const Layout result = cheapest_result(a.operand(), b.operand(), context.topology(), how, context.machine());
   Array d = make_random(context, question, how.distribution.value_or(result.distribution()), result.shape());
-  const MatmulOperands operands{a.operand(), b.operand(), {}, d.operand(), {}, {}, {}};
+  const MatmulOperands operands{a.operand(), b.operand(), {}, d.operand()};
   auto plan = std::make_shared<Matmul>(context, operands, how);
   plan->reset(a, b, nullptr, d);
   const Topology topology = plan->plan().topology;

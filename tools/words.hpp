@@ -5,6 +5,7 @@
 #include <partita/context.hpp>
 #include <partita/fft.hpp>
 #include <partita/matmul.hpp>
+#include <partita/names.hpp>
 #include <partita/redistribute.hpp>
 #include <stdexcept>
 #include <string>
@@ -19,19 +20,21 @@ class UsageError : public std::runtime_error {
 };
 
 /// The place of a word; throws UsageError that lists what there is. `what`: "method".
-std::size_t place_of(const std::string& word, const std::vector<std::string>& words, const char* what);
+std::size_t place_of(const std::string& word, const std::vector<std::string>& words, const std::string& what);
 
-/// A word for each value of an enumeration, in its order.
+/// A word for each value of an enumeration, in its order; '-' and '_' are the same. Without arguments: those
+/// of the library.
 template <class T>
 class Words {
  public:
+  Words() : what_(OptionWords<T>::what), words_(words_of<T>().begin(), words_of<T>().end()) {}
   Words(const char* what, std::vector<std::string> words) : what_(what), words_(std::move(words)) {}
   T parse(const std::string& word) const { return static_cast<T>(place_of(word, words_, what_)); }
   const std::string& of(T value) const { return words_[static_cast<std::size_t>(value)]; }
   const std::vector<std::string>& list() const { return words_; }
 
  private:
-  const char* what_;
+  std::string what_;
   std::vector<std::string> words_;
 };
 

@@ -17,7 +17,7 @@ std::int64_t groups_of(std::int64_t count, std::int64_t each) {
 }
 
 std::int64_t most_of(const pt::Context& context, std::int64_t mine) {
-  pt::all_reduce(context, pt::view(mine), pt::view(mine), {pt::Reduction::max});
+  pt::all_reduce(context, pt::view(mine), pt::view(mine), {.reduction = pt::Reduction::max});
   return mine;
 }
 

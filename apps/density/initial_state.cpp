@@ -12,7 +12,7 @@ namespace {
 
 using Complex = std::complex<double>;
 
-const pt::ArrayOptions on_host{pt::Residency::heap, pt::Order::row_major, pt::MemorySpace::host};
+const pt::ArrayOptions on_host{.space = pt::MemorySpace::host};
 
 /// Wavenumbers of a cube's lattice, by index, in h/Mpc.
 struct Waves {

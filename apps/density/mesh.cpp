@@ -14,9 +14,9 @@ namespace {
 
 using Complex = std::complex<double>;
 
-const pt::HaloOptions one_behind{{0, 0, 0}, {1, 1, 1}, {true, true, true}};
+const pt::HaloOptions one_behind{.lower = {0, 0, 0}, .upper = {1, 1, 1}, .periodic = {true, true, true}};
 // The gradient needs two cells on either side, in one cell more than the own.
-const pt::HaloOptions two_around{{2, 2, 2}, {3, 3, 3}, {true, true, true}};
+const pt::HaloOptions two_around{.lower = {2, 2, 2}, .upper = {3, 3, 3}, .periodic = {true, true, true}};
 const pt::FftOptions real_to_complex{
     .kind = pt::FftKind::r2c, .output = pt::Output::cheapest, .overwrite_input = true};
 

@@ -122,7 +122,7 @@ State read_checkpoint(const pt::Context& context, const std::string& path, const
   const bool as_before = counts.size() == static_cast<std::size_t>(context.size());
   const pt::Distribution parts = as_before ? pt::Distribution(parts_of(counts)) : pt::Slab(0);
   const pt::Array array = pt::read_hdf5(
-      context, path, dataset, parts, {pt::Residency::ordinary, pt::Order::row_major, pt::MemorySpace::host});
+      context, path, dataset, parts, {.residency = pt::Residency::ordinary, .space = pt::MemorySpace::host});
   State state{Particles(static_cast<std::size_t>(array.local_shape()[0])),
               std::get<double>(attributes.at("a")), std::get<std::int64_t>(attributes.at("step"))};
   pt::copy(array, view_of(state.particles.data(), state.particles.size()));

@@ -10,7 +10,7 @@ inline partita::Array host_copy(const partita::Array& array) {
   if (array.local().space == partita::MemorySpace::host) return array;
   partita::Array copied =
       partita::empty(array.context(), array.layout(), array.dtype(),
-                     {partita::Residency::ordinary, partita::Order::row_major, partita::MemorySpace::host});
+                     {.residency = partita::Residency::ordinary, .space = partita::MemorySpace::host});
   partita::copy(array, copied, partita::Stream());
   return copied;
 }

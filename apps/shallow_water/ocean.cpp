@@ -14,8 +14,8 @@ namespace {
 
 // One for the rates, and one for friction, which needs u and v after the step.
 const char* const dataset = "ocean";
-const pt::ArrayOptions ordinary{pt::Residency::ordinary, pt::Order::row_major, pt::MemorySpace::host};
-const pt::HaloOptions two_around{{0, 2, 2}, {0, 2, 2}, {false, false, true}};
+const pt::ArrayOptions ordinary{.residency = pt::Residency::ordinary, .space = pt::MemorySpace::host};
+const pt::HaloOptions two_around{.lower = {0, 2, 2}, .upper = {0, 2, 2}, .periodic = {false, false, true}};
 
 /// Waves and widths need a cell beside each; all fields of a cell are computed together.
 pt::Layout layout_of(const pt::Context& context, const Settings& settings,
@@ -195,7 +195,8 @@ void Ocean<T>::read(const std::string& checkpoint) {
     throw pt::ArgumentError(checkpoint + " belongs to another ocean: its settings differ");
   steps_ = std::get<std::int64_t>(attributes.at("step"));
   const pt::Array both = pt::read_hdf5(context_, checkpoint, dataset, layout_.distribution(), ordinary);
-  pt::Halo around(context_, both.operand(), {{0, 1, 1}, {0, 1, 1}, {false, false, true}});
+  pt::Halo around(context_, both.operand(),
+                  {.lower = {0, 1, 1}, .upper = {0, 1, 1}, .periodic = {false, false, true}});
   std::vector<Complex> extended(static_cast<std::size_t>(pt::volume(around.extended_shape())));
   around.execute(both, pt::view(extended, around.extended_shape()));
   const Complex* from = extended.data();

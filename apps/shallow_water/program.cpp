@@ -16,7 +16,7 @@ namespace shallow_water {
 namespace pt = partita;
 namespace {
 
-const pt::ArrayOptions on_host{pt::Residency::ordinary, pt::Order::row_major, pt::MemorySpace::host};
+const pt::ArrayOptions on_host{.residency = pt::Residency::ordinary, .space = pt::MemorySpace::host};
 
 using Clock = std::chrono::steady_clock;
 

@@ -56,7 +56,8 @@ std::string key_of(const pt::MatmulOperands& operands, const pt::MatmulOptions& 
       fmt::format("{} {} {} {} {}", static_cast<int>(options.op_a), static_cast<int>(options.op_b),
                   static_cast<int>(options.epilogue), options.alpha.real(), options.beta.real());
   for (const pt::Operand& operand : {operands.a, operands.b, operands.d}) key += "; " + operand.to_string();
-  for (const auto& operand : {operands.c, operands.bias, operands.auxiliary, operands.gradient}) {
+  for (const auto& operand :
+       {operands.c, operands.epilogue.bias, operands.epilogue.auxiliary, operands.epilogue.gradient}) {
     key += "; " + (operand ? operand->to_string() : "none");
   }
   return key;
@@ -96,9 +97,9 @@ void Estimate::matmul(const Tensor& a, const Tensor& b, const Tensor* c, Tensor&
       .b = b.operand(),
       .c = operand_of(c),
       .d = d.operand(),
-      .bias = operand_of(tensors.bias),
-      .auxiliary = operand_of(tensors.auxiliary),
-      .gradient = operand_of(tensors.gradient),
+      .epilogue = {.bias = operand_of(tensors.bias),
+                   .auxiliary = operand_of(tensors.auxiliary),
+                   .gradient = operand_of(tensors.gradient)},
   };
   const bool in_place = c == &d;
   execute(key_of(operands, options) + (in_place ? " in place" : ""),

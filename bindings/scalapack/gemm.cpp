@@ -151,7 +151,7 @@ void multiply(const GemmCall<T>& call, const Problem& problem, const Layouts& la
   const bool reads_c = *call.beta != T(0);
   const auto operands = [&]() -> MatmulOperands {
     const auto read = reads_c ? std::optional<Operand>(c.operand()) : std::nullopt;
-    return {a.operand(), b.operand(), read, c.operand(), {}, {}, {}};
+    return {a.operand(), b.operand(), read, c.operand()};
   };
   if (goes_to_devices(call, problem, operands, options, grid) &&
       multiplied_on_devices(grid, a, b, c, reads_c, options)) {

@@ -8,6 +8,7 @@
 #include <partita/half.hpp>
 #include <partita/operand.hpp>
 #include <partita/source_place.hpp>
+#include <partita/stream.hpp>
 #include <partita/view.hpp>
 #include <span>
 #include <string>
@@ -65,6 +66,9 @@ class PARTITA_API Array {
 
 /// How a new array lies in memory.
 struct ArrayOptions {
+  /// Of `clone`, `gather`, `scatter` and `astype` (<partita/stream.hpp>). What makes arrays of nothing
+  /// (`empty`, `zeros`, `full`, files, ...) blocks: ArgumentError on every rank if set.
+  std::optional<Stream> stream = {};
   Residency residency = Residency::heap;  ///< on the symmetric heap, or not
   Order order = Order::row_major;         ///< of the local parts
   /// Where it lies; nothing said: in the memory of the context's device.
@@ -107,31 +111,20 @@ PARTITA_API Array wrap(const Context& context, const View& local, const Operand&
 
 // --- operations of one step
 //
-// They are done when they return. With a stream (`Stream{}`: the context's own), of arrays in device memory,
-// they come in its order instead: after what it was given before, and what it is given next comes after them.
-// The host then waits only where it says so. In host memory a stream that is given is an UnsupportedError.
+// They block, or with a stream are stream-ordered: see <partita/stream.hpp>.
 
 /// Every element becomes `value`, given as one element of the array's dtype. Local.
-PARTITA_API void fill(Array& array, const void* value);
-PARTITA_API void fill(Array& array, const void* value, Stream stream);
+PARTITA_API void fill(Array& array, const void* value, std::optional<Stream> stream = {});
 /// The same, typed: throws ArgumentError if T is not the dtype.
 template <class T>
-void fill(Array& array, const T* value) {
-  (void)array.data<T>();
-  fill(array, static_cast<const void*>(value));
-}
-template <class T>
-requires(!std::is_pointer_v<T> && !std::is_invocable_v<T&, const Index&>) void fill(Array& array, T value) {
-  fill(array, &value);
-}
-template <class T>
-void fill(Array& array, const T* value, Stream stream) {
+void fill(Array& array, const T* value, std::optional<Stream> stream = {}) {
   (void)array.data<T>();
   fill(array, static_cast<const void*>(value), stream);
 }
 template <class T>
-requires(!std::is_pointer_v<T> && !std::is_invocable_v<T&, const Index&>) void fill(Array& array, T value,
-                                                                                    Stream stream) {
+requires(!std::is_pointer_v<T> &&
+         !std::is_invocable_v<T&, const Index&>) void fill(Array& array, T value,
+                                                           std::optional<Stream> stream = {}) {
   fill(array, &value, stream);
 }
 
@@ -139,15 +132,12 @@ requires(!std::is_pointer_v<T> && !std::is_invocable_v<T&, const Index&>) void f
 /// (row-major number), so it is the same in every distribution. Floating and complex: uniform in [-1, 1);
 /// integers: uniform over [-100, 100] (unsigned [0, 200]); boolean: fair. Local. Source: the SplitMix64
 /// finaliser (Steele et al. 2014).
-/// They are made where they lie, and done when the call returns; with a stream, in its order, and the host
-/// does not wait. The bits are those of every other machine's host and devices.
-PARTITA_API void fill_random(Array& array, std::uint64_t seed);
-PARTITA_API void fill_random(Array& array, std::uint64_t seed, Stream stream);
+/// They are made in the memory of the array. The bits are those of every other machine's host and devices.
+PARTITA_API void fill_random(Array& array, std::uint64_t seed, std::optional<Stream> stream = {});
 /// Likewise, of the normal distribution with mean 0 and variance 1; of complex numbers, each of the two
 /// parts. Floating and complex dtypes; ArgumentError otherwise. Local. Source: Box and Muller (1958) on the
 /// same generator, with logarithm and cosine of series of our own, so that the bits are the same everywhere.
-PARTITA_API void fill_normal(Array& array, std::uint64_t seed);
-PARTITA_API void fill_normal(Array& array, std::uint64_t seed, Stream stream);
+PARTITA_API void fill_normal(Array& array, std::uint64_t seed, std::optional<Stream> stream = {});
 
 /// destination = source, element by element; equivalent layouts, same dtype, any local orders, host and
 /// device memory alike. The two may overlap, as windows of one array do: the result is as if the source had
@@ -155,43 +145,32 @@ PARTITA_API void fill_normal(Array& array, std::uint64_t seed, Stream stream);
 /// side is in device memory; where the other is not, or where the two overlap, the host waits. Throws
 /// ArgumentError where layouts, dtypes or contexts differ; UnsupportedError where the two overlap and the
 /// stream is being captured.
-PARTITA_API void copy(const Array& source, Array& destination);
-PARTITA_API void copy(const Array& source, Array& destination, Stream stream);
+PARTITA_API void copy(const Array& source, Array& destination, std::optional<Stream> stream = {});
 /// Between this rank's part and plain memory of the same extents and dtype, host or device, any strides: no
 /// array is made of it. The two may overlap, as above. Local; each rank may do it or not. Throws
 /// ArgumentError.
-PARTITA_API void copy(const View& source, Array& destination);
-PARTITA_API void copy(const Array& source, const View& destination);
-PARTITA_API void copy(const View& source, Array& destination, Stream stream);
-PARTITA_API void copy(const Array& source, const View& destination, Stream stream);
+PARTITA_API void copy(const View& source, Array& destination, std::optional<Stream> stream = {});
+PARTITA_API void copy(const Array& source, const View& destination, std::optional<Stream> stream = {});
 
 /// A copy: a new array with the layout, dtype and elements of this one. `options`: how it is stored; `space`
-/// unset: where this array is. Of a partial array it has the contributions. With a stream, of an array in
-/// device memory, it comes in its order. Collective; blocking where no stream is given. Errors, the same on
+/// unset: where this array is. Of a partial array it has the contributions. Collective. Errors, the same on
 /// every rank: DisagreementError, MemoryError, UnsupportedError (a stream for an array in host memory).
 PARTITA_API Array clone(const Array& array, const ArrayOptions& options = {},
                         SourcePlace where = SourcePlace::current());
-PARTITA_API Array clone(const Array& array, const ArrayOptions& options, Stream stream,
-                        SourcePlace where = SourcePlace::current());
 
 /// The whole array on rank `root` (an ordinary array whose other local parts are empty), and back. In
-/// ordinary memory only the root has any; on the heap every rank has as much. Nothing said of the space:
-/// where the source lies. Collective; blocking where no stream is given. Errors, the same on every rank:
+/// ordinary memory only the root has any; on the heap every rank has as much. `space` unset: where the source
+/// is. Collective. Errors, the same on every rank:
 /// ArgumentError (no such root), DisagreementError, MemoryError.
 PARTITA_API Array gather(const Array& source, int root = 0, const ArrayOptions& options = {},
                          SourcePlace where = SourcePlace::current());
-PARTITA_API Array gather(const Array& source, int root, const ArrayOptions& options, Stream stream,
-                         SourcePlace where = SourcePlace::current());
 /// `source` is valid on `root` only: a dense whole array in host memory; the result lies where the context's
 /// arrays do, if the options say nothing else. Collective over `context`, blocking, also with a stream, which
-/// is for a context with a device. Errors as of the other direction; ArgumentError, too, where `source` is
-/// not of that shape.
+/// the host waits for and which is for a context with a device. Errors as of the other direction;
+/// ArgumentError, too, where `source` is not of that shape.
 PARTITA_API Array scatter(const Context& context, const View& source, const Shape& shape,
                           const Distribution& distribution, int root = 0, const ArrayOptions& options = {},
                           SourcePlace where = SourcePlace::current());
-PARTITA_API Array scatter(const Context& context, const View& source, const Shape& shape,
-                          const Distribution& distribution, int root, const ArrayOptions& options,
-                          Stream stream, SourcePlace where = SourcePlace::current());
 
 /// What `compare` found, the same on every rank.
 struct Comparison {
@@ -203,8 +182,7 @@ struct Comparison {
 /// Compares two arrays of the same shape and dtype in any distributions (b is redistributed to a's layout).
 /// Collective, blocking, also with a stream. Errors, the same on every rank: ArgumentError (other shapes or
 /// dtypes), DisagreementError.
-PARTITA_API Comparison compare(const Array& a, const Array& b);
-PARTITA_API Comparison compare(const Array& a, const Array& b, Stream stream);
+PARTITA_API Comparison compare(const Array& a, const Array& b, std::optional<Stream> stream = {});
 
 /// The array seen from a larger context: `array` lives on `context.subgroup(ranks)`; ranks outside pass an
 /// invalid Array. The result shares the memory and counts as ordinary memory. Collective over `context`,

@@ -22,7 +22,7 @@
 // any false and all true; min, max and mean are ArgumentErrors.
 //
 // All are collective over the array's context and block until the result is available, also on devices. They
-// follow the work on `stream` (default: the context's own); in host memory any but the default is an
+// follow the work on `stream` (if unset, on the context's own); in host memory a stream is an
 // UnsupportedError, as is one that is being captured. Errors, the same on every rank: ArgumentError (a
 // partial array, an invalid axis, not defined for the dtype), DisagreementError, MemoryError, and those of
 // all collective calls.
@@ -54,6 +54,8 @@ struct Axes {
 
 /// The distribution and memory of the result of a reduction over axes.
 struct ReduceAxesOptions {
+  /// The reduction follows the work on it; if unset, that on the context's own. See above.
+  std::optional<Stream> stream = {};
   bool keep_dimensions = false;  ///< reduced axes stay, with extent 1
   /// Of the result. If unset: that of the array without the reduced axes, if
   /// these are not distributed. On a mesh (or what can be written as one: Slab, one block per process) ranks
@@ -64,102 +66,102 @@ struct ReduceAxesOptions {
 };
 
 /// Over all elements, on every rank.
-PARTITA_API Scalar reduce(const Array& array, ArrayReduction reduction, Stream stream = {});
+PARTITA_API Scalar reduce(const Array& array, ArrayReduction reduction, std::optional<Stream> stream = {});
 /// Over the elements along `axes` (at least one, each once): a new array in the source's memory space, on the
 /// symmetric heap unless the options say otherwise. The plan, with memory for partial results, is
 /// cached in the context.
 PARTITA_API Array reduce(const Array& array, ArrayReduction reduction, const Axes& axes,
-                         const ReduceAxesOptions& options = {}, Stream stream = {},
-                         SourcePlace where = SourcePlace::current());
+                         const ReduceAxesOptions& options = {}, SourcePlace where = SourcePlace::current());
 
 /// sum of a[i] b[i], or of conj(a[i]) b[i]. Both arrays have one dtype and equal or equivalent layouts: else
 /// an ArgumentError that names both and `redistribute`.
-PARTITA_API Scalar inner_product(const Array& a, const Array& b, bool conjugated, Stream stream = {});
+PARTITA_API Scalar inner_product(const Array& a, const Array& b, bool conjugated,
+                                 std::optional<Stream> stream = {});
 
 // --- by name: `sum<double>(x)` of all elements, `sum(x, {0})` along an axis. T: what the number is wanted
 // as; see Scalar::as
 
 /// sum of a[i] b[i]
 template <class T = Scalar>
-T dot(const Array& a, const Array& b, Stream stream = {}) {
+T dot(const Array& a, const Array& b, std::optional<Stream> stream = {}) {
   return inner_product(a, b, false, stream).as<T>();
 }
 /// sum of conj(a[i]) b[i]: the inner product of complex vectors, NumPy's vdot and BLAS's dotc.
 template <class T = Scalar>
-T vdot(const Array& a, const Array& b, Stream stream = {}) {
+T vdot(const Array& a, const Array& b, std::optional<Stream> stream = {}) {
   return inner_product(a, b, true, stream).as<T>();
 }
 
 template <class T = Scalar>
-T sum(const Array& array, Stream stream = {}) {
+T sum(const Array& array, std::optional<Stream> stream = {}) {
   return reduce(array, ArrayReduction::sum, stream).as<T>();
 }
 inline Array sum(const Array& array, const Axes& axes, const ReduceAxesOptions& options = {},
-                 Stream stream = {}, SourcePlace where = SourcePlace::current()) {
-  return reduce(array, ArrayReduction::sum, axes, options, stream, where);
+                 SourcePlace where = SourcePlace::current()) {
+  return reduce(array, ArrayReduction::sum, axes, options, where);
 }
 
 template <class T = Scalar>
-T product(const Array& array, Stream stream = {}) {
+T product(const Array& array, std::optional<Stream> stream = {}) {
   return reduce(array, ArrayReduction::product, stream).as<T>();
 }
 inline Array product(const Array& array, const Axes& axes, const ReduceAxesOptions& options = {},
-                     Stream stream = {}, SourcePlace where = SourcePlace::current()) {
-  return reduce(array, ArrayReduction::product, axes, options, stream, where);
+                     SourcePlace where = SourcePlace::current()) {
+  return reduce(array, ArrayReduction::product, axes, options, where);
 }
 
 template <class T = Scalar>
-T min(const Array& array, Stream stream = {}) {
+T min(const Array& array, std::optional<Stream> stream = {}) {
   return reduce(array, ArrayReduction::min, stream).as<T>();
 }
 inline Array min(const Array& array, const Axes& axes, const ReduceAxesOptions& options = {},
-                 Stream stream = {}, SourcePlace where = SourcePlace::current()) {
-  return reduce(array, ArrayReduction::min, axes, options, stream, where);
+                 SourcePlace where = SourcePlace::current()) {
+  return reduce(array, ArrayReduction::min, axes, options, where);
 }
 
 template <class T = Scalar>
-T max(const Array& array, Stream stream = {}) {
+T max(const Array& array, std::optional<Stream> stream = {}) {
   return reduce(array, ArrayReduction::max, stream).as<T>();
 }
 inline Array max(const Array& array, const Axes& axes, const ReduceAxesOptions& options = {},
-                 Stream stream = {}, SourcePlace where = SourcePlace::current()) {
-  return reduce(array, ArrayReduction::max, axes, options, stream, where);
+                 SourcePlace where = SourcePlace::current()) {
+  return reduce(array, ArrayReduction::max, axes, options, where);
 }
 
 template <class T = Scalar>
-T mean(const Array& array, Stream stream = {}) {
+T mean(const Array& array, std::optional<Stream> stream = {}) {
   return reduce(array, ArrayReduction::mean, stream).as<T>();
 }
 inline Array mean(const Array& array, const Axes& axes, const ReduceAxesOptions& options = {},
-                  Stream stream = {}, SourcePlace where = SourcePlace::current()) {
-  return reduce(array, ArrayReduction::mean, axes, options, stream, where);
+                  SourcePlace where = SourcePlace::current()) {
+  return reduce(array, ArrayReduction::mean, axes, options, where);
 }
 
 template <class T = double>
-T norm(const Array& array, Stream stream = {}) {
+T norm(const Array& array, std::optional<Stream> stream = {}) {
   return reduce(array, ArrayReduction::norm, stream).as<T>();
 }
 inline Array norm(const Array& array, const Axes& axes, const ReduceAxesOptions& options = {},
-                  Stream stream = {}, SourcePlace where = SourcePlace::current()) {
-  return reduce(array, ArrayReduction::norm, axes, options, stream, where);
+                  SourcePlace where = SourcePlace::current()) {
+  return reduce(array, ArrayReduction::norm, axes, options, where);
 }
 
 template <class T = bool>
-T any(const Array& array, Stream stream = {}) {
+T any(const Array& array, std::optional<Stream> stream = {}) {
   return reduce(array, ArrayReduction::any, stream).as<T>();
 }
 inline Array any(const Array& array, const Axes& axes, const ReduceAxesOptions& options = {},
-                 Stream stream = {}, SourcePlace where = SourcePlace::current()) {
-  return reduce(array, ArrayReduction::any, axes, options, stream, where);
+                 SourcePlace where = SourcePlace::current()) {
+  return reduce(array, ArrayReduction::any, axes, options, where);
 }
 
 template <class T = bool>
-T all(const Array& array, Stream stream = {}) {
+T all(const Array& array, std::optional<Stream> stream = {}) {
   return reduce(array, ArrayReduction::all, stream).as<T>();
 }
 inline Array all(const Array& array, const Axes& axes, const ReduceAxesOptions& options = {},
-                 Stream stream = {}, SourcePlace where = SourcePlace::current()) {
-  return reduce(array, ArrayReduction::all, axes, options, stream, where);
+                 SourcePlace where = SourcePlace::current()) {
+  return reduce(array, ArrayReduction::all, axes, options, where);
 }
 
 }  // namespace partita

@@ -15,12 +15,10 @@ namespace partita {
 /// where that is no conversion of what they are joined to: to integers from floating numbers, to boolean,
 /// sums of booleans, and dtypes for which the reduction is not defined. Minima and maxima are joined first
 /// where the integers become narrower, and each contribution is then the result. `options`: of the result;
-/// nothing said of the space: where the array lies. Collective, blocking. Errors, the same on every rank:
-/// ArgumentError, DisagreementError, MemoryError. With a stream as <partita/array.hpp> says; where one of the
-/// two lies in host memory, the host waits.
+/// `space` unset: where the array is. Collective. Blocks, or with a stream is stream-ordered
+/// (<partita/stream.hpp>); where one of the two is in host memory, the host waits. Errors, the same on every
+/// rank: ArgumentError, DisagreementError, MemoryError.
 PARTITA_API Array astype(const Array& array, Dtype dtype, const ArrayOptions& options = {},
-                         SourcePlace where = SourcePlace::current());
-PARTITA_API Array astype(const Array& array, Dtype dtype, const ArrayOptions& options, Stream stream,
                          SourcePlace where = SourcePlace::current());
 
 }  // namespace partita

@@ -20,15 +20,15 @@
 // DisagreementError. TimeoutError, LostPeerError, FailedContextError as for every call. Only one thread at a
 // time may use a context.
 //
-// Views in device memory: the work is enqueued on `stream` (default: the context's own), and the call
-// returns. Later work on the stream may overwrite the source and read the destination;
-// `Context::synchronize` waits for it. The first call of a kind plans together with the other ranks and
-// allocates, on the host; later ones do not wait and may be captured into a CUDA graph (except those that
-// the vendor's library executes: UnsupportedError). The graph keeps what it needs of the context until it is
-// destroyed or the context is closed. While the context's own stream is captured, a first call is an
-// UnsupportedError. Sources may be in any memory. A destination on the symmetric heap is written in place if
-// it has the same offset on all ranks; whether it has may change only together with shape, dtype or
-// offset, on all ranks at once: a single rank would wait until the deadline and then throw. Large calls
+// Views in device memory: the work is enqueued on the stream of the call (<partita/stream.hpp>; if
+// unset, the context's own), and the call returns. Later work on the stream may overwrite the source and read
+// the destination; `Context::synchronize` waits for it. The first call of a kind plans together with the
+// other ranks and allocates, on the host; later ones do not wait and may be captured into a CUDA graph
+// (except those that the vendor's library executes: UnsupportedError). The graph keeps what it needs of the
+// context until it is destroyed or the context is closed. While the context's own stream is captured, a first
+// call is an UnsupportedError. Sources may be in any memory. A destination on the symmetric heap is written
+// in place if it has the same offset on all ranks; whether it has may change only together with shape, dtype
+// or offset, on all ranks at once: a single rank would wait until the deadline and then throw. Large calls
 // use the vendor's library (NCCL) if it is available and faster; `deterministic` reductions never
 // do. `send` and `receive` wait on the host, for the stream and for each other; `all_to_all_v`
 // compares its counts on the host. In host memory a given stream is an UnsupportedError.
@@ -36,6 +36,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <partita/array.hpp>
 #include <partita/context.hpp>
 #include <partita/plan.hpp>
@@ -48,21 +49,21 @@
 
 namespace partita {
 
-/// Returns when all ranks have called it.
-PARTITA_API void barrier(const Context& context);
-/// The same for streams: later work on `stream` (default: the context's own) waits until the streams of
-/// all ranks have reached the barrier. Returns at once. In a context without a device, where there are no
-/// streams, as above.
-PARTITA_API void barrier(const Context& context, Stream stream);
+/// Returns when all ranks have called it. With a stream it returns at once: later work on the stream waits
+/// until the streams of all ranks have reached the barrier. In a context without a device, which has no
+/// streams, it blocks with `Stream{}`, too.
+PARTITA_API void barrier(const Context& context, std::optional<Stream> stream = {});
 
 // --- one rank and all ranks
 
 /// Copies `view` of `root` to `view` of all ranks. Extents and dtype must be equal. Large views use two
 /// steps: slices to all ranks, then all slices to all ranks (van de Geijn's scatter and all-gather).
-PARTITA_API void broadcast(const Context& context, const View& view, int root = 0, Stream stream = {});
+PARTITA_API void broadcast(const Context& context, const View& view, int root = 0,
+                           std::optional<Stream> stream = {});
 
 /// How contributions are reduced.
 struct ReduceOptions {
+  std::optional<Stream> stream = {};     ///< for views in device memory; if unset, the context's own
   Reduction reduction = Reduction::sum;  ///< combines two contributions
   /// The result has the same bits for every assignment of ranks to nodes, and in any memory: contributions
   /// are reduced in rank order. All current algorithms do so; the option guarantees it for future ones.
@@ -70,22 +71,24 @@ struct ReduceOptions {
 };
 /// destination of `root` = the reduction of all sources. In place allowed. Otherwise as `all_reduce`.
 PARTITA_API void reduce(const Context& context, const View& source, const View& destination,
-                        const ReduceOptions& options = {}, int root = 0, Stream stream = {});
+                        const ReduceOptions& options = {}, int root = 0);
 
 /// destination of `root` = the concatenated sources of all ranks. The root's own part may already be
 /// in its place: then its source is that part of the destination.
 PARTITA_API void gather(const Context& context, const View& source, const View& destination, int root = 0,
-                        Stream stream = {});
+                        std::optional<Stream> stream = {});
 /// The same for parts of `counts[rank]` indices along dimension 0; all ranks pass all counts.
 PARTITA_API void gather_v(const Context& context, const View& source, const View& destination,
-                          std::span<const std::int64_t> counts, int root = 0, Stream stream = {});
+                          std::span<const std::int64_t> counts, int root = 0,
+                          std::optional<Stream> stream = {});
 
 /// The opposite of `gather`: the source of `root` is divided along dimension 0 into one part per rank. The
 /// root's own part may stay in its place.
 PARTITA_API void scatter(const Context& context, const View& source, const View& destination, int root = 0,
-                         Stream stream = {});
+                         std::optional<Stream> stream = {});
 PARTITA_API void scatter_v(const Context& context, const View& source, const View& destination,
-                           std::span<const std::int64_t> counts, int root = 0, Stream stream = {});
+                           std::span<const std::int64_t> counts, int root = 0,
+                           std::optional<Stream> stream = {});
 
 // --- all ranks and all ranks
 
@@ -93,31 +96,31 @@ PARTITA_API void scatter_v(const Context& context, const View& source, const Vie
 /// allowed. Small views are read completely by all ranks, large ones use two steps: each rank reduces a
 /// slice, then all read all slices (Rabenseifner's reduce-scatter and all-gather).
 PARTITA_API void all_reduce(const Context& context, const View& source, const View& destination,
-                            const ReduceOptions& options = {}, Stream stream = {});
+                            const ReduceOptions& options = {});
 
 /// destination = the concatenated sources of all ranks, on every rank. The rank's own part may
 /// already be in its place.
 PARTITA_API void all_gather(const Context& context, const View& source, const View& destination,
-                            Stream stream = {});
+                            std::optional<Stream> stream = {});
 PARTITA_API void all_gather_v(const Context& context, const View& source, const View& destination,
-                              std::span<const std::int64_t> counts, Stream stream = {});
+                              std::span<const std::int64_t> counts, std::optional<Stream> stream = {});
 
 /// destination = this rank's part of the reduction of all sources, whose extent 0 is the sum of the parts'.
 PARTITA_API void reduce_scatter(const Context& context, const View& source, const View& destination,
-                                const ReduceOptions& options = {}, Stream stream = {});
+                                const ReduceOptions& options = {});
 PARTITA_API void reduce_scatter_v(const Context& context, const View& source, const View& destination,
-                                  std::span<const std::int64_t> counts, const ReduceOptions& options = {},
-                                  Stream stream = {});
+                                  std::span<const std::int64_t> counts, const ReduceOptions& options = {});
 
 /// Part q of the source of rank p becomes part p of the destination of rank q. Both have the same extents and
 /// at most 7 dimensions; extent 0 is a multiple of the number of ranks.
 PARTITA_API void all_to_all(const Context& context, const View& source, const View& destination,
-                            Stream stream = {});
+                            std::optional<Stream> stream = {});
 /// The same with parts of `send_counts[q]` and `receive_counts[p]` indices along dimension 0. The counts of
 /// sender and receiver must match: they are compared, in one exchange at every call.
 PARTITA_API void all_to_all_v(const Context& context, const View& source, const View& destination,
                               std::span<const std::int64_t> send_counts,
-                              std::span<const std::int64_t> receive_counts, Stream stream = {});
+                              std::span<const std::int64_t> receive_counts,
+                              std::optional<Stream> stream = {});
 
 /// Whose contributions a scan reduces.
 enum class Scan : std::uint8_t {
@@ -127,7 +130,7 @@ enum class Scan : std::uint8_t {
 /// destination = the sources of the ranks up to this one, reduced in rank order. In place allowed. At most 7
 /// dimensions. Each rank accumulates a slice of all sources and returns the results to their ranks.
 PARTITA_API void scan(const Context& context, const View& source, const View& destination,
-                      const ReduceOptions& options = {}, Scan kind = Scan::inclusive, Stream stream = {});
+                      const ReduceOptions& options = {}, Scan kind = Scan::inclusive);
 
 // --- from one rank to another: not collective
 
@@ -139,20 +142,24 @@ PARTITA_API void scan(const Context& context, const View& source, const View& de
 /// context. Errors on this rank only: ArgumentError (invalid rank or view), UnsupportedError,
 /// TimeoutError, LostPeerError. Ranks of one node that wait in a cycle for each other's receipts
 /// get a DisagreementError that names them: use `send_receive` for rings.
-PARTITA_API void send(const Context& context, const View& view, int peer, int tag = 0, Stream stream = {});
+PARTITA_API void send(const Context& context, const View& view, int peer, int tag = 0,
+                      std::optional<Stream> stream = {});
 
 /// Waits for the oldest message of `peer` with this tag. It must have the dtype and the number of elements of
 /// `view`, otherwise ArgumentError on this rank, and the message is discarded. Otherwise as `send`.
-PARTITA_API void receive(const Context& context, const View& view, int peer, int tag = 0, Stream stream = {});
+PARTITA_API void receive(const Context& context, const View& view, int peer, int tag = 0,
+                         std::optional<Stream> stream = {});
 
 /// Both concurrently, so that ranks in a ring cannot block each other.
 PARTITA_API void send_receive(const Context& context, const View& sent, int to, const View& received,
-                              int from, int tag = 0, Stream stream = {});
+                              int from, int tag = 0, std::optional<Stream> stream = {});
 
 // --- ghost cells
 
 /// How far a rank's part is extended by elements of its neighbours.
 struct HaloOptions {
+  /// For `halo_exchange` in device memory; if unset, the context's own. `Halo` takes it with each call.
+  std::optional<Stream> stream = {};
   Extents lower = {};  ///< ghost cells before the part, along each dimension; empty: none anywhere
   Extents upper = {};  ///< after it; empty: as `lower`
   std::vector<bool> periodic = {};  ///< whether indices wrap around, along each dimension; empty: nowhere
@@ -177,7 +184,7 @@ class PARTITA_API Halo {
  public:
   /// `operand` describes the array, with at most 7 dimensions. Errors, the same on every rank: ArgumentError
   /// (a part that is not a box: names the rank; a partial array; widths that are negative or do not match the
-  /// dimensions), DisagreementError, MemoryError.
+  /// dimensions; a stream in the options), DisagreementError, MemoryError.
   Halo(const Context& context, const Operand& operand, const HaloOptions& options);
   ~Halo();
   Halo(Halo&&) noexcept;
@@ -188,10 +195,10 @@ class PARTITA_API Halo {
 
   /// Copies the part of `source`, of the operand's layout, and its ghost cells into `extended`, memory of
   /// extended_shape(). Blocks until `extended` is complete and the source may be overwritten.
-  void execute(const Array& source, const View& extended, Stream stream = {});
-  void execute(const View& source, const View& extended, Stream stream = {});
+  void execute(const Array& source, const View& extended, std::optional<Stream> stream = {});
+  void execute(const View& source, const View& extended, std::optional<Stream> stream = {});
   /// The ghost cells only: the part is already in its place in `extended`.
-  void refresh(const View& extended, Stream stream = {});
+  void refresh(const View& extended, std::optional<Stream> stream = {});
 
   /// The adjoint of `execute`, <execute(x), y> = <x, accumulate(y)>: `destination` becomes the part inside
   /// `extended`, plus the values of all ranks' ghost cells for its elements (as PETSc's reverse scatter
@@ -200,10 +207,10 @@ class PARTITA_API Halo {
   /// Blocks until `destination` is complete and `extended` may be overwritten. The first call plans and
   /// allocates together with all ranks. Errors as for `execute`, and ArgumentError on all ranks if the
   /// layout is replicated (the copies would be added up) or no sum is defined for the dtype.
-  void accumulate(const View& extended, const Array& destination, Stream stream = {});
-  void accumulate(const View& extended, const View& destination, Stream stream = {});
+  void accumulate(const View& extended, const Array& destination, std::optional<Stream> stream = {});
+  void accumulate(const View& extended, const View& destination, std::optional<Stream> stream = {});
   /// In place: the destination is the part inside `extended`; the adjoint of `refresh`.
-  void accumulate(const View& extended, Stream stream = {});
+  void accumulate(const View& extended, std::optional<Stream> stream = {});
 
   /// `execute` in two halves, so that the interior can be computed in between. `start` copies what this rank
   /// sends and does not wait, except for the first call, which plans and allocates together with all ranks;
@@ -216,18 +223,18 @@ class PARTITA_API Halo {
   /// exception, fails its context: the peers wait for it. Errors, on this rank: ArgumentError (a second
   /// start, `execute` or `refresh` before `finish`; `finish` without a start or out of order), as `execute`.
   ///
-  /// In device memory `start` enqueues the whole exchange on `stream` (null: the context's own), where it may
-  /// overlap with other streams, and later work on the `stream` of `finish` follows it. Both may
-  /// be captured. Between nodes `start` waits for messages that pass through the host.
-  void start(const Array& source, const View& extended, Stream stream = {});
-  void start(const View& source, const View& extended, Stream stream = {});
-  void start(const View& extended, Stream stream = {});  ///< for `refresh`
-  void finish(Stream stream = {});
+  /// In device memory `start` enqueues the whole exchange on `stream` (if unset, the context's own), where it
+  /// may overlap with other streams, and later work on the `stream` of `finish` follows it. Both may be
+  /// captured. Between nodes `start` waits for messages that pass through the host.
+  void start(const Array& source, const View& extended, std::optional<Stream> stream = {});
+  void start(const View& source, const View& extended, std::optional<Stream> stream = {});
+  void start(const View& extended, std::optional<Stream> stream = {});  ///< for `refresh`
+  void finish(std::optional<Stream> stream = {});
   /// `accumulate` in two halves, the second of which is `finish`. In between neither `extended` nor the
   /// destination may be written, nor the destination read.
-  void start_accumulate(const View& extended, const Array& destination, Stream stream = {});
-  void start_accumulate(const View& extended, const View& destination, Stream stream = {});
-  void start_accumulate(const View& extended, Stream stream = {});
+  void start_accumulate(const View& extended, const Array& destination, std::optional<Stream> stream = {});
+  void start_accumulate(const View& extended, const View& destination, std::optional<Stream> stream = {});
+  void start_accumulate(const View& extended, std::optional<Stream> stream = {});
 
   const Plan& plan() const;  ///< this rank's, of `execute`
 
@@ -237,7 +244,6 @@ class PARTITA_API Halo {
 };
 
 /// One line: as `Halo::execute`, with the plan kept in the context.
-PARTITA_API void halo_exchange(const Array& source, const View& extended, const HaloOptions& options,
-                               Stream stream = {});
+PARTITA_API void halo_exchange(const Array& source, const View& extended, const HaloOptions& options);
 
 }  // namespace partita

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <partita/export.hpp>
+#include <partita/names.hpp>
 #include <string_view>
 
 namespace partita {
@@ -19,9 +19,10 @@ enum class ComputeType : std::uint8_t {
   f64,
   i32,  ///< of factors of i8: exact, modulo 2^32
 };
-
-inline constexpr int compute_type_count = 7;  ///< how many there are
-
-PARTITA_API std::string_view name(ComputeType compute);  ///< "tf32", ...
+template <>
+struct OptionWords<ComputeType> {
+  static constexpr std::string_view what = "compute type";
+  static constexpr std::string_view words[]{"automatic", "f16", "f32", "tf32", "bf16x9", "f64", "i32"};
+};
 
 }  // namespace partita

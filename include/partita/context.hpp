@@ -9,6 +9,7 @@
 #include <optional>
 #include <partita/export.hpp>
 #include <partita/language.hpp>
+#include <partita/names.hpp>
 #include <partita/stream.hpp>
 #include <partita/topology.hpp>
 #include <span>
@@ -41,6 +42,11 @@ struct PARTITA_API Communicator {
 
 /// What is logged: this, and what is graver.
 enum class LogLevel : std::uint8_t { trace, debug, info, warn, error, off };
+template <>
+struct OptionWords<LogLevel> {
+  static constexpr std::string_view what = "log level";
+  static constexpr std::string_view words[]{"trace", "debug", "info", "warn", "error", "off"};
+};
 
 /// Whether ranks of a node read each other's ordinary memory through the kernel (cross-memory attach:
 /// process_vm_readv), one copy in place of two through shared buffers.
@@ -50,6 +56,11 @@ enum class CrossMemory : std::uint8_t {
   allow,      ///< as automatic, and where Yama would forbid it, this process lets any other of its user read
               ///< its memory, from now until it ends (PR_SET_PTRACER_ANY)
 };
+template <>
+struct OptionWords<CrossMemory> {
+  static constexpr std::string_view what = "cross_memory";
+  static constexpr std::string_view words[]{"automatic", "off", "allow"};
+};
 
 /// What the symmetric heap of devices lies in.
 enum class DeviceHeap : std::uint8_t {
@@ -57,12 +68,22 @@ enum class DeviceHeap : std::uint8_t {
   driver,     ///< memory of the driver; else messages
   nvshmem,    ///< NVSHMEM's memory; else an error
 };
+template <>
+struct OptionWords<DeviceHeap> {
+  static constexpr std::string_view what = "device_heap";
+  static constexpr std::string_view words[]{"automatic", "driver", "nvshmem"};
+};
 
 /// Who carries out collectives on devices.
 enum class DeviceCollectives : std::uint8_t {
   automatic,  ///< whichever is faster
   own,        ///< Partita
   library,    ///< the vendor's library (NCCL) wherever it can
+};
+template <>
+struct OptionWords<DeviceCollectives> {
+  static constexpr std::string_view what = "device_collectives";
+  static constexpr std::string_view words[]{"automatic", "own", "library"};
 };
 
 /// How messages of device memory go.
@@ -72,12 +93,22 @@ enum class DeviceMessages : std::uint8_t {
   staged,     ///< packed into pinned host memory
   direct,     ///< packed in the device's memory, whose addresses the transport gets
 };
+template <>
+struct OptionWords<DeviceMessages> {
+  static constexpr std::string_view what = "device_messages";
+  static constexpr std::string_view words[]{"automatic", "staged", "direct"};
+};
 
 /// How devices copy.
 enum class CopyWay : std::uint8_t {
   automatic,
   engine,  ///< the copy engine, one two-dimensional copy at a time: long rows
   kernel,  ///< a kernel with accesses as wide as both sides allow: short rows, few bytes, transpositions
+};
+template <>
+struct OptionWords<CopyWay> {
+  static constexpr std::string_view what = "copy_way";
+  static constexpr std::string_view words[]{"automatic", "engine", "kernel"};
 };
 
 /// Behaviour first, performance after. But for the communicator, the device and `on_wait` the environment may
@@ -180,7 +211,7 @@ class PARTITA_API Context {
   /// on `stream` before (such as a graph of captured executions), if one is given. Local, blocking within the
   /// deadline; returns at once on the CPU. Throws pending errors of the device, TimeoutError,
   /// DisagreementError, LostPeerError: then the context has failed, and results are undefined.
-  void synchronize(Stream stream = {}) const;
+  void synchronize(std::optional<Stream> stream = {}) const;
 
   /// Releases heap blocks whose arrays have been destroyed on all ranks. Collective, blocking.
   void collect();

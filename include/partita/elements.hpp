@@ -1,9 +1,10 @@
 // Elements of arrays by their global indices.
 //
-// Where an array lies in device memory, the host waits; what comes with a `stream` then comes after all that
-// the stream was given before. In host memory a stream that is given is an UnsupportedError.
+// They block. Of an array in device memory they run after all work that was enqueued on `stream` before; if
+// unset, on the context's own. In host memory a stream is an UnsupportedError.
 #pragma once
 
+#include <optional>
 #include <partita/array.hpp>
 #include <type_traits>
 #include <utility>
@@ -29,7 +30,7 @@ struct LocalLoops {
 PARTITA_API LocalLoops local_loops(const Array& array);
 
 /// The array itself, or one of the same layout in host memory with undefined contents. Local.
-PARTITA_API Array host_stand_in(const Array& array, Stream stream = {});
+PARTITA_API Array host_stand_in(const Array& array, std::optional<Stream> stream = {});
 
 template <class T, class Body>
 void loop_over(const std::vector<LocalLoops::Loop>& loops, std::size_t depth, Index& index, T* at,
@@ -49,8 +50,10 @@ void loop_over(const std::vector<LocalLoops::Loop>& loops, std::size_t depth, In
   }
 }
 
-PARTITA_API void read_element(const Array& array, const Index& index, void* value, Stream stream);
-PARTITA_API void write_element(Array& array, const Index& index, const void* value, Stream stream);
+PARTITA_API void read_element(const Array& array, const Index& index, void* value,
+                              std::optional<Stream> stream);
+PARTITA_API void write_element(Array& array, const Index& index, const void* value,
+                               std::optional<Stream> stream);
 }  // namespace detail
 
 /// Calls `body(index, value)` for every element of this rank's part: its global index (const Index&) and the
@@ -70,19 +73,19 @@ void for_each_local(const Array& array, Body&& body) {
 /// element of this rank's part. Device memory is filled on the host and copied over.
 template <class F>
 requires std::is_invocable_v<F&, const Index&>
-void fill(Array& array, F f, Stream stream = {}) {
+void fill(Array& array, F f, std::optional<Stream> stream = {}) {
   using T = std::remove_cvref_t<std::invoke_result_t<F&, const Index&>>;
   (void)array.data<T>();
   const Array part = detail::host_stand_in(array, stream);
   for_each_local<T>(part, [&](const Index& index, T& value) { value = f(index); });
-  if (part.state() != array.state()) copy(part, array, stream);
+  if (part.state() != array.state()) copy(part, array, stream.value_or(Stream{}));
 }
 
 /// The element at a global index, on every rank: `at<double>(array, {3, 4})`. Collective, blocking, one small
 /// exchange: for a look at a few, not for loops. Errors, the same on every rank: ArgumentError (T is not the
 /// dtype, an index outside, a partial array: redistribute it first), DisagreementError.
 template <class T>
-T at(const Array& array, const Index& index, Stream stream = {}) {
+T at(const Array& array, const Index& index, std::optional<Stream> stream = {}) {
   (void)array.data<T>();
   T value{};
   detail::read_element(array, index, &value, stream);
@@ -92,7 +95,7 @@ T at(const Array& array, const Index& index, Stream stream = {}) {
 /// The ranks that hold the element write it; called alike by all ranks, it is set everywhere. Local. Throws
 /// ArgumentError (T is not the dtype, an index outside, a partial array).
 template <class T>
-void set_at(Array& array, const Index& index, T value, Stream stream = {}) {
+void set_at(Array& array, const Index& index, T value, std::optional<Stream> stream = {}) {
   (void)array.data<T>();
   detail::write_element(array, index, &value, stream);
 }

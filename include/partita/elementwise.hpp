@@ -19,10 +19,11 @@
 // What works in place or into a destination is local: no rank waits for another, and bad arguments throw the
 // same ArgumentError on every rank that passes them. Replicas are all computed. Views of any strides are
 // fine. An operand may be the destination itself but not overlap it otherwise. In device memory the work is
-// put into `stream` (by default the context's own), and the call returns; it may be captured. In host memory
-// any stream but the default is an UnsupportedError.
+// enqueued on `stream` (<partita/stream.hpp>; if unset, the context's own), and the call returns; it may be
+// captured. In host memory a stream is an UnsupportedError.
 #pragma once
 
+#include <optional>
 #include <partita/array.hpp>
 #include <partita/scalar.hpp>
 #include <partita/stream.hpp>
@@ -50,19 +51,20 @@ class PARTITA_API ArrayOrScalar {
 };
 
 /// array = factor array
-PARTITA_API void scale(Array& array, const Scalar& factor, Stream stream = {});
+PARTITA_API void scale(Array& array, const Scalar& factor, std::optional<Stream> stream = {});
 
 /// y = alpha x + y; x may be broadcast.
-PARTITA_API void axpy(const Scalar& alpha, const Array& x, Array& y, Stream stream = {});
+PARTITA_API void axpy(const Scalar& alpha, const Array& x, Array& y, std::optional<Stream> stream = {});
 
 /// destination = a + b, and so on. At least one of them is an array, else ArgumentError.
-PARTITA_API void add(const ArrayOrScalar& a, const ArrayOrScalar& b, Array& destination, Stream stream = {});
+PARTITA_API void add(const ArrayOrScalar& a, const ArrayOrScalar& b, Array& destination,
+                     std::optional<Stream> stream = {});
 PARTITA_API void subtract(const ArrayOrScalar& a, const ArrayOrScalar& b, Array& destination,
-                          Stream stream = {});
+                          std::optional<Stream> stream = {});
 PARTITA_API void multiply(const ArrayOrScalar& a, const ArrayOrScalar& b, Array& destination,
-                          Stream stream = {});
+                          std::optional<Stream> stream = {});
 PARTITA_API void divide(const ArrayOrScalar& a, const ArrayOrScalar& b, Array& destination,
-                        Stream stream = {});
+                        std::optional<Stream> stream = {});
 
 /// array = array + other, and so on. Local.
 PARTITA_API Array& operator+=(Array& array, const ArrayOrScalar& other);

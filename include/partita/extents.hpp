@@ -9,6 +9,7 @@
 #include <iosfwd>
 #include <partita/export.hpp>
 #include <partita/language.hpp>
+#include <partita/names.hpp>
 #include <ranges>
 #include <span>
 #include <string>
@@ -98,6 +99,11 @@ PARTITA_API std::int64_t volume(const Extents& shape);
 enum class Order : std::uint8_t {
   row_major,     ///< last index fastest, as in C
   column_major,  ///< first index fastest, as in Fortran
+};
+template <>
+struct OptionWords<Order> {
+  static constexpr std::string_view what = "order";
+  static constexpr std::string_view words[]{"row-major", "column-major"};
 };
 
 /// Strides, in elements, of a dense array.

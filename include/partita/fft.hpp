@@ -6,6 +6,7 @@
 #include <optional>
 #include <partita/array.hpp>
 #include <partita/machine.hpp>
+#include <partita/names.hpp>
 #include <partita/operand.hpp>
 #include <partita/plan.hpp>
 #include <partita/stream.hpp>
@@ -31,10 +32,21 @@ enum class FftKind : std::uint8_t {
   dst3,
   dst4,
 };
+template <>
+struct OptionWords<FftKind> {
+  static constexpr std::string_view what = "kind of transform";
+  static constexpr std::string_view words[]{"c2c",  "r2c",  "c2r",  "dct1", "dct2", "dct3",
+                                            "dct4", "dst1", "dst2", "dst3", "dst4"};
+};
 
 /// Whose the 1/N is, N the product of the transformed lengths (for DCT and DST the logical lengths of FFTW:
 /// 2n and the like).
 enum class Norm : std::uint8_t { backward, ortho, forward };
+template <>
+struct OptionWords<Norm> {
+  static constexpr std::string_view what = "norm";
+  static constexpr std::string_view words[]{"backward", "ortho", "forward"};
+};
 
 /// How lines that are cut between ranks become whole.
 enum class FftMethod : std::uint8_t {
@@ -44,6 +56,11 @@ enum class FftMethod : std::uint8_t {
   pencil,     ///< an exchange along each axis of a process grid
   four_step,  ///< one long 1-D transform over all ranks (Bailey 1990)
 };
+template <>
+struct OptionWords<FftMethod> {
+  static constexpr std::string_view what = "method of a transform";
+  static constexpr std::string_view words[]{"automatic", "local", "slab", "pencil", "four-step"};
+};
 
 /// How an array changes hands between the devices of a node that reach each other's memory.
 enum class FftExchange : std::uint8_t {
@@ -51,12 +68,22 @@ enum class FftExchange : std::uint8_t {
   copies,     ///< what has been transformed is copied to its new owners, part by part
   stores,     ///< the last transform before it stores its results in the memory of their owners, where it can
 };
+template <>
+struct OptionWords<FftExchange> {
+  static constexpr std::string_view what = "exchange of a transform";
+  static constexpr std::string_view words[]{"automatic", "copies", "stores"};
+};
 
 /// Which distribution a new result gets.
 enum class Output : std::uint8_t {
   as_input,  ///< the input's, or FftOptions::distribution where that is set
   cheapest,  ///< that in which the method leaves it (transposed); `result_layout` says which
   given,     ///< FftOptions::distribution
+};
+template <>
+struct OptionWords<Output> {
+  static constexpr std::string_view what = "output";
+  static constexpr std::string_view words[]{"as-input", "cheapest", "given"};
 };
 
 /// Behaviour first, performance after.

@@ -7,6 +7,7 @@
 #include <partita/array.hpp>
 #include <partita/compute_type.hpp>
 #include <partita/machine.hpp>
+#include <partita/names.hpp>
 #include <partita/operand.hpp>
 #include <partita/plan.hpp>
 #include <partita/stream.hpp>
@@ -21,6 +22,11 @@ enum class Op : std::uint8_t {
   transpose,
   conjugate_transpose,  ///< of a real matrix: transpose
   conjugate,            ///< without transposition
+};
+template <>
+struct OptionWords<Op> {
+  static constexpr std::string_view what = "op";
+  static constexpr std::string_view words[]{"none", "transpose", "conjugate-transpose", "conjugate"};
 };
 
 /// F, with the names of cuBLAS. Bias has one number a row of D (length m). What has an auxiliary array writes
@@ -46,6 +52,28 @@ enum class Epilogue : std::uint8_t {
   bias_gradient_a,  ///< sums of op(A) over k into the gradient (length m)
   bias_gradient_b,  ///< sums of op(B) over k into the gradient (length n)
 };
+template <>
+struct OptionWords<Epilogue> {
+  static constexpr std::string_view what = "epilogue";
+  static constexpr std::string_view words[]{"none",
+                                            "all-reduce",
+                                            "relu",
+                                            "relu-aux",
+                                            "bias",
+                                            "bias-aux",
+                                            "relu-bias",
+                                            "relu-bias-aux",
+                                            "gelu",
+                                            "gelu-aux",
+                                            "gelu-bias",
+                                            "gelu-bias-aux",
+                                            "drelu",
+                                            "drelu-bias-gradient",
+                                            "dgelu",
+                                            "dgelu-bias-gradient",
+                                            "bias-gradient-a",
+                                            "bias-gradient-b"};
+};
 
 /// What moves, and what stays; docs/algorithms.md has them in steps.
 enum class MatmulMethod : std::uint8_t {
@@ -60,6 +88,13 @@ enum class MatmulMethod : std::uint8_t {
   communication_avoiding,  ///< a grid over m, n and k with the fewest bytes within the memory limit
                            ///< (Kwasniewski et al. 2019; Demmel et al. 2013)
 };
+template <>
+struct OptionWords<MatmulMethod> {
+  static constexpr std::string_view what = "method of a multiply";
+  static constexpr std::string_view words[]{"automatic",      "local",      "all-gather",
+                                            "reduce-scatter", "all-reduce", "summa-c",
+                                            "summa-a",        "summa-b",    "communication-avoiding"};
+};
 
 /// How the scales of f8 operands, `scale_a` and `scale_b`, apply to their elements, with the meanings of
 /// cuBLASLt.
@@ -69,6 +104,12 @@ enum class ScaleMode : std::uint8_t {
   outer_vector,   ///< one per row of op(A), and one per column of op(B)
   block32_ue8m0,  ///< MXFP8: 8 bits per 32 elements along k. Not supported: UnsupportedError
   block16_ue4m3,  ///< NVFP4: 8 bits per 16 elements along k. Not supported: UnsupportedError
+};
+template <>
+struct OptionWords<ScaleMode> {
+  static constexpr std::string_view what = "scale mode";
+  static constexpr std::string_view words[]{"automatic", "tensor", "outer-vector", "block32-ue8m0",
+                                            "block16-ue4m3"};
 };
 
 /// Everything that identifies a multiply except its arrays. Behaviour first, performance after.
@@ -132,6 +173,17 @@ struct EpilogueArrays {
   Array* amax_d = nullptr;
 };
 
+/// The operands of an epilogue, by the names of `EpilogueArrays`; unset where it does not use them.
+struct EpilogueOperands {
+  std::optional<Operand> bias = {};
+  std::optional<Operand> auxiliary = {};
+  std::optional<Operand> gradient = {};
+  std::optional<Operand> scale_a = {};
+  std::optional<Operand> scale_b = {};
+  std::optional<Operand> scale_d = {};
+  std::optional<Operand> amax_d = {};
+};
+
 /// The operands of a multiply as planners see them: a: [.., m, k], or [.., k, m] with a transposing op; b:
 /// [.., k, n] or [.., n, k]; c and d: [.., m, n]. As in NumPy, a or b of one dimension is a vector [k], on
 /// the left a row and on the right a column, and c and d omit that dimension: [.., n], [.., m], or, for two
@@ -142,13 +194,7 @@ struct MatmulOperands {
   std::optional<Operand> c =
       {};  ///< present where beta C is needed; may describe the same array as d (in place)
   Operand d;
-  std::optional<Operand> bias = {};
-  std::optional<Operand> auxiliary = {};
-  std::optional<Operand> gradient = {};
-  std::optional<Operand> scale_a = {};
-  std::optional<Operand> scale_b = {};
-  std::optional<Operand> scale_d = {};
-  std::optional<Operand> amax_d = {};
+  EpilogueOperands epilogue = {};
 };
 
 // --- planning: pure functions, for any rank of any number of ranks, without MPI

@@ -6,6 +6,7 @@
 #include <optional>
 #include <partita/context.hpp>
 #include <partita/source_place.hpp>
+#include <partita/stream.hpp>
 #include <partita/view.hpp>
 
 namespace partita {
@@ -66,12 +67,12 @@ PARTITA_API void* symmetric_peer(const Context& context, const void* pointer, in
 
 /// destination = source, element by element, between plain memory and plain memory of the same extents and
 /// dtype, each the host's or the device's, with any strides: what belongs to no array. The two may overlap:
-/// the result is as if the source had been read first. Local; done when it returns. With a stream
-/// (`Stream{}`: the context's own) one side at least is in device memory and it comes in the stream's order;
-/// where the other side is not, or where the two overlap, the host waits. Throws ArgumentError, and
+/// the result is as if the source had been read first. Local. Blocks, or with a stream is stream-ordered
+/// (<partita/stream.hpp>): then one side at least is in device memory, and where the other is not, or where
+/// the two overlap, the host waits. Throws ArgumentError, and
 /// UnsupportedError for device memory in a context without a device, for a stream where there is only the
 /// host's memory, and for views that overlap in a stream that is being captured.
-PARTITA_API void copy(const Context& context, const View& source, const View& destination);
-PARTITA_API void copy(const Context& context, const View& source, const View& destination, Stream stream);
+PARTITA_API void copy(const Context& context, const View& source, const View& destination,
+                      std::optional<Stream> stream = {});
 
 }  // namespace partita

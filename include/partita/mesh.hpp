@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <partita/extents.hpp>
+#include <partita/names.hpp>
 #include <partita/reduction.hpp>
 #include <span>
 #include <string>
@@ -58,6 +59,11 @@ class PARTITA_API Mesh {
 enum class Uneven : std::uint8_t {
   ceil,      ///< blocks of ceil(n / p); the last ones may be short or empty (the rule of JAX and DTensor)
   balanced,  ///< the first n mod p parts get one more (Slab's rule)
+};
+template <>
+struct OptionWords<Uneven> {
+  static constexpr std::string_view what = "uneven";
+  static constexpr std::string_view words[]{"ceil", "balanced"};
 };
 
 /// For each dimension of an array the mesh axes that it is cut over (several: the first named is the

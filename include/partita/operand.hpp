@@ -3,6 +3,7 @@
 
 #include <partita/dtype.hpp>
 #include <partita/layout.hpp>
+#include <partita/names.hpp>
 #include <partita/view.hpp>
 #include <string>
 
@@ -12,6 +13,11 @@ namespace partita {
 enum class Residency : std::uint8_t {
   heap,      ///< on the symmetric heap: peers of the same node can read them in place
   ordinary,  ///< any other memory
+};
+template <>
+struct OptionWords<Residency> {
+  static constexpr std::string_view what = "residency";
+  static constexpr std::string_view words[]{"heap", "ordinary"};
 };
 
 /// A value, the same on all ranks (the worst residency of any rank counts); another Operand means another

@@ -41,6 +41,7 @@
 #include <partita/matmul.hpp>
 #include <partita/memory.hpp>
 #include <partita/mpi_report.hpp>
+#include <partita/names.hpp>
 #include <partita/plan.hpp>
 #include <partita/print.hpp>
 #include <partita/redistribute.hpp>

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <partita/array.hpp>
+#include <partita/names.hpp>
 #include <partita/operand.hpp>
 #include <partita/plan.hpp>
 #include <partita/stream.hpp>
@@ -25,6 +26,12 @@ enum class RedistributeMethod : std::uint8_t {
   grouped,   ///< messages in rounds, each one group of sends and receives, for transports that enqueue a
              ///< group on a stream (NCCL); between all ranks, also inside a node. Used only on
              ///< request
+};
+template <>
+struct OptionWords<RedistributeMethod> {
+  static constexpr std::string_view what = "method of a redistribution";
+  static constexpr std::string_view words[]{"automatic", "direct",   "pushed", "pulled",
+                                            "staged",    "messages", "grouped"};
 };
 
 /// Behaviour first, performance after.

@@ -59,6 +59,11 @@ using Multiplier = std::function<std::complex<double>(const WaveVector&)>;
 
 /// Along what a field is periodic.
 struct SpectralOptions {
+  /// Of fields in device memory (<partita/stream.hpp>): the functions below run after all work that was
+  /// enqueued on it before. The host waits for those with a multiplier, which it is asked for; the others
+  /// return before they are done, if results are in device memory and convolve's operands distributed alike.
+  /// Errors, too: UnsupportedError (host memory; a stream that is being captured).
+  std::optional<Stream> stream = {};
   std::vector<int> axes = {};        ///< along which the field is periodic and transformed; empty: all
   std::vector<double> lengths = {};  ///< the period along each of `axes`, in units; empty: 2 pi each, so that
                                      ///< wavenumbers are integers
@@ -111,32 +116,6 @@ PARTITA_API void gradient_into(const Array& field, std::span<Array> results,
 PARTITA_API void convolve_into(const Array& a, const Array& b, Array& result,
                                const SpectralOptions& options = {});
 
-/// The same in a stream (`Stream{}`: the context's own), of fields in device memory: they come after all that
-/// it was given before, and what it is given next comes after them. The host waits for those with a
-/// multiplier, which it is asked for; the others return before they are done, if results are in device memory
-/// and convolve's operands distributed alike. Errors, too: UnsupportedError (host memory; a stream that is
-/// being captured).
-PARTITA_API void multiply_spectrum(Array& spectrum, const Shape& lengths, int halved_axis,
-                                   const Multiplier& multiplier, const SpectralOptions& options,
-                                   Stream stream);
-PARTITA_API Array spectral_apply(const Array& field, const Multiplier& multiplier,
-                                 const SpectralOptions& options, Stream stream,
-                                 SourcePlace where = SourcePlace::current());
-PARTITA_API Array solve_poisson(const Array& right_side, const SpectralOptions& options, Stream stream,
-                                SourcePlace where = SourcePlace::current());
-PARTITA_API std::vector<Array> gradient(const Array& field, const SpectralOptions& options, Stream stream,
-                                        SourcePlace where = SourcePlace::current());
-PARTITA_API Array convolve(const Array& a, const Array& b, const SpectralOptions& options, Stream stream,
-                           SourcePlace where = SourcePlace::current());
-PARTITA_API void spectral_apply_into(const Array& field, Array& result, const Multiplier& multiplier,
-                                     const SpectralOptions& options, Stream stream);
-PARTITA_API void solve_poisson_into(const Array& right_side, Array& result, const SpectralOptions& options,
-                                    Stream stream);
-PARTITA_API void gradient_into(const Array& field, std::span<Array> results, const SpectralOptions& options,
-                               Stream stream);
-PARTITA_API void convolve_into(const Array& a, const Array& b, Array& result, const SpectralOptions& options,
-                               Stream stream);
-
 // --- more or fewer modes
 
 /// Three halves of each length (of `axes`; empty: all), rounded up: a product of two fields of n modes has no
@@ -145,6 +124,9 @@ PARTITA_API Shape three_halves(const Shape& lengths, const std::vector<int>& axe
 
 /// What the spectrum is, and where the result lies.
 struct ResizeOptions {
+  /// Of a spectrum in device memory: it is resized after all work that was enqueued on it before. The host
+  /// waits.
+  std::optional<Stream> stream = {};
   int halved_axis = -1;        ///< of a half spectrum; -1: none
   Norm norm = Norm::backward;  ///< of the forward transform: values are scaled so that the field keeps its
   std::optional<Distribution> distribution =
@@ -166,11 +148,5 @@ PARTITA_API Array resize_spectrum(const Array& spectrum, const Shape& from, cons
 /// replicas. A distribution in the options must be that of the result.
 PARTITA_API void resize_spectrum_into(const Array& spectrum, Array& result, const Shape& from,
                                       const Shape& to, const ResizeOptions& options = {});
-/// The same in a stream, as above.
-PARTITA_API Array resize_spectrum(const Array& spectrum, const Shape& from, const Shape& to,
-                                  const ResizeOptions& options, Stream stream,
-                                  SourcePlace where = SourcePlace::current());
-PARTITA_API void resize_spectrum_into(const Array& spectrum, Array& result, const Shape& from,
-                                      const Shape& to, const ResizeOptions& options, Stream stream);
 
 }  // namespace partita

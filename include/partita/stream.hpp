@@ -1,4 +1,20 @@
-// Where work on a device is put: a queue that runs in order.
+// Streams of devices, and what the `stream` of a call means.
+//
+// Every call that can be enqueued on a stream takes one `std::optional<Stream> stream`: the first member of
+// its options or, where it has none, its last parameter (before `SourcePlace where`).
+//
+// - If unset, the call blocks: it is complete when it returns. Collectives on views, halo exchanges and
+//   elementwise functions are the exception: on device memory they are enqueued on the context's own stream,
+//   as with `Stream{}`.
+// - If set, the call is stream-ordered: it runs after all work that was enqueued on the stream before, and
+//   work that is enqueued afterwards runs after it. The call returns without waiting, unless its
+//   documentation says that the host waits. The arrays must be in device memory, otherwise UnsupportedError;
+//   only calls other than redistribute, fft and matmul accept `Stream{}` for host memory, and block. Where a
+//   call makes a new plan or a new array, and where an error is reported, the ranks synchronise on the host
+//   first.
+// - The stream is no part of a plan: the plan that a context keeps for a call serves all streams. The options
+//   of a plan object (`Redistribute`, `Matmul`, `FFT`, `Halo`) leave it unset, otherwise ArgumentError:
+//   `execute` takes it.
 #pragma once
 
 #include <partita/language.hpp>

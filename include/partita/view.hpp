@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <partita/dtype.hpp>
 #include <partita/extents.hpp>
+#include <partita/names.hpp>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -12,6 +13,11 @@ namespace partita {
 
 /// Whose memory it is.
 enum class MemorySpace : std::uint8_t { host, device };
+template <>
+struct OptionWords<MemorySpace> {
+  static constexpr std::string_view what = "space";
+  static constexpr std::string_view words[]{"host", "device"};
+};
 
 /// A pointer with dtype, extents and strides. Owns nothing; as cheap to copy as a pointer. Device memory is
 /// that of the context's device; what names another one is an ArgumentError wherever it is passed.

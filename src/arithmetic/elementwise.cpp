@@ -148,7 +148,8 @@ void carry_out(const Joining& joining, Array& destination, const std::array<std:
 }
 
 /// Local.
-void join(const Joining& joining, Array& destination, Stream stream) {
+void join(const Joining& joining, Array& destination, std::optional<Stream> given) {
+  const Stream stream = given.value_or(Stream{});
   check_operation(joining);
   arithmetic::check_values(joining.name, destination);
   arrays::check_written(joining.name, destination);
@@ -237,27 +238,30 @@ constexpr std::string_view add_name = "add", subtract_name = "subtract", multipl
 
 }  // namespace
 
-void scale(Array& array, const Scalar& factor, Stream stream) {
+void scale(Array& array, const Scalar& factor, std::optional<Stream> stream) {
   join({"scale", Arithmetic::multiply, array, factor}, array, stream);
 }
 
-void axpy(const Scalar& alpha, const Array& x, Array& y, Stream stream) {
+void axpy(const Scalar& alpha, const Array& x, Array& y, std::optional<Stream> stream) {
   join({"axpy", Arithmetic::axpy, x, y, &alpha}, y, stream);
 }
 
-void add(const ArrayOrScalar& a, const ArrayOrScalar& b, Array& destination, Stream stream) {
+void add(const ArrayOrScalar& a, const ArrayOrScalar& b, Array& destination, std::optional<Stream> stream) {
   join({add_name, Arithmetic::add, a, b}, destination, stream);
 }
 
-void subtract(const ArrayOrScalar& a, const ArrayOrScalar& b, Array& destination, Stream stream) {
+void subtract(const ArrayOrScalar& a, const ArrayOrScalar& b, Array& destination,
+              std::optional<Stream> stream) {
   join({subtract_name, Arithmetic::subtract, a, b}, destination, stream);
 }
 
-void multiply(const ArrayOrScalar& a, const ArrayOrScalar& b, Array& destination, Stream stream) {
+void multiply(const ArrayOrScalar& a, const ArrayOrScalar& b, Array& destination,
+              std::optional<Stream> stream) {
   join({multiply_name, Arithmetic::multiply, a, b}, destination, stream);
 }
 
-void divide(const ArrayOrScalar& a, const ArrayOrScalar& b, Array& destination, Stream stream) {
+void divide(const ArrayOrScalar& a, const ArrayOrScalar& b, Array& destination,
+            std::optional<Stream> stream) {
   join({divide_name, Arithmetic::divide, a, b}, destination, stream);
 }
 

@@ -54,9 +54,11 @@ void generate(Array& array, Randomness kind, std::uint64_t seed, Stream stream) 
   });
 }
 
-void generate_and_wait(Array& array, Randomness kind, std::uint64_t seed) {
+/// Blocks without a stream.
+void generate(Array& array, Randomness kind, std::uint64_t seed, const std::optional<Stream>& stream) {
+  if (stream) return generate(array, kind, seed, *stream);
   devices::require_no_capture(*array.context_state(), "fill");
-  generate(array, kind, seed, {});
+  generate(array, kind, seed, Stream{});
   if (array.local().space == MemorySpace::device) devices::finish_device(*array.context_state(), "fill");
 }
 
@@ -67,20 +69,11 @@ void check_normal(const Array& array) {
 
 }  // namespace
 
-void fill_random(Array& array, std::uint64_t seed) {
-  generate_and_wait(array, Randomness::uniform, seed);
-}
-
-void fill_random(Array& array, std::uint64_t seed, Stream stream) {
+void fill_random(Array& array, std::uint64_t seed, std::optional<Stream> stream) {
   generate(array, Randomness::uniform, seed, stream);
 }
 
-void fill_normal(Array& array, std::uint64_t seed) {
-  check_normal(array);
-  generate_and_wait(array, Randomness::normal, seed);
-}
-
-void fill_normal(Array& array, std::uint64_t seed, Stream stream) {
+void fill_normal(Array& array, std::uint64_t seed, std::optional<Stream> stream) {
   check_normal(array);
   generate(array, Randomness::normal, seed, stream);
 }

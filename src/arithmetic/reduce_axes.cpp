@@ -186,8 +186,8 @@ std::shared_ptr<AxesPlan> plan_together(const Array& array, ArrayReduction reduc
 
 /// Those that squares have lost, again. Collective, blocking.
 void scale_norms(AxesPlan& plan, const Array& array, Array& result, Stream stream) {
-  const auto least = reduce(result, ArrayReduction::min, Stream{}).as<double>();
-  const auto most = reduce(result, ArrayReduction::max, Stream{}).as<double>();
+  const auto least = reduce(result, ArrayReduction::min).as<double>();
+  const auto most = reduce(result, ArrayReduction::max).as<double>();
   for (const double factor : arithmetic::factors_for(least, most)) {
     plan.run(array, result, stream, factor);
     if (result.local().space == MemorySpace::device)
@@ -198,7 +198,8 @@ void scale_norms(AxesPlan& plan, const Array& array, Array& result, Stream strea
 }  // namespace
 
 Array reduce(const Array& array, ArrayReduction reduction, const Axes& axes, const ReduceAxesOptions& options,
-             Stream stream, SourcePlace where) {
+             SourcePlace where) {
+  const Stream stream = options.stream.value_or(Stream{});
   const std::string_view operation = name(reduction);
   check(array.valid(), "{}: the array is an empty Array", operation);
   const std::shared_ptr<ContextState>& context = array.context_state();
@@ -214,7 +215,7 @@ Array reduce(const Array& array, ArrayReduction reduction, const Axes& axes, con
                                     [&] { return plan_together(array, reduction, axes.list, options); });
   const MemorySpace space = array.local().space;
   Array result = arrays::allocate(context, plan->what().result, plan->what().folding.result,
-                                  {options.residency, Order::row_major, space}, text, where);
+                                  {.residency = options.residency, .space = space}, text, where);
   const runtime::CallNotes::OfArrays of(*context->notes, {array.state()->number});
   plan->run(array, result, stream);
   if (space == MemorySpace::device) devices::finish_device(*context, operation);

@@ -49,8 +49,8 @@ void join_of_all_ranks(const Folding& folding, const Array& array, const Array* 
     }
   });
   const View joined = number.view(folding.joined);
-  collective::Call call =
-      collective::all_reducing_call(operation, joined, joined, {folding.reduction, true}, context->size());
+  collective::Call call = collective::all_reducing_call(
+      operation, joined, joined, {.reduction = folding.reduction, .deterministic = true}, context->size());
   call.facts.push_back({"array", fmt::format("{} of {}", array.layout().to_string(), name(array.dtype()))});
   collective::run(Context(context), std::move(call), {});
   arithmetic::finish_part(*context, folding, joined, result.view(folding.result), volume(array.shape()), {});
@@ -80,7 +80,8 @@ std::string_view name(ArrayReduction reduction) {
   return names[index];
 }
 
-Scalar reduce(const Array& array, ArrayReduction reduction, Stream stream) {
+Scalar reduce(const Array& array, ArrayReduction reduction, std::optional<Stream> given) {
+  const Stream stream = given.value_or(Stream{});
   const std::string_view operation = name(reduction);
   check(array.valid(), "{}: the array is an empty Array", operation);
   array.context_state()->require_usable(operation);
@@ -96,7 +97,8 @@ Scalar reduce(const Array& array, ArrayReduction reduction, Stream stream) {
   return joined_of_all_ranks(folding, array, nullptr, operation, stream);
 }
 
-Scalar inner_product(const Array& a, const Array& b, bool conjugated, Stream stream) {
+Scalar inner_product(const Array& a, const Array& b, bool conjugated, std::optional<Stream> given) {
+  const Stream stream = given.value_or(Stream{});
   const std::string_view operation = conjugated ? "vdot" : "dot";
   check(a.valid(), "{}: an operand is an empty Array", operation);
   a.context_state()->require_usable(operation);

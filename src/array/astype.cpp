@@ -96,8 +96,7 @@ Array converted(std::string_view operation, const Array& array, Dtype dtype, con
   });
   if (joined) devices::follow(*context, operation, stream);
   const Array source = joined ? redistribute(array, *joined) : array;
-  ArrayOptions made = options;
-  made.space = space;
+  const ArrayOptions made{.residency = options.residency, .order = options.order, .space = space};
   Array result = arrays::allocate(context, array.layout(), dtype, made,
                                   fmt::format("{} {}", operation, name(dtype)), where);
   if (on_device && dtype == array.dtype()) {
@@ -118,14 +117,15 @@ Array converted(std::string_view operation, const Array& array, Dtype dtype, con
   return result;
 }
 
-/// The same, done when it returns.
-Array finished(std::string_view operation, const Array& array, Dtype dtype, const ArrayOptions& options,
-               SourcePlace where) {
+/// Blocks without a stream.
+Array converted(std::string_view operation, const Array& array, Dtype dtype, const ArrayOptions& options,
+                SourcePlace where) {
+  if (options.stream) return converted(operation, array, dtype, options, *options.stream, where);
   ContextState& context = *array.context_state();
   if (options.space.value_or(array.local().space) == MemorySpace::device ||
       array.local().space == MemorySpace::device)
     arrays::require_no_capture_together(context, operation);
-  Array result = converted(operation, array, dtype, options, {}, where);
+  Array result = converted(operation, array, dtype, options, Stream{}, where);
   if (result.local().space == MemorySpace::device) devices::finish_device(context, operation);
   return result;
 }
@@ -133,19 +133,11 @@ Array finished(std::string_view operation, const Array& array, Dtype dtype, cons
 }  // namespace
 
 Array astype(const Array& array, Dtype dtype, const ArrayOptions& options, SourcePlace where) {
-  return finished("astype", array, dtype, options, where);
-}
-
-Array astype(const Array& array, Dtype dtype, const ArrayOptions& options, Stream stream, SourcePlace where) {
-  return converted("astype", array, dtype, options, stream, where);
+  return converted("astype", array, dtype, options, where);
 }
 
 Array clone(const Array& array, const ArrayOptions& options, SourcePlace where) {
-  return finished("clone", array, array.dtype(), options, where);
-}
-
-Array clone(const Array& array, const ArrayOptions& options, Stream stream, SourcePlace where) {
-  return converted("clone", array, array.dtype(), options, stream, where);
+  return converted("clone", array, array.dtype(), options, where);
 }
 
 }  // namespace partita

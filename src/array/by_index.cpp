@@ -26,7 +26,8 @@ void check_index(const Array& array, const Index& index, std::string_view operat
   arrays::check_has_values(operation, array);
 }
 
-void follow(const Array& array, std::string_view operation, Stream stream) {
+void follow(const Array& array, std::string_view operation, std::optional<Stream> given) {
+  const Stream stream = given.value_or(Stream{});
   arrays::require_stream_of_device(operation, array.local().space == MemorySpace::device, stream);
   devices::follow(*array.context_state(), operation, stream);
 }
@@ -62,13 +63,14 @@ detail::LocalLoops detail::local_loops(const Array& array) {
   return result;
 }
 
-Array detail::host_stand_in(const Array& array, Stream stream) {
+Array detail::host_stand_in(const Array& array, std::optional<Stream> stream) {
   arrays::check_written("fill", array);
-  arrays::require_stream_of_device("fill", array.local().space == MemorySpace::device, stream);
+  arrays::require_stream_of_device("fill", array.local().space == MemorySpace::device,
+                                   stream.value_or(Stream{}));
   return array.local().space == MemorySpace::host ? array : arrays::host_like(array);
 }
 
-void detail::read_element(const Array& array, const Index& index, void* value, Stream stream) {
+void detail::read_element(const Array& array, const Index& index, void* value, std::optional<Stream> stream) {
   ContextState& context = *array.context_state();
   context.require_usable("at");
   runtime::collectively(context, "at", [&]() -> std::vector<Fact> {
@@ -90,7 +92,8 @@ void detail::read_element(const Array& array, const Index& index, void* value, S
   if (array.dtype() == Dtype::boolean) normalize_booleans(value, 1);
 }
 
-void detail::write_element(Array& array, const Index& index, const void* value, Stream stream) {
+void detail::write_element(Array& array, const Index& index, const void* value,
+                           std::optional<Stream> stream) {
   follow(array, "set_at", stream);
   check_index(array, index, "set_at");
   arrays::check_written("set_at", array);

@@ -96,26 +96,18 @@ void check_comparable(const Array& a, const Array& b) {
 
 }  // namespace
 
-Comparison compare(const Array& a, const Array& b, Stream stream) {
+Comparison compare(const Array& a, const Array& b, std::optional<Stream> stream) {
   ContextState& context = *a.context_state();
   const auto on_device = [](const Array& array) { return array.local().space == MemorySpace::device; };
   context.require_usable("compare");
-  runtime::collectively(context, "compare", [&] {
-    check_comparable(a, b);
-    arrays::require_stream_of_device("compare", on_device(a) || on_device(b), stream);
-    devices::follow(context, "compare", stream);
-  });
-  return compare(a, b);
-}
-
-Comparison compare(const Array& a, const Array& b) {
-  ContextState& context = *a.context_state();
-  context.require_usable("compare");
   runtime::collectively(context, "compare", [&]() -> std::vector<Fact> {
     check_comparable(a, b);
-    for (const Array* one : {&a, &b}) {
-      if (one->local().space == MemorySpace::device) devices::require_no_capture(context, "compare");
+    const bool some_on_device = on_device(a) || on_device(b);
+    if (stream) {
+      arrays::require_stream_of_device("compare", some_on_device, *stream);
+      devices::follow(context, "compare", *stream);
     }
+    if (some_on_device) devices::require_no_capture(context, "compare");
     return {{"arrays", fmt::format("{} and {}", arrays::name_of(a), arrays::name_of(b))}};
   });
   const bool together = a.layout() == b.layout() || a.layout().equivalent(b.layout());

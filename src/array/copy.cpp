@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <memory>
 #include <new>
+#include <optional>
 #include <partita/memory.hpp>
 
 #include "array/array_state.hpp"
@@ -90,59 +91,39 @@ void copy_here(ContextState& context, const View& from, const View& to) {
   arrays::copy_view(context, between.view(), to);
 }
 
-void copy_in_order(ContextState& context, const View& from, const View& to, Stream stream) {
+void copy_in_order(ContextState& context, const View& from, const View& to,
+                   const std::optional<Stream>& stream) {
+  if (!stream) return copy_here(context, from, to);
   const bool on_host = from.space == MemorySpace::host && to.space == MemorySpace::host;
-  arrays::require_stream_of_device("copy", !on_host, stream);
+  arrays::require_stream_of_device("copy", !on_host, *stream);
   if (on_host) return copy_here(context, from, to);
   context.require_usable_here("copy");
   if (from.space != to.space || !arrays::overlap(from, to))
-    return arrays::copy_view(context, from, to, stream);
-  devices::follow(context, "copy", stream);
+    return arrays::copy_view(context, from, to, *stream);
+  devices::follow(context, "copy", *stream);
   copy_here(context, from, to);
 }
 
 }  // namespace
 
-void copy(const Array& source, Array& destination) {
-  check_copy(source, destination);
-  copy_here(*destination.context_state(), source.local(), destination.local());
-}
-
-void copy(const Array& source, Array& destination, Stream stream) {
+void copy(const Array& source, Array& destination, std::optional<Stream> stream) {
   check_copy(source, destination);
   copy_in_order(*destination.context_state(), source.local(), destination.local(), stream);
 }
 
-void copy(const View& source, Array& destination) {
-  check_like_part(source, destination);
-  arrays::check_written("copy", destination);
-  copy_here(*destination.context_state(), source, destination.local());
-}
-
-void copy(const Array& source, const View& destination) {
-  check_like_part(destination, source);
-  arrays::check_written("copy", destination, source.context_state()->rank());
-  copy_here(*source.context_state(), source.local(), destination);
-}
-
-void copy(const View& source, Array& destination, Stream stream) {
+void copy(const View& source, Array& destination, std::optional<Stream> stream) {
   check_like_part(source, destination);
   arrays::check_written("copy", destination);
   copy_in_order(*destination.context_state(), source, destination.local(), stream);
 }
 
-void copy(const Array& source, const View& destination, Stream stream) {
+void copy(const Array& source, const View& destination, std::optional<Stream> stream) {
   check_like_part(destination, source);
   arrays::check_written("copy", destination, source.context_state()->rank());
   copy_in_order(*source.context_state(), source.local(), destination, stream);
 }
 
-void copy(const Context& context, const View& source, const View& destination) {
-  check_views(*context.state(), source, destination);
-  copy_here(*context.state(), source, destination);
-}
-
-void copy(const Context& context, const View& source, const View& destination, Stream stream) {
+void copy(const Context& context, const View& source, const View& destination, std::optional<Stream> stream) {
   check_views(*context.state(), source, destination);
   copy_in_order(*context.state(), source, destination, stream);
 }

@@ -4,7 +4,6 @@
 
 #include "array/array_state.hpp"
 #include "base/check.hpp"
-#include "base/memory_space.hpp"
 #include "base/pages.hpp"
 #include "context/kept_plans.hpp"
 #include "runtime/agree.hpp"
@@ -68,6 +67,8 @@ Array make(const Context& context, const std::function<Layout()>& layout, Dtype 
   std::optional<Layout> agreed;
   std::shared_ptr<void> ordinary;
   const auto agree = [&] {
+    check(!options.stream,
+          "empty: a new array takes no stream; clone, gather, scatter and astype do, and fill on the array");
     agreed = layout();
     check(agreed->ranks() == state->size(), "the layout {} does not suit a context of {} ranks",
           agreed->to_string(), state->size());

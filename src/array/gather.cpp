@@ -58,42 +58,27 @@ RedistributeOptions with(const ArrayOptions& options) {
 Array gather(const Array& source, int root, const ArrayOptions& options, SourcePlace where) {
   ContextState& context = *source.context_state();
   context.require_usable("gather");
-  runtime::check_or_tell_all(context, "gather", [&] { check_root(root, context.size()); });
-  return redistribute(source, all_on(root, source.shape(), context.size()), with(options), where);
-}
-
-Array gather(const Array& source, int root, const ArrayOptions& options, Stream stream, SourcePlace where) {
-  ContextState& context = *source.context_state();
-  context.require_usable("gather");
-  const MemorySpace space = source.local().space;
-  runtime::collectively(context, "gather", [&]() -> std::vector<Fact> {
-    arrays::require_stream_of_device("gather", space == MemorySpace::device, stream);
+  const bool on_device = source.local().space == MemorySpace::device;
+  runtime::check_or_tell_all(context, "gather", [&] {
+    if (options.stream) arrays::require_stream_of_device("gather", on_device, *options.stream);
     check_root(root, context.size());
-    return {{"root", std::to_string(root)}};
   });
-  const ArrayOptions made{options.residency, options.order, options.space.value_or(space)};
-  if (space == MemorySpace::host) return gather(source, root, made, where);
-  Array result =
-      empty(source.context(), all_on(root, source.shape(), context.size()), source.dtype(), made, where);
-  redistribute_into(source, result, {.stream = stream});
-  return result;
-}
-
-Array scatter(const Context& context, const View& source, const Shape& shape,
-              const Distribution& distribution, int root, const ArrayOptions& options, Stream stream,
-              SourcePlace where) {
-  ContextState& state = *context.state();
-  state.require_usable("scatter");
-  runtime::collectively(state, "scatter", [&] {
-    arrays::require_stream_of_device("scatter", state.default_space() == MemorySpace::device, stream);
-    devices::follow(state, "scatter", stream);
-  });
-  return scatter(context, source, shape, distribution, root, options, where);
+  RedistributeOptions how = with(options);
+  if (on_device) how.stream = options.stream;
+  return redistribute(source, all_on(root, source.shape(), context.size()), how, where);
 }
 
 Array scatter(const Context& context, const View& source, const Shape& shape,
               const Distribution& distribution, int root, const ArrayOptions& options, SourcePlace where) {
-  context.state()->require_usable("scatter");
+  ContextState& state = *context.state();
+  state.require_usable("scatter");
+  if (options.stream) {
+    runtime::collectively(state, "scatter", [&] {
+      arrays::require_stream_of_device("scatter", state.default_space() == MemorySpace::device,
+                                       *options.stream);
+      devices::follow(state, "scatter", *options.stream);
+    });
+  }
   const Dtype dtype = dtype_of_root(context, source, shape, root);
   const Layout layout = all_on(root, shape, context.size());
   View part = source;
@@ -101,7 +86,7 @@ Array scatter(const Context& context, const View& source, const Shape& shape,
   part.space = MemorySpace::host;
   const Array whole = arrays::wrap_agreed(context.state(), part, layout, "scatter");
   RedistributeOptions how = with(options);
-  how.space = options.space.value_or(context.state()->default_space());
+  how.space = options.space.value_or(state.default_space());
   return redistribute(whole, distribution, how, where);
 }
 

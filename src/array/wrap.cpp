@@ -5,7 +5,6 @@
 #include "array/overlap.hpp"
 #include "array/transfer.hpp"
 #include "base/check.hpp"
-#include "base/memory_space.hpp"
 #include "device/device_math.hpp"
 #include "runtime/agree.hpp"
 

@@ -7,13 +7,12 @@
 #include <optional>
 #include <partita/distribution.hpp>
 #include <partita/fact.hpp>
+#include <partita/names.hpp>
 #include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <vector>
-
-#include "base/option_names.hpp"
 
 namespace partita {
 

@@ -25,7 +25,8 @@ Plan plan_all_gather(const Request& request) {
 }
 
 void run_all_gather(std::string_view operation, const Context& context, const View& source,
-                    const View& destination, std::span<const std::int64_t> counts, Stream stream) {
+                    const View& destination, std::span<const std::int64_t> counts,
+                    std::optional<Stream> stream) {
   CallSignature signature(operation, source, destination);
   signature.add(counts);
   if (run_again(context, signature, stream)) return;
@@ -54,12 +55,13 @@ void run_all_gather(std::string_view operation, const Context& context, const Vi
 
 }  // namespace collective
 
-void all_gather(const Context& context, const View& source, const View& destination, Stream stream) {
+void all_gather(const Context& context, const View& source, const View& destination,
+                std::optional<Stream> stream) {
   collective::run_all_gather("all_gather", context, source, destination, {}, stream);
 }
 
 void all_gather_v(const Context& context, const View& source, const View& destination,
-                  std::span<const std::int64_t> counts, Stream stream) {
+                  std::span<const std::int64_t> counts, std::optional<Stream> stream) {
   collective::run_all_gather("all_gather_v", context, source, destination, counts, stream);
 }
 

@@ -38,13 +38,13 @@ Call all_reducing_call(std::string_view operation, const View& source, const Vie
 }  // namespace collective
 
 void all_reduce(const Context& context, const View& source, const View& destination,
-                const ReduceOptions& options, Stream stream) {
+                const ReduceOptions& options) {
   using namespace collective;
   CallSignature signature = signature_of("all_reduce", source, destination, options);
-  if (run_again(context, signature, stream)) return;
+  if (run_again(context, signature, options.stream)) return;
   Call call = all_reducing_call("all_reduce", source, destination, options, context.size());
   call.signature = &signature;
-  run(context, std::move(call), stream);
+  run(context, std::move(call), options.stream);
 }
 
 }  // namespace partita

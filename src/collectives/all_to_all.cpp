@@ -10,7 +10,8 @@
 
 namespace partita {
 
-void all_to_all(const Context& context, const View& source, const View& destination, Stream stream) {
+void all_to_all(const Context& context, const View& source, const View& destination,
+                std::optional<Stream> stream) {
   using namespace collective;
   CallSignature signature("all_to_all", source, destination);
   if (run_again(context, signature, stream)) return;

@@ -182,7 +182,7 @@ Plan plan_all_to_all_v(const Request& request, const Counts& counts) {
 
 void all_to_all_v(const Context& context, const View& source, const View& destination,
                   std::span<const std::int64_t> send_counts, std::span<const std::int64_t> receive_counts,
-                  Stream stream) {
+                  std::optional<Stream> stream) {
   using namespace collective;
   context.state()->require_usable("all_to_all_v");
   const Counts counts = agreed_counts(*context.state(), send_counts, receive_counts);

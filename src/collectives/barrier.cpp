@@ -28,15 +28,12 @@ devices::DeviceMemory& bytes_of_ranks(ContextState& state) {
 
 }  // namespace
 
-void barrier(const Context& context) {
-  context.barrier();
-}
-
-void barrier(const Context& context, Stream stream) {
+void barrier(const Context& context, std::optional<Stream> stream) {
+  if (!stream) return context.barrier();
   ContextState& state = *context.state();
   state.require_usable("barrier");
   if (!state.device) {
-    check<UnsupportedError>(!stream.given, "barrier: a stream, but the context has no device");
+    check<UnsupportedError>(!stream->given, "barrier: a stream, but the context has no device");
     return context.barrier();
   }
   const devices::DeviceMemory& memory = bytes_of_ranks(state);

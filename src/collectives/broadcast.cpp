@@ -40,7 +40,7 @@ Plan plan_broadcast(const Request& request, int root) {
 }  // namespace collective
 
 // The root already has it: to the plan, source and destination are two arrays of which each rank holds one.
-void broadcast(const Context& context, const View& view, int root, Stream stream) {
+void broadcast(const Context& context, const View& view, int root, std::optional<Stream> stream) {
   using namespace collective;
   CallSignature signature("broadcast", view, {});
   signature.add(root);

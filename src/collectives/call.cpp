@@ -9,7 +9,6 @@
 #include "array/transfer.hpp"
 #include "base/check.hpp"
 #include "base/hash.hpp"
-#include "base/memory_space.hpp"
 #include "collectives/heap_offsets.hpp"
 #include "collectives/library_call.hpp"
 #include "collectives/packet_call.hpp"
@@ -208,15 +207,17 @@ std::uint64_t hash_of(const Call& call, std::string_view way) {
   return mix(mix(partita::hash_of(call.operation), partita::hash_of(way)), hash_of_facts(call.facts));
 }
 
-bool run_again(const Context& context, CallSignature& signature, Stream stream) {
+bool run_again(const Context& context, CallSignature& signature, std::optional<Stream> given) {
   ContextState& state = *context.state();
+  const Stream stream = given.value_or(Stream{});
   signature.add(stream.given ? 1 : 0);  // host memory has none
   return !state.failed() && !state.closed && !state.in_on_wait && !runtime::in_rank_zero() &&
          RecentCalls::of(state).run(state, signature, stream);
 }
 
-void run(const Context& context, Call call, Stream stream) {
+void run(const Context& context, Call call, std::optional<Stream> given) {
   ContextState& state = *context.state();
+  const Stream stream = given.value_or(Stream{});
   state.require_usable(call.operation);
   const MemorySpace space = space_of(call.views);
   const bool on_device = space == MemorySpace::device;

@@ -57,10 +57,10 @@ inline constexpr std::int64_t worth_asking = 256 << 10;
 
 /// Whether the call has been carried out, as an earlier one of the same signature. Otherwise `signature` goes
 /// into the Call. As `run`.
-bool run_again(const Context& context, CallSignature& signature, Stream stream);
+bool run_again(const Context& context, CallSignature& signature, std::optional<Stream> stream);
 
 /// Collective. Blocking in host memory; on a device the work is put into the stream.
-void run(const Context& context, Call call, Stream stream);
+void run(const Context& context, Call call, std::optional<Stream> stream);
 
 /// Throws ArgumentError.
 void check_root(std::string_view operation, int root, int ranks);

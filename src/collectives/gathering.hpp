@@ -11,6 +11,7 @@ namespace partita::collective {
 
 /// As `all_gather` or, with counts, `all_gather_v`, by another name.
 void run_all_gather(std::string_view operation, const Context& context, const View& source,
-                    const View& destination, std::span<const std::int64_t> counts, Stream stream);
+                    const View& destination, std::span<const std::int64_t> counts,
+                    std::optional<Stream> stream);
 
 }  // namespace partita::collective

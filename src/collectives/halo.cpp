@@ -8,7 +8,6 @@
 #include "array/pairs.hpp"
 #include "array/transfer.hpp"
 #include "base/check.hpp"
-#include "base/memory_space.hpp"
 #include "collectives/call.hpp"
 #include "collectives/halo_geometry.hpp"
 #include "collectives/heap_offsets.hpp"
@@ -47,6 +46,7 @@ class HaloRunner {
     runtime::collectively(context, "halo", [&]() -> std::vector<Fact> {
       check(layout.ranks() == context.size(), "halo: the layout {} does not suit a context of {} ranks",
             layout.to_string(), context.size());
+      check(!options.stream, "Halo: the options of a plan have a stream; pass it to execute");
       halos_ = make_halos(layout, options);
       if (way == HaloWay::accumulate) check_sums(layout);
       check<UnsupportedError>(space_ == MemorySpace::host || context.device != nullptr,
@@ -83,11 +83,13 @@ class HaloRunner {
   View interior(const View& extended) const { return interior_of(*halos_, extended, context_.rank()); }
 
   /// `part`: the source, or the destination.
-  void run(const View& part, const View& extended, Stream stream) {
+  void run(const View& part, const View& extended, const std::optional<Stream>& given) {
+    const Stream stream = given.value_or(Stream{});
     bound_->run(checked(part, extended, stream), stream);
   }
 
-  void start(const View& part, const View& extended, Stream stream) {
+  void start(const View& part, const View& extended, const std::optional<Stream>& given) {
+    const Stream stream = given.value_or(Stream{});
     const HaloViews views = checked(part, extended, stream);
     if (space_ == MemorySpace::device) {
       start_on_device(views, stream);
@@ -99,7 +101,8 @@ class HaloRunner {
     context_.started.push_back(this);
   }
 
-  void finish(Stream stream) {
+  void finish(const std::optional<Stream>& given) {
+    const Stream stream = given.value_or(Stream{});
     context_.require_usable("halo");
     check(started_, "halo: finish() without a start()");
     check(context_.started.front() == this,
@@ -246,14 +249,14 @@ struct Halo::State {
   bool accumulates() const { return adjoint && adjoint->started(); }
 
   /// For a call in `stream`.
-  collective::HaloRunner& exchanging(Stream stream) {
+  collective::HaloRunner& exchanging(const std::optional<Stream>& stream) {
     require_finished();
-    contexts::keep_for_graph(*context, stream, runner);
+    contexts::keep_for_graph(*context, stream.value_or(Stream{}), runner);
     return *runner;
   }
 
   /// Collective where it is the first time.
-  collective::HaloRunner& accumulating(Stream stream) {
+  collective::HaloRunner& accumulating(const std::optional<Stream>& stream) {
     require_finished();
     if (!adjoint) {
       adjoint = contexts::with_room(*context, [&] {
@@ -261,7 +264,7 @@ struct Halo::State {
                                                         collective::HaloWay::accumulate);
       });
     }
-    contexts::keep_for_graph(*context, stream, adjoint);
+    contexts::keep_for_graph(*context, stream.value_or(Stream{}), adjoint);
     return *adjoint;
   }
 
@@ -289,55 +292,55 @@ View Halo::interior(const View& extended) const {
   return state_->runner->interior(extended);
 }
 
-void Halo::execute(const Array& source, const View& extended, Stream stream) {
+void Halo::execute(const Array& source, const View& extended, std::optional<Stream> stream) {
   execute(state_->part_of(source), extended, stream);
 }
 
-void Halo::execute(const View& source, const View& extended, Stream stream) {
+void Halo::execute(const View& source, const View& extended, std::optional<Stream> stream) {
   state_->exchanging(stream).run(source, extended, stream);
 }
 
-void Halo::refresh(const View& extended, Stream stream) {
+void Halo::refresh(const View& extended, std::optional<Stream> stream) {
   execute(interior(extended), extended, stream);
 }
 
-void Halo::accumulate(const View& extended, const Array& destination, Stream stream) {
+void Halo::accumulate(const View& extended, const Array& destination, std::optional<Stream> stream) {
   accumulate(extended, state_->part_of(destination), stream);
 }
 
-void Halo::accumulate(const View& extended, const View& destination, Stream stream) {
+void Halo::accumulate(const View& extended, const View& destination, std::optional<Stream> stream) {
   state_->accumulating(stream).run(destination, extended, stream);
 }
 
-void Halo::accumulate(const View& extended, Stream stream) {
+void Halo::accumulate(const View& extended, std::optional<Stream> stream) {
   accumulate(extended, interior(extended), stream);
 }
 
-void Halo::start(const Array& source, const View& extended, Stream stream) {
+void Halo::start(const Array& source, const View& extended, std::optional<Stream> stream) {
   start(state_->part_of(source), extended, stream);
 }
 
-void Halo::start(const View& source, const View& extended, Stream stream) {
+void Halo::start(const View& source, const View& extended, std::optional<Stream> stream) {
   state_->exchanging(stream).start(source, extended, stream);
 }
 
-void Halo::start(const View& extended, Stream stream) {
+void Halo::start(const View& extended, std::optional<Stream> stream) {
   start(interior(extended), extended, stream);
 }
 
-void Halo::start_accumulate(const View& extended, const Array& destination, Stream stream) {
+void Halo::start_accumulate(const View& extended, const Array& destination, std::optional<Stream> stream) {
   start_accumulate(extended, state_->part_of(destination), stream);
 }
 
-void Halo::start_accumulate(const View& extended, const View& destination, Stream stream) {
+void Halo::start_accumulate(const View& extended, const View& destination, std::optional<Stream> stream) {
   state_->accumulating(stream).start(destination, extended, stream);
 }
 
-void Halo::start_accumulate(const View& extended, Stream stream) {
+void Halo::start_accumulate(const View& extended, std::optional<Stream> stream) {
   start_accumulate(extended, interior(extended), stream);
 }
 
-void Halo::finish(Stream stream) {
+void Halo::finish(std::optional<Stream> stream) {
   (state_->accumulates() ? state_->adjoint : state_->runner)->finish(stream);
 }
 
@@ -345,16 +348,18 @@ const Plan& Halo::plan() const {
   return state_->runner->plan();
 }
 
-void halo_exchange(const Array& source, const View& extended, const HaloOptions& options, Stream stream) {
+void halo_exchange(const Array& source, const View& extended, const HaloOptions& options) {
   ContextState& context = *source.context_state();
   context.require_usable("halo");
   contexts::PlanKey key("halo");
   key.add(collective::halo_text(source.layout(), options), source.dtype(), source.local().space);
   const auto runner = contexts::kept_plan<collective::HaloRunner>(context, key, [&] {
-    return std::make_shared<collective::HaloRunner>(context, source.operand(), options);
+    HaloOptions planned = options;
+    planned.stream.reset();
+    return std::make_shared<collective::HaloRunner>(context, source.operand(), planned);
   });
-  contexts::keep_for_graph(context, stream, runner);
-  runner->run(source.local(), extended, stream);
+  contexts::keep_for_graph(context, options.stream.value_or(Stream{}), runner);
+  runner->run(source.local(), extended, options.stream);
 }
 
 }  // namespace partita

@@ -18,12 +18,12 @@ Plan plan_reduce(const Request& request) {
 }  // namespace collective
 
 void reduce(const Context& context, const View& source, const View& destination, const ReduceOptions& options,
-            int root, Stream stream) {
+            int root) {
   using namespace collective;
   const int ranks = context.size();
   CallSignature signature = signature_of("reduce", source, destination, options);
   signature.add(root);
-  if (run_again(context, signature, stream)) return;
+  if (run_again(context, signature, options.stream)) return;
   Call call = reducing_call("reduce", source, context.rank() == root ? destination : View{}, options);
   call.signature = &signature;
   call.facts.push_back({"root", std::to_string(root)});
@@ -40,7 +40,7 @@ void reduce(const Context& context, const View& source, const View& destination,
     group.reduce(views[0].data, views[1].data, volume(views[0].extents), views[0].dtype, reduction, root,
                  where);
   };
-  run(context, std::move(call), stream);
+  run(context, std::move(call), options.stream);
 }
 
 }  // namespace partita

@@ -15,10 +15,10 @@ using namespace collective;
 
 void run_reduce_scatter(std::string_view operation, const Context& context, const View& source,
                         const View& destination, std::span<const std::int64_t> counts,
-                        const ReduceOptions& options, Stream stream) {
+                        const ReduceOptions& options) {
   CallSignature signature = signature_of(operation, source, destination, options);
   signature.add(counts);
-  if (run_again(context, signature, stream)) return;
+  if (run_again(context, signature, options.stream)) return;
   const int ranks = context.size();
   Call call = reducing_call(operation, source, destination, options);
   call.signature = &signature;
@@ -42,19 +42,19 @@ void run_reduce_scatter(std::string_view operation, const Context& context, cons
                            where);
     };
   }
-  run(context, std::move(call), stream);
+  run(context, std::move(call), options.stream);
 }
 
 }  // namespace
 
 void reduce_scatter(const Context& context, const View& source, const View& destination,
-                    const ReduceOptions& options, Stream stream) {
-  run_reduce_scatter("reduce_scatter", context, source, destination, {}, options, stream);
+                    const ReduceOptions& options) {
+  run_reduce_scatter("reduce_scatter", context, source, destination, {}, options);
 }
 
 void reduce_scatter_v(const Context& context, const View& source, const View& destination,
-                      std::span<const std::int64_t> counts, const ReduceOptions& options, Stream stream) {
-  run_reduce_scatter("reduce_scatter_v", context, source, destination, counts, options, stream);
+                      std::span<const std::int64_t> counts, const ReduceOptions& options) {
+  run_reduce_scatter("reduce_scatter_v", context, source, destination, counts, options);
 }
 
 }  // namespace partita

@@ -9,7 +9,8 @@
 namespace partita::collective {
 
 void run_rooted(std::string_view operation, Towards towards, const Context& context, const View& part,
-                const View& whole, std::span<const std::int64_t> counts, int root, Stream stream) {
+                const View& whole, std::span<const std::int64_t> counts, int root,
+                std::optional<Stream> stream) {
   const int ranks = context.size();
   const View held = context.rank() == root ? whole : View{};
   const auto in_order = [towards](auto of_parts, auto of_whole) {

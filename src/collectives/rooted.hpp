@@ -18,6 +18,7 @@ enum class Towards : std::uint8_t {
 /// `part` is this rank's; `whole` is looked at on the root only. No counts: equal parts. Collective,
 /// blocking.
 void run_rooted(std::string_view operation, Towards towards, const Context& context, const View& part,
-                const View& whole, std::span<const std::int64_t> counts, int root, Stream stream);
+                const View& whole, std::span<const std::int64_t> counts, int root,
+                std::optional<Stream> stream);
 
 }  // namespace partita::collective

@@ -78,7 +78,7 @@ Plan plan_scan(const Request& request, Reduction reduction, bool exclusive) {
 }  // namespace collective
 
 void scan(const Context& context, const View& source, const View& destination, const ReduceOptions& options,
-          Scan kind, Stream stream) {
+          Scan kind) {
   using namespace collective;
   const int ranks = context.size();
   const bool exclusive = kind == Scan::exclusive;
@@ -96,7 +96,7 @@ void scan(const Context& context, const View& source, const View& destination, c
   };
   call.writes_in_place = true;
   call.plan = [&](const Request& request) { return plan_scan(request, options.reduction, exclusive); };
-  run(context, std::move(call), stream);
+  run(context, std::move(call), options.stream);
 }
 
 }  // namespace partita

@@ -80,19 +80,22 @@ void take(ContextState& context, const View& view, int peer, int tag, Stream str
 }  // namespace
 }  // namespace collective
 
-void send(const Context& context, const View& view, int peer, int tag, Stream stream) {
+void send(const Context& context, const View& view, int peer, int tag, std::optional<Stream> given) {
+  const Stream stream = given.value_or(Stream{});
   collective::check_message("send", context, view, peer, stream);
   if (const auto pending = collective::post(*context.state(), view, peer, tag, stream)) pending->finish();
 }
 
-void receive(const Context& context, const View& view, int peer, int tag, Stream stream) {
+void receive(const Context& context, const View& view, int peer, int tag, std::optional<Stream> given) {
+  const Stream stream = given.value_or(Stream{});
   collective::check_message("receive", context, view, peer, stream);
   arrays::check_written("receive", view, context.rank());
   collective::take(*context.state(), view, peer, tag, stream);
 }
 
 void send_receive(const Context& context, const View& sent, int to, const View& received, int from, int tag,
-                  Stream stream) {
+                  std::optional<Stream> given) {
+  const Stream stream = given.value_or(Stream{});
   collective::check_message("send_receive", context, sent, to, stream);
   collective::check_message("send_receive", context, received, from, stream);
   arrays::check_written("send_receive", received, context.rank());

@@ -63,9 +63,9 @@ Stream Context::stream() const {
   return present(state_).device ? state_->device->stream() : Stream{};
 }
 
-void Context::synchronize(Stream stream) const {
+void Context::synchronize(std::optional<Stream> stream) const {
   present(state_).require_usable_here("synchronize");
-  devices::finish_device(*state_, "synchronize", stream);
+  devices::finish_device(*state_, "synchronize", stream.value_or(Stream{}));
 }
 
 void Context::collect() {

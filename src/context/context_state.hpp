@@ -8,7 +8,6 @@
 #include <partita/plan.hpp>
 #include <vector>
 
-#include "base/memory_space.hpp"
 #include "context/attachments.hpp"
 #include "context/plan_cache.hpp"
 #include "device/device_runtime.hpp"

@@ -7,7 +7,6 @@
 #include "array/stand_in.hpp"
 #include "array/transfer.hpp"
 #include "base/check.hpp"
-#include "base/memory_space.hpp"
 #include "base/option_text.hpp"
 #include "context/kept_plans.hpp"
 #include "device/device_runtime.hpp"

@@ -3,7 +3,6 @@
 #include "array/overlap.hpp"
 #include "base/check.hpp"
 #include "base/hash.hpp"
-#include "base/memory_space.hpp"
 #include "execute/message_use.hpp"
 #include "plan/moves.hpp"
 

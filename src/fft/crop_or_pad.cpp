@@ -32,8 +32,7 @@ Layout cropped_or_padded(const Array& array, const Shape& shape) {
 
 void fill_with_zeros(Array array, std::optional<Stream> stream) {
   constexpr std::array<char, 16> zeros{};
-  stream ? fill(array, static_cast<const void*>(zeros.data()), *stream)
-         : fill(array, static_cast<const void*>(zeros.data()));
+  fill(array, static_cast<const void*>(zeros.data()), stream);
 }
 
 /// What of the result lies beyond `kept` along each axis, each element once.
@@ -63,8 +62,7 @@ Array with_shape(const Array& array, const Shape& shape, std::optional<Stream> s
     return {{"array", array.operand().to_string()}, {"shape", to_string(shape)}};
   });
   if (shape == array.shape()) return array;
-  Array result = empty(array.context(), *layout, array.dtype(),
-                       {Residency::heap, Order::row_major, array.local().space}, where);
+  Array result = empty(array.context(), *layout, array.dtype(), {.space = array.local().space}, where);
   Shape kept = shape;
   for (int d = 0; d < shape.size(); ++d) kept[d] = std::min(shape[d], array.shape()[d]);
   pad(result, kept, stream);

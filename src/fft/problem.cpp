@@ -7,7 +7,6 @@
 #include <cmath>
 
 #include "base/check.hpp"
-#include "base/option_names.hpp"
 #include "base/option_text.hpp"
 
 namespace partita {

@@ -86,15 +86,4 @@ struct Caller {
   std::optional<Stream> stream = {};
 };
 
-/// As in <partita/spectral.hpp>, for either caller.
-Array solve_poisson(const Array& right_side, const SpectralOptions& options, const Caller& caller);
-void solve_poisson_into(const Array& right_side, Array& result, const SpectralOptions& options,
-                        const Caller& caller);
-std::vector<Array> gradient(const Array& field, const SpectralOptions& options, const Caller& caller);
-void gradient_into(const Array& field, std::span<Array> results, const SpectralOptions& options,
-                   const Caller& caller);
-Array convolve(const Array& a, const Array& b, const SpectralOptions& options, const Caller& caller);
-void convolve_into(const Array& a, const Array& b, Array& result, const SpectralOptions& options,
-                   const Caller& caller);
-
 }  // namespace partita::spectral

@@ -17,6 +17,7 @@ namespace {
 using kernels::Symbol;
 using spectral::Caller;
 using spectral::finish;
+using spectral::follow_together;
 using spectral::lies_on_device;
 using spectral::options_of;
 using spectral::Pair;
@@ -71,10 +72,8 @@ void multiply_local(const View& local, const std::vector<spectral::AxisModes>& m
   });
 }
 
-}  // namespace
-
-void multiply_spectrum(Array& spectrum, const Shape& lengths, int halved_axis, const Multiplier& multiplier,
-                       const SpectralOptions& options) {
+void multiply_modes(Array& spectrum, const Shape& lengths, int halved_axis, const Multiplier& multiplier,
+                    const SpectralOptions& options) {
   check(spectrum.valid() && is_complex(spectrum.dtype()), "a spectrum is of complex numbers");
   check(lengths.size() == spectrum.shape().size(), "{} lengths for a spectrum of {} dimensions",
         lengths.size(), spectrum.shape().size());
@@ -88,6 +87,14 @@ void multiply_spectrum(Array& spectrum, const Shape& lengths, int halved_axis, c
   });
 }
 
+}  // namespace
+
+void multiply_spectrum(Array& spectrum, const Shape& lengths, int halved_axis, const Multiplier& multiplier,
+                       const SpectralOptions& options) {
+  spectral::follow(spectrum, "multiply_spectrum", options.stream);
+  multiply_modes(spectrum, lengths, halved_axis, multiplier, options);
+}
+
 namespace {
 
 /// The spectrum of the field, multiplied.
@@ -96,7 +103,7 @@ Array multiplied(const Array& field, const Multiplier& multiplier, const Spectra
   Array spectrum = forward(field, pair, caller);
   // The multiplier is the caller's and may throw, on one rank too; so may what it takes of memory.
   runtime::collectively(*field.context_state(), "spectral_apply", [&] {
-    multiply_spectrum(spectrum, field.shape(), pair.halved_axis, multiplier, options);
+    multiply_modes(spectrum, field.shape(), pair.halved_axis, multiplier, options);
   });
   return spectrum;
 }
@@ -116,7 +123,7 @@ void for_each_derivative(const Array& field, const SpectralOptions& options, con
   const Array spectrum = forward(field, pair, caller);
   Array derivative = lies_on_device(field) ? kept_spectrum(field, pair, "spectrum of a derivative")
                                            : empty(field.context(), spectrum.layout(), spectrum.dtype(),
-                                                   {Residency::heap, pair.forward.order, MemorySpace::host});
+                                                   {.order = pair.forward.order, .space = MemorySpace::host});
   for (std::size_t i = 0; i < pair.forward.axes.size(); ++i) {
     spectral::multiply_by(Symbol::derivative, pair.forward.axes[i], spectrum, derivative,
                           {field.shape(), pair.halved_axis}, options, stream_of(caller));
@@ -147,8 +154,10 @@ Array convolved(const Array& a, const Array& b, const Pair& pair, const Caller& 
 
 }  // namespace
 
+// The host is asked for multipliers: it waits.
 Array spectral_apply(const Array& field, const Multiplier& multiplier, const SpectralOptions& options,
                      SourcePlace where) {
+  follow_together(field, "spectral_apply", options.stream);
   const Caller caller{where};
   const Pair pair = options_of(field, options, "spectral_apply", caller);
   return inverted(multiplied(field, multiplier, options, pair, caller), pair, "spectral_apply", caller);
@@ -156,27 +165,32 @@ Array spectral_apply(const Array& field, const Multiplier& multiplier, const Spe
 
 void spectral_apply_into(const Array& field, Array& result, const Multiplier& multiplier,
                          const SpectralOptions& options) {
+  follow_together(field, "spectral_apply", options.stream);
   const Pair pair = options_of(field, options, "spectral_apply", {});
   check_result_together(field, result, "spectral_apply");
   inverse_into(multiplied(field, multiplier, options, pair, {}), result, pair, {});
   finish(field, "spectral_apply", {});
 }
 
-Array spectral::solve_poisson(const Array& right_side, const SpectralOptions& options, const Caller& caller) {
+Array solve_poisson(const Array& right_side, const SpectralOptions& options, SourcePlace where) {
+  follow_together(right_side, "solve_poisson", options.stream);
+  const Caller caller{where, options.stream};
   const Pair pair = options_of(right_side, options, "solve_poisson", caller);
   return inverted(poisson_spectrum(right_side, options, pair, caller), pair, "solve_poisson", caller);
 }
 
-void spectral::solve_poisson_into(const Array& right_side, Array& result, const SpectralOptions& options,
-                                  const Caller& caller) {
+void solve_poisson_into(const Array& right_side, Array& result, const SpectralOptions& options) {
+  follow_together(right_side, "solve_poisson", options.stream);
+  const Caller caller{SourcePlace::current(), options.stream};
   const Pair pair = options_of(right_side, options, "solve_poisson", caller);
   check_result_together(right_side, result, "solve_poisson");
   inverse_into(poisson_spectrum(right_side, options, pair, caller), result, pair, caller);
   finish(right_side, "solve_poisson", caller);
 }
 
-std::vector<Array> spectral::gradient(const Array& field, const SpectralOptions& options,
-                                      const Caller& caller) {
+std::vector<Array> gradient(const Array& field, const SpectralOptions& options, SourcePlace where) {
+  follow_together(field, "gradient", options.stream);
+  const Caller caller{where, options.stream};
   const Pair pair = options_of(field, options, "gradient", caller);
   std::vector<Array> result;
   for_each_derivative(field, options, pair, caller, [&](std::size_t /*i*/, const Array& spectrum) {
@@ -186,8 +200,9 @@ std::vector<Array> spectral::gradient(const Array& field, const SpectralOptions&
   return result;
 }
 
-void spectral::gradient_into(const Array& field, std::span<Array> results, const SpectralOptions& options,
-                             const Caller& caller) {
+void gradient_into(const Array& field, std::span<Array> results, const SpectralOptions& options) {
+  follow_together(field, "gradient", options.stream);
+  const Caller caller{SourcePlace::current(), options.stream};
   const Pair pair = options_of(field, options, "gradient", caller);
   runtime::collectively(*field.context_state(), "gradient", [&] {
     check(results.size() == pair.forward.axes.size(),
@@ -201,42 +216,20 @@ void spectral::gradient_into(const Array& field, std::span<Array> results, const
   finish(field, "gradient", caller);
 }
 
-Array spectral::convolve(const Array& a, const Array& b, const SpectralOptions& options,
-                         const Caller& caller) {
+Array convolve(const Array& a, const Array& b, const SpectralOptions& options, SourcePlace where) {
+  follow_together(a, "convolve", options.stream);
+  const Caller caller{where, options.stream};
   const Pair pair = options_of(a, options, "convolve", caller);
   return inverted(convolved(a, b, pair, caller), pair, "convolve", caller);
 }
 
-void spectral::convolve_into(const Array& a, const Array& b, Array& result, const SpectralOptions& options,
-                             const Caller& caller) {
+void convolve_into(const Array& a, const Array& b, Array& result, const SpectralOptions& options) {
+  follow_together(a, "convolve", options.stream);
+  const Caller caller{SourcePlace::current(), options.stream};
   const Pair pair = options_of(a, options, "convolve", caller);
   check_result_together(a, result, "convolve");
   inverse_into(convolved(a, b, pair, caller), result, pair, caller);
   finish(a, "convolve", caller);
-}
-
-Array solve_poisson(const Array& right_side, const SpectralOptions& options, SourcePlace where) {
-  return spectral::solve_poisson(right_side, options, {where});
-}
-
-void solve_poisson_into(const Array& right_side, Array& result, const SpectralOptions& options) {
-  spectral::solve_poisson_into(right_side, result, options, {});
-}
-
-std::vector<Array> gradient(const Array& field, const SpectralOptions& options, SourcePlace where) {
-  return spectral::gradient(field, options, {where});
-}
-
-void gradient_into(const Array& field, std::span<Array> results, const SpectralOptions& options) {
-  spectral::gradient_into(field, results, options, {});
-}
-
-Array convolve(const Array& a, const Array& b, const SpectralOptions& options, SourcePlace where) {
-  return spectral::convolve(a, b, options, {where});
-}
-
-void convolve_into(const Array& a, const Array& b, Array& result, const SpectralOptions& options) {
-  spectral::convolve_into(a, b, result, options, {});
 }
 
 }  // namespace partita

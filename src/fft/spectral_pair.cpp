@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "array/array_state.hpp"
+#include "array/transfer.hpp"
 #include "base/check.hpp"
 #include "context/kept_plans.hpp"
 #include "device/device_synchronization.hpp"
@@ -71,6 +72,20 @@ Pair options_of(const Array& field, const SpectralOptions& options, std::string_
     return facts;
   });
   return pair;
+}
+
+void follow(const Array& array, std::string_view operation, const std::optional<Stream>& stream) {
+  if (!stream) return;
+  check(array.valid(), "{}: the array is an empty Array", operation);
+  arrays::require_stream_of_device(operation, array.local().space == MemorySpace::device, *stream);
+  devices::follow(*array.context_state(), operation, *stream);
+}
+
+void follow_together(const Array& array, std::string_view operation, const std::optional<Stream>& stream) {
+  if (!stream) return;
+  check(array.valid(), "{}: the array is an empty Array", operation);
+  array.context_state()->require_usable(operation);
+  runtime::collectively(*array.context_state(), operation, [&] { follow(array, operation, stream); });
 }
 
 bool lies_on_device(const Array& array) {

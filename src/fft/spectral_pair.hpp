@@ -20,6 +20,13 @@ struct Pair {
 Pair options_of(const Array& field, const SpectralOptions& options, std::string_view operation,
                 const Caller& caller);
 
+/// The device runs what comes after all work that was enqueued on the stream before. Local. Throws
+/// ArgumentError (no array), UnsupportedError (host memory, a stream that is being captured).
+void follow(const Array& array, std::string_view operation, const std::optional<Stream>& stream);
+/// The same; what is wrong with a stream of one rank is every rank's error. Collective where the call is
+/// stream-ordered.
+void follow_together(const Array& array, std::string_view operation, const std::optional<Stream>& stream);
+
 bool lies_on_device(const Array& array);
 /// In which what lies on a device goes.
 Stream stream_of(const Caller& caller);

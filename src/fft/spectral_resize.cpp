@@ -11,6 +11,7 @@
 #include "device/device_synchronization.hpp"
 #include "fft/layouts.hpp"
 #include "fft/spectral.hpp"
+#include "fft/spectral_pair.hpp"
 #include "runtime/agree.hpp"
 
 namespace partita {
@@ -218,6 +219,7 @@ void move_modes(const Array& spectrum, Array& result, const Shape& from, const S
 Array resize_spectrum(const Array& spectrum, const Shape& from, const Shape& to, const ResizeOptions& options,
                       SourcePlace where) {
   check(spectrum.valid(), "resize_spectrum: the spectrum is an empty Array");
+  spectral::follow_together(spectrum, "resize_spectrum", options.stream);
   std::optional<Layout> layout;
   runtime::collectively(*spectrum.context_state(), "resize_spectrum", [&]() -> std::vector<Fact> {
     check_shapes(spectrum, from, to, options.halved_axis);
@@ -226,7 +228,7 @@ Array resize_spectrum(const Array& spectrum, const Shape& from, const Shape& to,
     return facts_of_resize(from, to);
   });
   Array result = empty(spectrum.context(), *layout, spectrum.dtype(),
-                       {options.residency, Order::row_major, spectrum.local().space}, where);
+                       {.residency = options.residency, .space = spectrum.local().space}, where);
   move_modes(spectrum, result, from, to, options);
   return result;
 }
@@ -234,6 +236,7 @@ Array resize_spectrum(const Array& spectrum, const Shape& from, const Shape& to,
 void resize_spectrum_into(const Array& spectrum, Array& result, const Shape& from, const Shape& to,
                           const ResizeOptions& options) {
   check(spectrum.valid(), "resize_spectrum: the spectrum is an empty Array");
+  spectral::follow_together(spectrum, "resize_spectrum", options.stream);
   runtime::collectively(*spectrum.context_state(), "resize_spectrum", [&]() -> std::vector<Fact> {
     check_shapes(spectrum, from, to, options.halved_axis);
     check_given(spectrum, result, shape_of_modes(to, options.halved_axis), options);

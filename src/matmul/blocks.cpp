@@ -125,8 +125,8 @@ bool OwnPart::gives(int reader, const Region& piece) const {
           Layout::choose_replica(replicas_, reader, frame_.problem.topology) == frame_.rank());
 }
 
-std::vector<Product> products_of(const Frame& frame, const Blocks& blocks, int rank) {
-  std::vector<Product> products;
+std::vector<BlockProduct> products_of(const Frame& frame, const Blocks& blocks, int rank) {
+  std::vector<BlockProduct> products;
   std::int64_t offset = 0;
   const std::int64_t item = size_of(frame.problem.compute);
   for (std::size_t b = 0; b < blocks.batches.size(); ++b) {

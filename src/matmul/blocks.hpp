@@ -114,7 +114,7 @@ class OwnPart {
 };
 
 /// A piece of a rank's tile in D.
-struct Product {
+struct BlockProduct {
   Region region;
   int holder = 0;         ///< the rank that sums it up
   std::size_t batch = 0;  ///< numbers in Blocks
@@ -125,7 +125,7 @@ struct Product {
   bool in_place() const { return offset < 0; }
 };
 /// All, ordered by front.
-std::vector<Product> products_of(const Frame& frame, const Blocks& blocks, int rank);
+std::vector<BlockProduct> products_of(const Frame& frame, const Blocks& blocks, int rank);
 
 /// Cuts a packed region into packed pieces that stay in cache, each after the other in memory.
 std::vector<Region> in_cache(const Frame& frame, const Region& region, Dtype dtype);

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "base/check.hpp"
-#include "base/option_names.hpp"
 #include "matmul/memory_limit.hpp"
 #include "matmul/scratch_account.hpp"
 

@@ -196,10 +196,10 @@ void Mail::send(std::size_t t) {
 
 // Nothing waits here: receives of products are posted after it. So where they leave from private scratch,
 // there is room for all.
-void Mail::send_products(const std::vector<Product>& products) {
+void Mail::send_products(const std::vector<BlockProduct>& products) {
   if (grouped()) return deliver_before(products, frame_.problem.ranks());
   const Dtype dtype = frame_.problem.compute;
-  for (const Product& product : products) {
+  for (const BlockProduct& product : products) {
     if (frame_.same_node(product.holder, frame_.rank())) continue;
     std::int64_t offset = product.offset;
     for (Region& piece : in_cache(frame_, product.region, dtype)) {

@@ -34,7 +34,7 @@ struct Sums {
   /// to zero.
   bool irregular = false;
 };
-Sums sums_of(const Frame& frame, Cutting& cutting, const std::vector<Product>& own);
+Sums sums_of(const Frame& frame, Cutting& cutting, const std::vector<BlockProduct>& own);
 
 /// Writes the messages of one rank. Operands: the receives of turn t are posted before anything of turn t is
 /// sent, one turn ahead of the multiplication; a rank that stands at the smallest turn of all has been sent
@@ -61,10 +61,10 @@ class Mail {
   Place panel(std::size_t t, bool of_a) const;
 
   /// Sends this rank's products to other nodes.
-  void send_products(const std::vector<Product>& products);
+  void send_products(const std::vector<BlockProduct>& products);
   /// In groups, when all products for holders that are nearer than `distance` have been made: rounds of
   /// products up to there. Those that arrive have been listed.
-  void deliver_before(const std::vector<Product>& products, int distance);
+  void deliver_before(const std::vector<BlockProduct>& products, int distance);
   /// Lists what will arrive, in the order in which it will be taken.
   void expect_products(const Sums& sums);
   /// The next product that was expected, of that region.
@@ -117,7 +117,7 @@ class Mail {
   void exchange_in_rounds(std::size_t t);
   void receive_round(std::size_t t, int round);
   void send_round(std::size_t t, int round, std::vector<int>& before);
-  void deliver(const std::vector<Product>& products, int round);
+  void deliver(const std::vector<BlockProduct>& products, int round);
   void place_products();
   void receive(std::size_t t);
   void send(std::size_t t);

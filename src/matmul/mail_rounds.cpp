@@ -109,7 +109,7 @@ int Mail::arrival(std::size_t t, bool of_a, std::size_t number) const {
 
 // --- products
 
-void Mail::deliver_before(const std::vector<Product>& products, int distance) {
+void Mail::deliver_before(const std::vector<BlockProduct>& products, int distance) {
   if (!frame_.delivers) return;
   const auto next = [&] {
     return distance >= frame_.problem.ranks()
@@ -119,7 +119,7 @@ void Mail::deliver_before(const std::vector<Product>& products, int distance) {
   for (; delivered_ < next; ++delivered_) deliver(products, delivered_);
 }
 
-void Mail::deliver(const std::vector<Product>& products, int round) {
+void Mail::deliver(const std::vector<BlockProduct>& products, int round) {
   const std::int64_t number = rounds_.number_of_products(round);
   for (Arriving& arriving : products_) {
     if (rounds_.of_products(arriving.peer, frame_.rank()) != round) continue;
@@ -127,7 +127,7 @@ void Mail::deliver(const std::vector<Product>& products, int round) {
     arriving.message.step = builder_.receive(arriving.peer, place, arriving.bytes, number);
   }
   const Dtype dtype = frame_.problem.compute;
-  for (const Product& product : products) {
+  for (const BlockProduct& product : products) {
     const bool stays = product.holder == frame_.rank();
     if (stays || rounds_.of_products(frame_.rank(), product.holder) != round) continue;
     Place from{frame_.products, frame_.rank(), product.offset, frame_.product_order()};

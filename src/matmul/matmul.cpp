@@ -87,11 +87,11 @@ Array into_new(const Request& request, const MatmulOptions& options, SourcePlace
     return Setting{operands_of(read, new_result(request, options)), options, false, multiplies(options)};
   });
   const Operand& d = product->setting().operands.d;
-  read.d =
-      arrays::allocate(context, d.layout, d.dtype, {options.residency, options.order, d.space},
-                       fmt::format("{}; alpha {}{:+}i beta {}{:+}i", product->purpose(), options.alpha.real(),
-                                   options.alpha.imag(), options.beta.real(), options.beta.imag()),
-                       where);
+  read.d = arrays::allocate(
+      context, d.layout, d.dtype, {.residency = options.residency, .order = options.order, .space = d.space},
+      fmt::format("{}; alpha {}{:+}i beta {}{:+}i", product->purpose(), options.alpha.real(),
+                  options.alpha.imag(), options.beta.real(), options.beta.imag()),
+      where);
   product->run(read, {options.alpha, options.beta, 1}, options.stream);
   return read.d;
 }

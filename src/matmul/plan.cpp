@@ -35,7 +35,8 @@ ProductPlan within_limit(const Problem& problem) {
 /// One after the other: most multiplies have none.
 std::string text_of_scales(const MatmulOperands& operands) {
   std::string result;
-  for (const auto* scale : {&operands.scale_a, &operands.scale_b, &operands.scale_d, &operands.amax_d}) {
+  for (const auto* scale : {&operands.epilogue.scale_a, &operands.epilogue.scale_b,
+                            &operands.epilogue.scale_d, &operands.epilogue.amax_d}) {
     result += *scale ? (*scale)->to_string() + "; " : "none; ";
   }
   return result;
@@ -50,9 +51,9 @@ std::vector<Fact> facts(const MatmulOperands& operands, const MatmulOptions& opt
           {"B", operands.b.to_string()},
           {"C", text(operands.c)},
           {"D", operands.d.to_string()},
-          {"the bias", text(operands.bias)},
-          {"the auxiliary array", text(operands.auxiliary)},
-          {"the gradient", text(operands.gradient)},
+          {"the bias", text(operands.epilogue.bias)},
+          {"the auxiliary array", text(operands.epilogue.auxiliary)},
+          {"the gradient", text(operands.epilogue.gradient)},
           {"the scales of A, B, D and the amax", text_of_scales(operands)},
           {"options", option_text.text()}};
 }

@@ -67,7 +67,7 @@ std::vector<ProductLanding> product_landings(const Frame& frame, Cutting& cuttin
   std::vector<std::int64_t> bytes(static_cast<std::size_t>(frame.problem.ranks()));
   for (int maker = 0; maker < frame.problem.ranks(); ++maker) {
     if (frame.tile(maker).empty()) continue;
-    for (Product& product : products_of(frame, cutting.blocks(maker), maker)) {
+    for (BlockProduct& product : products_of(frame, cutting.blocks(maker), maker)) {
       if (product.holder == maker || !frame.same_node(product.holder, maker)) continue;
       std::int64_t& offset = bytes[static_cast<std::size_t>(product.holder)];
       result.push_back({maker, product.holder, product.offset, offset, std::move(product.region)});

@@ -114,12 +114,17 @@ MatmulOperands operands_of(const Request& request, const Operand& d) {
   const auto optional = [](const Array& array) {
     return array.valid() ? std::optional<Operand>(array.operand()) : std::nullopt;
   };
-  return {request.a.operand(),        request.b.operand(),
-          optional(request.c),        d,
-          optional(request.bias),     optional(request.auxiliary),
-          optional(request.gradient), optional(request.scale_a),
-          optional(request.scale_b),  optional(request.scale_d),
-          optional(request.amax_d)};
+  return {request.a.operand(),
+          request.b.operand(),
+          optional(request.c),
+          d,
+          {.bias = optional(request.bias),
+           .auxiliary = optional(request.auxiliary),
+           .gradient = optional(request.gradient),
+           .scale_a = optional(request.scale_a),
+           .scale_b = optional(request.scale_b),
+           .scale_d = optional(request.scale_d),
+           .amax_d = optional(request.amax_d)}};
 }
 
 }  // namespace partita::multiplication

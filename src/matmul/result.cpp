@@ -56,7 +56,7 @@ Operand result_with(const Factors& factors, const Distribution& distribution) {
 /// With a result in slabs, for the beginning.
 Problem problem_of(const Factors& factors) {
   const Operand d = result_with(factors, Slab(factors.result.size() - 2));
-  const MatmulOperands operands{factors.a, factors.b, {}, d, {}, {}, {}};
+  const MatmulOperands operands{factors.a, factors.b, {}, d};
   return make_problem(operands, factors.topology, 0, factors.options, factors.machine, false);
 }
 
@@ -199,7 +199,7 @@ Distribution cheapest(const Factors& factors) {
 Layout cheapest_result(const Operand& a, const Operand& b, const Topology& topology,
                        const MatmulOptions& options, const Machine& machine) {
   using namespace multiplication;
-  const MatmulOperands planned = as_planned({a, b, {}, a, {}, {}, {}});
+  const MatmulOperands planned = as_planned({a, b, {}, a});
   const Vectors vectors(a, b);
   const Op op_a = vectors.a ? without_transposition(options.op_a) : options.op_a;
   const Op op_b = vectors.b ? without_transposition(options.op_b) : options.op_b;

@@ -25,13 +25,13 @@ std::array<Of*, roles> listed(Operands& operands) {
           &operands.b,
           maybe(operands.c),
           &operands.d,
-          maybe(operands.bias),
-          maybe(operands.auxiliary),
-          maybe(operands.gradient),
-          maybe(operands.scale_a),
-          maybe(operands.scale_b),
-          maybe(operands.scale_d),
-          maybe(operands.amax_d)};
+          maybe(operands.epilogue.bias),
+          maybe(operands.epilogue.auxiliary),
+          maybe(operands.epilogue.gradient),
+          maybe(operands.epilogue.scale_a),
+          maybe(operands.epilogue.scale_b),
+          maybe(operands.epilogue.scale_d),
+          maybe(operands.epilogue.amax_d)};
 }
 
 }  // namespace

@@ -29,20 +29,19 @@ namespace {
 enum class Stays : std::uint8_t { a, b, d, k };
 
 struct Algorithm {
-  const char* name;
   const char* reason;
   Stays stays;
 };
 
 /// By method, but for `automatic`.
 constexpr std::array<Algorithm, 7> algorithms{{
-    {"local", "every rank owns its factors", Stays::d},
-    {"all-gather", "every rank computes its part of D", Stays::d},
-    {"reduce-scatter", "k is distributed over the ranks, sums are scattered", Stays::k},
-    {"all-reduce", "k is distributed over the ranks, every rank gets the sums", Stays::k},
-    {"summa-c", "D stays in place, panels of A and B move", Stays::d},
-    {"summa-a", "A stays in place, B and sums move", Stays::a},
-    {"summa-b", "B stays in place, A and sums move", Stays::b},
+    {"every rank owns its factors", Stays::d},
+    {"every rank computes its part of D", Stays::d},
+    {"k is distributed over the ranks, sums are scattered", Stays::k},
+    {"k is distributed over the ranks, every rank gets the sums", Stays::k},
+    {"D stays in place, panels of A and B move", Stays::d},
+    {"A stays in place, B and sums move", Stays::a},
+    {"B stays in place, A and sums move", Stays::b},
 }};
 
 bool is_cut(const Operand& operand, int dimension) {
@@ -123,7 +122,7 @@ Tiling tiling_of(const Problem& problem, MatmulMethod method) {
   const Algorithm& algorithm = algorithms.at(static_cast<std::size_t>(method) - 1);
   const Stays stays = algorithm.stays == Stays::k ? cut_along_k(problem) : algorithm.stays;
   const auto tile = [problem, stays](int rank) { return tile_of(problem, stays, rank); };
-  return {method, algorithm.name, algorithm.reason, tile, stays == Stays::d};
+  return {method, std::string(name(method)), algorithm.reason, tile, stays == Stays::d};
 }
 
 Tiling slabs_for_all(const Problem& problem) {

@@ -101,7 +101,7 @@ void see_as_matrices(MatmulOperands& operands, MatmulOptions& options) {
   operands.a = matrix_a(operands.a, vectors);
   operands.b = matrix_b(operands.b, vectors);
   operands.d = matrix_d(operands.d, vectors);
-  for (std::optional<Operand>* like_d : {&operands.c, &operands.auxiliary}) {
+  for (std::optional<Operand>* like_d : {&operands.c, &operands.epilogue.auxiliary}) {
     if (*like_d) *like_d = matrix_d(**like_d, vectors);
   }
 }

@@ -31,7 +31,8 @@ Walk::Walk(const Frame& frame, planning::PlanBuilder& builder)
   c_in_product_ = frame.problem.in_place && !own_memory;
   if (joins_panel()) whole_ = {{region_of_d(frame.tile(rank_)), rank_, 0, 0, 0, 0}};
   if (blocks_.joined) return;
-  std::ranges::stable_sort(products_, {}, [&](const Product& product) { return turn_of(product.holder); });
+  std::ranges::stable_sort(products_, {},
+                           [&](const BlockProduct& product) { return turn_of(product.holder); });
 }
 
 // Devices round a sum on its way into D, where one product makes it and nothing comes after. Not to 8 bits,
@@ -118,12 +119,12 @@ Place Walk::readable(const Input& input, int owner) {
   return {input.readable(), owner, 0, {}};
 }
 
-std::size_t Walk::piece_number(bool of_a, const Product& product) const {
+std::size_t Walk::piece_number(bool of_a, const BlockProduct& product) const {
   const std::size_t batch = frame_.problem.input(of_a).batched() ? product.batch : 0;
   return batch * blocks_.lines(of_a).pieces->size() + (of_a ? product.row : product.column);
 }
 
-Part Walk::part_of(std::size_t t, bool of_a, const Product& product, const std::vector<Piece>& pieces,
+Part Walk::part_of(std::size_t t, bool of_a, const BlockProduct& product, const std::vector<Piece>& pieces,
                    std::vector<int>& after) {
   const Input& input = frame_.input(of_a);
   const Lines& lines = blocks_.lines(of_a);
@@ -136,7 +137,7 @@ Part Walk::part_of(std::size_t t, bool of_a, const Product& product, const std::
 }
 
 // All of the panel, or the lines of it that the product needs.
-Part Walk::part_of_panel(std::size_t t, bool of_a, const Product& product) const {
+Part Walk::part_of_panel(std::size_t t, bool of_a, const BlockProduct& product) const {
   const Tile& tile = frame_.tile(rank_);
   const IndexSet& k = blocks_.turn(t).k;
   const IndexSet& lines = product.region.sets[of_a ? 0 : 1];
@@ -165,11 +166,11 @@ void Walk::gather_panel(std::size_t t, bool of_a, const std::vector<Piece>& piec
 }
 
 // For each holder those first whose pieces come first.
-std::vector<const Product*> Walk::order_of(std::size_t t) const {
-  std::vector<const Product*> order;
-  for (const Product& product : whole_.empty() ? products_ : whole_) order.push_back(&product);
+std::vector<const BlockProduct*> Walk::order_of(std::size_t t) const {
+  std::vector<const BlockProduct*> order;
+  for (const BlockProduct& product : whole_.empty() ? products_ : whole_) order.push_back(&product);
   if (blocks_.joined || (frame_.landing < 0 && !mail_.grouped())) return order;
-  std::ranges::stable_sort(order, {}, [&](const Product* product) {
+  std::ranges::stable_sort(order, {}, [&](const BlockProduct* product) {
     const auto position = [&](bool of_a) -> std::int64_t {
       const std::size_t number = piece_number(of_a, *product);
       if (mail_.grouped()) return mail_.arrival(t, of_a, number);
@@ -187,9 +188,9 @@ void Walk::turn(std::size_t t) {
   std::vector<int> arrived;
   gather_panel(t, true, of_a, arrived);
   gather_panel(t, false, of_b, arrived);
-  const std::vector<const Product*> products = order_of(t);
+  const std::vector<const BlockProduct*> products = order_of(t);
   for (std::size_t i = 0; i < products.size(); ++i) {
-    const Product& product = *products[i];
+    const BlockProduct& product = *products[i];
     Multiply work;
     std::vector<int> after = std::exchange(arrived, {});
     work.a = part_of(t, true, product, of_a, after);
@@ -210,11 +211,11 @@ void Walk::turn(std::size_t t) {
     announce(product.holder);
   }
   if (!last || !blocks_.joined) return;
-  for (const Product& product : products_) announce(product.holder);
+  for (const BlockProduct& product : products_) announce(product.holder);
 }
 
 // The products lie one behind the other, and so do the rows of A or the columns of B, which have one owner.
-bool Walk::join(const Multiply& next, const Product& before, const Product& product) {
+bool Walk::join(const Multiply& next, const BlockProduct& before, const BlockProduct& product) {
   auto& work = std::get<Multiply>(builder_.plan().works.back());
   const bool by_rows = before.row != product.row;
   Part& moving = by_rows ? work.a : work.b;
@@ -234,14 +235,14 @@ bool Walk::join(const Multiply& next, const Product& before, const Product& prod
   return true;
 }
 
-Beta Walk::beta_of(const Product& product, std::size_t t) const {
+Beta Walk::beta_of(const BlockProduct& product, std::size_t t) const {
   if (t > 0) return Beta::one;
   if (!product.in_place()) return Beta::zero;
   if (sums_.irregular) return Beta::one;
   return c_in_product_ ? Beta::given : Beta::zero;
 }
 
-Part Walk::target(const Product& product) const {
+Part Walk::target(const BlockProduct& product) const {
   if (product.in_place()) return {product.region, builder_.own(sums_buffer_)};
   return {product.region, {frame_.products, rank_, product.offset, frame_.product_order()}};
 }

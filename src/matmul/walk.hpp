@@ -37,18 +37,18 @@ class Walk {
   bool joins_panel() const;
   bool rounds_in_product() const;
   void turn(std::size_t t);
-  std::size_t piece_number(bool of_a, const Product& product) const;
-  std::vector<const Product*> order_of(std::size_t t) const;
+  std::size_t piece_number(bool of_a, const BlockProduct& product) const;
+  std::vector<const BlockProduct*> order_of(std::size_t t) const;
   Place readable(const Input& input, int owner);
-  Part part_of(std::size_t t, bool of_a, const Product& product, const std::vector<Piece>& pieces,
+  Part part_of(std::size_t t, bool of_a, const BlockProduct& product, const std::vector<Piece>& pieces,
                std::vector<int>& after);
-  Part part_of_panel(std::size_t t, bool of_a, const Product& product) const;
+  Part part_of_panel(std::size_t t, bool of_a, const BlockProduct& product) const;
   void gather_panel(std::size_t t, bool of_a, const std::vector<Piece>& pieces, std::vector<int>& after);
-  Part target(const Product& product) const;
-  Beta beta_of(const Product& product, std::size_t t) const;
+  Part target(const BlockProduct& product) const;
+  Beta beta_of(const BlockProduct& product, std::size_t t) const;
   void multiply(Multiply work, bool complete, std::vector<int> after);
   int turn_of(int holder) const;
-  bool join(const Multiply& next, const Product& before, const Product& product);
+  bool join(const Multiply& next, const BlockProduct& before, const BlockProduct& product);
   void announce(int holder);
   void close();
 
@@ -63,8 +63,8 @@ class Walk {
   int rank_;
   Cutting cutting_;
   Blocks blocks_;
-  std::vector<Product> products_;           // by distance of the holder, this rank's own last
-  std::vector<Product> whole_;              // all of them as one, where one multiply makes them of a panel
+  std::vector<BlockProduct> products_;      // by distance of the holder, this rank's own last
+  std::vector<BlockProduct> whole_;         // all of them as one, where one multiply makes them of a panel
   std::array<std::vector<int>, 2> givers_;  // of the last turn's pieces of A and B
   Sums sums_;
   Mail mail_;

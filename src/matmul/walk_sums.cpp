@@ -19,9 +19,9 @@ bool before(const Region& a, const Region& b) {
 }
 
 // What all ranks make of this rank's part of D.
-std::vector<Arrival> arrivals(const Frame& frame, Cutting& cutting, const std::vector<Product>& own) {
+std::vector<Arrival> arrivals(const Frame& frame, Cutting& cutting, const std::vector<BlockProduct>& own) {
   std::vector<Arrival> result;
-  for (const Product& product : own) {
+  for (const BlockProduct& product : own) {
     if (product.holder == frame.rank()) result.push_back({product.region, {frame.rank(), product.offset}});
   }
   if (!frame.delivers) return result;
@@ -30,7 +30,7 @@ std::vector<Arrival> arrivals(const Frame& frame, Cutting& cutting, const std::v
     const int peer = (frame.rank() + step) % frame.problem.ranks();
     const Tile& tile = frame.tile(peer);
     if (tile.empty() || common_size(region_of_d(tile), held) == 0) continue;
-    for (Product& product : products_of(frame, cutting.blocks(peer), peer)) {
+    for (BlockProduct& product : products_of(frame, cutting.blocks(peer), peer)) {
       if (product.holder != frame.rank()) continue;
       result.push_back({std::move(product.region), {peer, product.offset}});
     }
@@ -40,7 +40,7 @@ std::vector<Arrival> arrivals(const Frame& frame, Cutting& cutting, const std::v
 
 }  // namespace
 
-Sums sums_of(const Frame& frame, Cutting& cutting, const std::vector<Product>& own) {
+Sums sums_of(const Frame& frame, Cutting& cutting, const std::vector<BlockProduct>& own) {
   std::vector<Arrival> all = arrivals(frame, cutting, own);
   // Stable: among equal regions by distance, this rank's own first.
   std::stable_sort(all.begin(), all.end(),

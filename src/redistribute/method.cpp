@@ -6,7 +6,6 @@
 #include <unordered_set>
 
 #include "base/check.hpp"
-#include "base/option_names.hpp"
 #include "base/round.hpp"
 #include "plan/message_window.hpp"
 #include "plan/moves.hpp"

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "base/check.hpp"
-#include "base/option_names.hpp"
 #include "base/option_text.hpp"
 
 namespace partita::redistribution {

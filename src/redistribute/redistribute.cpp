@@ -50,7 +50,9 @@ Array redistribute_to_new(const Array& source, const Target& target, const std::
                           const RedistributeOptions& options, SourcePlace where) {
   const std::shared_ptr<ContextState>& context = source.context_state();
   context->require_usable("redistribute");
-  const ArrayOptions made{options.residency, options.order, options.space.value_or(source.local().space)};
+  const ArrayOptions made{.residency = options.residency,
+                          .order = options.order,
+                          .space = options.space.value_or(source.local().space)};
   if (options.stream) execution::check_streams("redistribute", "the destination", *made.space);
   const auto destination = [&] {
     check<UnsupportedError>(

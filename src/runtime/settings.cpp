@@ -62,26 +62,18 @@ bool read_machine(std::string_view text, ContextOptions& options) {
   return true;
 }
 
-// The words of each enumeration, in its order.
-constexpr std::array<std::string_view, 6> levels{"trace", "debug", "info", "warn", "error", "off"};
-constexpr std::array<std::string_view, 3> readings{"automatic", "off", "allow"};
-constexpr std::array<std::string_view, 3> heaps{"automatic", "driver", "nvshmem"};
-constexpr std::array<std::string_view, 3> collectives{"automatic", "own", "library"};
-constexpr std::array<std::string_view, 3> messages{"automatic", "staged", "direct"};
-constexpr std::array<std::string_view, 3> copies{"automatic", "engine", "kernel"};
+template <auto member>
+using OptionOf = std::remove_reference_t<decltype(std::declval<ContextOptions&>().*member)>;
 
-template <auto member, const auto& words>
+template <auto member>
 bool read_word(std::string_view text, ContextOptions& options) {
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    if (words[i] != text) continue;
-    options.*member = static_cast<std::remove_reference_t<decltype(options.*member)>>(i);
-    return true;
-  }
-  return false;
+  const int place = detail::find_word(text, words_of<OptionOf<member>>());
+  if (place >= 0) options.*member = static_cast<OptionOf<member>>(place);
+  return place >= 0;
 }
-template <auto member, const auto& words>
+template <auto member>
 std::string show_word(const ContextOptions& options) {
-  return std::string(words.at(static_cast<std::size_t>(options.*member)));
+  return std::string(name(options.*member));
 }
 
 using O = ContextOptions;
@@ -91,10 +83,10 @@ constexpr Setting number(const char* variable, std::string_view option, std::str
                          std::string_view purpose, bool alike) {
   return {variable, option, values, purpose, alike, read_number<member, least, most>, show_number<member>};
 }
-template <auto member, const auto& words>
+template <auto member>
 constexpr Setting word(const char* variable, std::string_view option, std::string_view values,
                        std::string_view purpose, bool alike) {
-  return {variable, option, values, purpose, alike, read_word<member, words>, show_word<member, words>};
+  return {variable, option, values, purpose, alike, read_word<member>, show_word<member>};
 }
 
 constexpr std::array table{
@@ -110,8 +102,8 @@ constexpr std::array table{
     Setting{"PARTITA_MACHINE", "machine", "it must be a shipped name or the path of a description",
             "the machine whose parameters determine the choice of algorithms", false, read_machine,
             runtime::machine_of},
-    word<&O::log, levels>("PARTITA_LOG", "log", "known: trace, debug, info, warn, error, off",
-                          "minimum level of log messages on stderr", false),
+    word<&O::log>("PARTITA_LOG", "log", "known: trace, debug, info, warn, error, off",
+                  "minimum level of log messages on stderr", false),
     number<&O::memory_limit, 0>("PARTITA_MEMORY_LIMIT", "memory_limit",
                                 "it must be a whole number of bytes, 0 or more",
                                 "maximum size of a rank's symmetric heap in bytes; 0: unlimited", false),
@@ -125,29 +117,29 @@ constexpr std::array table{
                                     "total scratch of these plans in bytes; 0: eight times the largest "
                                     "plan, at least 256 MiB",
                                     true),
-    word<&O::cross_memory, readings>("PARTITA_CROSS_MEMORY", "cross_memory", "known: automatic, off, allow",
-                                     "whether ranks of a node read each other's ordinary memory through the "
-                                     "kernel; automatic: if it permits that; allow: also asks Yama to permit "
-                                     "it to all processes of the user",
-                                     true),
-    word<&O::device_heap, heaps>("PARTITA_DEVICE_HEAP", "device_heap", "known: automatic, driver, nvshmem",
-                                 "memory of the device heap; automatic: the driver's memory, or "
-                                 "NVSHMEM's if peers cannot map that",
+    word<&O::cross_memory>("PARTITA_CROSS_MEMORY", "cross_memory", "known: automatic, off, allow",
+                           "whether ranks of a node read each other's ordinary memory through the "
+                           "kernel; automatic: if it permits that; allow: also asks Yama to permit "
+                           "it to all processes of the user",
+                           true),
+    word<&O::device_heap>("PARTITA_DEVICE_HEAP", "device_heap", "known: automatic, driver, nvshmem",
+                          "memory of the device heap; automatic: the driver's memory, or "
+                          "NVSHMEM's if peers cannot map that",
+                          true),
+    word<&O::device_collectives>("PARTITA_DEVICE_COLLECTIVES", "device_collectives",
+                                 "known: automatic, own, library",
+                                 "implementation of collectives on devices: Partita's own or NCCL; "
+                                 "automatic: whichever is faster",
                                  true),
-    word<&O::device_collectives, collectives>(
-        "PARTITA_DEVICE_COLLECTIVES", "device_collectives", "known: automatic, own, library",
-        "implementation of collectives on devices: Partita's own or NCCL; "
-        "automatic: whichever is faster",
-        true),
-    word<&O::device_messages, messages>(
-        "PARTITA_DEVICE_MESSAGES", "device_messages", "known: automatic, staged, direct",
-        "how messages of device memory are passed to the transport: staged in "
-        "pinned host memory, or directly; automatic: between nodes by NCCL if "
-        "available, without the transport; otherwise directly if the transport "
-        "reports support",
-        true),
-    word<&O::copy_way, copies>("PARTITA_COPY_WAY", "copy_way", "known: automatic, engine, kernel",
-                               "how devices copy: by the copy engine wherever possible, or by kernels", true),
+    word<&O::device_messages>("PARTITA_DEVICE_MESSAGES", "device_messages",
+                              "known: automatic, staged, direct",
+                              "how messages of device memory are passed to the transport: staged in "
+                              "pinned host memory, or directly; automatic: between nodes by NCCL if "
+                              "available, without the transport; otherwise directly if the transport "
+                              "reports support",
+                              true),
+    word<&O::copy_way>("PARTITA_COPY_WAY", "copy_way", "known: automatic, engine, kernel",
+                       "how devices copy: by the copy engine wherever possible, or by kernels", true),
     number<&O::device_lanes, 0, 7>("PARTITA_DEVICE_LANES", "device_lanes",
                                    "it must be a whole number from 0 to 7",
                                    "number of streams that large plans may use in addition to the "

@@ -108,7 +108,7 @@ void capture_and_start(Context& context, cudaStreamCaptureMode mode, int rounds)
   Redistribute back(context, columns.operand(), rows.operand(), pushed());
   Numbers dense(context, 1), sum(context, 1), strided(context, 3), strided_sum(context, 3);
   Captured mine(context);
-  all_reduce(context, dense.view(), sum.view(), {}, mine.stream());
+  all_reduce(context, dense.view(), sum.view(), {.stream = mine.stream()});
   there.execute(rows, columns, mine.stream());
   back.execute(columns, rows, mine.stream());
   context.synchronize();
@@ -123,8 +123,8 @@ void capture_and_start(Context& context, cudaStreamCaptureMode mode, int rounds)
       EXPECT_EQ(cudaMemsetAsync(rows.local().data, 0, local_bytes, native), cudaSuccess);
     }
     back.execute(columns, rows, mine.stream());
-    all_reduce(context, dense.view(), sum.view(), {}, mine.stream());
-    all_reduce(context, strided.view(), strided_sum.view(), {}, mine.stream());
+    all_reduce(context, dense.view(), sum.view(), {.stream = mine.stream()});
+    all_reduce(context, strided.view(), strided_sum.view(), {.stream = mine.stream()});
     broadcast(context, strided.view(), 0, mine.stream());
   });
   for (int round = 0; round < rounds; ++round) {
@@ -209,7 +209,8 @@ TEST(CudaCapture, TheContextsOwnStreamMayBeCaptured) {
     all_reduce(context, source.view(), sum.view());
     ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
     all_reduce(context, source.view(), sum.view());
-    EXPECT_THROW(all_reduce(context, source.view(), sum.view(), {Reduction::max}), UnsupportedError);
+    EXPECT_THROW(all_reduce(context, source.view(), sum.view(), {.reduction = Reduction::max}),
+                 UnsupportedError);
     EXPECT_THROW(context.synchronize(), UnsupportedError);
     std::this_thread::sleep_for(1200ms);  // twice as long as it naps
     ASSERT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
@@ -241,14 +242,14 @@ TEST(CudaCapture, WhatAGraphUsesStaysAsLongAsIt) {
     Numbers source(context, 3), sum(context, 3);
     Captured mine(context);
     mine.capture(cudaStreamCaptureModeGlobal,
-                 [&] { all_reduce(context, source.view(), sum.view(), {}, mine.stream()); });
+                 [&] { all_reduce(context, source.view(), sum.view(), {.stream = mine.stream()}); });
     EXPECT_EQ(state.plans.pinned(), 1U);
     std::vector<std::unique_ptr<Numbers>> others;
     for (const Reduction reduction :
          {Reduction::min, Reduction::max, Reduction::product, Reduction::bit_or}) {
       others.push_back(std::make_unique<Numbers>(context, 3));
       others.back()->set(1);
-      all_reduce(context, others.back()->view(), others.back()->view(), {reduction});
+      all_reduce(context, others.back()->view(), others.back()->view(), {.reduction = reduction});
     }
     context.synchronize();
     EXPECT_EQ(state.plans.pinned(), 1U);

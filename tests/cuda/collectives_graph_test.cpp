@@ -37,7 +37,7 @@ struct Chain {
   void execute(Stream stream) const {
     const std::int64_t all = count * context.size();
     all_gather(context, view(part, count), view(whole, all), stream);
-    all_reduce(context, view(whole, all), view(sum, all), {}, stream);
+    all_reduce(context, view(whole, all), view(sum, all), {.stream = stream});
     barrier(context, stream);
   }
 };

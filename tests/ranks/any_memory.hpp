@@ -57,8 +57,9 @@ inline Wrapped make_array(const Context& context, const Layout& layout, Dtype dt
   const bool columns = memory == 2 || memory == 4;
   return {{},
           empty(context, layout, dtype,
-                {heap ? Residency::heap : Residency::ordinary,
-                 columns ? Order::column_major : Order::row_major, space})};
+                {.residency = heap ? Residency::heap : Residency::ordinary,
+                 .order = columns ? Order::column_major : Order::row_major,
+                 .space = space})};
 }
 
 }  // namespace partita::testing

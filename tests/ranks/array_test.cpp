@@ -37,7 +37,8 @@ RANK_TEST(Array, AnInvalidOneSaysSo) {
 
 RANK_TEST(Array, ZerosAndFill) {
   for (const Residency residency : {Residency::heap, Residency::ordinary}) {
-    Array array = zeros(context, {9, 4, 3}, Slab(1), Dtype::i16, {residency, Order::column_major});
+    Array array = zeros(context, {9, 4, 3}, Slab(1), Dtype::i16,
+                        {.residency = residency, .order = Order::column_major});
     each_element(array, [](std::int64_t, auto& element) {
       EXPECT_TRUE(same_value(element, make_value<std::decay_t<decltype(element)>>(0)));
     });
@@ -101,7 +102,8 @@ RANK_TEST(Array, CompareCountsReplicasOnce) {
 
 RANK_TEST(Array, CopyBetweenOrders) {
   Array rows = empty(context, {8, 9}, Slab(0), Dtype::c128);
-  Array columns = empty(context, {8, 9}, Slab(0), Dtype::c128, {Residency::ordinary, Order::column_major});
+  Array columns = empty(context, {8, 9}, Slab(0), Dtype::c128,
+                        {.residency = Residency::ordinary, .order = Order::column_major});
   write_known(rows);
   copy(rows, columns);
   EXPECT_EQ(count_wrong(columns, rows.layout()), 0);
@@ -214,17 +216,19 @@ RANK_TEST(Array, HostMemoryHasNoStreams) {
   EXPECT_THROW(copy(array.local(), other, stream), UnsupportedError);
   EXPECT_THROW((void)at<double>(array, {0, 0}, stream), UnsupportedError);
   EXPECT_THROW(set_at(array, {0, 0}, 1.0, stream), UnsupportedError);
-  EXPECT_THROW((void)astype(array, Dtype::f32, on_host, stream), UnsupportedError);
+  EXPECT_THROW((void)astype(array, Dtype::f32, {.stream = stream, .space = MemorySpace::host}),
+               UnsupportedError);
   EXPECT_THROW((void)compare(array, other, stream), UnsupportedError);
-  EXPECT_THROW((void)gather(array, 0, {}, stream), UnsupportedError);
+  EXPECT_THROW((void)gather(array, 0, {.stream = stream}), UnsupportedError);
   if (context.device().kind == Device::Kind::cpu) {
-    EXPECT_THROW((void)scatter(context, array.local(), {4, 3}, Slab(0), 0, {}, stream), UnsupportedError);
+    EXPECT_THROW((void)scatter(context, array.local(), {4, 3}, Slab(0), 0, {.stream = stream}),
+                 UnsupportedError);
   }
   // None is given.
   fill(array, value, Stream());
   copy(array, other, Stream());
   EXPECT_TRUE(compare(array, other, Stream()).equal);
-  EXPECT_EQ(gather(array, 0, {}, Stream()).local_size(), context.rank() == 0 ? 12 : 0);
+  EXPECT_EQ(gather(array, 0, {.stream = Stream()}).local_size(), context.rank() == 0 ? 12 : 0);
 }
 
 RANK_TEST(Array, WrapWithAWrongShapeOnOneRankFailsOnAll) {
@@ -311,7 +315,7 @@ RANK_TEST(Array, FillsWithWhatAPointerPointsTo) {
 
 RANK_TEST(Array, IntegersOfOneSizeAreOneDtype) {
   Array array = empty(context, {5}, Replicated(), Dtype::i64,
-                      {Residency::ordinary, Order::row_major, MemorySpace::host});
+                      {.residency = Residency::ordinary, .space = MemorySpace::host});
   fill(array, 7L);
   EXPECT_EQ(array.data<long>()[4], 7);
   fill(array, 8LL);

@@ -77,17 +77,14 @@ RANK_TEST(Astype, OfAnyMemoryIntoAnyMemory) {
     write_known(source.array);
     for (const Residency residency : {Residency::heap, Residency::ordinary}) {
       for (const Order order : {Order::row_major, Order::column_major}) {
-        const Array result = astype(source.array, Dtype::f32, {residency, order});
+        const Array result = astype(source.array, Dtype::f32, {.residency = residency, .order = order});
         EXPECT_EQ(result.operand().residency, residency);
         EXPECT_EQ(result.operand().axis_order, Operand::of(layout, Dtype::f32, order).axis_order);
         EXPECT_EQ(count_wrong(result, layout), 0) << memory;
       }
     }
     EXPECT_EQ(count_wrong(astype(source.array, Dtype::i32), layout), 0);
-    EXPECT_EQ(
-        count_wrong(astype(source.array, Dtype::f64, {Residency::heap, Order::row_major, MemorySpace::host}),
-                    layout),
-        0);
+    EXPECT_EQ(count_wrong(astype(source.array, Dtype::f64, {.space = MemorySpace::host}), layout), 0);
   }
 }
 

@@ -58,7 +58,7 @@ TEST(Captured, MessagesOfALibraryAreSentAsOftenAsTheGraphIsStarted) {
         Block destination(context, Dtype::i64, {33}, Memory::device_strided);
         begin_fake_capture(mine.stream());
         plan.execute(rows, columns, mine.stream());
-        all_reduce(context, source.view(), destination.view(), {}, mine.stream());
+        all_reduce(context, source.view(), destination.view(), {.stream = mine.stream()});
         const std::shared_ptr<FakeGraph> graph = end_fake_capture(mine.stream());
         Array expected = zeros(context, {37, 29}, Slab(1), Dtype::i64);
         for (int round = 0; round < 20; ++round) {
@@ -91,7 +91,7 @@ TEST(Captured, WorkIsDoneAsOftenAsTheGraphIsStarted) {
     begin_fake_capture(mine.stream());
     first.execute(rows, columns, mine.stream());
     second.execute(columns, blocks, mine.stream());
-    all_reduce(context, source.view(), destination.view(), {}, mine.stream());
+    all_reduce(context, source.view(), destination.view(), {.stream = mine.stream()});
     const std::shared_ptr<FakeGraph> graph = end_fake_capture(mine.stream());
     for (int round = 0; round < 20; ++round) {
       write_constant(rows, round);
@@ -147,8 +147,8 @@ TEST(Captured, WhatAGraphUsesIsNobodyElsesAsLongAsItIsThere) {
         Block total(context, Dtype::i64, {33}, Memory::device_strided);
         Block at_root(context, Dtype::i64, {33}, Memory::device_strided);
         begin_fake_capture(mine.stream());
-        all_reduce(context, source.view(), total.view(), {}, mine.stream());
-        reduce(context, source.view(), at_root.view(), {}, 0, mine.stream());
+        all_reduce(context, source.view(), total.view(), {.stream = mine.stream()});
+        reduce(context, source.view(), at_root.view(), {.stream = mine.stream()}, 0);
         barrier(context, mine.stream());
         std::shared_ptr<FakeGraph> graph = end_fake_capture(mine.stream());
         EXPECT_EQ(state.plans.pinned(), 3U);
@@ -257,7 +257,7 @@ TEST(Captured, WhatIsRefusedLeavesNothingInTheGraph) {
     Array field = zeros(context, {24, 24}, Slab(0), Dtype::c128);
     Array spectrum = zeros(context, {24, 24}, Slab(1), Dtype::c128);
     Redistribute plan(context, a.operand(), b.operand());
-    Matmul product(context, MatmulOperands{a.operand(), b.operand(), {}, c.operand(), {}, {}, {}});
+    Matmul product(context, MatmulOperands{a.operand(), b.operand(), {}, c.operand()});
     product.reset(a, b, nullptr, c);
     FFT transform(context, field.operand(), spectrum.operand());
     const double one = 1;
@@ -377,8 +377,7 @@ class CapturedProducts {
     MatmulOptions options;
     options.op_a = Op::conjugate;
     options.beta = 1;
-    adds_.emplace(context,
-                  MatmulOperands{a_.operand(), b_.operand(), sum_.operand(), sum_.operand(), {}, {}, {}},
+    adds_.emplace(context, MatmulOperands{a_.operand(), b_.operand(), sum_.operand(), sum_.operand()},
                   options, true);
     adds_->reset(a_, b_, &sum_, sum_);
   }

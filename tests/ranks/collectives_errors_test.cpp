@@ -25,8 +25,11 @@ RANK_TEST(CollectiveErrors, OneRankDiffers) {
   expect([&] { broadcast(context, dtype); }, "dtype");
   expect([&] { broadcast(context, five.view(), odd ? 1 : 0); }, "root");
   expect([&] { all_reduce(context, shape, shape); }, "shape");
-  expect([&] { all_reduce(context, five.view(), five.view(), {odd ? Reduction::min : Reduction::sum}); },
-         "reduction");
+  expect(
+      [&] {
+        all_reduce(context, five.view(), five.view(), {.reduction = odd ? Reduction::min : Reduction::sum});
+      },
+      "reduction");
   expect([&] { scan(context, five.view(), five.view(), {}, odd ? Scan::exclusive : Scan::inclusive); },
          "kind");
   const std::int64_t mine = odd ? 2 : 1;
@@ -97,9 +100,12 @@ RANK_TEST(CollectiveErrors, BadArguments) {
   refused([&] { reduce(context, five.view(), five.view(), {}, -1); }, "root");
   refused([&] { all_reduce(context, five.view(), six.view()); }, "5 is expected");
   refused([&] { all_reduce(context, five.view(), doubles.view()); }, "f32 and f64");
-  refused([&] { all_reduce(context, complex.view(), complex.view(), {Reduction::min}); }, "not defined");
-  refused([&] { all_reduce(context, five.view(), five.view(), {Reduction::bit_xor}); }, "not defined");
-  refused([&] { scan(context, five.view(), five.view(), {Reduction::logical_or}); }, "not defined");
+  refused([&] { all_reduce(context, complex.view(), complex.view(), {.reduction = Reduction::min}); },
+          "not defined");
+  refused([&] { all_reduce(context, five.view(), five.view(), {.reduction = Reduction::bit_xor}); },
+          "not defined");
+  refused([&] { scan(context, five.view(), five.view(), {.reduction = Reduction::logical_or}); },
+          "not defined");
   View nothing = five.view();
   nothing.data = nullptr;
   refused([&] { all_reduce(context, nothing, five.view()); }, "null pointer");
@@ -143,7 +149,7 @@ TEST(CollectiveErrors, ABadViewOfOneRankInAKnownCall) {
   on_ranks(
       [](Context& context) {
         const Array array = zeros(context, {4 * context.size(), 3}, Slab(0), Dtype::f64);
-        Halo halo(context, array.operand(), {{1, 1}, {}, {true, true}});
+        Halo halo(context, array.operand(), {.lower = {1, 1}, .periodic = {true, true}});
         Block extended(context, Dtype::f64, halo.extended_shape()), wrong(context, Dtype::f64, {1, 1});
         halo.execute(array, extended.view());
         const bool last = context.rank() + 1 == context.size();
@@ -168,7 +174,7 @@ TEST(CollectiveErrors, ABadViewWhereOneRankHasNone) {
   on_ranks(
       [](Context& context) {
         const Array array = zeros(context, {context.size() - 1, 3}, Slab(0), Dtype::f64);
-        Halo halo(context, array.operand(), {{1, 1}, {}, {}});
+        Halo halo(context, array.operand(), {.lower = {1, 1}});
         Block wrong(context, Dtype::f64, {1, 1});
         const bool last = context.rank() + 1 == context.size();
         const std::string text = caught<DisagreementError>([&] {
@@ -202,7 +208,8 @@ RANK_TEST(CollectiveErrors, DeviceMemoryNeedsADeviceAndStreamsNeedDeviceMemory) 
     caught<UnsupportedError>([&] { send(context, there, 0); });
   }
   int queue = 0;
-  caught<UnsupportedError>([&] { all_reduce(context, five.view(), five.view(), {}, Stream{&queue}); });
+  caught<UnsupportedError>(
+      [&] { all_reduce(context, five.view(), five.view(), {.stream = Stream{&queue}}); });
   caught<UnsupportedError>([&] { all_reduce(context, there, five.view()); });
   EXPECT_FALSE(context.failed());
 }

@@ -75,7 +75,7 @@ void check_all_reduce(Context& context, const Reducing& how) {
 RANK_TEST(Collectives, AllReduce) {
   for (const Dtype dtype : summed_dtypes()) {
     for (const Reduction reduction : reductions_of(dtype)) {
-      check_all_reduce(context, {dtype, {7, 3}, usual_memory(context), {reduction}});
+      check_all_reduce(context, {dtype, {7, 3}, usual_memory(context), {.reduction = reduction}});
     }
     check_all_reduce(context, {dtype, {7, 3}, strided_memory(context), {}, true});
   }
@@ -84,7 +84,9 @@ RANK_TEST(Collectives, AllReduce) {
   for (const Shape& shape : {large, very_large}) {
     for (const Memory memory : every_memory(context)) {
       for (const bool in_place : {false, true}) {
-        check_all_reduce(context, {Dtype::f64, shape, memory, {Reduction::sum, true}, in_place});
+        check_all_reduce(
+            context,
+            {Dtype::f64, shape, memory, {.reduction = Reduction::sum, .deterministic = true}, in_place});
       }
     }
   }
@@ -108,7 +110,7 @@ RANK_TEST(Collectives, Reduce) {
   for (int root = 0; root < context.size(); ++root) {
     for (const Dtype dtype : all_dtypes()) {
       for (const Reduction reduction : reductions_of(dtype)) {
-        check_reduce(context, {dtype, {5}, usual_memory(context), {reduction}}, root);
+        check_reduce(context, {dtype, {5}, usual_memory(context), {.reduction = reduction}}, root);
       }
     }
     for (const Shape& shape : shapes())
@@ -292,9 +294,9 @@ void check_reduce_scatter(Context& context, const Parts& how, Reduction reductio
   Block own(context, how.dtype, how.part(context), how.memory);
   source.set(of_rank(how.dtype, context.rank()));
   if (how.uneven == 0) {
-    reduce_scatter(context, source.view(), own.view(), {reduction});
+    reduce_scatter(context, source.view(), own.view(), {.reduction = reduction});
   } else {
-    reduce_scatter_v(context, source.view(), own.view(), counts, {reduction});
+    reduce_scatter_v(context, source.view(), own.view(), counts, {.reduction = reduction});
   }
   const auto expected = [&](Index index) {
     index[0] += how.first(context);
@@ -365,7 +367,7 @@ RANK_TEST(Collectives, Scan) {
   for (const Scan kind : {Scan::inclusive, Scan::exclusive}) {
     for (const Dtype dtype : summed_dtypes()) {
       for (const Reduction reduction : reductions_of(dtype)) {
-        check_scan(context, {dtype, {7}, usual_memory(context), {reduction}}, kind);
+        check_scan(context, {dtype, {7}, usual_memory(context), {.reduction = reduction}}, kind);
       }
       check_scan(context, {dtype, {5, 3}, strided_memory(context), {}, true}, kind);
     }

@@ -30,7 +30,7 @@ RANK_TEST(Create, FullOfOneValue) {
   expect_numbers<float>(full(context, {5, 7}, blocks, 2.5F), [](std::int64_t) { return 2.5F; });
   expect_numbers<std::complex<double>>(full(context, {5, 7}, blocks, std::complex<double>(1, -2)),
                                        [](std::int64_t) { return std::complex<double>(1, -2); });
-  const Array flags = full(context, {5}, Replicated(), true, {Residency::ordinary});
+  const Array flags = full(context, {5}, Replicated(), true, {.residency = Residency::ordinary});
   EXPECT_EQ(flags.dtype(), Dtype::boolean);
   EXPECT_EQ(flags.operand().residency, Residency::ordinary);
   if (context.size() == 1) return;

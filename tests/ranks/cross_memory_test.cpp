@@ -41,7 +41,7 @@ struct PulledArrays {
   static Array made(const Context& context, const Distribution& distribution) {
     const Shape shape{2 * context.size() + 1, context.size() * std::int64_t{10001}};
     return empty(context, shape, distribution, Dtype::f32,
-                 {Residency::ordinary, Order::row_major, MemorySpace::host});
+                 {.residency = Residency::ordinary, .space = MemorySpace::host});
   }
 };
 

@@ -30,7 +30,7 @@ class There {
   There(Context& context, Residency residency, Dtype dtype = Dtype::c128,
         FftExchange exchange = FftExchange::automatic)
       : dtype_(dtype), shape_(exchange == FftExchange::stores ? shape_that_is_stored : shape_of_field) {
-    const ArrayOptions options{residency, Order::row_major};
+    const ArrayOptions options{.residency = residency};
     FftOptions how;
     how.exchange = exchange;
     how.kind = is_complex(dtype) ? FftKind::c2c : FftKind::r2c;

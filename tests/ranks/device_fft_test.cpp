@@ -46,8 +46,7 @@ DEVICE_FFT_TEST(ResultsLieWhereTheInputDoes) {
   EXPECT_EQ(there.local().space, MemorySpace::device);
   EXPECT_LT(relative_error(there, transformed(random_whole(context, {8, 9, 10}, Dtype::c128, 9), {})),
             tolerance(Dtype::c128, {8, 9, 10}));
-  const Array on_host = random_array(context, {8, 9, 10}, Slab(0), Dtype::c128,
-                                     {Residency::heap, Order::row_major, MemorySpace::host});
+  const Array on_host = random_array(context, {8, 9, 10}, Slab(0), Dtype::c128, {.space = MemorySpace::host});
   EXPECT_EQ(fft(on_host).local().space, MemorySpace::host);
 }
 
@@ -85,9 +84,8 @@ DEVICE_FFT_TEST(WhatIsRealInAHalfSpectrumCountsAsReal) {
         const Shape shape{4, length / 2 + 1};
         const Array spectrum = random_array(context, shape, Slab(0), dtype);
         FftOptions options{.axes = axes, .last_length = length};
-        const Array expected = irfft(random_array(context, shape, Slab(0), dtype,
-                                                  {Residency::heap, Order::row_major, MemorySpace::host}),
-                                     options);
+        const Array expected =
+            irfft(random_array(context, shape, Slab(0), dtype, {.space = MemorySpace::host}), options);
         for (const bool overwrite : {false, true}) {
           options.overwrite_input = overwrite;
           const Array result = irfft(spectrum, options);
@@ -106,7 +104,9 @@ DEVICE_FFT_TEST(WhatLiesOnTheHostCrosses) {
   for (const bool from_host : {true, false}) {
     for (const Residency residency : {Residency::heap, Residency::ordinary}) {
       const auto made = [&](bool host) {
-        return ArrayOptions{residency, Order::column_major, host ? MemorySpace::host : MemorySpace::device};
+        return ArrayOptions{.residency = residency,
+                            .order = Order::column_major,
+                            .space = host ? MemorySpace::host : MemorySpace::device};
       };
       const Array input = random_array(context, shape, Slab(0), Dtype::c64, made(from_host));
       Array output = random_array(context, shape, Slab(1), Dtype::c64, made(!from_host));
@@ -315,8 +315,8 @@ DEVICE_FFT_TEST(WorkspaceOfTheCaller) {
   EXPECT_GT(own, 0);
   const std::int64_t bytes = std::ranges::max(runtime::exchange_values(*context.state(), "workspace", own));
   const Array workspace = empty(context, {bytes * context.size()}, Slab(0), Dtype::u8);
-  const Array on_host = empty(context, {bytes * context.size()}, Slab(0), Dtype::u8,
-                              {Residency::heap, Order::row_major, MemorySpace::host});
+  const Array on_host =
+      empty(context, {bytes * context.size()}, Slab(0), Dtype::u8, {.space = MemorySpace::host});
   (void)same_error<ArgumentError>(context, [&] { plan.set_workspace(on_host); });
   plan.set_workspace(workspace);
   EXPECT_EQ(plan.workspace_size(), own);

@@ -17,7 +17,7 @@ void expect_ends_with_sums(Context& context, const Distribution& of_a) {
   for (const Dtype dtype : {Dtype::bf16, Dtype::f32}) {
     for (const Order order : {Order::row_major, Order::column_major}) {
       for (const Epilogue epilogue : {Epilogue::relu, Epilogue::gelu, Epilogue::relu_bias, Epilogue::bias}) {
-        const ArrayOptions how{Residency::heap, order};
+        const ArrayOptions how{.order = order};
         const Array a = random_array(context, {m, 40}, of_a, 1, how, dtype);
         const Array b = random_array(context, {40, 48 * context.size()}, Slab(1), 2, how, dtype);
         const Array bias = random_array(context, {m}, Replicated(), 3, {}, dtype);
@@ -67,7 +67,7 @@ struct Beside {
          std::uint64_t seed)
       : bias(random_array(context, {d.shape()[d.shape().size() - 2]}, Replicated(), seed, {}, dtype)),
         auxiliary(random_array(context, d.shape(), d.layout().distribution(), seed + 1,
-                               {Residency::heap, of_auxiliary}, dtype)),
+                               {.order = of_auxiliary}, dtype)),
         gradient(random_array(context, bias.shape(), Replicated(), seed + 2, {}, dtype)),
         c(random_array(context, d.shape(), d.layout().distribution(), seed + 3, how, dtype)) {}
 
@@ -106,7 +106,7 @@ void expect_ended(Context& context, const EndedCase& one, bool batches, std::int
   const auto shape = [&](std::int64_t r, std::int64_t c) { return batches ? Shape{3, r, c} : Shape{r, c}; };
   const Order order = batches ? Order::row_major : Order::column_major;
   const Order other = batches ? Order::column_major : Order::row_major;
-  const ArrayOptions how{Residency::heap, order};
+  const ArrayOptions how{.order = order};
   const Dtype dtype = Dtype::bf16;
   const Distribution of_d = Slab(batches ? 2 : 1);
   const std::int64_t n = 16 * context.size();
@@ -166,7 +166,7 @@ DEVICE_MATMUL_TEST(AuxiliaryMatricesAndCComeWithTheSums) {
 
 // relu of what has been rounded is what relu of the sums is rounded to, so D is the auxiliary array's.
 DEVICE_MATMUL_TEST(WhatReluLeavesIsWhatItWasMadeOf) {
-  const ArrayOptions how{Residency::heap, Order::row_major};
+  const ArrayOptions how{};
   const Array a = random_array(context, {48, 40}, Slab(0), 1, how, Dtype::bf16);
   const Array b = random_array(context, {40, 32}, Replicated(), 2, how, Dtype::bf16);
   Array d = empty(context, {48, 32}, Slab(0), Dtype::bf16, how);

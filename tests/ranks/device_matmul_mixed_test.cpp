@@ -6,7 +6,7 @@ namespace partita::testing {
 namespace {
 
 ArrayOptions in_memory(bool of_device, Residency residency = Residency::heap) {
-  return {residency, Order::row_major, of_device ? MemorySpace::device : MemorySpace::host};
+  return {.residency = residency, .space = of_device ? MemorySpace::device : MemorySpace::host};
 }
 
 /// Operands that some of which lie on the host, by the bits of `there`.
@@ -77,9 +77,8 @@ DEVICE_MATMUL_TEST(PlansSayWhatCrossesAndReadNothingElse) {
   Mixed mixed(context, 2);
   MatmulOptions options;
   options.beta = 1;
-  Matmul plan(context,
-              {mixed.a.operand(), mixed.b.operand(), mixed.c.operand(), mixed.c.operand(), {}, {}, {}},
-              options, true);
+  Matmul plan(context, {mixed.a.operand(), mixed.b.operand(), mixed.c.operand(), mixed.c.operand()}, options,
+              true);
   EXPECT_TRUE(contains(plan.explain(), "copied from host memory to the device before: A and C"))
       << plan.explain();
   EXPECT_TRUE(contains(plan.explain(), "copied back to host memory after: D")) << plan.explain();

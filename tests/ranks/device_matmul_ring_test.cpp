@@ -60,7 +60,7 @@ struct RingArrays {
   }
 
   static Array cut(Context& context, const RingCase& test, const Shape& shape, const Distribution& how) {
-    return empty(context, shape, how, test.dtype, {test.residency, Order::row_major});
+    return empty(context, shape, how, test.dtype, {.residency = test.residency});
   }
 };
 
@@ -80,9 +80,9 @@ void expect_product(Context& context, const RingCase& test) {
       test.result == Distribution(Replicated()) ? MatmulMethod::all_reduce : MatmulMethod::reduce_scatter;
   const auto given = [&](Array& array) { return std::optional<Operand>(array.operand()); };
   const bool biased = test.epilogue == Epilogue::gelu_bias;
-  MatmulOperands operands{arrays.a.operand(), arrays.b.operand(), {}, arrays.d.operand(), {}, {}, {}};
+  MatmulOperands operands{arrays.a.operand(), arrays.b.operand(), {}, arrays.d.operand()};
   if (test.adds_c) operands.c = given(arrays.c);
-  if (biased) operands.bias = given(arrays.bias);
+  if (biased) operands.epilogue.bias = given(arrays.bias);
   EpilogueArrays beside;
   if (biased) beside.bias = &arrays.bias;
   Matmul plan(context, operands, options);

@@ -24,7 +24,7 @@ constexpr std::int64_t rows_of_a = 19, columns_of_b = 17, depth_of_both = 23;
 /// Small integers: sums are exact in any order.
 Array of_integers(const Context& context, const Shape& shape, const Distribution& how, int kind,
                   Residency residency = Residency::heap) {
-  Array array = empty(context, shape, how, Dtype::f64, {residency, Order::row_major});
+  Array array = empty(context, shape, how, Dtype::f64, {.residency = residency});
   write_known(array, kind);
   return array;
 }
@@ -35,15 +35,15 @@ class Accumulation {
   Accumulation(Context& context, Residency residency)
       : a_(of_integers(context, {rows_of_a, depth_of_both}, Slab(0), 0, residency)),
         b_(of_integers(context, {depth_of_both, columns_of_b}, Slab(1), 0, residency)),
-        c_(zeros(context, {rows_of_a, columns_of_b}, Slab(0), Dtype::f64, {residency, Order::row_major})) {
+        c_(zeros(context, {rows_of_a, columns_of_b}, Slab(0), Dtype::f64, {.residency = residency})) {
     for (int kind = 0; kind < 2; ++kind) {
       kinds_of_a_.push_back(of_integers(context, a_.shape(), Slab(0), kind));
       kinds_of_b_.push_back(of_integers(context, b_.shape(), Slab(1), kind));
     }
     MatmulOptions options;
     options.beta = 1;
-    plan_.emplace(context, MatmulOperands{a_.operand(), b_.operand(), c_.operand(), c_.operand(), {}, {}, {}},
-                  options, true);
+    plan_.emplace(context, MatmulOperands{a_.operand(), b_.operand(), c_.operand(), c_.operand()}, options,
+                  true);
     plan_->reset(a_, b_, &c_, c_);
   }
 
@@ -170,7 +170,7 @@ MATMUL_STREAM_TEST(APlanThatGoesLeavesNoMemoryThatItsStreamStillUses) {
   {
     MatmulOptions options;
     options.method = MatmulMethod::summa_c;
-    Matmul plan(context, {a.operand(), b.operand(), {}, d.operand(), {}, {}, {}}, options);
+    Matmul plan(context, {a.operand(), b.operand(), {}, d.operand()}, options);
     const auto is_private = [](const Buffer& buffer) {
       return buffer.kind == BufferKind::scratch && buffer.bytes > 0;
     };
@@ -196,7 +196,7 @@ MATMUL_STREAM_TEST(OneEventIsPutForAllMemoryOfAPlan) {
   Array d = zeros(context, {9, 24}, Slab(0), Dtype::bf16);
   MatmulOptions options;
   options.method = MatmulMethod::summa_a;  // whose steps all go into one stream
-  Matmul plan(context, {a.operand(), b.operand(), {}, d.operand(), {}, {}, {}}, options);
+  Matmul plan(context, {a.operand(), b.operand(), {}, d.operand()}, options);
   plan.reset(a, b, nullptr, d);
   std::vector<int> put;
   for (int round = 0; round < 5; ++round) {
@@ -210,7 +210,7 @@ MATMUL_STREAM_TEST(OneEventIsPutForAllMemoryOfAPlan) {
 
 MATMUL_STREAM_TEST(HostMemoryHasNoStreams) {
   const auto made = [&](MemorySpace space) {
-    return zeros(context, {8, 8}, Slab(0), Dtype::f64, {Residency::heap, Order::row_major, space});
+    return zeros(context, {8, 8}, Slab(0), Dtype::f64, {.space = space});
   };
   const Array there = made(MemorySpace::device), here = made(MemorySpace::host);
   Array d = made(MemorySpace::host);
@@ -226,7 +226,7 @@ MATMUL_STREAM_TEST(HostMemoryHasNoStreams) {
   refused("B", [&] { (void)matmul(there, here, {.stream = Stream{}}); });
   refused("D", [&] { matmul_into(there, there, nullptr, d, {.stream = Stream{}}); });
   refused("D", [&] { (void)matmul(there, there, on_host); });
-  Matmul plan(context, {there.operand(), here.operand(), {}, d.operand(), {}, {}, {}});
+  Matmul plan(context, {there.operand(), here.operand(), {}, d.operand()});
   plan.reset(there, here, nullptr, d);
   refused("B", [&] { plan.execute(Stream{}); });
 }

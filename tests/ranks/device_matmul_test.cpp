@@ -44,9 +44,9 @@ DEVICE_MATMUL_TEST(BytesAlongKAreMultipliedWhereTheyLie) {
         std::pair(Dtype::i8, Dtype::i32)}) {
     for (const auto& [order, m] : {std::pair(Order::column_major, 48), std::pair(Order::row_major, 48),
                                    std::pair(Order::column_major, 47)}) {
-      const Array a = random_array(context, {m, 64}, Replicated(), 1, {Residency::heap}, dtype);
-      const Array b = random_array(context, {64, n}, Slab(1), 2, {Residency::heap, order}, dtype);
-      Array d = empty(context, {m, n}, Slab(1), result, {Residency::heap});
+      const Array a = random_array(context, {m, 64}, Replicated(), 1, {}, dtype);
+      const Array b = random_array(context, {64, n}, Slab(1), 2, {.order = order}, dtype);
+      Array d = empty(context, {m, n}, Slab(1), result, {});
       const MatmulOperands operands{.a = a.operand(), .b = b.operand(), .d = d.operand()};
       ContextState& state = *context.state();
       const auto executor = execution::Executor::bind(
@@ -66,12 +66,12 @@ DEVICE_MATMUL_TEST(BytesAtOddPlacesOfTheHeapAreMultiplied) {
   constexpr std::int64_t n = 32;
   const SymmetricMemory memory = SymmetricMemory::allocate(context, n * n + 1);
   const Array even = random_array(context, {n, n * context.size()}, Slab(1), 1,
-                                  {Residency::heap, Order::column_major}, Dtype::f8e4m3);
+                                  {.order = Order::column_major}, Dtype::f8e4m3);
   View view = even.local();
   view.data = static_cast<char*>(memory.data()) + 1;
   Array odd = wrap(context, view, even.layout());
   copy(even, odd);
-  const Array a = random_array(context, {n, n}, Replicated(), 2, {Residency::heap}, Dtype::f8e4m3);
+  const Array a = random_array(context, {n, n}, Replicated(), 2, {}, Dtype::f8e4m3);
   const MatmulOptions options{.distribution = Slab(1)};
   EXPECT_EQ(compare(matmul(a, odd, options), matmul(a, even, options)).largest_difference, 0);
 }

@@ -70,14 +70,14 @@ struct Held {
 /// 0: dense rows; 1: dense columns, on no heap; 2: every second element along each row of memory.
 Held make_array(const Context& context, const Layout& layout, Dtype dtype, int kind) {
   if (kind < 2) {
-    const ArrayOptions options{kind == 0 ? Residency::heap : Residency::ordinary,
-                               kind == 0 ? Order::row_major : Order::column_major};
+    const ArrayOptions options{.residency = kind == 0 ? Residency::heap : Residency::ordinary,
+                               .order = kind == 0 ? Order::row_major : Order::column_major};
     return {{}, empty(context, layout, dtype, options)};
   }
   Held held;
   const std::int64_t elements = 2 * layout.largest_local_size() + 1;
   held.memory =
-      empty(context, {elements * context.size()}, Slab(0), dtype, {Residency::ordinary, Order::row_major});
+      empty(context, {elements * context.size()}, Slab(0), dtype, {.residency = Residency::ordinary});
   const Shape extents = layout.local_shape(context.rank());
   Strides strides = dense_strides(extents);
   for (std::int64_t& stride : strides) stride *= 2;

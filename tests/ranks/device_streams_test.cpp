@@ -123,7 +123,8 @@ DEVICE_TEST(MemoryGoesWhileARankThatSharesTheDeviceWaits) {
   Redistribute there(context, source.operand(), destination.operand());
   write_known(source);
   for (int ahead = 0; ahead < context.size(); ++ahead) {
-    std::optional<Array> ordinary = empty(context, {8}, Replicated(), Dtype::f32, {Residency::ordinary});
+    std::optional<Array> ordinary =
+        empty(context, {8}, Replicated(), Dtype::f32, {.residency = Residency::ordinary});
     std::optional<Array> spectrum = empty(context, {8, 4 * context.size()}, Slab(1), Dtype::c64);
     std::optional<FFT> plan(std::in_place, context, spectrum->operand(), spectrum->operand());
     if (context.rank() == ahead) {
@@ -155,7 +156,7 @@ DEVICE_TEST(MemoryStaysInASubgroupWhileAnotherRankWaits) {
   } else {
     const Context some = context.subgroup(inside);
     for (int round = 0; round < 3; ++round) {
-      (void)empty(some, {8}, Replicated(), Dtype::f32, {Residency::ordinary});
+      (void)empty(some, {8}, Replicated(), Dtype::f32, {.residency = Residency::ordinary});
       std::this_thread::sleep_for(std::chrono::milliseconds(20));  // so long the other has time to begin
     }
     there.execute(source, destination, Stream{});
@@ -320,17 +321,17 @@ DEVICE_TEST(SpectralHelpersComeAfterTheStream) {
     EXPECT_NEAR(max<double>(array), value, 1e-12);
   };
   late(3);
-  expect_all(spectral_apply(field, doubled, {}, stream), 6);
+  expect_all(spectral_apply(field, doubled, {.stream = stream}), 6);
   late(4);
-  spectral_apply_into(field, other, doubled, {}, stream);
+  spectral_apply_into(field, other, doubled, {.stream = stream});
   expect_all(other, 8);
   late(5);
-  expect_all(convolve(field, field, {}, stream), 25 * 72);
+  expect_all(convolve(field, field, {.stream = stream}), 25 * 72);
   late(6);
-  convolve_into(field, field, other, {}, stream);
+  convolve_into(field, field, other, {.stream = stream});
   expect_all(other, 36 * 72);
   late(7);
-  multiply_spectrum(spectrum, {12, 6}, -1, doubled, {}, stream);
+  multiply_spectrum(spectrum, {12, 6}, -1, doubled, {.stream = stream});
   EXPECT_EQ(at<std::complex<double>>(spectrum, {11, 5}), 14.0);
   const auto late_wave = [&](double height) {
     late(0);
@@ -342,21 +343,22 @@ DEVICE_TEST(SpectralHelpersComeAfterTheStream) {
         stream);
   };
   late_wave(1);
-  EXPECT_NEAR(max<double>(solve_poisson(field, {}, stream)), 1, 1e-12);
+  EXPECT_NEAR(max<double>(solve_poisson(field, {.stream = stream})), 1, 1e-12);
   late_wave(2);
-  solve_poisson_into(field, other, {}, stream);
+  solve_poisson_into(field, other, {.stream = stream});
   EXPECT_NEAR(max<double>(other), 2, 1e-12);
   late_wave(3);
-  EXPECT_NEAR(max<double>(gradient(field, {}, stream)[0]), 3, 1e-12);
+  EXPECT_NEAR(max<double>(gradient(field, {.stream = stream})[0]), 3, 1e-12);
   late_wave(4);
-  gradient_into(field, results, {}, stream);
+  gradient_into(field, results, {.stream = stream});
   EXPECT_NEAR(max<double>(results[0]), 4, 1e-12);
   late(9);
-  EXPECT_NEAR(
-      std::abs(at<std::complex<double>>(resize_spectrum(spectrum, {12, 6}, {16, 6}, {}, stream), {0, 0})), 12,
-      1e-12);  // as many points more
+  EXPECT_NEAR(std::abs(at<std::complex<double>>(
+                  resize_spectrum(spectrum, {12, 6}, {16, 6}, {.stream = stream}), {0, 0})),
+              12,
+              1e-12);  // as many points more
   late(3);
-  resize_spectrum_into(spectrum, larger, {12, 6}, {16, 6}, {}, stream);
+  resize_spectrum_into(spectrum, larger, {12, 6}, {16, 6}, {.stream = stream});
   EXPECT_NEAR(std::abs(at<std::complex<double>>(larger, {0, 0})), 4, 1e-12);
 }
 
@@ -369,13 +371,13 @@ DEVICE_TEST(SpectralHelpersAreNotWaitedFor) {
   std::vector<Array> results, expected;
   for (int i = 0; i < 4; ++i) results.push_back(empty(context, {12, 6}, Slab(0), Dtype::f64));
   const auto compute = [&] {
-    solve_poisson_into(field, results[0], {}, mine.stream());
-    convolve_into(field, field, results[1], {}, mine.stream());
-    gradient_into(field, std::span(results).subspan(2), {}, mine.stream());
+    solve_poisson_into(field, results[0], {.stream = mine.stream()});
+    convolve_into(field, field, results[1], {.stream = mine.stream()});
+    gradient_into(field, std::span(results).subspan(2), {.stream = mine.stream()});
   };
   compute();  // plans are made, for which the host may wait
   for (Array& result : results) {
-    expected.push_back(astype(result, Dtype::f64, {}, mine.stream()));
+    expected.push_back(astype(result, Dtype::f64, {.stream = mine.stream()}));
     fill(result, -1.0, mine.stream());
   }
   context.synchronize(mine.stream());
@@ -396,13 +398,13 @@ RANK_TEST(SpectralStreams, HostMemoryHasNone) {
   const Stream stream{&queue};
   Array field = zeros(context, {6, 4}, Slab(0), Dtype::f64, {.space = MemorySpace::host});
   Array spectrum = zeros(context, {6, 4}, Slab(0), Dtype::c128, {.space = MemorySpace::host});
-  EXPECT_THROW((void)solve_poisson(field, {}, stream), UnsupportedError);
-  EXPECT_THROW((void)gradient(field, {}, stream), UnsupportedError);
-  EXPECT_THROW((void)convolve(field, field, {}, stream), UnsupportedError);
-  EXPECT_THROW((void)resize_spectrum(spectrum, {6, 4}, {8, 8}, {}, stream), UnsupportedError);
-  EXPECT_THROW((void)solve_poisson(Array(), {}, stream), ArgumentError);
-  EXPECT_EQ(norm(solve_poisson(field, {},
-                               context.device().kind == Device::Kind::cpu ? context.stream() : Stream{})),
+  EXPECT_THROW((void)solve_poisson(field, {.stream = stream}), UnsupportedError);
+  EXPECT_THROW((void)gradient(field, {.stream = stream}), UnsupportedError);
+  EXPECT_THROW((void)convolve(field, field, {.stream = stream}), UnsupportedError);
+  EXPECT_THROW((void)resize_spectrum(spectrum, {6, 4}, {8, 8}, {.stream = stream}), UnsupportedError);
+  EXPECT_THROW((void)solve_poisson(Array(), {.stream = stream}), ArgumentError);
+  EXPECT_EQ(norm(solve_poisson(
+                field, {.stream = context.device().kind == Device::Kind::cpu ? context.stream() : Stream{}})),
             0);
 }
 
@@ -410,11 +412,11 @@ DEVICE_TEST(ConvertsAndCopiesInStreams) {
   Array there = zeros(context, {31, 6}, Slab(0), Dtype::f32);
   const Stream stream = context.stream();
   fill(there, 2.75f, stream);
-  const Array numbers = astype(there, Dtype::i32, {}, stream);
-  const Array same = astype(there, Dtype::f32, {}, stream);
-  const Array here = astype(there, Dtype::f64, {.space = MemorySpace::host}, stream);
+  const Array numbers = astype(there, Dtype::i32, {.stream = stream});
+  const Array same = astype(there, Dtype::f32, {.stream = stream});
+  const Array here = astype(there, Dtype::f64, {.stream = stream, .space = MemorySpace::host});
   fill(there, 3.5f, stream);
-  EXPECT_EQ(sum<std::int64_t>(astype(numbers, Dtype::i64, {}, stream), stream), 2 * 31 * 6);
+  EXPECT_EQ(sum<std::int64_t>(astype(numbers, Dtype::i64, {.stream = stream}), stream), 2 * 31 * 6);
   EXPECT_EQ(max<float>(same, stream), 2.75f);
   EXPECT_EQ(min<double>(here), 2.75);
 
@@ -430,12 +432,12 @@ DEVICE_TEST(GathersAndScattersInStreams) {
   Array there = empty(context, {31, 6}, Slab(0), Dtype::f32);
   fill_random(there, 3);
   const int root = context.size() - 1;
-  const Array whole = gather(there, root, {}, context.stream());
+  const Array whole = gather(there, root, {.stream = context.stream()});
   EXPECT_EQ(whole.local_size(), context.rank() == root ? 186 : 0);
   EXPECT_TRUE(compare(whole, there, context.stream()).equal);
   std::vector<float> memory(31 * 6, 9.0f);
   const View all = View::dense(memory.data(), Dtype::f32, {31, 6});
-  const Array dealt = scatter(context, all, {31, 6}, Slab(1), 0, {}, context.stream());
+  const Array dealt = scatter(context, all, {31, 6}, Slab(1), 0, {.stream = context.stream()});
   fill(there, 9.0f, context.stream());
   EXPECT_TRUE(compare(dealt, there, context.stream()).equal);
 }

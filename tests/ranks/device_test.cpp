@@ -25,13 +25,13 @@ DEVICE_TEST(ArraysLieInItsMemoryUnlessTheySayOtherwise) {
   EXPECT_GE(context.device().index, 0);
   EXPECT_NE(context.stream().handle, nullptr);
   for (const Residency residency : {Residency::heap, Residency::ordinary}) {
-    const Array there = zeros(context, {7, 5}, Slab(0), Dtype::f64, {residency, Order::row_major});
+    const Array there = zeros(context, {7, 5}, Slab(0), Dtype::f64, {.residency = residency});
     EXPECT_EQ(there.local().space, MemorySpace::device);
     EXPECT_EQ(there.operand().space, MemorySpace::device);
     each_element(there, [](std::int64_t, auto& element) {
       EXPECT_TRUE(same_value(element, make_value<std::decay_t<decltype(element)>>(0)));
     });
-    ArrayOptions on_the_host{residency, Order::row_major, MemorySpace::host};
+    ArrayOptions on_the_host{.residency = residency, .space = MemorySpace::host};
     const Array here = zeros(context, {7, 5}, Slab(0), Dtype::f64, on_the_host);
     EXPECT_EQ(here.local().space, MemorySpace::host);
     EXPECT_TRUE(compare(here, there).equal);
@@ -59,8 +59,7 @@ DEVICE_TEST(ASubgroupCostsNoStreamAndNoThreadBeforeItIsUsed) {
 DEVICE_TEST(FillRandomGivesTheNumbersOfTheHost) {
   for (const Dtype dtype : {Dtype::boolean, Dtype::i8, Dtype::bf16, Dtype::f32, Dtype::c128}) {
     Array there = empty(context, {13, 9}, BlockCyclic({1, context.size()}, {2, 2}), dtype);
-    Array here =
-        empty(context, {13, 9}, Slab(0), dtype, {Residency::heap, Order::row_major, MemorySpace::host});
+    Array here = empty(context, {13, 9}, Slab(0), dtype, {.space = MemorySpace::host});
     fill_random(there, 5);
     fill_random(here, 5);
     EXPECT_TRUE(compare(here, there).equal);
@@ -72,15 +71,17 @@ DEVICE_TEST(FillRandomGivesTheNumbersOfTheHost) {
 DEVICE_TEST(FillsAndComparesInSeveralPieces) {
   const Shape shape{5, 1000, 1001};
   for (const Order order : {Order::row_major, Order::column_major}) {
-    Array here = empty(context, shape, Slab(1), Dtype::f64, {Residency::ordinary, order, MemorySpace::host});
-    Array there = empty(context, shape, Slab(1), Dtype::f64, {Residency::ordinary, order});
+    Array here = empty(context, shape, Slab(1), Dtype::f64,
+                       {.residency = Residency::ordinary, .order = order, .space = MemorySpace::host});
+    Array there =
+        empty(context, shape, Slab(1), Dtype::f64, {.residency = Residency::ordinary, .order = order});
     fill_random(here, 7);
     fill_random(there, 7);
     Array back = empty(context, shape, Slab(1), Dtype::f64);
     copy(there, back);
     EXPECT_TRUE(compare(back, there).equal);
-    Array copied =
-        empty(context, shape, Slab(1), Dtype::f64, {Residency::ordinary, order, MemorySpace::host});
+    Array copied = empty(context, shape, Slab(1), Dtype::f64,
+                         {.residency = Residency::ordinary, .order = order, .space = MemorySpace::host});
     copy(there, copied);
     EXPECT_TRUE(compare(copied, here).equal);
     set_at(there, {4, 999, 1000}, 2.0);
@@ -97,8 +98,7 @@ DEVICE_TEST(MatricesByRowsBecomeMatricesByColumns) {
   for (const Dtype dtype : {Dtype::i8, Dtype::bf16, Dtype::f32, Dtype::c64, Dtype::c128}) {
     for (const Shape& shape : {Shape{150, 131}, Shape{70, 3, 90}}) {
       Array rows = empty(context, shape, Slab(0), dtype);
-      Array columns =
-          empty(context, shape, Slab(shape.size() - 1), dtype, {Residency::heap, Order::column_major});
+      Array columns = empty(context, shape, Slab(shape.size() - 1), dtype, {.order = Order::column_major});
       write_known(rows);
       write_constant(columns, 1);
       redistribute(rows, columns, options);
@@ -116,9 +116,11 @@ DEVICE_TEST(FillAndCopyEveryDtypeAndOrder) {
                        Dtype::bf16,    Dtype::f32, Dtype::f64, Dtype::c64, Dtype::c128};
   for (const Dtype dtype : all) {
     Array rows = empty(context, {11, 6, 5}, Slab(1), dtype);
-    Array columns = empty(context, {11, 6, 5}, Slab(1), dtype, {Residency::ordinary, Order::column_major});
-    Array here = empty(context, {11, 6, 5}, Slab(1), dtype,
-                       {Residency::ordinary, Order::column_major, MemorySpace::host});
+    Array columns = empty(context, {11, 6, 5}, Slab(1), dtype,
+                          {.residency = Residency::ordinary, .order = Order::column_major});
+    Array here =
+        empty(context, {11, 6, 5}, Slab(1), dtype,
+              {.residency = Residency::ordinary, .order = Order::column_major, .space = MemorySpace::host});
     write_known(rows);
     copy(rows, columns);
     EXPECT_EQ(count_wrong(columns, columns.layout()), 0);
@@ -133,9 +135,9 @@ DEVICE_TEST(FillAndCopyEveryDtypeAndOrder) {
 DEVICE_TEST(RedistributesBetweenHostAndDevice) {
   for (const Residency residency : {Residency::heap, Residency::ordinary}) {
     Array here =
-        empty(context, {19, 14}, Slab(0), Dtype::f32, {residency, Order::row_major, MemorySpace::host});
+        empty(context, {19, 14}, Slab(0), Dtype::f32, {.residency = residency, .space = MemorySpace::host});
     Array there = empty(context, {19, 14}, BlockCyclic({context.size(), 1}, {3, 2}), Dtype::f32,
-                        {residency, Order::column_major});
+                        {.residency = residency, .order = Order::column_major});
     write_known(here);
     redistribute(here, there);
     EXPECT_EQ(count_wrong(there, here.layout()), 0);
@@ -202,7 +204,7 @@ DEVICE_TEST(LargeRowsToColumns) {
 DEVICE_TEST(WrapAsksTheDriverWhoseMemoryItIs) {
   const Layout layout(Slab(0), {8 * context.size(), 3}, context.size());
   const Array there =
-      empty(context, layout, Dtype::f64, {Residency::ordinary, Order::row_major, MemorySpace::device});
+      empty(context, layout, Dtype::f64, {.residency = Residency::ordinary, .space = MemorySpace::device});
   View view = there.local();
   EXPECT_EQ(wrap(context, view, layout).local().space, MemorySpace::device);
   // On one rank it is wrong; all hear of it.
@@ -290,10 +292,7 @@ DEVICE_TEST(ViewsNameTheirDevice) {
   const Array there = zeros(context, {8 * context.size(), 3}, Slab(0), Dtype::f64);
   EXPECT_EQ(there.local().device, own);
   EXPECT_EQ(there.window({0, 1}, {8 * context.size(), 2}).local().device, own);
-  EXPECT_EQ(zeros(context, {4}, Slab(0), Dtype::f64, {Residency::heap, Order::row_major, MemorySpace::host})
-                .local()
-                .device,
-            -1);
+  EXPECT_EQ(zeros(context, {4}, Slab(0), Dtype::f64, {.space = MemorySpace::host}).local().device, -1);
   const SymmetricMemory memory = SymmetricMemory::allocate(context, 24 * 8);
   EXPECT_EQ(memory.view(Dtype::f64, {24}).device, own);
   // On one rank it is wrong; all hear of it.
@@ -327,13 +326,11 @@ TEST(Device, WrapRefusesHostMemoryThatIsSaidToBeADevices) {
 }
 
 DEVICE_TEST(RefusesMixedOperandsInStreams) {
-  const Array here =
-      zeros(context, {8, 8}, Slab(0), Dtype::f32, {Residency::heap, Order::row_major, MemorySpace::host});
+  const Array here = zeros(context, {8, 8}, Slab(0), Dtype::f32, {.space = MemorySpace::host});
   Array there = zeros(context, {8, 8}, Slab(1), Dtype::f32);
   Redistribute plan(context, here.operand(), there.operand());
   EXPECT_THROW(plan.execute(here, there, Stream{}), UnsupportedError);
-  Array also_here =
-      zeros(context, {8, 8}, Slab(1), Dtype::f32, {Residency::heap, Order::row_major, MemorySpace::host});
+  Array also_here = zeros(context, {8, 8}, Slab(1), Dtype::f32, {.space = MemorySpace::host});
   Redistribute of_host(context, here.operand(), also_here.operand());
   EXPECT_THROW(of_host.execute(here, also_here, Stream{}), UnsupportedError);
   EXPECT_THROW((void)redistribute(here, Slab(1), {.stream = Stream{}}), UnsupportedError);

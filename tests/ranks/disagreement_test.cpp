@@ -57,7 +57,7 @@ Calls operations(Context& context, std::int64_t elements) {
 Calls reductions(Context& context, std::int64_t elements) {
   const auto view = block(context, {elements});
   const auto call = [=, &context](Reduction reduction) {
-    return [=, &context] { all_reduce(context, view->view(), view->view(), {reduction}); };
+    return [=, &context] { all_reduce(context, view->view(), view->view(), {.reduction = reduction}); };
   };
   return {call(Reduction::sum), call(Reduction::max)};
 }
@@ -101,7 +101,7 @@ Calls counts(Context& context) {
 
 Calls halos(Context& context) {
   const auto array = std::make_shared<Array>(zeros(context, {24, 6}, Slab(0), Dtype::f32));
-  const HaloOptions open{{1, 0}, {}, {}}, closed{{1, 0}, {}, {true, false}};
+  const HaloOptions open{.lower = {1, 0}}, closed{.lower = {1, 0}, .periodic = {true, false}};
   const auto extended = block(context, halo_shape(array->layout(), context.rank(), open), Dtype::f32);
   return {[=] { halo_exchange(*array, extended->view(), open); },
           [=] { halo_exchange(*array, extended->view(), closed); }};
@@ -137,7 +137,7 @@ Calls arrays(Context& context) {
 }
 
 Calls arrays_in_ordinary_memory(Context& context) {
-  const ArrayOptions ordinary{Residency::ordinary, Order::row_major, {}};
+  const ArrayOptions ordinary{.residency = Residency::ordinary};
   const auto make = [&](int axis) {
     return std::make_shared<Array>(zeros(context, {24, 24}, Slab(axis), Dtype::f64, ordinary));
   };
@@ -255,7 +255,8 @@ const Mismatch mismatches[] = {
      "broadcast: the ranks disagree on root: 0 on rank 0; 1 on rank"},
     {"RootOfMuch", true, [](Context& c) { return roots_of_broadcast(c, much); }},
     {"RootOfGather", true, roots_of_gather},
-    {"ReductionOfScan", true, [](Context& c) { return scans(c, {Reduction::max}, Scan::inclusive); }},
+    {"ReductionOfScan", true,
+     [](Context& c) { return scans(c, {.reduction = Reduction::max}, Scan::inclusive); }},
     {"KindOfScan", true, [](Context& c) { return scans(c, {}, Scan::exclusive); }},
     {"Counts", true, counts},
     {"Halo", true, halos},
@@ -516,7 +517,7 @@ TEST(DisagreementOf, ACallThatOneRankHasMadeBefore) {
       [](Context& context) {
         const auto view = block(context, {little});
         const auto call = [&](Reduction reduction) {
-          all_reduce(context, view->view(), view->view(), {reduction});
+          all_reduce(context, view->view(), view->view(), {.reduction = reduction});
         };
         call(Reduction::sum);
         context.synchronize();

@@ -63,13 +63,15 @@ TEST(Dlpack, ShowsTheLocalPartInPlace) {
   on_context([](Context& context) {
     for (const Residency residency : {Residency::heap, Residency::ordinary}) {
       for (const Order order : {Order::row_major, Order::column_major}) {
-        const Array array = zeros(context, {7, 5, 3}, Slab(1), Dtype::c64, {residency, order});
+        const Array array =
+            zeros(context, {7, 5, 3}, Slab(1), Dtype::c64, {.residency = residency, .order = order});
         const Tensor tensor(to_dlpack(array));
         expect_same(tensor->dl_tensor, array);
         const bool on_gpu = context.device().kind == Device::Kind::cuda;
         EXPECT_EQ(tensor->dl_tensor.device.device_type, on_gpu ? kDLCUDA : kDLCPU);
         EXPECT_EQ(tensor->dl_tensor.device.device_id, on_gpu ? context.device().index : 0);
-        const Array here = zeros(context, {4}, Slab(0), Dtype::i8, {residency, order, MemorySpace::host});
+        const Array here = zeros(context, {4}, Slab(0), Dtype::i8,
+                                 {.residency = residency, .order = order, .space = MemorySpace::host});
         const Tensor of_host(to_dlpack(here));
         EXPECT_EQ(of_host->dl_tensor.device.device_type, kDLCPU);
         EXPECT_EQ(of_host->dl_tensor.device.device_id, 0);
@@ -104,8 +106,7 @@ TEST(Dlpack, KeepsMemoryAfterArrayAndContextAreGone) {
         return ranks;
       }();
       const Context context = outer.subgroup(all);
-      Array array =
-          empty(context, {9, 4}, Slab(0), Dtype::i32, {Residency::heap, Order::row_major, MemorySpace::host});
+      Array array = empty(context, {9, 4}, Slab(0), Dtype::i32, {.space = MemorySpace::host});
       fill(array, std::int32_t{100 + outer.rank()});
       tensor.reset(to_dlpack(array));
     }
@@ -214,7 +215,8 @@ TEST(Dlpack, TakesVersionedTensors) {
 TEST(Dlpack, GoesOutAndComesBackWithoutACopy) {
   on_context([](Context& context) {
     for (const Residency residency : {Residency::heap, Residency::ordinary}) {
-      Array array = empty(context, {7, 5}, Slab(0), Dtype::bf16, {residency, Order::column_major});
+      Array array = empty(context, {7, 5}, Slab(0), Dtype::bf16,
+                          {.residency = residency, .order = Order::column_major});
       fill(array, BFloat16(3.0f));
       const void* const data = array.local().data;
       const Array again = from_dlpack(context, to_dlpack(array), Slab(0), {7, 5});

@@ -62,7 +62,7 @@ RANK_TEST(Elements, OfAScalarAndOfNothing) {
 
 RANK_TEST(Elements, AreWalkedOverAsTheyLie) {
   for (const Order order : {Order::row_major, Order::column_major}) {
-    ArrayOptions options{Residency::ordinary, order, MemorySpace::host};
+    ArrayOptions options{.residency = Residency::ordinary, .order = order, .space = MemorySpace::host};
     const Array array = zeros(context, {6, 5}, BlockCyclic({1, context.size()}, {2, 1}), Dtype::i64, options);
     const std::int64_t* next = array.data<std::int64_t>();
     for_each_local<std::int64_t>(array, [&](const Index& index, std::int64_t& element) {

@@ -13,7 +13,7 @@
 namespace partita::testing {
 namespace {
 
-using Binary = void (*)(const ArrayOrScalar&, const ArrayOrScalar&, Array&, Stream);
+using Binary = void (*)(const ArrayOrScalar&, const ArrayOrScalar&, Array&, std::optional<Stream>);
 constexpr Binary binaries[] = {add, subtract, multiply, divide};
 
 bool has_inverse(Dtype dtype) {
@@ -102,7 +102,8 @@ RANK_TEST(Elementwise, ScaleAndAxpy) {
        {Dtype::i32, Dtype::f16, Dtype::bf16, Dtype::f32, Dtype::f64, Dtype::c64, Dtype::c128}) {
     SCOPED_TRACE(name(dtype));
     Array x = empty(context, {1031, 3}, BlockCyclic(ProcessGrid({context.size(), 1}), {4, 1}), dtype);
-    Array y = empty(context, x.layout(), dtype, {Residency::ordinary, Order::column_major});
+    Array y =
+        empty(context, x.layout(), dtype, {.residency = Residency::ordinary, .order = Order::column_major});
     write_positive(x, 1);
     write_positive(y, 4);
     Array before = y + 0;
@@ -137,7 +138,7 @@ RANK_TEST(Elementwise, BroadcastAlongAxes) {
         return operation == 1 ? y - x : expected(operation, x, y, dtype);
       };
       expect_elements(whole_numbers(result), a, b, shape, value);
-      Array destination = empty(context, shape, distribution, dtype, {Residency::heap, Order::column_major});
+      Array destination = empty(context, shape, distribution, dtype, {.order = Order::column_major});
       add(b, a, destination);
       expect_elements(whole_numbers(destination), a, b, shape, std::plus<>());
     }
@@ -253,7 +254,7 @@ RANK_TEST(Elementwise, RanksThatDifferAreToldSo) {
 }
 
 RANK_TEST(Elementwise, AnOperandMayBeTheDestinationButNotOverlapIt) {
-  const ArrayOptions here{Residency::ordinary, Order::row_major, MemorySpace::host};
+  const ArrayOptions here{.residency = Residency::ordinary, .space = MemorySpace::host};
   Array x = zeros(context, {8, 6}, Replicated{}, Dtype::f64, here);
   EXPECT_NO_THROW(add(x, x, x));
   View row = x.local();
@@ -276,13 +277,13 @@ RANK_TEST(Elementwise, StreamsAreKept) {
     axpy(2, x, y, stream.stream());
     EXPECT_EQ(sum<double>(x), 2100.0 * round);  // what comes next in the context follows
     EXPECT_EQ(max<double>(y, stream.stream()), round * (round + 1));
-    const Array columns = sum(y, {0}, {}, stream.stream());
+    const Array columns = sum(y, {0}, {.stream = stream.stream()});
     EXPECT_EQ(sum<double>(columns), 2100.0 * round * (round + 1));
   }
   begin_fake_capture(stream.stream());
   scale(x, 2, stream.stream());
   EXPECT_THROW((void)sum(x, stream.stream()), UnsupportedError);
-  EXPECT_THROW((void)sum(x, {0}, {}, stream.stream()), UnsupportedError);
+  EXPECT_THROW((void)sum(x, {0}, {.stream = stream.stream()}), UnsupportedError);
   const auto graph = end_fake_capture(stream.stream());
   for (int start = 0; start < 3; ++start) start_fake_graph(*graph, stream.stream());
   context.synchronize(stream.stream());

@@ -166,7 +166,7 @@ RANK_TEST(FftErrors, AliasingAndMissingArrays) {
   if (a.local_size() > 0) refuses("are different arrays", [&] { in_place.execute(a, b); });
   std::vector<Array> outputs;
   refuses("a batch of 2 inputs and 0 outputs", [&] { apart.execute_batch({a, b}, outputs); });
-  Array ordinary = empty(context, {100000}, Slab(0), Dtype::u8, {Residency::ordinary, Order::row_major});
+  Array ordinary = empty(context, {100000}, Slab(0), Dtype::u8, {.residency = Residency::ordinary});
   refuses("must be an array on the symmetric heap", [&] { apart.set_workspace(ordinary); });
   {
     // A context of the same ranks in the opposite order, whose heap is another one.

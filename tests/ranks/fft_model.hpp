@@ -116,8 +116,8 @@ Number number_of(const T& element) {
 
 /// The whole array that `fill_random` makes: its values do not depend on the distribution.
 inline NumberArray random_whole(const Context& context, const Shape& shape, Dtype dtype, std::uint64_t seed) {
-  Array array =
-      empty(context, shape, Replicated(), dtype, {Residency::ordinary, Order::row_major, MemorySpace::host});
+  Array array = empty(context, shape, Replicated(), dtype,
+                      {.residency = Residency::ordinary, .space = MemorySpace::host});
   fill_random(array, seed);
   NumberArray whole{shape, std::vector<Number>(static_cast<std::size_t>(volume(shape)))};
   each_number(array, [&](std::size_t number, auto& element) { whole.values[number] = number_of(element); });

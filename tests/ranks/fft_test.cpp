@@ -259,7 +259,7 @@ RANK_TEST(Fft, InPlace) {
     for (const Distribution& rule :
          {Distribution(Slab(0)), Distribution(Slab(2)), Distribution(Replicated())}) {
       const Shape shape{9, 10, 7};
-      Array array = empty(context, shape, rule, Dtype::c128, {residency, Order::row_major});
+      Array array = empty(context, shape, rule, Dtype::c128, {.residency = residency});
       fill_random(array, 8);
       const NumberArray whole = random_whole(context, shape, Dtype::c128, 8);
       FFT plan(context, array.operand(), array.operand(), {}, true);

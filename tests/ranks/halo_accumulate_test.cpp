@@ -122,15 +122,16 @@ RANK_TEST(HaloAccumulate, RandomBoxesWidthsAndPeriods) {
 // Pieces that do not fit into one slot, round rings that are shorter than they.
 RANK_TEST(HaloAccumulate, Large) {
   const Layout layout(Slab(0), {40001 * context.size() + 1}, context.size());
-  check_accumulate(context, layout, Dtype::f64, {{35000}, {40}, {true}}, usual_memory(context));
+  check_accumulate(context, layout, Dtype::f64, {.lower = {35000}, .upper = {40}, .periodic = {true}},
+                   usual_memory(context));
 }
 
 // <execute(x), y> = <x, accumulate(y)>, of numbers that are not exact.
 RANK_TEST(HaloAccumulate, IsTheAdjointOfTheExchange) {
   const Layout layout(Slab(0), {3 * context.size() + 2, 7}, context.size());
-  Array x = empty(context, layout, Dtype::f64, {Residency::heap, Order::row_major, MemorySpace::host});
+  Array x = empty(context, layout, Dtype::f64, {.space = MemorySpace::host});
   fill_random(x, 1);
-  Halo halo(context, x.operand(), {{2, 1}, {1, 3}, {true, true}});
+  Halo halo(context, x.operand(), {.lower = {2, 1}, .upper = {1, 3}, .periodic = {true, true}});
   const auto cells = static_cast<std::size_t>(volume(halo.extended_shape()));
   std::vector<double> extended_x(cells), y(cells), part(static_cast<std::size_t>(x.local_size()));
   std::mt19937 random(static_cast<unsigned>(context.rank()));
@@ -146,18 +147,18 @@ RANK_TEST(HaloAccumulate, IsTheAdjointOfTheExchange) {
 
 RANK_TEST(HaloAccumulate, RefusesWhatItCannotDo) {
   const Layout slab(Slab(0), {4 * context.size(), 3}, context.size());
-  Halo bytes(context, Operand::of(slab, Dtype::f8e4m3), {{1, 1}});
+  Halo bytes(context, Operand::of(slab, Dtype::f8e4m3), {.lower = {1, 1}});
   Block extended(context, Dtype::f8e4m3, bytes.extended_shape());
   const std::string no_sum = caught<ArgumentError>([&] { bytes.accumulate(extended.view()); });
   EXPECT_TRUE(contains(no_sum, "no sum")) << no_sum;
   if (context.size() > 1) {
     const Layout everywhere(Replicated{}, {4, 3}, context.size());
-    Halo replicas(context, Operand::of(everywhere, Dtype::f64), {{1, 1}});
+    Halo replicas(context, Operand::of(everywhere, Dtype::f64), {.lower = {1, 1}});
     Block copies(context, Dtype::f64, replicas.extended_shape());
     const std::string text = caught<ArgumentError>([&] { replicas.accumulate(copies.view()); });
     EXPECT_TRUE(contains(text, "replicas")) << text;
   }
-  Halo halo(context, Operand::of(slab, Dtype::f64), {{1, 1}});
+  Halo halo(context, Operand::of(slab, Dtype::f64), {.lower = {1, 1}});
   Block one(context, Dtype::f64, halo.extended_shape());
   halo.start_accumulate(one.view());
   const std::string early = caught<ArgumentError>([&] { halo.refresh(one.view()); });

@@ -30,10 +30,10 @@ Layout uneven_boxes(std::mt19937& random, int ranks) {
 }
 
 Array array_of(const Context& context, const Layout& layout, Dtype dtype, Memory memory) {
-  Array on_host = empty(context, layout, dtype, {Residency::heap, Order::row_major, MemorySpace::host});
+  Array on_host = empty(context, layout, dtype, {.space = MemorySpace::host});
   write_array(on_host);
   if (!is_on_device(memory)) return on_host;
-  Array array = empty(context, layout, dtype, {Residency::heap, Order::row_major, MemorySpace::device});
+  Array array = empty(context, layout, dtype, {.space = MemorySpace::device});
   copy(on_host, array);
   return array;
 }
@@ -44,9 +44,9 @@ RANK_TEST(HaloHalves, GiveWhatExecuteGives) {
     for (int round = 0; round < 8; ++round) {
       const Layout layout =
           round == 0 ? Layout(Replicated{}, {4, 3}, context.size()) : uneven_boxes(random, context.size());
-      const HaloOptions options{{static_cast<std::int64_t>(random() % 4), 1},
-                                {2, static_cast<std::int64_t>(random() % 5)},
-                                {random() % 2 == 0, random() % 2 == 0}};
+      const HaloOptions options{.lower = {static_cast<std::int64_t>(random() % 4), 1},
+                                .upper = {2, static_cast<std::int64_t>(random() % 5)},
+                                .periodic = {random() % 2 == 0, random() % 2 == 0}};
       const auto dtype = static_cast<Dtype>(random() % dtype_count);
       const Array array = array_of(context, layout, dtype, memory);
       Halo halo(context, array.operand(), options);
@@ -71,16 +71,15 @@ void dawdle(std::mt19937& random) {
 // Two fields under way at once, sums in between, and sources that are overwritten as soon as they may be.
 RANK_TEST(HaloHalves, AThousandTimesWithOthersInBetween) {
   const Layout layout(Slab(0), {2 * context.size() + 1, 3}, context.size());
-  const HaloOptions options{{1, 1}, {}, {true, false}};
-  const HaloOptions whole{{1, 1}, {1, 1}, {true, false}};
+  const HaloOptions options{.lower = {1, 1}, .periodic = {true, false}};
+  const HaloOptions whole{.lower = {1, 1}, .upper = {1, 1}, .periodic = {true, false}};
   constexpr int fields = 2;
   const Index corner = corner_of(layout, context.rank());
   std::vector<Array> arrays;
   std::vector<std::unique_ptr<Halo>> halos;
   std::deque<Block> extended;
   for (int f = 0; f < fields; ++f) {
-    arrays.push_back(
-        empty(context, layout, Dtype::i64, {Residency::heap, Order::row_major, MemorySpace::host}));
+    arrays.push_back(empty(context, layout, Dtype::i64, {.space = MemorySpace::host}));
     halos.push_back(std::make_unique<Halo>(context, arrays.back().operand(), options));
     extended.emplace_back(context, Dtype::i64, halos.back()->extended_shape());
   }
@@ -118,7 +117,7 @@ RANK_TEST(HaloHalves, AThousandTimesWithOthersInBetween) {
 // Pieces that are larger than any slot or eager message.
 RANK_TEST(HaloHalves, Large) {
   const Layout layout(Slab(0), {4 * context.size(), 60001}, context.size());
-  const HaloOptions options{{3, 0}, {5, 0}, {true, false}};
+  const HaloOptions options{.lower = {3, 0}, .upper = {5, 0}, .periodic = {true, false}};
   const Memory memory = usual_memory(context);
   const Array array = array_of(context, layout, Dtype::f64, memory);
   Halo halo(context, array.operand(), options);
@@ -134,7 +133,7 @@ RANK_TEST(HaloHalves, Large) {
 RANK_TEST(HaloHalves, InAStreamOfItsOwn) {
   if (!tests_fake_devices()) GTEST_SKIP() << "needs PARTITA_TEST_DEVICE=fake";
   const Layout layout(Slab(0), {3 * context.size(), 5}, context.size());
-  const HaloOptions options{{1, 1}, {1, 1}, {true, true}};
+  const HaloOptions options{.lower = {1, 1}, .upper = {1, 1}, .periodic = {true, true}};
   const Array array = array_of(context, layout, Dtype::f64, Memory::device);
   Halo halo(context, array.operand(), options);
   const FakeStream beside;
@@ -152,7 +151,7 @@ RANK_TEST(HaloHalves, InAStreamOfItsOwn) {
 
 RANK_TEST(HaloHalves, RefusedOutOfTurn) {
   const Layout layout(Slab(0), {4 * context.size(), 3}, context.size());
-  const HaloOptions options{{1, 0}, {1, 0}, {false, false}};
+  const HaloOptions options{.lower = {1, 0}, .upper = {1, 0}, .periodic = {false, false}};
   const Memory memory = usual_memory(context);
   const Array array = array_of(context, layout, Dtype::f64, memory);
   Halo one(context, array.operand(), options), two(context, array.operand(), options);
@@ -183,10 +182,9 @@ TEST(HaloHalvesFailure, OneThatIsNeverFinishedFailsItsContext) {
   on_ranks(
       [](Context& context) {
         const Layout layout(Slab(0), {2 * context.size(), 3}, context.size());
-        Array array =
-            empty(context, layout, Dtype::f64, {Residency::heap, Order::row_major, MemorySpace::host});
+        Array array = empty(context, layout, Dtype::f64, {.space = MemorySpace::host});
         write_array(array);
-        auto halo = std::make_unique<Halo>(context, array.operand(), HaloOptions{{1, 0}, {}, {}});
+        auto halo = std::make_unique<Halo>(context, array.operand(), HaloOptions{.lower = {1, 0}});
         Block extended(context, Dtype::f64, halo->extended_shape());
         halo->start(array, extended.view());
         if (context.rank() == 0) {
@@ -212,10 +210,9 @@ TEST(HaloHalvesFailure, AContextThatFailsInBetween) {
   on_ranks(
       [](Context& context) {
         const Layout layout(Slab(0), {2 * context.size(), 3}, context.size());
-        Array array =
-            empty(context, layout, Dtype::f64, {Residency::heap, Order::row_major, MemorySpace::host});
+        Array array = empty(context, layout, Dtype::f64, {.space = MemorySpace::host});
         write_array(array);
-        Halo halo(context, array.operand(), {{1, 0}, {}, {true, false}});
+        Halo halo(context, array.operand(), {.lower = {1, 0}, .periodic = {true, false}});
         Block extended(context, Dtype::f64, halo.extended_shape());
         halo.start(array, extended.view());
         halo.finish();

@@ -13,11 +13,11 @@ namespace {
 
 void check_halo(Context& context, const Layout& layout, Dtype dtype, const HaloOptions& options,
                 Residency residency, Memory memory) {
-  Array on_host = empty(context, layout, dtype, {residency, Order::row_major, MemorySpace::host});
+  Array on_host = empty(context, layout, dtype, {.residency = residency, .space = MemorySpace::host});
   write_array(on_host);
   Array array = on_host;
   if (is_on_device(memory)) {
-    array = empty(context, layout, dtype, {residency, Order::row_major, MemorySpace::device});
+    array = empty(context, layout, dtype, {.residency = residency, .space = MemorySpace::device});
     copy(on_host, array);
   }
   Halo halo(context, array.operand(), options);
@@ -91,7 +91,7 @@ RANK_TEST(Halo, RandomBoxesWidthsAndPeriods) {
 // Pieces that do not fit into one slot of rings, where they go by those.
 RANK_TEST(Halo, Large) {
   const Layout layout(Slab(0), {10, 30001}, context.size());
-  const HaloOptions options{{7, 3}, {4, 0}, {true, true}};
+  const HaloOptions options{.lower = {7, 3}, .upper = {4, 0}, .periodic = {true, true}};
   check_halo(context, layout, Dtype::f64, options, Residency::heap, usual_memory(context));
 }
 
@@ -102,15 +102,15 @@ RANK_TEST(Halo, OneRankHasMostOfIt) {
   std::vector<std::int64_t> cuts{0};
   for (std::int64_t rank = 0; rank <= others; ++rank) cuts.push_back(rows + rank);
   const Layout layout(Box::from_cuts({cuts, {0, 500}}), {rows + others, 500}, context.size());
-  const HaloOptions options{{1, 1000}, {1, 1000}, {true, true}};
+  const HaloOptions options{.lower = {1, 1000}, .upper = {1, 1000}, .periodic = {true, true}};
   check_halo(context, layout, Dtype::c128, options, Residency::heap, usual_memory(context));
 }
 
 RANK_TEST(Halo, ManyTimesWithNewValues) {
   const Layout layout(Slab(0), {3 * context.size() + 1, 5}, context.size());
-  const HaloOptions options{{1, 1}, {}, {true, false}};
-  const HaloOptions whole{{1, 1}, {1, 1}, {true, false}};
-  Array array = empty(context, layout, Dtype::i64, {Residency::heap, Order::row_major, MemorySpace::host});
+  const HaloOptions options{.lower = {1, 1}, .periodic = {true, false}};
+  const HaloOptions whole{.lower = {1, 1}, .upper = {1, 1}, .periodic = {true, false}};
+  Array array = empty(context, layout, Dtype::i64, {.space = MemorySpace::host});
   Halo halo(context, array.operand(), options);
   Block extended(context, Dtype::i64, halo.extended_shape());
   auto* own = array.data<std::int64_t>();
@@ -133,23 +133,23 @@ RANK_TEST(Halo, RefusesWhatItCannotDo) {
     Halo(context, Operand::of(layout, Dtype::f32), options);
   };
   const Layout slab(Slab(0), {9, 4}, context.size());
-  const std::string widths = caught<ArgumentError>([&] { halo_of(slab, {{1}, {}, {}}); });
+  const std::string widths = caught<ArgumentError>([&] { halo_of(slab, {.lower = {1}}); });
   EXPECT_TRUE(contains(widths, "widths")) << widths;
-  caught<ArgumentError>([&] { halo_of(slab, {{1, -1}, {}, {}}); });
-  caught<ArgumentError>([&] { halo_of(slab, {{1, 1}, {}, {true}}); });
+  caught<ArgumentError>([&] { halo_of(slab, {.lower = {1, -1}}); });
+  caught<ArgumentError>([&] { halo_of(slab, {.lower = {1, 1}, .periodic = {true}}); });
   if (context.size() > 1) {
     const Layout cyclic(BlockCyclic({context.size(), 1}, {1, 4}), {9, 4}, context.size());
-    const std::string text = caught<ArgumentError>([&] { halo_of(cyclic, {{1, 1}, {}, {}}); });
+    const std::string text = caught<ArgumentError>([&] { halo_of(cyclic, {.lower = {1, 1}}); });
     EXPECT_TRUE(contains(text, "no box")) << text;
   }
   constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
-  for (const HaloOptions& wide :
-       {HaloOptions{{most - 8, 1}, {0, 0}, {}}, HaloOptions{{1, 1}, {1, most}, {}}}) {
+  for (const HaloOptions& wide : {HaloOptions{.lower = {most - 8, 1}, .upper = {0, 0}},
+                                  HaloOptions{.lower = {1, 1}, .upper = {1, most}}}) {
     const std::string text = caught<ArgumentError>([&] { halo_of(slab, wide); });
     EXPECT_TRUE(contains(text, "2^63 - 1")) << text;
     EXPECT_THROW((void)halo_shape(slab, 0, wide), ArgumentError);
   }
-  Halo halo(context, Operand::of(slab, Dtype::f32), {{1, 1}, {}, {}});
+  Halo halo(context, Operand::of(slab, Dtype::f32), {.lower = {1, 1}});
   // Some ranks' parts are as large as those of the plan, others' not.
   const Array longer = zeros(context, {10, 4}, Slab(0), Dtype::f32);
   Block extended(context, Dtype::f32, halo.extended_shape());

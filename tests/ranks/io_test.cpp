@@ -126,8 +126,8 @@ RANK_TEST(Files, EveryDistributionReadsAndWrites) {
     }
     write_npy(directory / "b.npy", array, random.maybe() ? Order::row_major : Order::column_major);
     Distribution other = random.distribution(shape, context.size());
-    const Array back =
-        read_npy(context, directory / "b.npy", other, {Residency::ordinary, Order::column_major});
+    const Array back = read_npy(context, directory / "b.npy", other,
+                                {.residency = Residency::ordinary, .order = Order::column_major});
     EXPECT_EQ(count_wrong(back, layout), 0) << layout.to_string() << " -> " << other.to_string();
   }
 }

@@ -173,9 +173,9 @@ RANK_TEST(MatmulErrors, OverlapOnOneRank) {
   double* const second = memory.data() + (last ? volume(extents) - 1 : volume(extents));
   const Array a = wrap(context, View::dense(memory.data(), Dtype::f64, extents), layout);
   Array d = wrap(context, View::dense(second, Dtype::f64, extents), layout);
-  const Array b = empty(context, layout, Dtype::f64, {Residency::heap, Order::row_major, MemorySpace::host});
+  const Array b = empty(context, layout, Dtype::f64, {.space = MemorySpace::host});
   expect_refused<ArgumentError>(context, "overlap", [&] { matmul_into(a, b, nullptr, d); });
-  Matmul plan(context, {a.operand(), b.operand(), {}, d.operand(), {}, {}, {}});
+  Matmul plan(context, {a.operand(), b.operand(), {}, d.operand()});
   plan.reset(a, b, nullptr, d);
   expect_refused<ArgumentError>(context, "overlap", [&] { plan.execute(); });
 }
@@ -190,7 +190,7 @@ RANK_TEST(MatmulErrors, FactorsAndC) {
   options.alpha = {1, 1};
   expect_refused<ArgumentError>(context, "must be real", [&] { (void)matmul(a, b, options); });
   Array d = made(context, {4, 4});
-  Matmul plan(context, {a.operand(), b.operand(), {}, d.operand(), {}, {}, {}});
+  Matmul plan(context, {a.operand(), b.operand(), {}, d.operand()});
   expect_refused<ArgumentError>(context, "reset", [&] { plan.execute(); });
   plan.reset(a, b, nullptr, d);
   expect_refused<ArgumentError>(context, "there is no C", [&] { plan.execute(1, 1); });
@@ -241,7 +241,7 @@ RANK_TEST(MatmulErrors, DistributionsAndMemory) {
   options.memory_limit = -1;
   expect_refused<ArgumentError>(context, "memory", [&] { (void)matmul(a, b, options); });
   // On the heap it takes no scratch at all.
-  const ArrayOptions ordinary{Residency::ordinary, Order::row_major};
+  const ArrayOptions ordinary{.residency = Residency::ordinary};
   Array across = empty(context, {64, 64}, BlockCyclic({1, context.size()}, {3, 5}), Dtype::f64, ordinary);
   Array d = empty(context, {64, 64}, Slab(1), Dtype::f64, ordinary);
   fill_random(across, 1);

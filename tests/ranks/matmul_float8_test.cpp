@@ -70,8 +70,9 @@ class Float8Case {
     Held held;
     const bool heap = random_.maybe();
     held.array = empty(context_, layout, dtype,
-                       {heap ? Residency::heap : Residency::ordinary,
-                        random_.maybe() ? Order::row_major : Order::column_major, space()});
+                       {.residency = heap ? Residency::heap : Residency::ordinary,
+                        .order = random_.maybe() ? Order::row_major : Order::column_major,
+                        .space = space()});
     fill_random(held.array, seed);
     return held;
   }
@@ -187,8 +188,7 @@ RANK_TEST(MatmulFloat8, APlanTakesTheScalesOfEachExecution) {
   Matmul multiply(context, {.a = a.operand(),
                             .b = b.operand(),
                             .d = d.operand(),
-                            .scale_a = scale.operand(),
-                            .amax_d = amax.operand()});
+                            .epilogue = {.scale_a = scale.operand(), .amax_d = amax.operand()}});
   multiply.reset(a, b, nullptr, d, {.scale_a = &scale, .amax_d = &amax});
   for (const double factor : {4.0, 2.0, 0.0}) {
     fill(scale, static_cast<float>(factor));

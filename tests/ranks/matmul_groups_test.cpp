@@ -130,7 +130,7 @@ class RandomMultiply {
       if (layout.partial()) continue;
       const Residency residency = random.maybe() ? Residency::heap : Residency::ordinary;
       const Order order = random.maybe() ? Order::row_major : Order::column_major;
-      return empty(context_, layout, Dtype::f64, {residency, order});
+      return empty(context_, layout, Dtype::f64, {.residency = residency, .order = order});
     }
   }
   /// Small integers: sums are exact in any order.

@@ -188,8 +188,8 @@ inline Held make_held(const Context& context, const Layout& layout, Dtype dtype,
     return {{},
             {},
             empty(context, layout, dtype,
-                  {heap ? Residency::heap : Residency::ordinary,
-                   columns ? Order::column_major : Order::row_major})};
+                  {.residency = heap ? Residency::heap : Residency::ordinary,
+                   .order = columns ? Order::column_major : Order::row_major})};
   }
   Held result;
   if (context.state()->default_space() == MemorySpace::device) {

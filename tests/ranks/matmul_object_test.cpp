@@ -15,16 +15,16 @@ namespace {
 RANK_TEST(MatmulObject, OperandsMayBeOverwrittenAfterEachExecute) {
   std::mt19937 random(static_cast<unsigned>(pairs_seed() + context.rank()));
   for (const Residency residency : {Residency::heap, Residency::ordinary}) {
-    const ArrayOptions how{residency, Order::row_major};
+    const ArrayOptions how{.residency = residency};
     Array a = empty(context, {19, 23}, Slab(0), Dtype::f64, how);
     Array b = empty(context, {23, 17}, Slab(1), Dtype::f64, how);
     Array c = empty(context, {19, 17}, Slab(0), Dtype::f64, how);
     MatmulOptions options;
     options.beta = 1;
-    Matmul plan(context, {a.operand(), b.operand(), c.operand(), c.operand(), {}, {}, {}}, options, true);
+    Matmul plan(context, {a.operand(), b.operand(), c.operand(), c.operand()}, options, true);
     plan.reset(a, b, &c, c);
     fill(c, 0.0);
-    Array sum = empty(context, {19, 17}, Replicated(), Dtype::f64, {Residency::ordinary, Order::row_major});
+    Array sum = empty(context, {19, 17}, Replicated(), Dtype::f64, {.residency = Residency::ordinary});
     for (int round = 0; round < 20; ++round) {
       each_element(a, [&](std::int64_t number, auto& element) {
         element = make_value<std::decay_t<decltype(element)>>(static_cast<double>(number % 5 + round));
@@ -66,7 +66,7 @@ struct Trio {
     fill_random(c, 3);
     before = Whole(c);
   }
-  MatmulOperands operands() const { return {a.operand(), b.operand(), c.operand(), c.operand(), {}, {}, {}}; }
+  MatmulOperands operands() const { return {a.operand(), b.operand(), c.operand(), c.operand()}; }
   void expect(Context& context, const MatmulOptions& options, const char* what) const {
     const Whole whole_a(a), whole_b(b);
     const Product product{&whole_a, &whole_b, &before, options, 34};

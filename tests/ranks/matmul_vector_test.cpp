@@ -98,7 +98,7 @@ RANK_TEST(MatmulVectors, AreRowsAndColumns) {
     expect_same(Whole(d), expected, one.d, one.a.size(), text + " into " + layout_d.to_string());
     // D += A B, by the object, in place.
     how.beta = 1;
-    Matmul accumulate(context, {a.operand(), b.operand(), d.operand(), d.operand(), {}, {}, {}}, how, true);
+    Matmul accumulate(context, {a.operand(), b.operand(), d.operand(), d.operand()}, how, true);
     accumulate.reset(a, b, &d, d);
     accumulate.execute();
     const Whole twice(d);

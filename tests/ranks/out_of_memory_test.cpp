@@ -120,7 +120,7 @@ TEST(OutOfMemory, Products) {
     fill_random(b, 2);
     expect_all_go_without(context, "a new array", [&] { d = matmul(a, b); });
     expect_all_go_without(context, "the object", [&] {
-      Matmul plan(context, {a.operand(), b.operand(), {}, d.operand(), {}, {}, {}});
+      Matmul plan(context, {a.operand(), b.operand(), {}, d.operand()});
       plan.reset(a, b, nullptr, d);
       plan.execute();
     });
@@ -199,8 +199,7 @@ std::pair<Call, Call> product_of_other_strides(Context& context) {
   const auto arrays = std::make_shared<Strided>(context);
   const auto plan = std::make_shared<Matmul>(
       context,
-      MatmulOperands{
-          arrays->thirds.operand(), arrays->columns.operand(), {}, arrays->rows.operand(), {}, {}, {}});
+      MatmulOperands{arrays->thirds.operand(), arrays->columns.operand(), {}, arrays->rows.operand()});
   const auto call = [=](const Array& a) {
     return [=] {
       plan->reset(a, arrays->columns, nullptr, arrays->rows);

@@ -160,7 +160,7 @@ TEST(Packets, NobodyLeavesABarrierOfStreamsBeforeAllHaveCome) {
       const double left = host_clock();
       double last = 0;
       all_reduce(context, View::dense(&came, Dtype::f64, {}), View::dense(&last, Dtype::f64, {}),
-                 {Reduction::max});
+                 {.reduction = Reduction::max});
       EXPECT_GE(left, last);  // the clock is the machine's
     }
   });

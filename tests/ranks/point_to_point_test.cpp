@@ -128,7 +128,7 @@ RANK_TEST(PointToPoint, TagsInAnyOrder) {
   }
   Block sum(context, Dtype::i32, {3});
   sum.set(of_rank(Dtype::i32, 0));
-  all_reduce(context, sum.view(), sum.view(), {Reduction::max});
+  all_reduce(context, sum.view(), sum.view(), {.reduction = Reduction::max});
   barrier(context);
   if (context.rank() == last) {
     for (int turn = 0; turn < 2; ++turn) {

@@ -89,7 +89,7 @@ TEST(RedistributeFailure, DifferentArraysOnDifferentRanks) {
 RANK_TEST(RedistributeFailure, AnArrayOfAnotherLayoutIsRefused) {
   Array rows = empty(context, {40, 24}, Slab(0), Dtype::f64);
   Array columns = empty(context, {40, 24}, Slab(1), Dtype::f64);
-  Array ordinary = empty(context, {40, 24}, Slab(0), Dtype::f64, {Residency::ordinary, Order::row_major});
+  Array ordinary = empty(context, {40, 24}, Slab(0), Dtype::f64, {.residency = Residency::ordinary});
   Redistribute plan(context, rows.operand(), columns.operand());
   if (context.size() > 1) {
     EXPECT_THROW(plan.execute(columns, rows), ArgumentError);

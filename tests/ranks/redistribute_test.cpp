@@ -84,8 +84,8 @@ RANK_TEST(Redistribute, SourceMayBeOverwrittenAfterEachExecute) {
        {std::pair(Residency::heap, automatic), std::pair(Residency::ordinary, automatic),
         std::pair(Residency::ordinary, pulled)}) {
     if (method == pulled && !may_pull(context)) continue;
-    Array source = empty(context, {37, 29}, Slab(0), Dtype::i64, {residency, Order::row_major});
-    Array destination = empty(context, {37, 29}, Slab(1), Dtype::i64, {residency, Order::row_major});
+    Array source = empty(context, {37, 29}, Slab(0), Dtype::i64, {.residency = residency});
+    Array destination = empty(context, {37, 29}, Slab(1), Dtype::i64, {.residency = residency});
     RedistributeOptions options;
     options.method = method;
     Redistribute plan(context, source.operand(), destination.operand(), options);

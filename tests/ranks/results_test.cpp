@@ -56,18 +56,19 @@ RANK_TEST(Results, LieWhereTheOptionsSay) {
       check_of(redistribute(a, Slab(1), {.residency = residency}), a, there);
       check_of(redistribute(a, Slab(1), {.residency = residency, .space = MemorySpace::host}), a,
                MemorySpace::host);
-      check_of(gather(a, 0, {residency}), a, there);
-      check_of(gather(a, context.size() - 1, {residency, Order::column_major, MemorySpace::host}), a,
-               MemorySpace::host);
+      check_of(gather(a, 0, {.residency = residency}), a, there);
+      check_of(gather(a, context.size() - 1,
+                      {.residency = residency, .order = Order::column_major, .space = MemorySpace::host}),
+               a, MemorySpace::host);
       MatmulOptions multiply;
       multiply.residency = residency;
       check_of(matmul(a, b, multiply), product, there);
     }
-    const Array whole = gather(a, 0, {Residency::ordinary, Order::row_major, MemorySpace::host});
-    check_of(scatter(context, whole.local(), {9, 8}, Slab(1), 0, {residency}), a, there);
-    check_of(
-        scatter(context, whole.local(), {9, 8}, Slab(1), 0, {residency, Order::row_major, MemorySpace::host}),
-        a, MemorySpace::host);
+    const Array whole = gather(a, 0, {.residency = Residency::ordinary, .space = MemorySpace::host});
+    check_of(scatter(context, whole.local(), {9, 8}, Slab(1), 0, {.residency = residency}), a, there);
+    check_of(scatter(context, whole.local(), {9, 8}, Slab(1), 0,
+                     {.residency = residency, .space = MemorySpace::host}),
+             a, MemorySpace::host);
   }
   const Array on_host = redistribute(a, Slab(0), {.space = MemorySpace::host});
   const Array back = redistribute(on_host, Slab(1), {.residency = Residency::ordinary, .space = there});

@@ -32,7 +32,7 @@ Execute redistribution(Context& context, const Operand& from, const Operand& to,
   };
   const auto made = [&](const Operand& operand) {
     return zeros(context, operand.layout.shape(), operand.layout.distribution(), operand.dtype,
-                 {operand.residency, Order::row_major});
+                 {.residency = operand.residency});
   };
   auto state = std::make_shared<State>(State{made(from), made(to), Redistribute(context, from, to, options)});
   return [state] { state->plan.execute(state->from, state->to, Stream{}); };

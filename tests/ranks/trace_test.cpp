@@ -83,7 +83,7 @@ TEST(Trace, HasBothHalvesOfAnExecution) {
   on_context([](Context& context) {
     if (context.device().kind != Device::Kind::cpu) GTEST_SKIP() << "of the host";
     Moved moved(context);
-    const HaloOptions around{{1, 1}, {}, {true, true}};
+    const HaloOptions around{.lower = {1, 1}, .periodic = {true, true}};
     Halo halo(context, moved.source.operand(), around);
     std::vector<float> cells(static_cast<std::size_t>(volume(halo.extended_shape())));
     const View extended = view(cells, halo.extended_shape());

@@ -88,15 +88,17 @@ Number CollectiveCall::expected(int rank, Index index, int salt) const {
 
 void CollectiveCall::operator()(const Context& context, const View& source, const View& destination,
                                 Stream stream) const {
+  ReduceOptions reducing = options;
+  reducing.stream = stream;
   switch (kind) {
     case Kind::broadcast:
       return broadcast(context, destination, root, stream);
     case Kind::reduce:
-      return reduce(context, source, destination, options, root, stream);
+      return reduce(context, source, destination, reducing, root);
     case Kind::all_reduce:
-      return all_reduce(context, source, destination, options, stream);
+      return all_reduce(context, source, destination, reducing);
     case Kind::scan:
-      return scan(context, source, destination, options, scanned, stream);
+      return scan(context, source, destination, reducing, scanned);
     case Kind::gather:
       return uneven ? gather_v(context, source, destination, counts, root, stream)
                     : gather(context, source, destination, root, stream);
@@ -107,8 +109,8 @@ void CollectiveCall::operator()(const Context& context, const View& source, cons
       return uneven ? all_gather_v(context, source, destination, counts, stream)
                     : all_gather(context, source, destination, stream);
     case Kind::reduce_scatter:
-      return uneven ? reduce_scatter_v(context, source, destination, counts, options, stream)
-                    : reduce_scatter(context, source, destination, options, stream);
+      return uneven ? reduce_scatter_v(context, source, destination, counts, reducing)
+                    : reduce_scatter(context, source, destination, reducing);
     case Kind::all_to_all:
       return all_to_all(context, source, destination, stream);
     case Kind::all_to_all_v: {

@@ -43,9 +43,9 @@ After halos(Turn& turn) {
   if (!is_on_device(memory)) turn.stream = {};
   turn.call = fmt::format("halo of {} {} lower {} upper {} memory {}", layout.to_string(), name(dtype),
                           to_string(options.lower), to_string(options.upper), static_cast<int>(memory));
-  Array written = empty(turn.context, layout, dtype, {residency, Order::row_major, MemorySpace::host});
+  Array written = empty(turn.context, layout, dtype, {.residency = residency, .space = MemorySpace::host});
   write_array(written);
-  Array source = empty(turn.context, layout, dtype, {residency, Order::row_major, space});
+  Array source = empty(turn.context, layout, dtype, {.residency = residency, .space = space});
   Halo halo(turn.context, source.operand(), options);
   for (int round = 0; round < random.number(1, 3); ++round) {
     copy(written, source);

@@ -194,15 +194,14 @@ After products(Turn& turn) {
   try {
     std::optional<Matmul> plan;
     if (planned) {
-      plan.emplace(turn.context,
-                   MatmulOperands{a.operand(),
-                                  b.operand(),
-                                  operand_of(c),
-                                  d.operand(),
-                                  operand_of(arrays.bias),
-                                  operand_of(arrays.auxiliary),
-                                  {}},
-                   product.options, c == &d);
+      plan.emplace(
+          turn.context,
+          MatmulOperands{a.operand(),
+                         b.operand(),
+                         operand_of(c),
+                         d.operand(),
+                         {.bias = operand_of(arrays.bias), .auxiliary = operand_of(arrays.auxiliary)}},
+          product.options, c == &d);
     }
     for (int round = 0; round < rounds; ++round) {
       product.write(round);

@@ -40,34 +40,22 @@ long double damping(long double squared) {
   return std::exp(-0.1L * squared);
 }
 
-template <class Call, class StreamCall>
-void either(bool in_stream, const Call& call, const StreamCall& stream_call) {
-  in_stream ? stream_call() : call();
-}
-
 void Spectral::operator()(const Array& field, Array& result) const {
   const Multiplier damp = [](const WaveVector& wave) {
     return static_cast<double>(damping(static_cast<long double>(wave.squared())));
   };
   const std::span<Array> results(&result, 1);
-  const Stream stream = turn.stream;
+  SpectralOptions how = options;
+  if (in_stream) how.stream = turn.stream;
   switch (helper) {
     case Helper::apply:
-      return either(
-          in_stream, [&] { spectral_apply_into(field, result, damp, options); },
-          [&] { spectral_apply_into(field, result, damp, options, stream); });
+      return spectral_apply_into(field, result, damp, how);
     case Helper::poisson:
-      return either(
-          in_stream, [&] { solve_poisson_into(field, result, options); },
-          [&] { solve_poisson_into(field, result, options, stream); });
+      return solve_poisson_into(field, result, how);
     case Helper::gradient:
-      return either(
-          in_stream, [&] { gradient_into(field, results, options); },
-          [&] { gradient_into(field, results, options, stream); });
+      return gradient_into(field, results, how);
     case Helper::convolve:
-      return either(
-          in_stream, [&] { convolve_into(field, other, result, options); },
-          [&] { convolve_into(field, other, result, options, stream); });
+      return convolve_into(field, other, result, how);
   }
 }
 

@@ -135,7 +135,7 @@ TEST(CollectivePlans, UnevenPartsOfDevicesAreGivenAtOnce) {
 TEST(CollectivePlans, AHaloGetsWhatItNeeds) {
   const int ranks = 512;
   const Layout layout(Slab(0), {4096, 100}, ranks);
-  const HaloOptions options{{2, 0}, {}, {}};
+  const HaloOptions options{.lower = {2, 0}};
   const Halos halos = make_halos(layout, options);
   const std::vector<Operand> operands = halo_operands(halos, Dtype::f32);
   const Topology topology = Topology::regular(ranks, 1);
@@ -150,7 +150,7 @@ TEST(CollectivePlans, AHaloGetsWhatItNeeds) {
 TEST(CollectivePlans, APostedHaloGivesBeforeItTakes) {
   const int ranks = 12;
   const Layout layout(Slab(0), {40, 10}, ranks);
-  const HaloOptions options{{4, 0}, {1, 2}, {true, true}};
+  const HaloOptions options{.lower = {4, 0}, .upper = {1, 2}, .periodic = {true, true}};
   const Halos halos = make_halos(layout, options);
   const std::vector<Operand> operands = halo_operands(halos, Dtype::f32);
   for (const int per_node : {1, 3, ranks}) {

@@ -292,7 +292,7 @@ TEST(Touched, WorksTouchTheirParts) {
     return Operand::of(Layout(distribution, {rows, columns}, 4), Dtype::f64);
   };
   const MatmulOperands operands{
-      operand(Slab(0), 23, 17), operand(Slab(1), 17, 29), {}, operand(Slab(0), 23, 29), {}, {}, {}};
+      operand(Slab(0), 23, 17), operand(Slab(1), 17, 29), {}, operand(Slab(0), 23, 29)};
   for (int rank = 0; rank < 4; ++rank) {
     expect_touched(plan_matmul(operands, Topology::regular(4, 2), rank, {}, {}, false));
   }

@@ -16,7 +16,7 @@ namespace partita::testing {
 struct MatmulCase {
   using Number = OperandNumbers::Number;
 
-  MatmulOperands operands{any(), any(), {}, any(), {}, {}, {}};
+  MatmulOperands operands{any(), any(), {}, any()};
   MatmulOptions options;
   Topology topology = Topology::regular(1);
   bool in_place = false;
@@ -79,8 +79,9 @@ inline std::pair<int, int> contribution_of(const Layout& layout, const Index& at
 inline void lay_on_devices(MatmulCase& test) {
   MatmulOperands& all = test.operands;
   for (Operand* const one : {&all.a, &all.b, &all.d}) one->space = MemorySpace::device;
-  for (auto* const one : {&all.c, &all.bias, &all.auxiliary, &all.gradient, &all.scale_a, &all.scale_b,
-                          &all.scale_d, &all.amax_d}) {
+  EpilogueOperands& of = all.epilogue;
+  for (auto* const one :
+       {&all.c, &of.bias, &of.auxiliary, &of.gradient, &of.scale_a, &of.scale_b, &of.scale_d, &of.amax_d}) {
     if (*one) (*one)->space = MemorySpace::device;
   }
 }
@@ -91,7 +92,7 @@ inline MatmulCase square(std::int64_t extent, const Distribution& distribution, 
   test.topology = topology;
   const Layout layout(distribution, {extent, extent}, topology.ranks());
   const Operand operand = Operand::of(layout, Dtype::f64, Order::row_major, Residency::heap);
-  test.operands = {operand, operand, {}, operand, {}, {}, {}};
+  test.operands = {operand, operand, {}, operand};
   return test;
 }
 

@@ -33,8 +33,7 @@ Problem pose(const Matrices& lie, std::int64_t m, std::int64_t n, std::int64_t k
     operand.space = space;
     return operand;
   };
-  const MatmulOperands operands{
-      there(lie.a, {m, k}), there(lie.b, {k, n}), {}, there(lie.d, {m, n}), {}, {}, {}};
+  const MatmulOperands operands{there(lie.a, {m, k}), there(lie.b, {k, n}), {}, there(lie.d, {m, n})};
   return make_problem(operands, topology, 0, {}, Machine::find(on_host ? "laptop" : "node-8-gpu"), false);
 }
 
@@ -90,7 +89,7 @@ class RandomProblems {
     const Shape batch = random_.shape(random_.number(0, 2), 3);
     const std::int64_t m = extent(most_extent), n = extent(most_extent), k = extent(most_extent);
     const MatmulOperands operands{
-        operand(batch, m, k, ranks), operand(batch, k, n, ranks), {}, result(batch, m, n, ranks), {}, {}, {}};
+        operand(batch, m, k, ranks), operand(batch, k, n, ranks), {}, result(batch, m, n, ranks)};
     const Topology topology = Topology::regular(ranks, random_.number(0, 3));
     return make_problem(operands, topology, 0, {}, Machine::find("cluster"), false);
   }

@@ -119,10 +119,11 @@ class RandomMatmul {
       test.operands.d.layout = Layout(Replicated(), test.operands.d.layout.shape(), ranks);
       if (test.in_place) test.operands.c = test.operands.d;
     }
-    if (parts.bias) test.operands.bias = operand({test.m}, ranks, result);
-    if (parts.auxiliary) test.operands.auxiliary = operand(test.operands.d.layout.shape(), ranks, result);
+    if (parts.bias) test.operands.epilogue.bias = operand({test.m}, ranks, result);
+    if (parts.auxiliary)
+      test.operands.epilogue.auxiliary = operand(test.operands.d.layout.shape(), ranks, result);
     if (parts.gradient)
-      test.operands.gradient = operand({parts.gradient_of_b ? test.n : test.m}, ranks, result);
+      test.operands.epilogue.gradient = operand({parts.gradient_of_b ? test.n : test.m}, ranks, result);
   }
 
   // On every rank, or the sum of what the ranks hold.
@@ -138,10 +139,10 @@ class RandomMatmul {
       return random_.maybe() ? scalar(ranks) : operand({extent}, ranks, Dtype::f32);
     };
     MatmulOperands& operands = test.operands;
-    if (random_.maybe()) operands.scale_a = factor(test.m);
-    if (random_.maybe()) operands.scale_b = factor(test.n);
-    if (is_float8(operands.d.dtype) && random_.maybe()) operands.scale_d = scalar(ranks);
-    if (random_.maybe()) operands.amax_d = scalar(ranks);
+    if (random_.maybe()) operands.epilogue.scale_a = factor(test.m);
+    if (random_.maybe()) operands.epilogue.scale_b = factor(test.n);
+    if (is_float8(operands.d.dtype) && random_.maybe()) operands.epilogue.scale_d = scalar(ranks);
+    if (random_.maybe()) operands.epilogue.amax_d = scalar(ranks);
   }
 
   RandomLayouts random_;
@@ -190,15 +191,17 @@ class Reference {
       result += (multiplication::conjugates(test_.options.op_a) ? std::conj(x) : x) *
                 (multiplication::conjugates(test_.options.op_b) ? std::conj(y) : y);
     }
-    result *= test_.parameters.alpha * scale(in_scale_a, test_.operands.scale_a, row(at)) *
-              scale(in_scale_b, test_.operands.scale_b, column(at));
+    result *= test_.parameters.alpha * scale(in_scale_a, test_.operands.epilogue.scale_a, row(at)) *
+              scale(in_scale_b, test_.operands.epilogue.scale_b, column(at));
     if (test_.operands.c && test_.parameters.beta != Number(0)) {
       result += test_.parameters.beta * whole(in_c, test_.operands.c->layout, at);
     }
-    if (parts_.bias) result += whole(in_bias, test_.operands.bias->layout, {row(at)});
+    if (parts_.bias) result += whole(in_bias, test_.operands.epilogue.bias->layout, {row(at)});
     return result;
   }
-  Number d(const Index& at) const { return before_scale(at) * scale(in_scale_d, test_.operands.scale_d, 0); }
+  Number d(const Index& at) const {
+    return before_scale(at) * scale(in_scale_d, test_.operands.epilogue.scale_d, 0);
+  }
   double amax() const {
     double largest = 0;
     Region all;
@@ -213,14 +216,14 @@ class Reference {
     if (parts_.activation == Activation::identity) return x;
     double auxiliary = 0;
     if (parts_.auxiliary && !parts_.writes_auxiliary) {
-      auxiliary = whole(in_auxiliary, test_.operands.auxiliary->layout, at).real();
+      auxiliary = whole(in_auxiliary, test_.operands.epilogue.auxiliary->layout, at).real();
     }
     return activate(parts_.activation, x.real(), auxiliary);
   }
 
   std::vector<Number> gradient() const {
     const Layout& of = parts_.gradient_of_a ? a_ : parts_.gradient_of_b ? b_ : test_.operands.d.layout;
-    std::vector<Number> result(static_cast<std::size_t>(test_.operands.gradient->layout.shape()[0]));
+    std::vector<Number> result(static_cast<std::size_t>(test_.operands.epilogue.gradient->layout.shape()[0]));
     Region all;
     for (const std::int64_t extent : of.shape()) all.sets.push_back(IndexSet::range(0, extent));
     const Op op = parts_.gradient_of_b ? test_.options.op_b : test_.options.op_a;
@@ -296,13 +299,13 @@ inline Verdict verdict_of(const MatmulCase& test, const Planner& planner, std::u
     operands.push_back(
         {buffer++, {}, [&](const Index& at) { return gradient[static_cast<std::size_t>(at[0])]; }});
   }
-  const auto scales = {std::pair(&test.operands.scale_a, in_scale_a),
-                       std::pair(&test.operands.scale_b, in_scale_b),
-                       std::pair(&test.operands.scale_d, in_scale_d)};
+  const auto scales = {std::pair(&test.operands.epilogue.scale_a, in_scale_a),
+                       std::pair(&test.operands.epilogue.scale_b, in_scale_b),
+                       std::pair(&test.operands.epilogue.scale_d, in_scale_d)};
   for (const auto& [scale, array] : scales) {
     if (*scale) operands.push_back({buffer++, from(array)});
   }
-  if (test.operands.amax_d)
+  if (test.operands.epilogue.amax_d)
     operands.push_back({buffer++, {}, [&](const Index&) { return Number(reference.amax()); }});
   return verify_numbers(planner, operands, test.parameters, schedules, seed);
 }

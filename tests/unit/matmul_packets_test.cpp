@@ -21,8 +21,7 @@ MatmulCase on_devices(const Shape& m_n_k, int ranks, const Distribution& of_a, c
   const auto lie = [&](const Shape& shape, const Distribution& how) {
     return Operand::of(Layout(how, shape, ranks), Dtype::bf16, Order::row_major, Residency::heap);
   };
-  test.operands = {
-      lie({test.m, test.k}, of_a), lie({test.k, test.n}, of_b), {}, lie({test.m, test.n}, of_d), {}, {}, {}};
+  test.operands = {lie({test.m, test.k}, of_a), lie({test.k, test.n}, of_b), {}, lie({test.m, test.n}, of_d)};
   testing::lay_on_devices(test);
   return test;
 }

@@ -96,12 +96,12 @@ TEST_F(MatmulRefusal, LayoutsOfAnotherGroup) {
 }
 
 TEST_F(MatmulRefusal, ArraysThatDoNotSuitTheEpilogue) {
-  test.operands.bias = vector(8);
+  test.operands.epilogue.bias = vector(8);
   refuses("has no bias");
   test.options.epilogue = Epilogue::bias;
-  test.operands.bias = vector(7);
+  test.operands.epilogue.bias = vector(7);
   refuses("bias has shape");
-  test.operands.bias = std::nullopt;
+  test.operands.epilogue.bias = std::nullopt;
   refuses("needs a bias");
   test.options.epilogue = Epilogue::all_reduce;
   refuses("all_reduce");

@@ -19,7 +19,7 @@ Operand on_heap(const Distribution& distribution, const Shape& shape, int ranks)
 
 MatmulOperands square(std::int64_t n, int ranks, const Distribution& a, const Distribution& b,
                       const Distribution& d) {
-  return {on_heap(a, {n, n}, ranks), on_heap(b, {n, n}, ranks), {}, on_heap(d, {n, n}, ranks), {}, {}, {}};
+  return {on_heap(a, {n, n}, ranks), on_heap(b, {n, n}, ranks), {}, on_heap(d, {n, n}, ranks)};
 }
 
 /// What a rank takes in by its tile and the tiles of all others: counted from the sets alone.
@@ -213,7 +213,7 @@ TEST(MatmulVolume, PlansTakeInWhatTheirTilesSay) {
         return Operand::of(layout, Dtype::f64, Order::row_major, Residency::heap);
       }
     };
-    const MatmulOperands operands{matrix({m, k}), matrix({k, n}), {}, matrix({m, n}), {}, {}, {}};
+    const MatmulOperands operands{matrix({m, k}), matrix({k, n}), {}, matrix({m, n})};
     const Topology topology = Topology::regular(ranks, random.number(0, 3));
     expect_no_less_than_the_bound(operands, topology);
     for (int rank = 0; rank < ranks; ++rank) {
@@ -247,7 +247,7 @@ TEST(MatmulVolume, DevicesTakeInNoMoreThanHostsByTheSameMethod) {
       return Operand::of(layout_without_replicas(random, shape, ranks), Dtype::f32, Order::row_major,
                          random.maybe() ? Residency::heap : Residency::ordinary);
     };
-    MatmulOperands operands{matrix({m, k}), matrix({k, n}), {}, matrix({m, n}), {}, {}, {}};
+    MatmulOperands operands{matrix({m, k}), matrix({k, n}), {}, matrix({m, n})};
     MatmulOptions options;
     if (random.maybe()) options.method = static_cast<MatmulMethod>(random.number(5, 8));
     const Topology topology = Topology::regular(ranks, random.number(0, 3));
@@ -341,7 +341,7 @@ TEST(MatmulResult, AMemoryLimitIsRefusedWithWhatWouldDo) {
     ++refused;
     const Operand d = Operand::of(cheapest_result(a, b, topology, options), Dtype::f32);
     for (int rank = 0; rank < ranks; ++rank) {
-      EXPECT_NO_THROW(plan_matmul({a, b, {}, d, {}, {}, {}}, topology, rank, options));
+      EXPECT_NO_THROW(plan_matmul({a, b, {}, d}, topology, rank, options));
     }
   }
   EXPECT_GT(refused, 50);

@@ -48,9 +48,9 @@ TEST(PlanIdentity, ProductsDifferInOpsAndEpilogue) {
   for (const Op op : {Op::none, Op::transpose, Op::conjugate_transpose, Op::conjugate}) {
     for (const Epilogue epilogue : {Epilogue::none, Epilogue::bias_gradient_a, Epilogue::bias_gradient_b}) {
       MatmulOptions options{.op_a = op, .epilogue = epilogue};
-      MatmulOperands operands{operand, operand, {}, operand, {}, {}, {}};
+      MatmulOperands operands{operand, operand, {}, operand};
       if (epilogue != Epilogue::none) {
-        operands.gradient = Operand::of(Layout(Slab(0), {24}, ranks), Dtype::c128);
+        operands.epilogue.gradient = Operand::of(Layout(Slab(0), {24}, ranks), Dtype::c128);
       }
       const Plan plan = plan_matmul(operands, topology, 1, options);
       EXPECT_EQ(plan.hash(), plan_matmul(operands, topology, 2, options).hash());

@@ -31,10 +31,7 @@ TEST(Price, OfAMatrixByAVectorIsReadingTheMatrix) {
     const MatmulOperands operands{on_every_rank({1000, 1000}, Dtype::f64, ranks),
                                   on_every_rank({1000}, Dtype::f64, ranks),
                                   {},
-                                  on_every_rank({1000}, Dtype::f64, ranks),
-                                  {},
-                                  {},
-                                  {}};
+                                  on_every_rank({1000}, Dtype::f64, ranks)};
     machine.flops = 1e12;
     MatmulOptions options{.method = MatmulMethod::local};
     return price(plan_matmul(operands, Topology::regular(ranks), 0, options, machine), machine);

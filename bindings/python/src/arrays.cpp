@@ -177,14 +177,13 @@ void bind_filled(nb::module_& module) {
         const nb::gil_scoped_release unlocked;
         for_dtype(array.dtype(), [&](auto zero) {
           const auto one = number.as<decltype(zero)>();
-          stream ? fill(array, one, stream_of(stream)) : fill(array, one);
+          fill(array, one, stream_of(stream));
         });
       },
       nb::arg("array"), nb::arg("value"), nb::arg("stream") = nb::none());
   module.def(
       "fill_random",
       [](Array& array, std::uint64_t seed, bool normal, StreamHandle stream) {
-        if (!stream) return normal ? fill_normal(array, seed) : fill_random(array, seed);
         normal ? fill_normal(array, seed, stream_of(stream)) : fill_random(array, seed, stream_of(stream));
       },
       nb::arg("array"), nb::arg("seed"), nb::arg("normal"), nb::arg("stream") = nb::none(), Unlocked());
@@ -195,12 +194,9 @@ Array scattered(const Context& context, const nb::handle& source, const Shape& s
   std::optional<Memory> memory;
   if (context.rank() == root) memory.emplace("source", source, false);
   const View view = memory ? memory->view() : View{};
-  const ArrayOptions options = lying("C", true, space);
+  const ArrayOptions options = in_stream(lying("C", true, space), stream);
   const SourcePlace where = caller();
-  return unlocked([&] {
-    return stream ? scatter(context, view, shape, distribution, root, options, stream_of(stream), where)
-                  : scatter(context, view, shape, distribution, root, options, where);
-  });
+  return unlocked([&] { return scatter(context, view, shape, distribution, root, options, where); });
 }
 
 void bind_making(nb::module_& module) {
@@ -218,31 +214,25 @@ void bind_copies(nb::module_& module) {
   module.def(
       "gather",
       [](const Array& array, int root, const Words& space, StreamHandle stream) {
-        const ArrayOptions options = lying("C", true, space);
+        const ArrayOptions options = in_stream(lying("C", true, space), stream);
         const SourcePlace where = caller();
-        return unlocked([&] {
-          return stream ? gather(array, root, options, stream_of(stream), where)
-                        : gather(array, root, options, where);
-        });
+        return unlocked([&] { return gather(array, root, options, where); });
       },
       nb::arg("array"), nb::arg("root"), nb::arg("space") = nb::none(), nb::arg("stream") = nb::none());
   module.def(
       "astype",
       [](const Array& array, Dtype dtype, const std::string& order, bool heap, const Words& space,
          StreamHandle stream) {
-        const ArrayOptions options = lying(order, heap, space);
+        const ArrayOptions options = in_stream(lying(order, heap, space), stream);
         const SourcePlace where = caller();
-        return unlocked([&] {
-          return stream ? astype(array, dtype, options, stream_of(stream), where)
-                        : astype(array, dtype, options, where);
-        });
+        return unlocked([&] { return astype(array, dtype, options, where); });
       },
       nb::arg("array"), nb::arg("dtype"), nb::arg("order") = "C", nb::arg("heap") = true,
       nb::arg("space") = nb::none(), nb::arg("stream") = nb::none());
   module.def(
       "copy",
       [](const Array& source, Array& destination, StreamHandle stream) {
-        stream ? copy(source, destination, stream_of(stream)) : copy(source, destination);
+        copy(source, destination, stream_of(stream));
       },
       nb::arg("source"), nb::arg("destination"), nb::arg("stream") = nb::none(), Unlocked());
 }
@@ -252,7 +242,7 @@ void bind_reading(nb::module_& module) {
   module.def(
       "compare",
       [](const Array& a, const Array& b, StreamHandle stream) {
-        const Comparison found = stream ? compare(a, b, stream_of(stream)) : compare(a, b);
+        const Comparison found = compare(a, b, stream_of(stream));
         return std::make_pair(found.equal, found.largest_difference);
       },
       nb::arg("a"), nb::arg("b"), nb::arg("stream") = nb::none(), Unlocked());
@@ -280,13 +270,14 @@ Array reduced_along(const Array& array, const std::string& reduction, const std:
                     const std::optional<Distribution>& distribution, std::optional<int> root, bool heap,
                     StreamHandle stream) {
   ReduceAxesOptions options;
+  options.stream = stream_of(stream);
   options.keep_dimensions = keep;
   options.distribution = distribution;
   options.root = root;
   options.residency = residency_of(heap);
   const ArrayReduction kind = named("reduction", reduction, reductions);
   const SourcePlace where = caller();
-  return unlocked([&] { return reduce(array, kind, axes, options, stream_of(stream), where); });
+  return unlocked([&] { return reduce(array, kind, axes, options, where); });
 }
 
 void bind_reductions(nb::module_& module) {

@@ -17,19 +17,16 @@ SourcePlace caller();
 /// What Python gives for a stream: the number of a cudaStream_t, or None: nothing is said.
 using StreamHandle = std::optional<std::uintptr_t>;
 
-inline Stream stream_of(StreamHandle handle) {
-  return handle ? Stream(reinterpret_cast<void*>(*handle)) : Stream();  // NOLINT(performance-no-int-to-ptr)
-}
-
 /// The `stream` of a call of C++.
-inline std::optional<Stream> stream_if(StreamHandle handle) {
-  return handle ? std::optional(stream_of(handle)) : std::nullopt;
+inline std::optional<Stream> stream_of(StreamHandle handle) {
+  if (!handle) return std::nullopt;
+  return Stream(reinterpret_cast<void*>(*handle));  // NOLINT(performance-no-int-to-ptr)
 }
 
 /// The options of one call with its stream.
 template <class Options>
 Options in_stream(Options options, StreamHandle stream) {
-  options.stream = stream_if(stream);
+  options.stream = stream_of(stream);
   return options;
 }
 

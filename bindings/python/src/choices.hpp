@@ -28,16 +28,14 @@ inline Residency residency_of(bool heap) {
 
 /// "host", "device", or nothing is said.
 inline std::optional<MemorySpace> space_of(const std::optional<std::string>& space) {
-  constexpr std::pair<std::string_view, MemorySpace> spaces[] = {{"host", MemorySpace::host},
-                                                                 {"device", MemorySpace::device}};
   if (!space) return std::nullopt;
-  return named("space", *space, spaces);
+  return parse<MemorySpace>(*space);
 }
 
 /// How a new array lies in memory, in Python's words.
 using Words = std::optional<std::string>;
 inline ArrayOptions lying(const std::string& order, bool heap, const Words& space) {
-  return {residency_of(heap), named("order", order, orders), space_of(space)};
+  return {.residency = residency_of(heap), .order = named("order", order, orders), .space = space_of(space)};
 }
 
 /// Of bool, int, float, complex and NumPy's numbers. TypeError: of nothing else.

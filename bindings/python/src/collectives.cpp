@@ -13,7 +13,7 @@ namespace partita::python {
 namespace {
 
 ReduceOptions reduced_by(const std::string& reduction) {
-  return {parse_reduction(reduction), false};
+  return {.reduction = parse_reduction(reduction)};
 }
 
 using Counts = std::vector<std::int64_t>;
@@ -44,9 +44,8 @@ void broadcast_memory(const Context& context, const nb::object& array, int root,
 
 void reduce_memory(const Context& context, const nb::object& from, const nb::object& to,
                    const std::string& reduction, int root, StreamHandle stream) {
-  const ReduceOptions options = reduced_by(reduction);
-  with_root(from, to,
-            [&](const View& a, const View& b) { reduce(context, a, b, options, root, stream_of(stream)); });
+  const ReduceOptions options = in_stream(reduced_by(reduction), stream);
+  with_root(from, to, [&](const View& a, const View& b) { reduce(context, a, b, options, root); });
 }
 
 void gather_memory(const Context& context, const nb::object& from, const nb::object& to, const Counts& counts,
@@ -67,9 +66,8 @@ void scatter_memory(const Context& context, const nb::object& from, const nb::ob
 
 void all_reduce_memory(const Context& context, const nb::object& from, const nb::object& to,
                        const std::string& reduction, StreamHandle stream) {
-  const ReduceOptions options = reduced_by(reduction);
-  between(from, to,
-          [&](const View& a, const View& b) { all_reduce(context, a, b, options, stream_of(stream)); });
+  const ReduceOptions options = in_stream(reduced_by(reduction), stream);
+  between(from, to, [&](const View& a, const View& b) { all_reduce(context, a, b, options); });
 }
 
 void all_gather_memory(const Context& context, const nb::object& from, const nb::object& to,
@@ -82,10 +80,10 @@ void all_gather_memory(const Context& context, const nb::object& from, const nb:
 
 void reduce_scatter_memory(const Context& context, const nb::object& from, const nb::object& to,
                            const Counts& counts, const std::string& reduction, StreamHandle stream) {
-  const ReduceOptions options = reduced_by(reduction);
+  const ReduceOptions options = in_stream(reduced_by(reduction), stream);
   between(from, to, [&](const View& a, const View& b) {
-    counts.empty() ? reduce_scatter(context, a, b, options, stream_of(stream))
-                   : reduce_scatter_v(context, a, b, counts, options, stream_of(stream));
+    counts.empty() ? reduce_scatter(context, a, b, options)
+                   : reduce_scatter_v(context, a, b, counts, options);
   });
 }
 
@@ -99,10 +97,9 @@ void all_to_all_memory(const Context& context, const nb::object& from, const nb:
 
 void scan_memory(const Context& context, const nb::object& from, const nb::object& to,
                  const std::string& reduction, bool exclusive, StreamHandle stream) {
-  const ReduceOptions options = reduced_by(reduction);
+  const ReduceOptions options = in_stream(reduced_by(reduction), stream);
   const Scan kind = exclusive ? Scan::exclusive : Scan::inclusive;
-  between(from, to,
-          [&](const View& a, const View& b) { scan(context, a, b, options, kind, stream_of(stream)); });
+  between(from, to, [&](const View& a, const View& b) { scan(context, a, b, options, kind); });
 }
 
 void send_memory(const Context& context, const nb::object& array, int peer, int tag, StreamHandle stream) {

@@ -23,22 +23,6 @@ namespace {
 
 constexpr std::pair<std::string_view, Device::Kind> kinds[] = {
     {"any", Device::Kind::any}, {"cpu", Device::Kind::cpu}, {"cuda", Device::Kind::cuda}};
-constexpr std::pair<std::string_view, LogLevel> levels[] = {
-    {"trace", LogLevel::trace}, {"debug", LogLevel::debug}, {"info", LogLevel::info},
-    {"warn", LogLevel::warn},   {"error", LogLevel::error}, {"off", LogLevel::off}};
-constexpr std::pair<std::string_view, CrossMemory> readings[] = {
-    {"automatic", CrossMemory::automatic}, {"off", CrossMemory::off}, {"allow", CrossMemory::allow}};
-constexpr std::pair<std::string_view, DeviceHeap> heaps[] = {
-    {"automatic", DeviceHeap::automatic}, {"driver", DeviceHeap::driver}, {"nvshmem", DeviceHeap::nvshmem}};
-constexpr std::pair<std::string_view, DeviceCollectives> carriers[] = {
-    {"automatic", DeviceCollectives::automatic},
-    {"own", DeviceCollectives::own},
-    {"library", DeviceCollectives::library}};
-constexpr std::pair<std::string_view, DeviceMessages> messages[] = {{"automatic", DeviceMessages::automatic},
-                                                                    {"staged", DeviceMessages::staged},
-                                                                    {"direct", DeviceMessages::direct}};
-constexpr std::pair<std::string_view, CopyWay> ways[] = {
-    {"automatic", CopyWay::automatic}, {"engine", CopyWay::engine}, {"kernel", CopyWay::kernel}};
 
 /// "any", "cpu", "cuda" or "cuda:1".
 Device parse_device(const std::string& text) {
@@ -131,23 +115,18 @@ void bind_options(nb::module_& module) {
       .def_rw("plan_cache_size", &O::plan_cache_size)
       .def_rw("plan_cache_bytes", &O::plan_cache_bytes)
       .def_rw("device_lanes", &O::device_lanes);
-  const auto word = [&](const char* what, auto member, const auto& values) {
+  const auto word = [&](const char* what, auto member) {
+    using Option = std::remove_reference_t<decltype(std::declval<O&>().*member)>;
     options.def_prop_rw(
-        what,
-        [member, &values](const O& o) {
-          for (const auto& [name, value] : values) {
-            if (value == o.*member) return std::string(name);
-          }
-          return std::string();
-        },
-        [what, member, &values](O& o, const std::string& text) { o.*member = named(what, text, values); });
+        what, [member](const O& o) { return std::string(name(o.*member)); },
+        [what, member](O& o, const std::string& text) { o.*member = parse<Option>(text, what); });
   };
-  word("log", &O::log, levels);
-  word("cross_memory", &O::cross_memory, readings);
-  word("device_heap", &O::device_heap, heaps);
-  word("device_collectives", &O::device_collectives, carriers);
-  word("device_messages", &O::device_messages, messages);
-  word("copy_way", &O::copy_way, ways);
+  word("log", &O::log);
+  word("cross_memory", &O::cross_memory);
+  word("device_heap", &O::device_heap);
+  word("device_collectives", &O::device_collectives);
+  word("device_messages", &O::device_messages);
+  word("copy_way", &O::copy_way);
 }
 
 }  // namespace
@@ -164,10 +143,7 @@ void bind_contexts(nb::module_& module) {
       .def_prop_ro("failure", &Context::failure)
       .def("fail", &Context::fail, nb::arg("why"), Unlocked())
       .def(
-          "barrier",
-          [](const Context& self, StreamHandle stream) {
-            stream ? barrier(self, stream_of(stream)) : self.barrier();
-          },
+          "barrier", [](const Context& self, StreamHandle stream) { barrier(self, stream_of(stream)); },
           nb::arg("stream") = nb::none(), Unlocked())
       .def("collect", &Context::collect, Unlocked())
       // In Python variables outlive the block that closes, so what they hold is no leak to log.

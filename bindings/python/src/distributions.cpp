@@ -12,9 +12,6 @@ namespace partita::python {
 
 namespace {
 
-constexpr std::pair<std::string_view, Uneven> unevens[] = {{"ceil", Uneven::ceil},
-                                                           {"balanced", Uneven::balanced}};
-
 std::size_t hash_of(const std::string& text) {
   return std::hash<std::string>{}(text);
 }
@@ -169,7 +166,7 @@ void bind_meshes(nb::module_& module) {
                   held<AxisNames>("P(): dimensions: expected str, a sequence of str or None", axes)));
             made.partial_axes = names_of(partial);
             made.partial_reduction = parse_reduction(reduction);
-            made.uneven = named("uneven", uneven, unevens);
+            made.uneven = parse<Uneven>(uneven, "uneven");
             new (self) PartitionSpec(std::move(made));
           },
           nb::arg("dimensions"), nb::kw_only(), nb::arg("partial") = nb::none(), nb::arg("reduction") = "sum",

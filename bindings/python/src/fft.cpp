@@ -7,26 +7,11 @@
 #include "casters.hpp"
 #include "choices.hpp"
 #include "destruction.hpp"
-#include "norms.hpp"
 #include "plans.hpp"
 
 namespace partita::python {
 
 namespace {
-
-constexpr std::pair<std::string_view, FftKind> fft_kinds[] = {
-    {"c2c", FftKind::c2c},   {"r2c", FftKind::r2c},   {"c2r", FftKind::c2r},   {"dct1", FftKind::dct1},
-    {"dct2", FftKind::dct2}, {"dct3", FftKind::dct3}, {"dct4", FftKind::dct4}, {"dst1", FftKind::dst1},
-    {"dst2", FftKind::dst2}, {"dst3", FftKind::dst3}, {"dst4", FftKind::dst4}};
-constexpr std::pair<std::string_view, FftMethod> methods_of_fft[] = {{"automatic", FftMethod::automatic},
-                                                                     {"local", FftMethod::local},
-                                                                     {"slab", FftMethod::slab},
-                                                                     {"pencil", FftMethod::pencil},
-                                                                     {"four-step", FftMethod::four_step}};
-constexpr std::pair<std::string_view, FftExchange> exchanges_of_fft[] = {
-    {"automatic", FftExchange::automatic}, {"copies", FftExchange::copies}, {"stores", FftExchange::stores}};
-constexpr std::pair<std::string_view, Output> outputs[] = {
-    {"as-input", Output::as_input}, {"cheapest", Output::cheapest}, {"given", Output::given}};
 
 /// None is the even one; 0, which stands for that in C++, is no length.
 std::int64_t length_of(std::optional<std::int64_t> last_length) {
@@ -47,19 +32,19 @@ void bind_fft_options(nb::module_& module) {
              const std::string& method, const std::vector<int>& grid, const std::string& exchange,
              std::int64_t scratch_bytes, bool overwrite_input, bool measure, const std::string& wisdom_file) {
             FftOptions options;
-            options.kind = named("kind", kind, fft_kinds);
+            options.kind = parse<FftKind>(kind, "kind");
             options.axes = axes;
             options.inverse = inverse;
-            options.norm = named("norm", norm, norms);
+            options.norm = parse<Norm>(norm, "norm");
             options.orthogonalize = orthogonalize;
             options.last_length = length_of(last_length);
-            options.output = named("output", output, outputs);
+            options.output = parse<Output>(output, "output");
             options.distribution = distribution;
             options.order = named("order", order, orders);
             options.residency = residency_of(heap);
-            options.method = named("method", method, methods_of_fft);
+            options.method = parse<FftMethod>(method, "method");
             options.grid = grid;
-            options.exchange = named("exchange", exchange, exchanges_of_fft);
+            options.exchange = parse<FftExchange>(exchange, "exchange");
             options.scratch_bytes = scratch_bytes;
             options.overwrite_input = overwrite_input;
             options.measure = measure;
@@ -124,7 +109,7 @@ void bind_fft(nb::module_& module) {
       [](const Array& array, const Shape& shape, StreamHandle stream) {
         const SourcePlace where = caller();
         const nb::gil_scoped_release unlocked;
-        return crop_or_pad(array, shape, stream_if(stream), where);
+        return crop_or_pad(array, shape, stream_of(stream), where);
       },
       nb::arg("array"), nb::arg("shape"), nb::arg("stream") = nb::none());
   module.def(
@@ -162,14 +147,14 @@ void bind_fft(nb::module_& module) {
       .def(
           "execute",
           [](FFT& self, const Array& input, Array& output, double scale, StreamHandle stream) {
-            self.execute(input, output, scale, stream_if(stream));
+            self.execute(input, output, scale, stream_of(stream));
           },
           nb::arg("input"), nb::arg("output"), nb::arg("scale") = 1.0, nb::arg("stream") = nb::none(),
           Unlocked())
       .def(
           "inverse",
           [](FFT& self, const Array& output, Array& input, double scale, StreamHandle stream) {
-            self.inverse(output, input, scale, stream_if(stream));
+            self.inverse(output, input, scale, stream_of(stream));
           },
           nb::arg("output"), nb::arg("input"), nb::arg("scale") = 1.0, nb::arg("stream") = nb::none(),
           Unlocked())

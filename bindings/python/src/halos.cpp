@@ -48,7 +48,7 @@ void bind_halos(nb::module_& module) {
       "halo_shape",
       [](const Layout& layout, int rank, const Extents& lower, const Extents& upper,
          const std::vector<bool>& periodic) {
-        return halo_shape(layout, rank, {lower, upper, periodic});
+        return halo_shape(layout, rank, {.lower = lower, .upper = upper, .periodic = periodic});
       },
       nb::arg("layout"), nb::arg("rank"), nb::arg("lower"), nb::arg("upper"), nb::arg("periodic"));
   nb::class_<HaloExchange>(module, "Halo")
@@ -57,7 +57,7 @@ void bind_halos(nb::module_& module) {
           [](HaloExchange* self, const Context& context, const Operand& operand, const Extents& lower,
              const Extents& upper, const std::vector<bool>& periodic) {
             const nb::gil_scoped_release unlocked;
-            new (self) HaloExchange(context, operand, {lower, upper, periodic});
+            new (self) HaloExchange(context, operand, {.lower = lower, .upper = upper, .periodic = periodic});
           },
           nb::arg("context"), nb::arg("operand"), nb::arg("lower"), nb::arg("upper"), nb::arg("periodic"))
       .def_prop_ro("extended_shape", [](const HaloExchange& self) { return self.halo.extended_shape(); })

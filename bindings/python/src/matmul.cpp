@@ -7,38 +7,11 @@
 #include "casters.hpp"
 #include "choices.hpp"
 #include "destruction.hpp"
-#include "matmul_words.hpp"
 #include "plans.hpp"
 
 namespace partita::python {
 
 namespace {
-
-constexpr std::pair<std::string_view, MatmulMethod> methods_of_matmul[] = {
-    {"automatic", MatmulMethod::automatic},
-    {"local", MatmulMethod::local},
-    {"all-gather", MatmulMethod::all_gather},
-    {"reduce-scatter", MatmulMethod::reduce_scatter},
-    {"all-reduce", MatmulMethod::all_reduce},
-    {"summa-c", MatmulMethod::summa_c},
-    {"summa-a", MatmulMethod::summa_a},
-    {"summa-b", MatmulMethod::summa_b},
-    {"communication-avoiding", MatmulMethod::communication_avoiding}};
-
-constexpr std::pair<std::string_view, ComputeType> compute_types[] = {{"automatic", ComputeType::automatic},
-                                                                      {"f16", ComputeType::f16},
-                                                                      {"f32", ComputeType::f32},
-                                                                      {"tf32", ComputeType::tf32},
-                                                                      {"bf16x9", ComputeType::bf16x9},
-                                                                      {"f64", ComputeType::f64},
-                                                                      {"i32", ComputeType::i32}};
-
-constexpr std::pair<std::string_view, ScaleMode> scale_modes[] = {
-    {"automatic", ScaleMode::automatic},
-    {"tensor", ScaleMode::tensor},
-    {"outer-vector", ScaleMode::outer_vector},
-    {"block32-ue8m0", ScaleMode::block32_ue8m0},
-    {"block16-ue4m3", ScaleMode::block16_ue4m3}};
 
 void bind_matmul_options(nb::module_& module) {
   nb::class_<MatmulOptions>(module, "MatmulOptions")
@@ -52,21 +25,21 @@ void bind_matmul_options(nb::module_& module) {
              const std::string& scale_mode, std::optional<Dtype> reduce_dtype,
              const std::string& wisdom_file) {
             MatmulOptions options;
-            options.op_a = named("op_a", op_a, ops);
-            options.op_b = named("op_b", op_b, ops);
+            options.op_a = parse<Op>(op_a, "op_a");
+            options.op_b = parse<Op>(op_b, "op_b");
             options.alpha = alpha;
             options.beta = beta;
-            options.epilogue = named("epilogue", epilogue, epilogues);
+            options.epilogue = parse<Epilogue>(epilogue, "epilogue");
             options.distribution = distribution;
             options.order = named("order", order, orders);
             options.residency = residency_of(heap);
             options.result = result;
-            options.compute = named("compute", compute, compute_types);
+            options.compute = parse<ComputeType>(compute, "compute");
             options.scale = scale;
-            options.method = named("method", method, methods_of_matmul);
+            options.method = parse<MatmulMethod>(method, "method");
             options.memory_limit = memory_limit;
             options.space = space_of(space);
-            options.scale_mode = named("scale_mode", scale_mode, scale_modes);
+            options.scale_mode = parse<ScaleMode>(scale_mode, "scale_mode");
             options.reduce_dtype = reduce_dtype;
             options.wisdom_file = wisdom_file;
             new (self) MatmulOptions(std::move(options));
@@ -81,7 +54,7 @@ void bind_matmul_options(nb::module_& module) {
       .def_ro("beta", &MatmulOptions::beta);
 }
 
-/// Which of an epilogue's arrays there are: by their names in MatmulOperands and EpilogueArrays.
+/// Which of an epilogue's arrays there are: by their names in EpilogueOperands and EpilogueArrays.
 void bind_matmul_operands(nb::module_& module) {
   using Maybe = const std::optional<Operand>&;
   const auto arg = [](const char* name) { return nb::arg(name) = nb::none(); };
@@ -91,7 +64,7 @@ void bind_matmul_operands(nb::module_& module) {
           [](MatmulOperands* self, const Operand& a, const Operand& b, const Operand& d, Maybe c, Maybe bias,
              Maybe auxiliary, Maybe gradient, Maybe scale_a, Maybe scale_b, Maybe scale_d, Maybe amax_d) {
             new (self)
-                MatmulOperands{a, b, c, d, bias, auxiliary, gradient, scale_a, scale_b, scale_d, amax_d};
+                MatmulOperands{a, b, c, d, {bias, auxiliary, gradient, scale_a, scale_b, scale_d, amax_d}};
           },
           nb::arg("a"), nb::arg("b"), nb::arg("d"), arg("c"), arg("bias"), arg("auxiliary"), arg("gradient"),
           arg("scale_a"), arg("scale_b"), arg("scale_d"), arg("amax_d"));
@@ -120,7 +93,7 @@ void bind_matmul_object(nb::module_& module) {
       .def(
           "execute",
           [](Matmul& self, std::complex<double> alpha, std::complex<double> beta, StreamHandle stream) {
-            self.execute(alpha, beta, stream_if(stream));
+            self.execute(alpha, beta, stream_of(stream));
           },
           nb::arg("alpha"), nb::arg("beta"), nb::arg("stream") = nb::none(), Unlocked())
       .def("autotune", &Matmul::autotune, nb::arg("runs") = 3, Unlocked())

@@ -13,12 +13,6 @@ namespace partita::python {
 
 namespace {
 
-constexpr std::pair<std::string_view, RedistributeMethod> methods[] = {
-    {"automatic", RedistributeMethod::automatic}, {"direct", RedistributeMethod::direct},
-    {"pushed", RedistributeMethod::pushed},       {"pulled", RedistributeMethod::pulled},
-    {"staged", RedistributeMethod::staged},       {"messages", RedistributeMethod::messages},
-    {"grouped", RedistributeMethod::grouped}};
-
 RedistributeOptions options_of(const std::vector<int>& axes, const std::string& order, bool heap,
                                const std::string& method, std::int64_t staging_bytes, const Words& space) {
   RedistributeOptions options;
@@ -26,7 +20,7 @@ RedistributeOptions options_of(const std::vector<int>& axes, const std::string& 
   options.order = named("order", order, orders);
   options.residency = residency_of(heap);
   options.space = space_of(space);
-  options.method = named("method", method, methods);
+  options.method = parse<RedistributeMethod>(method, "method");
   options.staging_bytes = staging_bytes;
   return options;
 }
@@ -106,7 +100,7 @@ void bind_redistribute(nb::module_& module) {
       .def(
           "execute",
           [](Redistribute& self, const Array& source, Array& destination, StreamHandle stream) {
-            self.execute(source, destination, stream_if(stream));
+            self.execute(source, destination, stream_of(stream));
           },
           nb::arg("source"), nb::arg("destination"), nb::arg("stream") = nb::none(), Unlocked())
       .def_prop_ro("plan", &Redistribute::plan, nb::rv_policy::copy)

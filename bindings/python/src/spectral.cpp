@@ -6,7 +6,6 @@
 #include "callers.hpp"
 #include "casters.hpp"
 #include "choices.hpp"
-#include "norms.hpp"
 
 namespace partita::python {
 
@@ -32,50 +31,38 @@ Array applied(const Array& field,
     const std::vector<double> k(wave.k.begin(), wave.k.begin() + wave.dimensions);
     return scalar_of(multiplier(nb::tuple(nb::cast(k)))).as<std::complex<double>>();
   };
-  const SpectralOptions options = options_of_field(axes, lengths);
+  const SpectralOptions options = in_stream(options_of_field(axes, lengths), stream);
   const SourcePlace where = caller();
-  return unlocked([&] {
-    return stream ? spectral_apply(field, called, options, stream_of(stream), where)
-                  : spectral_apply(field, called, options, where);
-  });
+  return unlocked([&] { return spectral_apply(field, called, options, where); });
 }
 
 Array poisson_solved(const Array& right_side, const Axes& axes, const Lengths& lengths, StreamHandle stream) {
-  const SpectralOptions options = options_of_field(axes, lengths);
+  const SpectralOptions options = in_stream(options_of_field(axes, lengths), stream);
   const SourcePlace where = caller();
-  return unlocked([&] {
-    return stream ? solve_poisson(right_side, options, stream_of(stream), where)
-                  : solve_poisson(right_side, options, where);
-  });
+  return unlocked([&] { return solve_poisson(right_side, options, where); });
 }
 
 std::vector<Array> gradient_of(const Array& field, const Axes& axes, const Lengths& lengths,
                                StreamHandle stream) {
-  const SpectralOptions options = options_of_field(axes, lengths);
+  const SpectralOptions options = in_stream(options_of_field(axes, lengths), stream);
   const SourcePlace where = caller();
-  return unlocked([&] {
-    return stream ? gradient(field, options, stream_of(stream), where) : gradient(field, options, where);
-  });
+  return unlocked([&] { return gradient(field, options, where); });
 }
 
 Array convolved(const Array& a, const Array& b, const Axes& axes, StreamHandle stream) {
-  const SpectralOptions options = options_of_field(axes, {});
+  const SpectralOptions options = in_stream(options_of_field(axes, {}), stream);
   const SourcePlace where = caller();
-  return unlocked([&] {
-    return stream ? convolve(a, b, options, stream_of(stream), where) : convolve(a, b, options, where);
-  });
+  return unlocked([&] { return convolve(a, b, options, where); });
 }
 
 Array resized(const Array& spectrum, const Shape& from, const Shape& to, int halved_axis,
               const std::string& norm, StreamHandle stream) {
   ResizeOptions options;
+  options.stream = stream_of(stream);
   options.halved_axis = halved_axis;
-  options.norm = named("norm", norm, norms);
+  options.norm = parse<Norm>(norm, "norm");
   const SourcePlace where = caller();
-  return unlocked([&] {
-    return stream ? resize_spectrum(spectrum, from, to, options, stream_of(stream), where)
-                  : resize_spectrum(spectrum, from, to, options, where);
-  });
+  return unlocked([&] { return resize_spectrum(spectrum, from, to, options, where); });
 }
 
 }  // namespace

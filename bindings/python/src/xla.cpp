@@ -11,8 +11,6 @@
 #include "binding.hpp"
 #include "casters.hpp"
 #include "choices.hpp"
-#include "matmul_words.hpp"
-#include "norms.hpp"
 #include "xla_groups.hpp"
 
 namespace partita::python {
@@ -90,7 +88,7 @@ void in_group(const Call& call) {
 }
 
 ReduceOptions joined(const Call& call) {
-  return {parse_reduction(call.text("reduction")), false};
+  return {.stream = call.stream(), .reduction = parse_reduction(call.text("reduction"))};
 }
 
 int rank_named(const Call& call, std::string_view name) {
@@ -98,7 +96,7 @@ int rank_named(const Call& call, std::string_view name) {
 }
 
 void all_reduce_buffers(const Call& call, Group& group) {
-  all_reduce(group.context(), call.argument(0), call.result(0), joined(call), call.stream());
+  all_reduce(group.context(), call.argument(0), call.result(0), joined(call));
 }
 
 /// The result has one row on the root, and none elsewhere.
@@ -107,7 +105,7 @@ void reduce_buffers(const Call& call, Group& group) {
   View result = call.argument(0);
   result.data = group.context().rank() == root ? call.result(0).data : nullptr;
   if (result.data == nullptr) result = {};
-  reduce(group.context(), call.argument(0), result, joined(call), root, call.stream());
+  reduce(group.context(), call.argument(0), result, joined(call), root);
 }
 
 /// In place: XLA has made result and argument one.
@@ -132,8 +130,7 @@ void all_gather_buffers(const Call& call, Group& group) {
 }
 
 void reduce_scatter_buffers(const Call& call, Group& group) {
-  reduce_scatter_v(group.context(), call.argument(0), call.result(0), call.numbers("counts"), joined(call),
-                   call.stream());
+  reduce_scatter_v(group.context(), call.argument(0), call.result(0), call.numbers("counts"), joined(call));
 }
 
 void all_to_all_buffers(const Call& call, Group& group) {
@@ -145,7 +142,7 @@ void all_to_all_buffers(const Call& call, Group& group) {
 
 void scan_buffers(const Call& call, Group& group) {
   const Scan kind = call.number("exclusive") != 0 ? Scan::exclusive : Scan::inclusive;
-  scan(group.context(), call.argument(0), call.result(0), joined(call), kind, call.stream());
+  scan(group.context(), call.argument(0), call.result(0), joined(call), kind);
 }
 
 void send_buffer(const Call& call, Group& group) {
@@ -163,24 +160,20 @@ void exchange_buffers(const Call& call, Group& group) {
 }
 
 void barrier_in_program(const Call& call, Group& group) {
-  if (call.space() == MemorySpace::host) return barrier(group.context());
   barrier(group.context(), call.stream());
 }
 
 void redistribute_buffers(const Call& call, Group& group) {
   const Array source = group.array(call, "source", call.argument(0));
   Array destination = group.array(call, "destination", call.result(0));
-  if (call.space() == MemorySpace::host) return redistribute_into(source, destination);
   redistribute_into(source, destination, {.stream = call.stream()});
 }
 
 FftOptions transform_of(const Call& call, const Layout& destination) {
-  constexpr std::pair<std::string_view, FftKind> kinds[] = {
-      {"c2c", FftKind::c2c}, {"r2c", FftKind::r2c}, {"c2r", FftKind::c2r}};
   FftOptions options;
   for (const std::int64_t axis : call.numbers("axes")) options.axes.push_back(static_cast<int>(axis));
-  options.norm = named("norm", call.text("norm"), norms);
-  options.kind = named("kind", call.text("kind"), kinds);
+  options.norm = parse<Norm>(call.text("norm"));
+  options.kind = parse<FftKind>(call.text("kind"));
   options.inverse = options.kind == FftKind::c2c && call.number("inverse") != 0;
   if (options.kind == FftKind::c2r) options.last_length = destination.shape()[options.axes.back()];
   return options;
@@ -193,7 +186,6 @@ void transform_buffers(const Call& call, Group& group) {
   FFT& transform = group.plan<FFT>("fft " + call.identity(), [&] {
     return FFT(group.context(), input.operand(), output.operand(), transform_of(call, output.layout()));
   });
-  if (call.space() == MemorySpace::host) return transform.execute(input, output);
   transform.execute(input, output, 1, call.stream());
 }
 
@@ -222,16 +214,16 @@ void multiply_buffers(const Call& call, Group& group) {
               b = group.array(call, "layout_b", call.argument(1));
   Array d = group.array(call, "d", call.result(0));
   MatmulOptions options;
-  options.op_a = named("op_a", call.text("op_a"), ops);
-  options.op_b = named("op_b", call.text("op_b"), ops);
-  options.epilogue = named("epilogue", call.text("epilogue"), epilogues);
+  options.stream = call.stream();
+  options.op_a = parse<Op>(call.text("op_a"));
+  options.op_b = parse<Op>(call.text("op_b"));
+  options.epilogue = parse<Epilogue>(call.text("epilogue"));
   Array bias;
   EpilogueArrays arrays;
   if (!call.text("bias").empty()) {
     bias = group.array(call, "bias", call.argument(2));
     arrays.bias = &bias;
   }
-  if (call.space() == MemorySpace::device) options.stream = call.stream();
   matmul_into(a, b, nullptr, d, options, arrays);
 }
 

@@ -222,7 +222,7 @@ std::string_view Call::text(std::string_view name) const {
   return {found.data, found.length};
 }
 
-Stream Call::stream() const {
+std::optional<Stream> Call::stream() const {
   if (space_ == MemorySpace::host) return {};
   StreamQuestion question{sizeof(StreamQuestion), nullptr, frame_.execution, nullptr};
   if (Error* const error = frame_.runtime->stream(&question); error != nullptr) {
@@ -235,7 +235,7 @@ Stream Call::stream() const {
 
 std::optional<int> Call::device() const {
   if (frame_.runtime->internal != nullptr) {  // what tests bring in XLA's place has none, nor streams of CUDA
-    if (const auto found = device_of_cuda_stream(stream().handle)) return found;
+    if (const auto found = device_of_cuda_stream(stream().value_or(Stream{}).handle)) return found;
   }
   if (frame_.runtime->size < offsetof(Runtime, device) + sizeof(frame_.runtime->device)) return {};
   DeviceQuestion question{sizeof(DeviceQuestion), nullptr, frame_.execution, -1};

@@ -35,7 +35,7 @@ class Call {
 
   MemorySpace space() const { return space_; }
   /// XLA's own, of what lies in device memory.
-  Stream stream() const;
+  std::optional<Stream> stream() const;
   /// The index of the GPU on which the call runs, among those of this process; nothing where neither CUDA nor
   /// XLA says it.
   std::optional<int> device() const;
