@@ -7,24 +7,25 @@
 namespace partita::benchmarks {
 namespace {
 
-constexpr std::int64_t extent = 8;
-constexpr int calls = 1000;  // in one measurement, whose times are those of all of them
+constexpr std::int64_t small_extent = 8;
+constexpr int repetitions = 1000;  // in one measurement, whose times are those of all of them
 
 Result compared(const Context& context, const Options& options, const std::string& name,
                 const std::function<void()>& call, const std::function<void()>& bound_call,
                 const std::string& bound = "execute") {
   const auto repeated = [](const std::function<void()>& one) {
     return [one] {
-      for (int i = 0; i < calls; ++i) one();
+      for (int i = 0; i < repetitions; ++i) one();
     };
   };
   const std::vector<double> seconds =
       measure(context, {{"ours", repeated(call)}, {bound, repeated(bound_call)}}, options.runs);
-  return {"calls", name, context.size(), calls * extent * extent * 8, seconds[0], {}, bound, seconds[1]};
+  return {"calls",    name, context.size(), repetitions * small_extent * small_extent * 8,
+          seconds[0], {},   bound,          seconds[1]};
 }
 
 Array random_array(const Context& context, Dtype dtype, const Distribution& distribution = Slab(0)) {
-  Array array = empty(context, {extent, extent}, distribution, dtype);
+  Array array = empty(context, {small_extent, small_extent}, distribution, dtype);
   fill_random(array, 1);
   return array;
 }
