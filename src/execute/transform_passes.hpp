@@ -36,9 +36,9 @@ struct TransformPass {
   std::int64_t to_offset = 0;
 };
 
-/// In their order, for estimated plans: a pass an axis, strided and real lines through buffers. The first two passes
-/// follow each other plane by plane where a plane stays in cache. `threads`: of FFTW, which has none for
-/// convolutions.
+/// In their order, for estimated plans: a pass an axis, strided and real lines through buffers. The first two
+/// passes follow each other plane by plane where a plane stays in cache. `threads`: of FFTW, which has none
+/// for convolutions.
 std::vector<TransformPass> estimated_passes(const TransformNest& nest, int threads);
 
 /// For measured plans, which find their way along strides: planes at once where they stay in cache, then a
