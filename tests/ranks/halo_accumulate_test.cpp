@@ -156,7 +156,7 @@ RANK_TEST(HaloAccumulate, RefusesWhatItCannotDo) {
     Halo replicas(context, Operand::of(everywhere, Dtype::f64), {.lower = {1, 1}});
     Block copies(context, Dtype::f64, replicas.extended_shape());
     const std::string text = caught<ArgumentError>([&] { replicas.accumulate(copies.view()); });
-    EXPECT_TRUE(contains(text, "replicas")) << text;
+    EXPECT_TRUE(contains(text, "replicated")) << text;
   }
   Halo halo(context, Operand::of(slab, Dtype::f64), {.lower = {1, 1}});
   Block one(context, Dtype::f64, halo.extended_shape());

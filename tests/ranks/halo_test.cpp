@@ -140,7 +140,7 @@ RANK_TEST(Halo, RefusesWhatItCannotDo) {
   if (context.size() > 1) {
     const Layout cyclic(BlockCyclic({context.size(), 1}, {1, 4}), {9, 4}, context.size());
     const std::string text = caught<ArgumentError>([&] { halo_of(cyclic, {.lower = {1, 1}}); });
-    EXPECT_TRUE(contains(text, "no box")) << text;
+    EXPECT_TRUE(contains(text, "not a box")) << text;
   }
   constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
   for (const HaloOptions& wide : {HaloOptions{.lower = {most - 8, 1}, .upper = {0, 0}},
