@@ -36,7 +36,7 @@ Integer parse_number(std::string_view text, std::string_view what) {
   Integer value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   check(error == std::errc() && end == text.data() + text.size() && value >= 0,
-        "\"{}\" is not a {}: expected a whole number, 0 or more", text, what);
+        "\"{}\" is not a valid {}: expected a whole number, 0 or more", text, what);
   return value;
 }
 

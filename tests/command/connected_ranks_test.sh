@@ -17,11 +17,11 @@ $run 3 -- sh -c 'exit $((PARTITA_RANK * 3))' 2>err || code=$?
 [ "$code" = 3 ] && [ ! -s err ] || fail "the code of the lowest rank that failed, not $code; $(cat err)"
 expect_failure 137 'rank 1 was ended by signal 9' $run 2 -- sh -c '[ $PARTITA_RANK = 0 ] || kill -9 $$'
 expect_failure 127 'no-such-program' $run 2 -- no-such-program
-expect_failure 2 'what shall run' $run 2
+expect_failure 2 'which program' $run 2
 expect_failure 2 'threads' $run 0 -- true
-expect_failure 2 'give one of them' $run 2 -n 2 -- true
+expect_failure 2 'exclude each other' $run 2 -n 2 -- true
 expect_failure 2 'needs no launcher' $run 2 --launcher mpirun -- true
-expect_failure 2 'no job in a job' $run 1 -- "$partita" run -q -n 2 -- true
+expect_failure 2 'cannot start another job' $run 1 -- "$partita" run -q -n 2 -- true
 (
   ulimit -n 100
   expect_failure 1 '40 ranks need .* file descriptors, and this shell allows 100' $run 40 -- true
@@ -34,7 +34,7 @@ $run 3 -- "$partita" convert a.npy b.h5 -d block-cyclic:3x1x1:4x4x4 | grep -q 'o
 $run 2 -- sh -c 'exec 3>other 9>>other; "$0" convert b.h5 c.npy && true' "$partita" | grep -q 'on 2 ranks' || fail "behind a shell"
 cmp a.npy c.npy || fail "another file came back"
 expect_failure 1 'missing.npy' $run 3 -- "$partita" convert missing.npy d.h5
-expect_failure 2 'no connection: a program between the launcher and this one has closed it' \
+expect_failure 2 'not a connection: a program between the launcher and this one has closed it' \
   $run 2 -- python3 -c 'import subprocess, sys; sys.exit(subprocess.call(sys.argv[1:]))' "$partita" convert a.npy d.npy
 PARTITA_SOCKETS=nonsense expect_failure 2 'PARTITA_SOCKETS is "nonsense"; it must be what' "$partita" convert a.npy d.npy
 

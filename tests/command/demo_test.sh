@@ -22,4 +22,4 @@ expect_failure 2 'two or three dimensions' "$partita" demo vector.npy
 expect_failure 1 'missing.npy' "$partita" demo missing.npy
 expect_failure 2 'no INPUT' "$partita" demo volume.npy --app density
 expect_failure 2 'density, shallow-water, transformer' "$partita" demo --app nonsense
-expect_failure 2 'it is a program that computes there' "$partita" demo volume.npy --device cuda
+expect_failure 2 'needs a program' "$partita" demo volume.npy --device cuda

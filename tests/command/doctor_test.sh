@@ -8,7 +8,7 @@ for subject in MPI launcher cores memory 'shared memory' BLAS FFT CUDA links 'de
 done
 # Which MPI this process would take, and which there are: one command for all of them.
 if ! grep -q '^MPI *missing' out; then
-  grep -q "^MPI *ok *none: no launcher of MPI's has started this process" out || fail "$(cat out)"
+  grep -q "^MPI *ok *none: this process was not started by an MPI launcher" out || fail "$(cat out)"
   grep -q 'for ranks of \(openmpi: Open MPI v\|mpich: MPICH\)' out || fail "$(cat out)"
   OMPI_COMM_WORLD_SIZE=1 "$partita" doctor >out
   grep -q 'MPI .*\(libmpi.so.40: its launcher started the process (OMPI_COMM_WORLD_SIZE\|has no module\)' out ||

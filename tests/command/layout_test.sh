@@ -60,7 +60,7 @@ END
 expect_failure 2 'slop' "$partita" layout slop --shape 4x4
 expect_failure 2 'axis 2' "$partita" layout slab:2 --shape 4x4
 expect_failure 2 'no shape' "$partita" layout slab:0 --shape 4y4
-expect_failure 2 'no index along axis 0' "$partita" layout slab:0 --shape 4x4x4 --slice 4,:,:
+expect_failure 2 'not an index along axis 0' "$partita" layout slab:0 --shape 4x4x4 --slice 4,:,:
 expect_failure 2 'entries' "$partita" layout slab:0 --shape 4x4x4 --slice :,:,:
 expect_failure 2 '' "$partita" layout block-cyclic:2x2:2x2 --shape 8x8 -n 3
 expect_failure 1 'could not be written' "$partita" layout slab:0 --shape 4x4 --svg missing/picture.svg

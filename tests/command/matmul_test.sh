@@ -84,7 +84,7 @@ expect_failure 2 'one letter' "$partita" matmul a.npy b.npy -o d.npy --op n
 expect_failure 2 'a number' "$partita" matmul a.npy b.npy -o d.npy --alpha two
 expect_failure 2 '--beta is for C' "$partita" matmul a.npy b.npy -o d.npy --beta 2
 expect_failure 2 'needs --bias' "$partita" matmul a.npy b.npy -o d.npy --epilogue bias
-expect_failure 2 'no use for --auxiliary' "$partita" matmul a.npy b.npy -o d.npy --auxiliary e.npy
+expect_failure 2 'does not use --auxiliary' "$partita" matmul a.npy b.npy -o d.npy --auxiliary e.npy
 expect_failure 2 'swish' "$partita" matmul a.npy b.npy -o d.npy --epilogue swish
 expect_failure 2 'slop' "$partita" matmul a.npy b.npy -o d.npy -n 2 -d slop
 expect_failure 2 'cpu, cuda' "$partita" matmul a.npy b.npy -o d.npy --device gpu

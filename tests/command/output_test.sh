@@ -47,11 +47,11 @@ done
 
 # Pipes have a reader or are refused; ranks cannot write into them together.
 mkfifo pipe.npy pipe.svg
-expect_failure 1 'pipe.npy: .*nobody reads' "$partita" convert -n 2 a.npy pipe.npy
+expect_failure 1 'pipe.npy: .*without a reader' "$partita" convert -n 2 a.npy pipe.npy
 cat pipe.svg >piped.svg &
 reader=$!
 until "$partita" layout slab:0 --shape 4x4 --svg pipe.svg >out 2>err; do # until the reader is there
-  grep -q 'nobody reads' err || fail "$(cat err)"
+  grep -q 'without a reader' err || fail "$(cat err)"
 done
 wait $reader
 "$partita" layout slab:0 --shape 4x4 --svg plain.svg >out

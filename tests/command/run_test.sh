@@ -56,6 +56,6 @@ expect_interrupted 2 'read' "$partita" fft large.npy -n 2 -o spectrum.npy
 
 expect_failure 137 'rank 1 was ended by signal 9' "$partita" run -q -n 2 -- sh -c "[ $rank = 0 ] || kill -9 \$\$"
 expect_failure 127 'no-such-program' "$partita" run -q -n 2 -- no-such-program
-expect_failure 2 'what shall run' "$partita" run -n 2
+expect_failure 2 'which program' "$partita" run -n 2
 expect_failure 1 'no launcher "nowhere"' "$partita" run --launcher nowhere -n 2 -- true
 [ -z "$(find "$TMPDIR" -name 'partita-job-*')" ] || fail "job folders are left"

@@ -55,7 +55,7 @@ expect_failure 2 'two distributions' "$partita" trace redistribute slab:0 --shap
 expect_failure 2 'up to 64 ranks' "$partita" trace redistribute slab:0 slab:1 --shape 9x9 -n 65
 expect_failure 2 'quick' "$partita" trace redistribute slab:0 slab:1 --shape 9x9 -n 2 --method quick
 expect_failure 2 'm x n x k' "$partita" trace matmul slab:0 slab:1 --shape 9x9 -n 2
-expect_failure 2 'does not order' "$partita" trace redistribute slab:0 slab:1 --shape 9x9 --axes 1,5 -n 1
+expect_failure 2 'is not an order' "$partita" trace redistribute slab:0 slab:1 --shape 9x9 --axes 1,5 -n 1
 expect_failure 1 'nowhere' "$partita" trace redistribute slab:0 slab:1 --shape 9x9 -n 1 -o nowhere/trace.json
 if ! nvidia-smi >/dev/null 2>&1; then
   expect_failure 1 'no GPU' "$partita" trace redistribute slab:0 slab:1 --shape 9x9 -n 2 --device cuda

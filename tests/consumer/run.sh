@@ -47,7 +47,7 @@ if [ $# -gt 0 ]; then
     of_another=libmpich.so.12
     echo "$others" | grep -q openmpi && of_another=libmpi.so.40
     refused env PARTITA_MPI_LIBRARY=$of_another "$@"
-    grep -q 'the launcher has started 2 ranks, but .* knows of one alone' "$work/output" ||
+    grep -q 'the launcher has started 2 ranks, but .* has only one' "$work/output" ||
       { cat "$work/output"; exit 1; }
   fi
   "$work/consumer/first" # alone: it needs no MPI

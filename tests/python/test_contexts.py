@@ -72,7 +72,7 @@ def test_what_a_rank_raises_first_comes_out():
         pt.run(2, lambda context: pt.zeros(context, (3,), "slab:7"))
     with pytest.raises(pt.ArgumentError):
         pt.run(0, lambda context: None)
-    for ranks, function, what in ((1.5, len, "a whole number, and not a float"), ("2", len, "not a str"), (2, 3, "a function of the context")):
+    for ranks, function, what in ((1.5, len, "expected an integer, got float"), ("2", len, "got str"), (2, 3, "a function of the context")):
         with pytest.raises(TypeError, match=what):
             pt.run(ranks, function)
     with pytest.raises(pt.FailedContextError, match="close: the context has failed: I can not"):
@@ -104,7 +104,7 @@ def test_options():
         assert "rank 0 of" in repr(context) and context == context and context != 0
     with pytest.raises(pt.Error, match="closed"):
         context.barrier()
-    for bad, what in [({"dead": 1}, "no option dead; known: .*deadline"), ({"deadline": -1}, "deadline"), ({"log": "loud"}, "known: trace")]:
+    for bad, what in [({"dead": 1}, "unknown option dead; known: .*deadline"), ({"deadline": -1}, "deadline"), ({"log": "loud"}, "known: trace")]:
         with pytest.raises(pt.ArgumentError, match=what):
             pt.initialize(**bad)
     for device in ["gpu", "cpu:1", "cuda:x"]:

@@ -258,7 +258,7 @@ def test_any_text_is_told(ctx):
         def __str__(self):
             raise RuntimeError("no text")
 
-    for error, kind, text in ((Mute(), Mute, "Mute: .its text cannot be had"), (ValueError("a\udc80\0b"), pt.ArgumentError, r"a\\udc80\\x00b")):
+    for error, kind, text in ((Mute(), Mute, "Mute: .its text is not available"), (ValueError("a\udc80\0b"), pt.ArgumentError, r"a\\udc80\\x00b")):
         ctx = main.split(0)
 
         def odd(i, ctx=ctx, error=error):

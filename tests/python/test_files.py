@@ -154,7 +154,7 @@ def test_hdf5_of_several_is_all_or_nothing(ctx, folder):
         ({"b": a, "c": pt.io.Dataset(a, chunks=(9, 9))}, "do not fit"),
         ({"b": a, "./b": a}, "a second time"),
         ({"b": a, "c": a.local}, "a distributed array"),
-        ({"b": pt.io.Dataset(a, attributes={"x": None})}, "the attribute 'x': expected a text"),
+        ({"b": pt.io.Dataset(a, attributes={"x": None})}, "the attribute 'x': expected a string"),
         ({"b": pt.io.Dataset(a, attributes={"x": 2**64})}, "the attribute 'x': 18446744073709551616 is not representable in 64 bits"),
         ({"b": pt.io.Dataset(a, compression=11)}, "0 to 9"),
         ({"b": pt.io.Dataset(a, compression="lzf")}, "compression: expected int, got str"),

@@ -182,4 +182,4 @@ except ValueError as error:
     done = python("-c", code)
     assert done.returncode == 0 and "known: 0.7, 0.8, 0.9" in done.stdout, done.stderr
     done = python("-c", "import sys; sys.modules['mpi4jax'] = sys; import partita.compat.mpi4jax as ours; ours.install()")
-    assert "RuntimeError: install: mpi4jax has been imported already" in done.stderr
+    assert "RuntimeError: install: mpi4jax has already been imported" in done.stderr

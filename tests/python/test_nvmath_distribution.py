@@ -97,7 +97,7 @@ def test_grids(ctx):
         assert turned.layout is None and turned.shape == (1, ctx.size)
         blocks = BlockCyclic(turned, (2, 1))
         assert blocks.shape(ctx.size - 1, (2, ctx.size + 1)) == (2, 2 if ctx.size > 1 else 2)
-        with pytest.raises(ValueError, match="places"):
+        with pytest.raises(ValueError, match="coordinates"):
             ProcessGrid(shape=(ctx.size, 2))
         with pytest.raises(ValueError, match="shape"):
             ProcessGrid()

@@ -133,7 +133,7 @@ def specifications(ctx):
         Wrong(ValueError, "dtypes", a.astype("f4"), b.astype("f4")),
         Wrong(ValueError, "number of operands", a, b, c, beta=1),
         Wrong(ValueError, "beta", a, b, c),
-        Wrong(ValueError, "no C", beta=1),
+        Wrong(ValueError, "requires C", beta=1),
         Wrong(ValueError, "alpha", alpha="much"),
         Wrong(ValueError, "alpha", alpha=1j),
         Wrong(ValueError, "alpha", alpha=Unpicklable()),
@@ -170,7 +170,7 @@ def specifications(ctx):
         Wrong(ValueError, None, epilog=3),
         Wrong(ValueError, None, epilog="relu"),
         Wrong(ValueError, "epilog", epilog=MatmulEpilog.RELU),
-        Wrong(ValueError, "takes", epilog_inputs={"bias": np.ones(2)}),
+        Wrong(ValueError, "expects", epilog_inputs={"bias": np.ones(2)}),
         Wrong(TypeError, "epilog_inputs", epilog_inputs=[1]),
         Wrong(pt.UnsupportedError, "aux_quantization_scale", epilog_inputs={"aux_quantization_scale": 1.0}),
         Wrong(TypeError, "preferences", preferences=1),
@@ -286,7 +286,7 @@ def steps(ctx):
                 freed, stream, keyword, Wrong(ValueError, "alpha", alpha="x"), Wrong(ValueError, "given", alpha=2),
                 Wrong(ValueError, "no C", beta=1), Wrong(ValueError, "no C", c=a), Wrong(ValueError, "shape", a=a[:1]),
                 Wrong(ValueError, "data type", a=a.astype("f4")), Wrong(TypeError, "operand", a=[1]), Wrong(ValueError, "given", a=None),
-                Wrong(ValueError, "8 bits", quantization_scales={"a": 1}), Wrong(ValueError, "takes", epilog_inputs={"bias": a[0]}),
+                Wrong(ValueError, "8-bit", quantization_scales={"a": 1}), Wrong(ValueError, "expects", epilog_inputs={"bias": a[0]}),
             ]  # fmt: skip
             yield make, "reset_operands", (), {"alpha": 3}, [Wrong(ValueError, "alpha", alpha=2), Wrong(ValueError, "nothing", alpha=None)]
             yield make, "reset_operands_unchecked", (), other, [freed, stream, Wrong(TypeError, "operand", a=[1]), Wrong(ValueError, "no C", beta=1)]

@@ -342,8 +342,8 @@ def test_epilogs_that_cannot_be(ctx):
         parts = Parts(ctx)
         rows, columns = parts.c.shape
         for epilog, inputs, match in (
-            (E.BIAS, None, "takes"),
-            (E.RELU, {"bias": np.zeros(rows)}, "takes"),
+            (E.BIAS, None, "expects"),
+            (E.RELU, {"bias": np.zeros(rows)}, "expects"),
             (E.BIAS, {"bias": np.zeros(rows + 1)}, "shape"),
             (E.BIAS, {"bias": np.zeros(rows, "float32")}, "float64"),
             (E.DRELU, {"relu_aux": np.zeros(relu_aux_mm_shape(rows, columns), "int8")}, "uint8"),
@@ -416,7 +416,7 @@ def test_states(ctx):
             for reset in (two.reset_operands, two.reset_operands_unchecked):
                 with pytest.raises(ValueError, match="no C"):
                     reset(beta=2)
-                with pytest.raises(ValueError, match="8 bits"):
+                with pytest.raises(ValueError, match="8-bit"):
                     reset(quantization_scales={"a": 2})
             close(two.execute(), parts.of(parts.A @ parts.B))
 

@@ -133,7 +133,7 @@ def test_epilogs(ctx):
         wide = parts.product(epilog=E.RELU_BIAS, epilog_inputs={"bias": rows.astype(np.float16)}, options={"result_type": F16})
         parts.close(wide, np.maximum(parts.d + bias[:, None], 0), np.float16)
         parts.close(parts.product(epilog=E.RELU), np.maximum(parts.d, 0), E4M3)
-        with pytest.raises(ValueError, match="bias is of float16 or bfloat16 or float32"):
+        with pytest.raises(ValueError, match="bias must have dtype float16 or bfloat16 or float32"):
             parts.product(epilog=E.BIAS, epilog_inputs={"bias": rows.astype(E4M3)})
         for kind in (E.RELU_AUX, E.GELU_AUX, E.GELU_AUX_BIAS, E.BGRADA, E.BGRADB, E.DRELU, E.DGELU, E.DRELU_BGRAD):
             with pytest.raises(pt.UnsupportedError, match=f"epilog: {kind.name} .*float8_e4m3fn"):

@@ -48,7 +48,7 @@ def test_what_a_recording_raises(ctx):
 
     with pytest.raises(Odd if ctx.rank == ctx.size - 1 else pt.Error, match="of the last rank"):
         pt.trace.record(ctx, body)
-    with pytest.raises(pt.ArgumentError, match="already being recorded"):
+    with pytest.raises(pt.ArgumentError, match="being recorded already"):
         pt.trace.record(ctx, lambda: pt.trace.record(ctx, lambda: None))
     with pytest.raises(pt.ArgumentError, match="record"), pt.traffic(ctx):
         pt.trace.record(ctx, lambda: None)

@@ -238,7 +238,7 @@ DEVICE_TEST(MisalignedMemoryIsRefusedOnAllRanks) {
     const auto expect_refused = [&](const auto& action) {
       const std::string text = caught<ArgumentError>(action);
       EXPECT_TRUE(contains(text, fmt::format("of rank {} begins at address", guilty))) << text;
-      EXPECT_TRUE(contains(text, fmt::format("no multiple of {} bytes", item))) << text;
+      EXPECT_TRUE(contains(text, fmt::format("not a multiple of {} bytes", item))) << text;
       EXPECT_FALSE(context.failed());
     };
     const Layout layout(Slab(0), {4 * context.size()}, context.size());
@@ -282,7 +282,7 @@ DEVICE_TEST(WrapRefusesMemoryOfAnotherDevice) {
   const std::string text = caught<ArgumentError>([&] {
     (void)wrap(context, view, Slab(0), {8 * context.size(), 3});
   });
-  EXPECT_TRUE(contains(text, "but the context uses device")) << text;
+  EXPECT_TRUE(contains(text, "but the context's is device")) << text;
   other->use();
   other->release(memory);
 }
@@ -304,9 +304,9 @@ DEVICE_TEST(ViewsNameTheirDevice) {
   EXPECT_EQ(wrap(context, view, there.layout()).local().device, own);
   view.device = own + 1;
   text = caught<ArgumentError>([&] { all_reduce(context, view, view); });
-  EXPECT_TRUE(contains(text, "but the context uses device")) << text;
+  EXPECT_TRUE(contains(text, "but the context's is device")) << text;
   text = caught<ArgumentError>([&] { copy(there, view); });
-  EXPECT_TRUE(contains(text, "but the context uses device")) << text;
+  EXPECT_TRUE(contains(text, "but the context's is device")) << text;
   EXPECT_FALSE(context.failed());
 }
 

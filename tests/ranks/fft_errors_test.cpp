@@ -115,7 +115,9 @@ RANK_TEST(FftErrors, OutputsOfTheCaller) {
   refuses("empty Array", [&] { fft_into(complex, none); });
   FftOptions options;
   options.distribution = Slab(1);
-  if (context.size() > 1) refuses("is asked for as slab:1", [&] { fft_into(complex, result, options); });
+  if (context.size() > 1)
+    refuses("the requested distribution of the result is slab:1",
+            [&] { fft_into(complex, result, options); });
   refuses("for real data there is rfft", [&] { fft_into(real, result); });
   refuses("the types of cosine", [&] { dct_into(real, result, 0); });
 }

@@ -173,13 +173,13 @@ RANK_TEST(Files, BadFilesAreNamed) {
   };
   for (const auto& [descr, cure] : std::initializer_list<std::pair<const char*, const char*>>{
            {"'|O'", "type |O are not supported (Python objects"},
-           {"'<U8'", "type <U8 are not supported (texts"},
-           {"'|S3'", "type |S3 are not supported (texts"},
+           {"'<U8'", "type <U8 are not supported (strings"},
+           {"'|S3'", "type |S3 are not supported (strings"},
            {"'<M8[ns]'", "type <M8[ns] are not supported (times: save array.view('int64'))"},
            {"'>f16'", "type >f16 are not supported (save array.astype('float64')"},
            {"[('x', '<f8'), ('y', [('z', '<i4', (2,))])]",
             "structured NumPy type [('x', '<f8'), ('y', [('z', '<i4', (2,))])] are not supported (save "
-            "its"}}) {
+            "each"}}) {
     put_type(descr);
     expect_file_error(context, cure, read);
   }

@@ -140,7 +140,7 @@ RANK_TEST(MatmulVectors, ShapesThatDoNotFit) {
   how.distribution = Replicated();
   if (context.size() > 1) {
     const std::string text = caught<ArgumentError>([&] { matmul_into(five, matrix, nullptr, six, how); });
-    EXPECT_TRUE(contains(text, "is asked for as replicated")) << text;
+    EXPECT_TRUE(contains(text, "the requested distribution of D is replicated")) << text;
   }
   EXPECT_FALSE(context.failed());
 }

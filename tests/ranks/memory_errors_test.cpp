@@ -42,7 +42,7 @@ RANK_TEST(MemoryErrors, DoubleFree) {
   expect_contains(same_error<MemoryError>(context, [&] { symmetric_free(context, memory); }), "double free");
   SymmetricMemory owned = SymmetricMemory::allocate(context, 10);
   owned.free();
-  expect_contains(same_error<MemoryError>(context, [&] { owned.free(); }), "already been freed");
+  expect_contains(same_error<MemoryError>(context, [&] { owned.free(); }), "already freed");
   expect_usable(context);
 }
 

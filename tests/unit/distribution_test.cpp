@@ -75,13 +75,13 @@ TEST(Distribution, SaysWhatItDoesNotUnderstand) {
   expect_refused("slabs:0", "slab:AXIS");
   expect_refused(" slab:0", "slab:AXIS");
   expect_refused("slab", "axis");
-  expect_refused("slab:-1", "\"-1\" is no axis");
+  expect_refused("slab:-1", "\"-1\" is not a valid axis");
   expect_refused("slab:1x", "\"1x\"");
   expect_refused("slab:99999999999", "\"99999999999\"");
   expect_refused("replicated:2", "replicated has no parameters");
   expect_refused("box:0,0", "LOWER-UPPER");
   expect_refused("box:0,0-4", "2 and 1 dimensions");
-  expect_refused("box:0,a-4,4", "\"a\" is no corner");
+  expect_refused("box:0,a-4,4", "\"a\" is not a valid corner");
   expect_refused("block-cyclic:2x2", "needs a grid and a block");
   expect_refused("block-cyclic::2", "grid extent is missing");
   expect_refused("block-cyclic:2x0:1x1", "extent below 1");
@@ -107,7 +107,7 @@ TEST(Distribution, SaysWhatItDoesNotUnderstand) {
   expect_refused("mesh:x=2:-;uneven=floor", "uneven=balanced");
   expect_refused("mesh:x=2:x;ranks=0", "2 coordinates");
   expect_refused("mesh:x=2:x;ranks=1,1", "rank 1 twice");
-  expect_refused("mesh:x=2:x;ranks=1,b", "\"b\" is no rank");
+  expect_refused("mesh:x=2:x;ranks=1,b", "\"b\" is not a valid rank");
 }
 
 TEST(Distribution, PermutesItsRule) {

@@ -153,9 +153,8 @@ Memory::Memory(std::string_view what, const nb::handle& array, bool writable)
   const bool shared = elements_share_memory(view_);
   read_only_ = read_only_ || shared;
   if (writable && read_only_)
-    throw ArgumentError(std::string(what) +
-                        (shared ? ": elements that share memory (a stride of 0) may only be read"
-                                : ": the array may only be read"));
+    throw ArgumentError(std::string(what) + (shared ? ": overlapping elements (a stride of 0) are read-only"
+                                                    : ": the array is read-only"));
 }
 
 void Memory::find(std::string_view what, const nb::handle& array) {
