@@ -26,7 +26,7 @@ grep -q '^memory of a rank: [0-9]* bytes of arrays' out || fail "$(cat out)"
 code=0
 PARTITA_MEMORY_LIMIT=200000 "$program" $small --steps 1 -o third >out 2>err || code=$?
 [ "$code" = 1 ] || fail "exit code $code of a model that does not fit: $(cat out err)"
-grep -q '^transformer: .* take [0-9]* bytes on each rank (.*), and there are 200000;' err || fail "$(cat err)"
+grep -q '^transformer: .* need [0-9]* bytes on each rank (.*), and there are 200000;' err || fail "$(cat err)"
 [ ! -e third ] || fail "it began all the same"
 
 # A rank dies while it trains; the other says so and ends, and the checkpoint is whole.

@@ -55,7 +55,7 @@ def test_ufuncs_of_jax(ctx):
         assert isinstance(found.local, jax.Array)
         np.testing.assert_allclose(found.local, wanted, rtol=1e-6)
     for refused in [lambda: np.add(a, 1, where=a > 3), lambda: np.add(a, 1, dtype="float32")]:
-        with pytest.raises(pt.ArgumentError, match="JAX has none"):
+        with pytest.raises(pt.ArgumentError, match="JAX does not support"):
             refused()
     with pytest.raises(pt.ArgumentError, match="read-only"):
         (a + 1).fill(0)
