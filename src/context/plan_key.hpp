@@ -56,6 +56,12 @@ class PlanKey {
     return add(second, others...);
   }
 
+  /// An option, as `for_each_option` of an operation visits it; its name does not count.
+  template <class Value>
+  void operator()(std::string_view /*option*/, const Value& value) {
+    (void)add(value);
+  }
+
   std::uint64_t hash() const { return low_; }
   friend bool operator==(const PlanKey&, const PlanKey&) = default;
 

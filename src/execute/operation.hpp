@@ -44,7 +44,7 @@ struct Planned {
 /// Derived classes say what an operation uses, what all ranks compare, and how it is planned; all else is
 /// here. If one of the arrays is in device memory, the device does the work: those in host memory have
 /// mirrors on its heap, to which they are copied before and from which they are copied after. Holds no share
-/// of the context: whoever owns an operation keeps the context alive. `name` must be a literal.
+/// of the context: the owner of an operation keeps the context alive. `name` must be a literal.
 class Operation {
  public:
   virtual ~Operation() = default;

@@ -28,12 +28,11 @@ std::string_view function_of(FftKind kind) {
 struct Call {
   FftKind kind = FftKind::c2c;
   bool inverse = false;
-  std::optional<Stream> stream = {};  // none: it is done when the function returns
 };
 
 /// What a function is called for leaves no room for another kind or direction in its options.
 FftOptions as_called(const FftOptions& options, const Call& call) {
-  const auto [kind, inverse, stream] = call;
+  const auto [kind, inverse] = call;
   check(options.kind == FftKind::c2c || options.kind == kind,
         "{}{} does not compute the kind of transform in its options: call {}{}", inverse ? "i" : "",
         function_of(kind), options.inverse ? "i" : "", function_of(options.kind));
@@ -54,7 +53,7 @@ std::shared_ptr<Transformation> kept(ContextState& context, const Operand* resul
   contexts::PlanKey key("fft");
   key.add(input, in_place, options.wisdom_file);
   if (result != nullptr) (void)key.add(*result);
-  fourier::for_each_option(options, [&](const char*, const auto& value) { (void)key.add(value); });
+  fourier::for_each_option(options, key);
   return contexts::kept_plan<Transformation>(
       context, key, [&] { return execution::Operation::make<Transformation>(context, request); });
 }
@@ -73,13 +72,13 @@ FftOptions checked(ContextState& context, const FftOptions& options, const Call&
 }
 
 /// Before a plan is made. All ranks know where the arrays are.
-void check_stream(const Call& call, const Array& array, const char* what) {
-  if (call.stream) execution::check_streams("fft", what, array.local().space);
+void check_stream(const FftOptions& options, const Array& array, const char* what) {
+  if (options.stream) execution::check_streams("fft", what, array.local().space);
 }
 
 Array transformed(const Array& input, const Call& call, const FftOptions& given, SourcePlace where) {
   ContextState& context = usable_context(input);
-  check_stream(call, input, "the input");
+  check_stream(given, input, "the input");
   const FftOptions options = checked(context, given, call);
   const Operand& from = input.state()->operand;
   const auto transformation =
@@ -89,7 +88,7 @@ Array transformed(const Array& input, const Call& call, const FftOptions& given,
       arrays::allocate(input.context_state(), output.layout, output.dtype,
                        {.residency = options.residency, .order = options.order, .space = output.space},
                        transformation->purpose(), where);
-  transformation->run(input, result, 1, call.stream);
+  transformation->run(input, result, 1, given.stream);
   return result;
 }
 
@@ -105,8 +104,8 @@ FftOptions to_length_of(const Array& output, FftOptions options) {
 void transform_into(const Array& input, Array& output, const Call& call, const FftOptions& given) {
   ContextState& context = usable_context(input);
   check(output.valid(), "fft: output is an empty Array");
-  check_stream(call, input, "the input");
-  check_stream(call, output, "the output");
+  check_stream(given, input, "the input");
+  check_stream(given, output, "the output");
   const bool in_place = input.state() == output.state();
   const auto check_arrays = [&] { fourier::check_aliasing(input, output, in_place); };
   if (arrays::known_on_all_ranks(input, output)) {
@@ -119,7 +118,7 @@ void transform_into(const Array& input, Array& output, const Call& call, const F
   const auto transformation = kept(context, &to, in_place, from, options, [&]() -> fourier::Request {
     return {from, to, options, in_place};
   });
-  transformation->run(input, output, 1, call.stream);
+  transformation->run(input, output, 1, given.stream);
 }
 
 // Types I to IV stand behind one another.
@@ -141,69 +140,67 @@ Layout result_layout(const Context& context, const Operand& input, const FftOpti
 }
 
 Array fft(const Array& input, const FftOptions& options, SourcePlace where) {
-  return transformed(input, {FftKind::c2c, false, options.stream}, options, where);
+  return transformed(input, {FftKind::c2c, false}, options, where);
 }
 
 Array ifft(const Array& input, const FftOptions& options, SourcePlace where) {
-  return transformed(input, {FftKind::c2c, true, options.stream}, options, where);
+  return transformed(input, {FftKind::c2c, true}, options, where);
 }
 
 Array rfft(const Array& input, const FftOptions& options, SourcePlace where) {
-  return transformed(input, {FftKind::r2c, false, options.stream}, options, where);
+  return transformed(input, {FftKind::r2c, false}, options, where);
 }
 
 Array irfft(const Array& input, const FftOptions& options, SourcePlace where) {
-  return transformed(input, {FftKind::c2r, false, options.stream}, options, where);
+  return transformed(input, {FftKind::c2r, false}, options, where);
 }
 
 Array dct(const Array& input, int type, const FftOptions& options, SourcePlace where) {
-  return transformed(input, {kind_of_type(input, FftKind::dct1, type), false, options.stream}, options,
-                     where);
+  return transformed(input, {kind_of_type(input, FftKind::dct1, type), false}, options, where);
 }
 
 Array idct(const Array& input, int type, const FftOptions& options, SourcePlace where) {
-  return transformed(input, {kind_of_type(input, FftKind::dct1, type), true, options.stream}, options, where);
+  return transformed(input, {kind_of_type(input, FftKind::dct1, type), true}, options, where);
 }
 
 Array dst(const Array& input, int type, const FftOptions& options, SourcePlace where) {
-  return transformed(input, {kind_of_type(input, FftKind::dst1, type), false, options.stream}, options,
-                     where);
+  return transformed(input, {kind_of_type(input, FftKind::dst1, type), false}, options, where);
 }
 
 Array idst(const Array& input, int type, const FftOptions& options, SourcePlace where) {
-  return transformed(input, {kind_of_type(input, FftKind::dst1, type), true, options.stream}, options, where);
+  return transformed(input, {kind_of_type(input, FftKind::dst1, type), true}, options, where);
 }
 
 void fft_into(const Array& input, Array& output, const FftOptions& options) {
-  transform_into(input, output, {FftKind::c2c, false, options.stream}, options);
+  transform_into(input, output, {FftKind::c2c, false}, options);
 }
 
 void ifft_into(const Array& input, Array& output, const FftOptions& options) {
-  transform_into(input, output, {FftKind::c2c, true, options.stream}, options);
+  transform_into(input, output, {FftKind::c2c, true}, options);
 }
 
 void rfft_into(const Array& input, Array& output, const FftOptions& options) {
-  transform_into(input, output, {FftKind::r2c, false, options.stream}, options);
+  transform_into(input, output, {FftKind::r2c, false}, options);
 }
 
 void irfft_into(const Array& input, Array& output, const FftOptions& options) {
-  transform_into(input, output, {FftKind::c2r, false, options.stream}, options);
+  transform_into(input, output, {FftKind::c2r, false}, options);
 }
 
 void dct_into(const Array& input, Array& output, int type, const FftOptions& options) {
-  transform_into(input, output, {kind_of_type(input, FftKind::dct1, type), false, options.stream}, options);
+  transform_into(input, output, {kind_of_type(input, FftKind::dct1, type), false}, options);
 }
 
 void idct_into(const Array& input, Array& output, int type, const FftOptions& options) {
-  transform_into(input, output, {kind_of_type(input, FftKind::dct1, type), true, options.stream}, options);
+  transform_into(input, output, {kind_of_type(input, FftKind::dct1, type), true}, options);
 }
 
 void dst_into(const Array& input, Array& output, int type, const FftOptions& options) {
-  transform_into(input, output, {kind_of_type(input, FftKind::dst1, type), false, options.stream}, options);
+  transform_into(input, output, {kind_of_type(input, FftKind::dst1, type), false}, options);
 }
 
 void idst_into(const Array& input, Array& output, int type, const FftOptions& options) {
-  transform_into(input, output, {kind_of_type(input, FftKind::dst1, type), true, options.stream}, options);
+  transform_into(input, output, {kind_of_type(input, FftKind::dst1, type), true}, options);
 }
 
 }  // namespace partita

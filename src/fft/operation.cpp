@@ -40,7 +40,7 @@ Transformation::Transformation(ContextState& context, std::function<Request()> r
     : Operation(context, "fft"), ask_(std::move(request)) {}
 
 std::vector<Fact> Transformation::prepare() {
-  request_ = ask_();
+  request_ = std::exchange(ask_, nullptr)();  // what it refers to lives only as long as the call
   const auto& [input, output, options, in_place] = *request_;
   set_uses({{.name = "the input", .operand = input},
             {.name = "the output",

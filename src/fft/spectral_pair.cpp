@@ -111,7 +111,7 @@ Array kept_spectrum(const Array& field, const Pair& pair, std::string_view name)
   const Operand from = field.operand();
   contexts::PlanKey key(name);
   key.add(from);
-  fourier::for_each_option(pair.forward, [&](const char*, const auto& value) { (void)key.add(value); });
+  fourier::for_each_option(pair.forward, key);
   const auto kept = contexts::kept_plan<KeptSpectrum>(*context, key, [&] {
     std::optional<Operand> operand;
     runtime::collectively(*context, name, [&]() -> std::vector<Fact> {

@@ -48,7 +48,7 @@ Product::Product(ContextState& context, std::function<Setting()> setting)
     : Operation(context, "matmul"), ask_(std::move(setting)) {}
 
 std::vector<Fact> Product::prepare() {
-  setting_ = ask_();
+  setting_ = std::exchange(ask_, nullptr)();  // what it refers to lives only as long as the call
   const auto& [operands, options, in_place, product] = *setting_;
   const EpilogueParts parts = parts_of(options.epilogue);
   std::vector<execution::ArrayUse> uses;
@@ -95,9 +95,8 @@ void Product::after_check() {
 }
 
 bool Product::reads(std::size_t use, const Parameters& parameters) const {
-  if (roles_[use] == in_c && parameters.beta == std::complex<double>(0)) return false;
-  return is_read(roles_[use], parts_of(setting_->options.epilogue),
-                 parameters.alpha != std::complex<double>(0));
+  const bool is_unused_c = roles_[use] == in_c && parameters.beta == std::complex<double>(0);
+  return !is_unused_c && Operation::reads(use, parameters);
 }
 
 void Product::run(const Request& request, const Parameters& parameters, const std::optional<Stream>& stream) {

@@ -99,7 +99,7 @@ contexts::PlanKey key_of(const Request& request, const MatmulOptions& options) {
     (void)key.add(array.valid());
     if (array.valid()) (void)key.add(array.state()->operand);
   }
-  for_each_option(options, request.in_place(), [&](const char*, const auto& value) { (void)key.add(value); });
+  for_each_option(options, request.in_place(), key);
   return key;
 }
 

@@ -17,7 +17,8 @@ Redistribution::Redistribution(ContextState& context, const Operand& source,
       options_(options) {}
 
 std::vector<Fact> Redistribution::prepare() {
-  const Operand target = given_destination_();
+  // What it refers to lives only as long as the call.
+  const Operand target = std::exchange(given_destination_, nullptr)();
   std::vector<int> axes;
   if (!options_.axes.empty()) axes = inverse_axes(options_.axes, target.layout.dimensions());
   set_uses({{.name = "the source", .operand = given_source_},

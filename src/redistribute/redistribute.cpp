@@ -31,7 +31,7 @@ std::shared_ptr<Redistribution> kept(ContextState& context, const Operand& sourc
                                      const RedistributeOptions& options) {
   contexts::PlanKey key("redistribute");
   key.add(source, target);
-  redistribution::for_each_option(options, [&](const char*, const auto& value) { (void)key.add(value); });
+  redistribution::for_each_option(options, key);
   return contexts::kept_plan<Redistribution>(context, key, [&] {
     return execution::Operation::make<Redistribution>(context, source, destination, options);
   });
