@@ -49,9 +49,8 @@ endif()
 set(CMAKE_CUDA_STANDARD 20)
 set(CMAKE_CUDA_STANDARD_REQUIRED ON)
 
-# Devices below the least architecture cannot run our kernels.
+# Refuses what is not a list of numbers.
 partita_least_cuda_architecture(least_architecture "${CMAKE_CUDA_ARCHITECTURES}")
-add_compile_definitions($<$<COMPILE_LANGUAGE:CXX>:PARTITA_CUDA_LEAST_ARCHITECTURE=${least_architecture}>)
 # Devices that there is no code for are refused.
 list(JOIN CMAKE_CUDA_ARCHITECTURES "," architectures)
 set_property(
