@@ -10,8 +10,8 @@
 #include "collectives/layouts.hpp"
 #include "context/kept_plans.hpp"
 #include "device/stream_work.hpp"
-#include "runtime/agree.hpp"
-#include "runtime/call_notes.hpp"
+#include "runtime/checks/agree.hpp"
+#include "runtime/checks/call_notes.hpp"
 
 namespace partita {
 namespace {

@@ -7,7 +7,7 @@
 #include "arithmetic/folding.hpp"
 #include "collectives/reducing.hpp"
 #include "device/stream_work.hpp"
-#include "runtime/call_notes.hpp"
+#include "runtime/checks/call_notes.hpp"
 
 namespace partita {
 namespace {

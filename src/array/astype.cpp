@@ -8,7 +8,7 @@
 #include "base/check.hpp"
 #include "device/device_synchronization.hpp"
 #include "kernels/host/convert.hpp"
-#include "runtime/agree.hpp"
+#include "runtime/checks/agree.hpp"
 
 namespace partita {
 namespace {

@@ -11,7 +11,7 @@
 #include "base/check.hpp"
 #include "base/element_at.hpp"
 #include "device/device_synchronization.hpp"
-#include "runtime/agree.hpp"
+#include "runtime/checks/agree.hpp"
 
 namespace partita {
 namespace {

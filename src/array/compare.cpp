@@ -13,7 +13,7 @@
 #include "base/element_at.hpp"
 #include "base/visit_dtype.hpp"
 #include "device/device_synchronization.hpp"
-#include "runtime/agree.hpp"
+#include "runtime/checks/agree.hpp"
 
 namespace partita {
 namespace {

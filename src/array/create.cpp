@@ -6,7 +6,7 @@
 #include "base/check.hpp"
 #include "base/pages.hpp"
 #include "context/kept_plans.hpp"
-#include "runtime/agree.hpp"
+#include "runtime/checks/agree.hpp"
 
 namespace partita {
 namespace {

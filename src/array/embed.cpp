@@ -6,7 +6,7 @@
 #include "array/array_state.hpp"
 #include "base/check.hpp"
 #include "base/contains.hpp"
-#include "runtime/agree.hpp"
+#include "runtime/checks/agree.hpp"
 
 namespace partita {
 namespace {

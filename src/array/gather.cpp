@@ -6,7 +6,7 @@
 #include "array/transfer.hpp"
 #include "base/check.hpp"
 #include "device/device_synchronization.hpp"
-#include "runtime/agree.hpp"
+#include "runtime/checks/agree.hpp"
 
 namespace partita {
 namespace {

@@ -12,7 +12,7 @@
 #include "base/check.hpp"
 #include "base/visit_dtype.hpp"
 #include "device/device_synchronization.hpp"
-#include "runtime/agree.hpp"
+#include "runtime/checks/agree.hpp"
 
 namespace partita {
 namespace {

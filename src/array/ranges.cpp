@@ -9,7 +9,7 @@
 
 #include "array/fill_by_number.hpp"
 #include "base/check.hpp"
-#include "runtime/agree.hpp"
+#include "runtime/checks/agree.hpp"
 
 namespace partita {
 namespace {

@@ -10,7 +10,7 @@
 #include "device/stream_work.hpp"
 #include "kernels/host/convert.hpp"
 #include "kernels/host/fill.hpp"
-#include "runtime/agree.hpp"
+#include "runtime/checks/agree.hpp"
 
 namespace partita::arrays {
 namespace {

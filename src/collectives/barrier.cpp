@@ -4,7 +4,7 @@
 #include "collectives/gathering.hpp"
 #include "context/context_state.hpp"
 #include "device/device_memory.hpp"
-#include "runtime/agree.hpp"
+#include "runtime/checks/agree.hpp"
 
 namespace partita {
 namespace {

@@ -17,7 +17,7 @@
 #include "context/kept_plans.hpp"
 #include "device/device_runtime.hpp"
 #include "device/device_synchronization.hpp"
-#include "runtime/rank_zero.hpp"
+#include "runtime/checks/rank_zero.hpp"
 
 namespace partita::collective {
 namespace {

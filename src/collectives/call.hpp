@@ -12,7 +12,7 @@
 #include "collectives/call_signature.hpp"
 #include "collectives/chain.hpp"
 #include "device/device_group.hpp"
-#include "runtime/agree.hpp"
+#include "runtime/checks/agree.hpp"
 
 namespace partita::collective {
 

@@ -5,7 +5,7 @@
 
 #include "array/transfer.hpp"
 #include "base/check.hpp"
-#include "runtime/agree.hpp"
+#include "runtime/checks/agree.hpp"
 
 namespace partita::collective {
 namespace {

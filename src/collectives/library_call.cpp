@@ -4,9 +4,9 @@
 
 #include "base/check.hpp"
 #include "device/stream_work.hpp"
-#include "runtime/agree.hpp"
-#include "runtime/announcement.hpp"
-#include "runtime/greetings.hpp"
+#include "runtime/checks/agree.hpp"
+#include "runtime/checks/announcement.hpp"
+#include "runtime/checks/greetings.hpp"
 
 namespace partita::collective {
 namespace {

@@ -9,7 +9,7 @@
 #include "collectives/runner.hpp"
 #include "context/context_state.hpp"
 #include "device/run_ahead.hpp"
-#include "execute/dense_views.hpp"
+#include "execute/device/dense_views.hpp"
 
 namespace partita::collective {
 

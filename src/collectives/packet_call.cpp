@@ -1,8 +1,8 @@
 #include "collectives/packet_call.hpp"
 
-#include "execute/packet_runner.hpp"
+#include "execute/device/packet_runner.hpp"
 #include "redistribute/packets.hpp"
-#include "runtime/call_notes.hpp"
+#include "runtime/checks/call_notes.hpp"
 
 namespace partita::collective {
 namespace {

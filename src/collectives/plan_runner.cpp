@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "device/device_synchronization.hpp"
-#include "runtime/keeper.hpp"
+#include "runtime/groups/keeper.hpp"
 
 namespace partita::collective {
 

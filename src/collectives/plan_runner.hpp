@@ -12,8 +12,8 @@
 #include "collectives/normalize_logical.hpp"
 #include "collectives/runner.hpp"
 #include "device/last_use.hpp"
-#include "execute/bound_plan.hpp"
 #include "execute/executor.hpp"
+#include "execute/host/bound_plan.hpp"
 
 namespace partita::collective {
 

@@ -8,9 +8,9 @@
 #include <string>
 
 #include "base/check.hpp"
-#include "runtime/keeper.hpp"
-#include "runtime/peer_watch.hpp"
-#include "runtime/wait.hpp"
+#include "runtime/board/peer_watch.hpp"
+#include "runtime/board/wait.hpp"
+#include "runtime/groups/keeper.hpp"
 
 namespace partita::collective {
 namespace {

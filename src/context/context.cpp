@@ -8,8 +8,8 @@
 #include "device/device_synchronization.hpp"
 #include "device/packet_board.hpp"
 #include "device/run_ahead.hpp"
-#include "runtime/agree.hpp"
-#include "runtime/rank_zero.hpp"
+#include "runtime/checks/agree.hpp"
+#include "runtime/checks/rank_zero.hpp"
 
 namespace partita {
 

@@ -11,7 +11,7 @@
 #include "kernels/host/blas_library.hpp"
 #include "kernels/host/fft_planning.hpp"
 #include "memory/node_places.hpp"
-#include "runtime/keeper.hpp"
+#include "runtime/groups/keeper.hpp"
 #include "runtime/live_contexts.hpp"
 
 namespace partita {

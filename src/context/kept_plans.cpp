@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "base/pages.hpp"
-#include "runtime/agree.hpp"
-#include "runtime/meeting.hpp"
+#include "runtime/checks/agree.hpp"
+#include "runtime/groups/meeting.hpp"
 
 namespace partita::contexts {
 

@@ -19,8 +19,8 @@
 #include "memory/node_limits.hpp"
 #include "memory/page.hpp"
 #include "memory/reservation.hpp"
-#include "runtime/mpi_choice.hpp"
-#include "runtime/sockets_group.hpp"
+#include "runtime/groups/mpi_choice.hpp"
+#include "runtime/groups/sockets_group.hpp"
 
 namespace partita {
 namespace {

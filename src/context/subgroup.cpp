@@ -1,5 +1,5 @@
 // Context::subgroup and split: some ranks of a context as a context of their own.
-#include "runtime/subgroup.hpp"
+#include "runtime/groups/subgroup.hpp"
 
 #include <fmt/format.h>
 
@@ -10,12 +10,12 @@
 #include "base/check.hpp"
 #include "base/hash.hpp"
 #include "context/context_state.hpp"
-#include "runtime/agree.hpp"
-#include "runtime/difference.hpp"
+#include "runtime/checks/agree.hpp"
+#include "runtime/checks/difference.hpp"
+#include "runtime/checks/rank_list.hpp"
+#include "runtime/groups/meeting.hpp"
 #include "runtime/live_contexts.hpp"
 #include "runtime/logging.hpp"
-#include "runtime/meeting.hpp"
-#include "runtime/rank_list.hpp"
 
 namespace partita {
 

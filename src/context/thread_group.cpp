@@ -7,8 +7,8 @@
 
 #include "base/check.hpp"
 #include "context/context_state.hpp"
-#include "runtime/error_kind.hpp"
-#include "runtime/threads_group.hpp"
+#include "runtime/checks/error_kind.hpp"
+#include "runtime/groups/threads_group.hpp"
 
 namespace partita {
 namespace {

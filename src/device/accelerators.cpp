@@ -3,7 +3,7 @@
 #include "base/check.hpp"
 #include "base/hash.hpp"
 #include "device/accelerator.hpp"
-#include "runtime/host_identity.hpp"
+#include "runtime/groups/host_identity.hpp"
 #include "runtime/runtime.hpp"
 
 namespace partita {

@@ -4,7 +4,7 @@
 #include "device/device_runtime.hpp"
 #include "device/device_synchronization.hpp"
 #include "device/start_device.hpp"
-#include "runtime/agree.hpp"
+#include "runtime/checks/agree.hpp"
 
 namespace partita::devices {
 namespace {

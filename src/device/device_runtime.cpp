@@ -5,7 +5,7 @@
 #include "device/device_synchronization.hpp"
 #include "device/packet_board.hpp"
 #include "device/run_ahead.hpp"
-#include "runtime/keeper.hpp"
+#include "runtime/groups/keeper.hpp"
 
 namespace partita::devices {
 

@@ -8,9 +8,9 @@
 
 #include "base/check.hpp"
 #include "device/device_runtime.hpp"
-#include "runtime/announcement.hpp"
-#include "runtime/peer_watch.hpp"
-#include "runtime/wait.hpp"
+#include "runtime/board/peer_watch.hpp"
+#include "runtime/board/wait.hpp"
+#include "runtime/checks/announcement.hpp"
 
 namespace partita::devices {
 

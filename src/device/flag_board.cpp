@@ -4,7 +4,7 @@
 
 #include "base/check.hpp"
 #include "device/device_runtime.hpp"
-#include "runtime/agree.hpp"
+#include "runtime/checks/agree.hpp"
 
 namespace partita::devices {
 namespace {

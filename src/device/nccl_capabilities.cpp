@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "device/device_runtime.hpp"
-#include "runtime/agree.hpp"
+#include "runtime/checks/agree.hpp"
 
 namespace partita::devices {
 namespace {

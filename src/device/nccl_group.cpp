@@ -9,8 +9,8 @@
 #include "cuda/stream.hpp"
 #include "device/device_runtime.hpp"
 #include "device/device_synchronization.hpp"
-#include "runtime/rank_list.hpp"
-#include "runtime/wait.hpp"
+#include "runtime/board/wait.hpp"
+#include "runtime/checks/rank_list.hpp"
 
 namespace partita::devices {
 

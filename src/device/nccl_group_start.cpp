@@ -10,8 +10,8 @@
 #include "device/device_synchronization.hpp"
 #include "device/nccl_capabilities.hpp"
 #include "device/nccl_group.hpp"
-#include "runtime/agree.hpp"
-#include "runtime/wait.hpp"
+#include "runtime/board/wait.hpp"
+#include "runtime/checks/agree.hpp"
 
 namespace partita::devices {
 namespace {

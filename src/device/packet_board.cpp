@@ -2,7 +2,7 @@
 
 #include "device/device_runtime.hpp"
 #include "device/device_synchronization.hpp"
-#include "runtime/agree.hpp"
+#include "runtime/checks/agree.hpp"
 
 namespace partita::devices {
 namespace {

@@ -2,7 +2,7 @@
 
 #include "device/device_runtime.hpp"
 #include "device/device_synchronization.hpp"
-#include "runtime/wait.hpp"
+#include "runtime/board/wait.hpp"
 
 namespace partita::devices {
 

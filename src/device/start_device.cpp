@@ -4,8 +4,8 @@
 
 #include "base/check.hpp"
 #include "device/device_runtime.hpp"
-#include "runtime/agree.hpp"
-#include "runtime/host_identity.hpp"
+#include "runtime/checks/agree.hpp"
+#include "runtime/groups/host_identity.hpp"
 
 namespace partita::devices {
 namespace {

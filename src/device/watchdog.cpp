@@ -7,9 +7,9 @@
 #include "base/check.hpp"
 #include "device/device_runtime.hpp"
 #include "device/device_synchronization.hpp"
-#include "runtime/announcement.hpp"
-#include "runtime/peer_watch.hpp"
-#include "runtime/rank_list.hpp"
+#include "runtime/board/peer_watch.hpp"
+#include "runtime/checks/announcement.hpp"
+#include "runtime/checks/rank_list.hpp"
 
 namespace partita::devices {
 namespace {

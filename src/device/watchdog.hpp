@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/wait.hpp"
+#include "runtime/board/wait.hpp"
 
 namespace partita::runtime {
 class PeerWatch;

@@ -4,7 +4,7 @@
 #include <chrono>
 
 #include "context/context_state.hpp"
-#include "runtime/agree.hpp"
+#include "runtime/checks/agree.hpp"
 
 namespace partita::execution {
 namespace {

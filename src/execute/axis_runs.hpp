@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "execute/bound_work.hpp"
+#include "execute/works/bound_work.hpp"
 
 namespace partita::execution {
 

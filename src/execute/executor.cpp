@@ -8,13 +8,13 @@
 #include "base/check.hpp"
 #include "base/hash.hpp"
 #include "device/stream_work.hpp"
-#include "execute/bound_plan.hpp"
-#include "execute/device_plan.hpp"
-#include "execute/fused_plan.hpp"
-#include "execute/grouped_plan.hpp"
+#include "execute/device/device_plan.hpp"
+#include "execute/device/fused_plan.hpp"
+#include "execute/device/grouped_plan.hpp"
+#include "execute/host/bound_plan.hpp"
 #include "execute/step_clock.hpp"
-#include "runtime/agree.hpp"
-#include "runtime/call_notes.hpp"
+#include "runtime/checks/agree.hpp"
+#include "runtime/checks/call_notes.hpp"
 
 namespace partita::execution {
 namespace {

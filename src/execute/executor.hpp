@@ -13,7 +13,7 @@
 #include "device/run_ahead.hpp"
 #include "execute/plan_memory.hpp"
 #include "plan/small_exchange.hpp"
-#include "runtime/announcement.hpp"
+#include "runtime/checks/announcement.hpp"
 
 namespace partita::execution {
 

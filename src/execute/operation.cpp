@@ -11,8 +11,8 @@
 #include "context/kept_plans.hpp"
 #include "device/device_runtime.hpp"
 #include "device/device_synchronization.hpp"
-#include "execute/packet_plan.hpp"
-#include "runtime/agree.hpp"
+#include "execute/device/packet_plan.hpp"
+#include "runtime/checks/agree.hpp"
 
 namespace partita::execution {
 namespace {

@@ -11,8 +11,8 @@
 
 #include "array/array_state.hpp"
 #include "context/context_state.hpp"
-#include "execute/scratch.hpp"
-#include "runtime/call_notes.hpp"
+#include "execute/host/scratch.hpp"
+#include "runtime/checks/call_notes.hpp"
 
 namespace partita::execution {
 

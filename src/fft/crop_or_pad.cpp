@@ -9,7 +9,7 @@
 #include "array/transfer.hpp"
 #include "base/check.hpp"
 #include "fft/layouts.hpp"
-#include "runtime/agree.hpp"
+#include "runtime/checks/agree.hpp"
 
 namespace partita {
 namespace {

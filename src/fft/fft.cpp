@@ -10,7 +10,7 @@
 #include "context/kept_plans.hpp"
 #include "fft/operation.hpp"
 #include "fft/problem.hpp"
-#include "runtime/agree.hpp"
+#include "runtime/checks/agree.hpp"
 
 namespace partita {
 namespace {

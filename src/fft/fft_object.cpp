@@ -8,7 +8,7 @@
 #include "execute/autotune.hpp"
 #include "fft/operation.hpp"
 #include "fft/problem.hpp"
-#include "runtime/agree.hpp"
+#include "runtime/checks/agree.hpp"
 
 namespace partita {
 

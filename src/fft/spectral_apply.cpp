@@ -9,7 +9,7 @@
 #include "base/check.hpp"
 #include "fft/spectral.hpp"
 #include "fft/spectral_pair.hpp"
-#include "runtime/agree.hpp"
+#include "runtime/checks/agree.hpp"
 
 namespace partita {
 namespace {

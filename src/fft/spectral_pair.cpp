@@ -10,10 +10,10 @@
 #include "base/check.hpp"
 #include "context/kept_plans.hpp"
 #include "device/device_synchronization.hpp"
-#include "execute/scratch.hpp"
+#include "execute/host/scratch.hpp"
 #include "fft/operation.hpp"
 #include "fft/problem.hpp"
-#include "runtime/agree.hpp"
+#include "runtime/checks/agree.hpp"
 
 namespace partita::spectral {
 namespace {

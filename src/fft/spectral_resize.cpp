@@ -12,7 +12,7 @@
 #include "fft/layouts.hpp"
 #include "fft/spectral.hpp"
 #include "fft/spectral_pair.hpp"
-#include "runtime/agree.hpp"
+#include "runtime/checks/agree.hpp"
 
 namespace partita {
 namespace {

@@ -13,7 +13,7 @@
 #include "device/last_use.hpp"
 #include "device/stream_work.hpp"
 #include "fft/spectral.hpp"
-#include "runtime/agree.hpp"
+#include "runtime/checks/agree.hpp"
 
 namespace partita::spectral {
 namespace {

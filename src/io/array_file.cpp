@@ -12,7 +12,7 @@
 #include "array/elements.hpp"
 #include "base/check.hpp"
 #include "base/element_at.hpp"
-#include "runtime/agree.hpp"
+#include "runtime/checks/agree.hpp"
 
 namespace partita::io {
 namespace {

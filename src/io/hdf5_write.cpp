@@ -12,7 +12,7 @@
 #include "io/array_file.hpp"
 #include "io/hdf5_attributes.hpp"
 #include "io/hdf5_dataset.hpp"
-#include "runtime/agree.hpp"
+#include "runtime/checks/agree.hpp"
 
 namespace partita {
 namespace {

@@ -13,7 +13,7 @@
 #include "base/check.hpp"
 #include "io/array_file.hpp"
 #include "io/file.hpp"
-#include "runtime/agree.hpp"
+#include "runtime/checks/agree.hpp"
 
 namespace partita {
 namespace {

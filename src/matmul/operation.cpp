@@ -10,7 +10,7 @@
 #include "matmul/plan.hpp"
 #include "matmul/problem.hpp"
 #include "matmul/vectors.hpp"
-#include "runtime/agree.hpp"
+#include "runtime/checks/agree.hpp"
 
 namespace partita::multiplication {
 namespace {

@@ -5,7 +5,7 @@
 #include <partita/matmul.hpp>
 #include <vector>
 
-#include "matmul/groups.hpp"
+#include "matmul/emit/groups.hpp"
 #include "plan/small_exchange.hpp"
 
 namespace partita::multiplication {

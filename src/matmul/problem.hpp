@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "matmul/groups.hpp"
+#include "matmul/emit/groups.hpp"
 
 namespace partita::multiplication {
 

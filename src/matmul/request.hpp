@@ -8,7 +8,7 @@
 
 #include "context/plan_key.hpp"
 #include "matmul/roles.hpp"
-#include "runtime/agree.hpp"
+#include "runtime/checks/agree.hpp"
 
 namespace partita::multiplication {
 

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "base/check.hpp"
-#include "matmul/chooser.hpp"
-#include "matmul/memory_limit.hpp"
+#include "matmul/choose/chooser.hpp"
+#include "matmul/choose/memory_limit.hpp"
 #include "matmul/roles.hpp"
 #include "matmul/vectors.hpp"
 

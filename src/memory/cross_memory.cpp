@@ -11,8 +11,8 @@
 #include <fstream>
 #include <random>
 
-#include "runtime/agree.hpp"
-#include "runtime/peer_watch.hpp"
+#include "runtime/board/peer_watch.hpp"
+#include "runtime/checks/agree.hpp"
 #include "runtime/runtime.hpp"
 
 namespace partita::memory {

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/node_board.hpp"
+#include "runtime/board/node_board.hpp"
 
 namespace partita::runtime {
 struct Runtime;

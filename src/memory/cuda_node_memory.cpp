@@ -7,7 +7,7 @@
 #include "cuda/stream.hpp"
 #include "memory/descriptor_exchange.hpp"
 #include "memory/page.hpp"
-#include "runtime/agree.hpp"
+#include "runtime/checks/agree.hpp"
 #include "runtime/runtime.hpp"
 
 namespace partita::memory {

@@ -7,7 +7,7 @@
 #include "base/check.hpp"
 #include "memory/descriptor_mailbox.hpp"
 #include "memory/node_places.hpp"
-#include "runtime/agree.hpp"
+#include "runtime/checks/agree.hpp"
 #include "runtime/runtime.hpp"
 
 namespace partita::memory {

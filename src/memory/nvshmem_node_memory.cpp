@@ -4,7 +4,7 @@
 
 #include "base/check.hpp"
 #include "memory/segment_growth.hpp"
-#include "runtime/agree.hpp"
+#include "runtime/checks/agree.hpp"
 #include "runtime/runtime.hpp"
 
 namespace partita::memory {

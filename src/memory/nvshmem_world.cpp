@@ -10,9 +10,9 @@
 #include "base/default_variable.hpp"
 #include "base/hash.hpp"
 #include "memory/page.hpp"
-#include "runtime/agree.hpp"
+#include "runtime/board/wait.hpp"
+#include "runtime/checks/agree.hpp"
 #include "runtime/runtime.hpp"
-#include "runtime/wait.hpp"
 
 namespace partita::memory {
 namespace {

@@ -13,7 +13,7 @@
 #include "memory/node_limits.hpp"
 #include "memory/page.hpp"
 #include "memory/threads_node_memory.hpp"
-#include "runtime/agree.hpp"
+#include "runtime/checks/agree.hpp"
 #include "runtime/runtime.hpp"
 
 namespace partita::memory {

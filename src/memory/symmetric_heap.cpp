@@ -8,10 +8,10 @@
 
 #include "base/check.hpp"
 #include "base/hash.hpp"
-#include "runtime/agree.hpp"
-#include "runtime/difference.hpp"
-#include "runtime/meeting.hpp"
-#include "runtime/rank_list.hpp"
+#include "runtime/checks/agree.hpp"
+#include "runtime/checks/difference.hpp"
+#include "runtime/checks/rank_list.hpp"
+#include "runtime/groups/meeting.hpp"
 
 namespace partita::memory {
 namespace {

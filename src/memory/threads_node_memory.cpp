@@ -10,8 +10,8 @@
 #include "memory/page.hpp"
 #include "memory/process_node_memory.hpp"
 #include "memory/reservation.hpp"
-#include "runtime/agree.hpp"
-#include "runtime/keeper.hpp"
+#include "runtime/checks/agree.hpp"
+#include "runtime/groups/keeper.hpp"
 #include "runtime/runtime.hpp"
 
 namespace partita::memory {

@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "base/check.hpp"
-#include "runtime/call_notes.hpp"
-#include "runtime/keeper.hpp"
-#include "runtime/mpi_group.hpp"
-#include "runtime/rank_zero.hpp"
+#include "runtime/checks/call_notes.hpp"
+#include "runtime/checks/rank_zero.hpp"
+#include "runtime/groups/keeper.hpp"
+#include "runtime/groups/mpi_group.hpp"
 
 namespace partita::runtime {
 

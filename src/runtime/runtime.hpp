@@ -13,11 +13,11 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/error_kind.hpp"
-#include "runtime/greetings.hpp"
+#include "runtime/board/node_board.hpp"
+#include "runtime/checks/error_kind.hpp"
+#include "runtime/checks/greetings.hpp"
+#include "runtime/groups/process_group.hpp"
 #include "runtime/home_process.hpp"
-#include "runtime/node_board.hpp"
-#include "runtime/process_group.hpp"
 
 namespace partita::runtime {
 

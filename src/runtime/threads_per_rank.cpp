@@ -7,7 +7,7 @@
 #include <map>
 
 #include "base/control_group.hpp"
-#include "runtime/host_identity.hpp"
+#include "runtime/groups/host_identity.hpp"
 
 namespace partita::runtime {
 

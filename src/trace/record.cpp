@@ -8,8 +8,8 @@
 #include "context/context_state.hpp"
 #include "execute/step_clock.hpp"
 #include "plan/describe.hpp"
-#include "runtime/agree.hpp"
-#include "runtime/host_identity.hpp"
+#include "runtime/checks/agree.hpp"
+#include "runtime/groups/host_identity.hpp"
 
 namespace partita {
 

@@ -1,5 +1,5 @@
 // The collective check: exchange, agree, collectively, barrier.
-#include "runtime/agree.hpp"
+#include "runtime/checks/agree.hpp"
 
 #include <new>
 #include <partita/error.hpp>

@@ -5,7 +5,7 @@
 
 #include "ranks/collectives_model.hpp"
 #include "ranks/rank_test.hpp"
-#include "runtime/agree.hpp"
+#include "runtime/checks/agree.hpp"
 
 namespace partita::testing {
 namespace {

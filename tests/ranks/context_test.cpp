@@ -20,7 +20,7 @@
 #include "ranks/caught.hpp"
 #include "ranks/memory_checks.hpp"
 #include "ranks/rank_test.hpp"
-#include "runtime/agree.hpp"
+#include "runtime/checks/agree.hpp"
 #include "setting.hpp"
 
 namespace partita::testing {

@@ -17,7 +17,7 @@
 #include "ranks/fft_model.hpp"
 #include "ranks/memory_checks.hpp"
 #include "ranks/needs_devices.hpp"
-#include "runtime/agree.hpp"
+#include "runtime/checks/agree.hpp"
 #include "setting.hpp"
 
 namespace partita::testing {

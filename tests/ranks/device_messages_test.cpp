@@ -11,7 +11,7 @@
 #include "ranks/rank_run.hpp"
 #include "ranks/rank_test.hpp"
 #include "ranks/stream_order.hpp"
-#include "runtime/mpi_group.hpp"
+#include "runtime/groups/mpi_group.hpp"
 #include "setting.hpp"
 #include "unit/random_layouts.hpp"
 

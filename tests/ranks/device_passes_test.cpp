@@ -1,7 +1,7 @@
 // Lines that go through the workspace of a device, some at a time; no ranks.
 #include <gtest/gtest.h>
 
-#include "execute/device_line_pass.hpp"
+#include "execute/works/device_line_pass.hpp"
 #include "plan/work.hpp"
 #include "ranks/fake_transforms.hpp"
 #include "unit/naive_transform.hpp"

@@ -14,7 +14,7 @@
 #include "ranks/fake_device.hpp"
 #include "ranks/needs_devices.hpp"
 #include "ranks/rank_test.hpp"
-#include "runtime/announcement.hpp"
+#include "runtime/checks/announcement.hpp"
 
 namespace partita::testing {
 namespace {

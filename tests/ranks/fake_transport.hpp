@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/process_group.hpp"
+#include "runtime/groups/process_group.hpp"
 
 namespace partita::testing {
 

@@ -16,7 +16,7 @@
 #include "ranks/memory_checks.hpp"
 #include "ranks/rank_test.hpp"
 #include "ranks/shared_directory.hpp"
-#include "runtime/agree.hpp"
+#include "runtime/checks/agree.hpp"
 #include "unit/random_layouts.hpp"
 
 namespace partita::testing {

@@ -22,8 +22,8 @@
 
 #include "ranks/fake_device.hpp"
 #include "ranks/rank_run.hpp"
-#include "runtime/mpi_group.hpp"
-#include "runtime/sockets_group.hpp"
+#include "runtime/groups/mpi_group.hpp"
+#include "runtime/groups/sockets_group.hpp"
 
 namespace partita::testing {
 namespace {

@@ -6,7 +6,7 @@
 #include "ranks/matmul_model.hpp"
 #include "ranks/needs_devices.hpp"
 #include "ranks/rank_test.hpp"
-#include "runtime/agree.hpp"
+#include "runtime/checks/agree.hpp"
 
 namespace partita::testing {
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "context/context_state.hpp"
-#include "runtime/agree.hpp"
+#include "runtime/checks/agree.hpp"
 
 namespace partita::testing {
 

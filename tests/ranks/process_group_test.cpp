@@ -1,5 +1,5 @@
 // What every backend of ProcessGroup must do.
-#include "runtime/process_group.hpp"
+#include "runtime/groups/process_group.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -12,8 +12,8 @@
 #include <thread>
 #include <type_traits>
 
-#include "runtime/mpi_group.hpp"
-#include "runtime/sockets_group.hpp"
+#include "runtime/groups/mpi_group.hpp"
+#include "runtime/groups/sockets_group.hpp"
 
 namespace partita::testing {
 namespace {

@@ -10,8 +10,8 @@
 #include "context/context_state.hpp"
 #include "ranks/fake_transport.hpp"
 #include "ranks/rank_run.hpp"
-#include "runtime/error_kind.hpp"
-#include "runtime/threads_group.hpp"
+#include "runtime/checks/error_kind.hpp"
+#include "runtime/groups/threads_group.hpp"
 
 namespace partita::testing {
 namespace {

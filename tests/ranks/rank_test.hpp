@@ -20,7 +20,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/process_group.hpp"
+#include "runtime/groups/process_group.hpp"
 
 namespace partita::testing {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "context/context_state.hpp"
-#include "runtime/process_group.hpp"
+#include "runtime/groups/process_group.hpp"
 
 namespace partita::testing {
 

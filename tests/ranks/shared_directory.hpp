@@ -8,7 +8,7 @@
 #include <string>
 
 #include "ranks/rank_test.hpp"
-#include "runtime/agree.hpp"
+#include "runtime/checks/agree.hpp"
 
 namespace partita::testing {
 

@@ -8,7 +8,7 @@
 #include <partita/machine_report.hpp>
 
 #include "ranks/rank_test.hpp"
-#include "runtime/sockets_group.hpp"
+#include "runtime/groups/sockets_group.hpp"
 
 namespace partita::testing {
 namespace {

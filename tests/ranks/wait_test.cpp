@@ -1,5 +1,5 @@
 // The one wait: progress, the deadline, and what it notices on the way.
-#include "runtime/wait.hpp"
+#include "runtime/board/wait.hpp"
 
 #include <functional>
 #include <optional>

@@ -1,4 +1,4 @@
-#include "runtime/call_notes.hpp"
+#include "runtime/checks/call_notes.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "runtime/device_memory_query.hpp"
+#include "runtime/groups/device_memory_query.hpp"
 
 #include <gtest/gtest.h>
 

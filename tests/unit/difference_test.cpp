@@ -1,10 +1,10 @@
-#include "runtime/difference.hpp"
+#include "runtime/checks/difference.hpp"
 
 #include <gtest/gtest.h>
 
 #include <partita/error.hpp>
 
-#include "runtime/rank_list.hpp"
+#include "runtime/checks/rank_list.hpp"
 
 namespace partita {
 namespace {

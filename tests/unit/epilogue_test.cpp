@@ -7,7 +7,7 @@
 #include <limits>
 #include <map>
 
-#include "execute/bound_work.hpp"
+#include "execute/works/bound_work.hpp"
 #include "unit/local_array.hpp"
 #include "unit/random_layouts.hpp"
 

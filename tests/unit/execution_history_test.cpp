@@ -1,4 +1,4 @@
-#include "runtime/execution_history.hpp"
+#include "runtime/checks/execution_history.hpp"
 
 #include <gtest/gtest.h>
 

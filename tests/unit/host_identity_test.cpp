@@ -1,4 +1,4 @@
-#include "runtime/host_identity.hpp"
+#include "runtime/groups/host_identity.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -8,7 +8,7 @@
 #include <csignal>
 #include <thread>
 
-#include "runtime/process_watch.hpp"
+#include "runtime/board/process_watch.hpp"
 
 namespace partita {
 namespace {

@@ -6,9 +6,9 @@
 #include <limits>
 #include <set>
 
-#include "matmul/chooser.hpp"
-#include "matmul/memory_limit.hpp"
-#include "matmul/scratch_account.hpp"
+#include "matmul/choose/chooser.hpp"
+#include "matmul/choose/memory_limit.hpp"
+#include "matmul/choose/scratch_account.hpp"
 #include "unit/random_layouts.hpp"
 
 namespace partita::multiplication {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <partita/matmul.hpp>
 
-#include "matmul/chooser.hpp"
+#include "matmul/choose/chooser.hpp"
 #include "unit/random_layouts.hpp"
 
 namespace partita {

@@ -5,7 +5,7 @@
 
 #include <partita/redistribute.hpp>
 
-#include "execute/direct_messages.hpp"
+#include "execute/host/direct_messages.hpp"
 #include "execute/lower.hpp"
 #include "plan/cost.hpp"
 #include "plan/dependencies.hpp"

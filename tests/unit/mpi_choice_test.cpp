@@ -1,4 +1,4 @@
-#include "runtime/mpi_choice.hpp"
+#include "runtime/groups/mpi_choice.hpp"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/hash.hpp"
-#include "execute/bound_work.hpp"
+#include "execute/works/bound_work.hpp"
 #include "kernels/host/blas_library.hpp"
 #include "unit/local_array.hpp"
 #include "unit/random_layouts.hpp"

@@ -1,4 +1,4 @@
-#include "runtime/node_board.hpp"
+#include "runtime/board/node_board.hpp"
 
 #include <gtest/gtest.h>
 

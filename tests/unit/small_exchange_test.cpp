@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "collectives/layouts.hpp"
-#include "execute/packet_nests.hpp"
-#include "execute/packet_ranges.hpp"
+#include "execute/device/packet_nests.hpp"
+#include "execute/device/packet_ranges.hpp"
 #include "redistribute/packets.hpp"
 #include "unit/layout_model.hpp"
 #include "unit/random_layouts.hpp"

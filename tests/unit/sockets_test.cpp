@@ -14,10 +14,10 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/sockets_channels.hpp"
-#include "runtime/sockets_group.hpp"
-#include "runtime/sockets_launch.hpp"
-#include "runtime/sockets_links.hpp"
+#include "runtime/groups/sockets_channels.hpp"
+#include "runtime/groups/sockets_group.hpp"
+#include "runtime/groups/sockets_launch.hpp"
+#include "runtime/groups/sockets_links.hpp"
 #include "setting.hpp"
 
 namespace partita {

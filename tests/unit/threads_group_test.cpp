@@ -1,4 +1,4 @@
-#include "runtime/threads_group.hpp"
+#include "runtime/groups/threads_group.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/message_table.hpp"
+#include "runtime/groups/message_table.hpp"
 
 namespace partita {
 namespace {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "execute/bound_work.hpp"
+#include "execute/works/bound_work.hpp"
 #include "kernels/host/fft_planning.hpp"
 #include "kernels/host/transform.hpp"
 #include "unit/naive_transform.hpp"

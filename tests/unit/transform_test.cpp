@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "execute/bound_work.hpp"
+#include "execute/works/bound_work.hpp"
 #include "kernels/host/fft_planning.hpp"
 #include "unit/transform_side.hpp"
 

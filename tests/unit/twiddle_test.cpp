@@ -5,7 +5,7 @@
 #include <numbers>
 #include <partita/error.hpp>
 
-#include "execute/bound_work.hpp"
+#include "execute/works/bound_work.hpp"
 
 namespace partita {
 namespace {

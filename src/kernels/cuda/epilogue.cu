@@ -1,6 +1,6 @@
 // to = scale_d activation(scale_a scale_b scale from + beta c + bias) on a device, a thread an element, or
-// four side by side of f32 and 16 bits where all lies so, with the rules of execute/epilogue.cpp. Values in
-// between are of the type that computes.
+// four side by side of f32 and 16 bits where all lies so, with the rules of execute/works/epilogue.cpp.
+// Values in between are of the type that computes.
 #include <cuda_fp8.h>
 
 #include "kernels/cuda/epilogue_launch.hpp"

@@ -1,0 +1,57 @@
+// The host executor: a plan bound to memory, ready to run again and again.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "execute/executor.hpp"
+#include "execute/host/plan_messages.hpp"
+#include "execute/lower.hpp"
+#include "execute/works/bound_work.hpp"
+
+namespace partita::execution {
+
+/// Knows steps, regions and messages; nothing of what operation they belong to.
+class BoundPlan final : public Executor {
+ public:
+  /// `given`: 0, or an execution runs in halves: so many steps when it is enqueued, which wait for nobody and
+  /// whose only signals, on all ranks, are those on the channel `ready`; the rest by `finish`. Other plans
+  /// may run in between, also in halves; what was begun first is finished first.
+  BoundPlan(ContextState& context, Plan plan, std::optional<std::int64_t> workspace, std::size_t given = 0);
+
+  /// The second half of what was enqueued. Collective, blocking. Errors fail the context.
+  void finish();
+
+ private:
+  struct Move {
+    std::vector<kernels::StridedCopy> nests;
+    kernels::StoreHint hint = kernels::StoreHint::memory;
+  };
+
+  void relower() override;
+  void lower_moves();
+  void lower_works();
+  void run(const Execution& execution) override;
+  void run_step(std::size_t index, const Parameters& parameters);
+  void run_move(const Step& step, const Move& move);
+  void lend() const;
+  void pull(const Step& step, const Move& move);
+  void wait_signal(const Step& step);
+  void advance_signals();
+  void run_steps(std::size_t first, std::size_t end, const Parameters& parameters, StepClock* clock);
+  void begin_halves();
+  bool came_before(int channel) const;
+
+  std::vector<Move> moves_;                        // by step
+  std::vector<std::unique_ptr<BoundWork>> works_;  // by work
+  std::vector<int> node_index_;                    // by rank: its place in my node; -1 elsewhere
+  std::vector<std::array<std::uint64_t, channel_count>>
+      signals_;                            // by node rank: waited for in one execution
+  std::size_t given_;                      // steps of the first half; 0: an execution is one
+  std::vector<std::uint64_t> ready_seen_;  // by node rank: signals on `ready` before those of this execution
+  PlanMessages mail_;
+};
+
+}  // namespace partita::execution

@@ -1,0 +1,40 @@
+#include "execute/works/device_bound_work.hpp"
+
+#include "base/check.hpp"
+
+namespace partita::execution {
+namespace {
+
+struct BindOnDevice {
+  const DeviceWorkBinding& binding;
+  using Bound = std::unique_ptr<DeviceBoundWork>;
+
+  Bound operator()(const Multiply& work) const { return bind_device_multiply(work, binding); }
+  Bound operator()(const ApplyEpilogue& work) const { return bind_device_epilogue(work, binding); }
+  Bound operator()(const SumAlong& work) const { return bind_device_sum_along(work, binding); }
+  Bound operator()(const Transform& work) const { return bind_device_transform(work, binding); }
+  Bound operator()(const TransformInto& work) const { return bind_device_transform_into(work, binding); }
+  Bound operator()(const Twiddle& work) const { return bind_device_twiddle(work, binding); }
+};
+
+}  // namespace
+
+devices::DeviceMath& DeviceWorkBinding::math() const {
+  devices::DeviceMath* const math = device.math();
+  check<UnsupportedError>(math != nullptr, "{}: no math library is available for this device: {}",
+                          memory.plan.operation, device.why_no_math());
+  return *math;
+}
+
+devices::DeviceTransforms& DeviceWorkBinding::transforms() const {
+  devices::DeviceTransforms* const transforms = device.transforms();
+  check<UnsupportedError>(transforms != nullptr, "{}: no transform library is available for this device: {}",
+                          memory.plan.operation, device.why_no_transforms());
+  return *transforms;
+}
+
+std::unique_ptr<DeviceBoundWork> bind_device_work(const Work& work, const DeviceWorkBinding& binding) {
+  return std::visit(BindOnDevice{binding}, work);
+}
+
+}  // namespace partita::execution

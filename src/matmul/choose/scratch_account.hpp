@@ -1,0 +1,56 @@
+// What a multiply needs of scratch: the one account that the planner, the prices and the memory limit read.
+#pragma once
+
+#include <limits>
+
+#include "matmul/choose/tiling.hpp"
+
+namespace partita::multiplication {
+
+inline constexpr std::int64_t product_message_bytes = std::int64_t{1} << 20;  // at most
+inline constexpr std::int64_t message_padding = 1024;                         // to cache lines, all in all
+
+/// What tiles need of other ranks, over all tiles that were added.
+struct Demand {
+  bool moves_a = false;        ///< some rank needs of A what another one holds
+  bool moves_b = false;        ///< and of B
+  bool delivers = false;       ///< some tile reaches beyond what its rank holds of D
+  std::int64_t products = 0;   ///< elements of the largest tile of D, where D does not stay
+  std::int64_t turn_of_a = 0;  ///< and of a short turn of A
+  std::int64_t turn_of_b = 0;
+
+  void add(const Problem& problem, const Tile& tile, int rank, bool stationary_d);
+};
+
+/// Whether ranks of the owner's node can hand the operand's memory to BLAS as it lies.
+bool readable_in_place(const Operand& operand);
+/// Whether an operand that moves is copied into shared scratch first, for the ranks of the owner's node.
+bool is_published(const Problem& problem, const Operand& operand);
+/// Whether D cannot hold the sums on the way.
+bool sums_apart(const Problem& problem, bool delivers);
+
+/// Bytes of an array, the same on every rank.
+std::int64_t array_bytes(const Operand& operand);
+
+/// Bytes of scratch of the rank that needs most, at least:
+///     |I| |J|                           its products, of the compute dtype, where they belong to other ranks
+///     6 (|I| + |J|) min(|K|, 32)        a short turn of A and B on their way between nodes: twice arriving,
+///     twice
+///                                       leaving, and room for the messages of products
+///     parts of A and B                  where neighbours cannot read the caller's own memory
+///     part of D                         of the compute dtype, where D cannot hold the sums
+///     arrays and staging                of what is redistributed before and after the multiply
+/// Where that is more than `enough`, something that is more than `enough`, too, but is found sooner.
+std::int64_t least_scratch(const Problem& problem, const Tiling& tiling,
+                           std::int64_t enough = std::numeric_limits<std::int64_t>::max());
+
+/// The last three of these and what little there is besides, for a tiling that moves A, B and products.
+std::int64_t fixed_scratch(const Problem& problem);
+
+/// The factor of |I| + |J| in the second one; 0 inside a node.
+std::int64_t round_scratch(const Problem& problem);
+
+/// Bytes of products on their way, at most; 0 inside a node.
+std::int64_t piece_scratch(const Problem& problem);
+
+}  // namespace partita::multiplication

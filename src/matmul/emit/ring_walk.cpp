@@ -1,0 +1,176 @@
+#include "matmul/emit/ring_walk.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/round.hpp"
+#include "matmul/emit/stripes.hpp"
+
+namespace partita::multiplication {
+namespace {
+
+// One is on its way while the next is made; where they go to several ranks, another waits for its way.
+int product_slots(const Frame& frame) {
+  return std::min(frame.problem.ranks() - 1, frame.ring->chains > 1 ? 3 : 2);
+}
+
+std::int64_t bytes_of(const Frame& frame, const Region& piece) {
+  return round_up(piece.size() * size_of(frame.problem.reduced), 256);  // on which devices read best
+}
+
+/// Room for the pieces of any rank's part.
+std::int64_t slot_bytes(const Frame& frame) {
+  const Layout summed = layout_summed(frame.problem);
+  std::int64_t most = 0;
+  for (int holder = 0; holder < frame.problem.ranks(); ++holder) {
+    std::int64_t bytes = 0;
+    for (int number = 0; number < frame.ring->pieces; ++number) {
+      bytes += bytes_of(frame, piece_of(summed.region(holder), *frame.ring, number));
+    }
+    most = std::max(most, bytes);
+  }
+  return most;
+}
+
+}  // namespace
+
+std::int64_t RingWalk::products_bytes(const Frame& frame) {
+  return product_slots(frame) * slot_bytes(frame);
+}
+
+std::int64_t RingWalk::landing_bytes(const Frame& frame) {
+  return (frame.problem.ranks() - 1) * slot_bytes(frame);
+}
+
+RingWalk::RingWalk(const Frame& frame, planning::PlanBuilder& builder)
+    : frame_(frame),
+      builder_(builder),
+      rank_(frame.rank()),
+      schedule_(ranks(), frame.ring->chains),
+      summed_(layout_summed(frame.problem)),
+      slot_bytes_(slot_bytes(frame)),
+      last_pass_(frame, builder),
+      grants_(builder) {
+  for (int distance = 1; distance < ranks(); ++distance)
+    peers_.push_back((rank_ + ranks() - distance) % ranks());
+  for (const int distance : schedule_.distances()) {
+    if (!summed_.region(holder_from(rank_, distance)).empty()) takers_.push_back(taker(rank_, distance));
+  }
+}
+
+void RingWalk::run() {
+  grant();
+  for (const int distance : schedule_.distances()) {
+    for (int number = 0; number < frame_.ring->pieces; ++number) sum(distance, number);
+  }
+  sum_own_part();
+  await_parts();
+}
+
+bool RingWalk::puts_to_all(int rank) const {
+  return frame_.gathers_d && !summed_.region(rank).empty();
+}
+
+/// Whether any sum that the rank makes comes here.
+bool RingWalk::puts_here(int rank) const {
+  return std::ranges::any_of(schedule_.distances(), [&](int distance) {
+    return taker(rank, distance) == rank_ && !summed_.region(holder_from(rank, distance)).empty();
+  });
+}
+
+// Nobody waits before all that put to it may begin.
+void RingWalk::grant() {
+  for (const int giver : peers_) {
+    if (puts_here(giver) || puts_to_all(giver)) builder_.signal(giver, planning::Channel::grant);
+  }
+}
+
+/// Where a piece lies in one of the slots for parts.
+Place RingWalk::packed(int buffer, int rank, int slot, int holder, int number) const {
+  std::int64_t offset = slot * slot_bytes_;
+  for (int i = 0; i < number; ++i) offset += bytes_of(frame_, piece(holder, i));
+  return {buffer, rank, offset, frame_.problem.d.axis_order};
+}
+
+/// What is made at a distance, where it arrives.
+Place RingWalk::landing(int rank, int distance, int holder, int number) const {
+  return packed(frame_.landing_products, rank, distance - 1, holder, number);
+}
+
+Part RingWalk::factor(const Region& of, bool of_a) const {
+  const IndexSet& k = frame_.tile(rank_).k;
+  const Region region = of_a ? Region{{of.sets[0], k}} : Region{{k, of.sets[1]}};
+  return {region, builder_.own(frame_.input(of_a).buffer)};
+}
+
+void RingWalk::multiply(const Region& region, const Place& made, Beta beta) {
+  Multiply work;
+  work.a = factor(region, true);
+  work.b = factor(region, false);
+  work.to = {region, made};
+  work.conjugate_a = frame_.problem.conjugate_a;
+  work.conjugate_b = frame_.problem.conjugate_b;
+  work.beta = beta;
+  work.compute = frame_.problem.options.compute;
+  builder_.compute(std::move(work));
+}
+
+/// Where the sum of that distance comes, once it is there. Waits are in the order in which its maker puts.
+Part RingWalk::await(int maker, int distance, const Region& region, int number) {
+  builder_.wait_for(maker, written, 1);
+  return {region, landing(rank_, distance, holder_from(maker, distance), number)};
+}
+
+void RingWalk::sum(int distance, int number) {
+  const int holder = holder_from(rank_, distance), to = taker(rank_, distance);
+  const Region region = piece(holder, number);
+  if (region.empty()) return;
+  const auto slot = std::ranges::find(schedule_.distances(), distance) - schedule_.distances().begin();
+  const Place made =
+      packed(frame_.products, rank_, static_cast<int>(slot) % product_slots(frame_), holder, number);
+  std::optional<Part> arrived;
+  if (!schedule_.begins(distance)) arrived = await(before(), distance - 1, region, number);
+  multiply(region, made, Beta::zero);
+  if (arrived) last_pass_.add(region, made, *arrived);
+  grants_.await(std::exchange(takers_, {}));
+  builder_.copy(rank_, region, made, landing(to, distance, holder, number));
+  builder_.signal(to, written);
+}
+
+/// All products come before the passes, which wait for what the last ranks of other chains make.
+void RingWalk::sum_own_part() {
+  const Beta beta = frame_.problem.in_place ? Beta::given : Beta::zero;
+  for (const int distance : schedule_.ends()) {
+    const bool is_first = distance == schedule_.ends().front(), is_last = distance == schedule_.ends().back();
+    for (int number = 0; number < frame_.ring->pieces; ++number) {
+      const Region region = piece(rank_, number);
+      if (region.empty()) continue;
+      const Part arrived = await((rank_ + distance) % ranks(), distance, region, number);
+      if (is_first) multiply(region, builder_.own(frame_.d), beta);
+      add_to_own(region, arrived, is_last);
+    }
+  }
+}
+
+/// The last one in the pass that does what follows; beta C, where it is pending, before it.
+void RingWalk::add_to_own(const Region& region, const Part& arrived, bool is_last) {
+  const Place here = builder_.own(frame_.d);
+  const bool c_pending = frame_.c >= 0 && !frame_.problem.in_place;
+  if (!is_last || c_pending) last_pass_.add(region, here, arrived);
+  if (!is_last) return;
+  last_pass_.write(region, {region, here}, c_pending, {}, c_pending ? std::nullopt : std::optional(arrived));
+  if (frame_.gathers_d) put_to_all(frame_, builder_, grants_, peers_, region);
+}
+
+// --- D, where others hold it, too
+
+void RingWalk::await_parts() {
+  if (!frame_.gathers_d) return;
+  await_puts(builder_, peers_, [this](int maker) {
+    std::int64_t puts = 0;
+    for (int number = 0; number < frame_.ring->pieces; ++number) puts += piece(maker, number).empty() ? 0 : 1;
+    return puts;
+  });
+}
+
+}  // namespace partita::multiplication

@@ -1,0 +1,185 @@
+#include "matmul/emit/stripe_walk.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace partita::multiplication {
+namespace {
+
+/// The indices below `all` that are not in the range.
+IndexSet outside(const IndexSet& range, std::int64_t all) {
+  if (range.empty()) return IndexSet::range(0, all);
+  std::vector<Interval> intervals;
+  for (const auto& [first, last] :
+       {std::pair<std::int64_t, std::int64_t>{0, range.front()}, {range.back() + 1, all}}) {
+    if (first < last) intervals.push_back({first, last - first, last - first, 1});
+  }
+  return IndexSet::of(intervals);
+}
+
+}  // namespace
+
+StripeWalk::StripeWalk(const Frame& frame, planning::PlanBuilder& builder)
+    : frame_(frame),
+      builder_(builder),
+      stripes_(*frame.stripes),
+      rank_(frame.rank()),
+      last_pass_(frame, builder),
+      grants_(builder) {
+  const Problem& problem = frame.problem;
+  const bool own_memory =
+      problem.d.dtype != problem.compute || (problem.in_place && problem.scales_product());
+  sums_buffer_ = own_memory ? frame.sums : frame.d;
+  c_in_product_ = problem.in_place && !own_memory;
+  if (stripes_.begun > 0) own_ = own_depth(problem, frame.tiles, rank_);
+  rest_ = outside(own_, problem.k());
+  for (int step = 1; step < problem.ranks(); ++step) {
+    peers_.push_back((rank_ - step + problem.ranks()) % problem.ranks());
+  }
+}
+
+void StripeWalk::run() {
+  grant_panels();
+  put_inputs();
+  for (int number = 0; number < stripes_.begun; ++number) begin(number);
+  for (int number = 0; number < stripes_.count; ++number) {
+    await_inputs(number);
+    complete(number);
+    put_result(number);
+  }
+  await_results();
+}
+
+// Nobody waits before all its peers may begin.
+void StripeWalk::grant_panels() {
+  for (const int peer : peers_) {
+    bool puts = frame_.gathers_d && !frame_.tile(peer).empty();
+    for (int number = 0; number < stripes_.count && !puts; ++number) puts = comes_from(peer, number);
+    if (puts) builder_.signal(peer, planning::Channel::grant);
+  }
+}
+
+// --- A and B
+
+/// Of what the taker needs for that stripe, if it lies in a panel.
+std::optional<Region> StripeWalk::given(int giver, int taker, int number, bool of_a) const {
+  const Tile tile = stripe(taker, number);
+  if (frame_.input(of_a).panel < 0 || tile.empty()) return std::nullopt;
+  return part_given(frame_.problem, of_a, region_of(frame_.problem, tile, of_a), giver, taker);
+}
+
+// So that no two put to the same rank at the same time.
+void StripeWalk::put_inputs() {
+  for (int number = 0; number < stripes_.count; ++number) {
+    for (const int taker : peers_) {
+      if (put_inputs(taker, number)) builder_.signal(taker, written);
+    }
+    if (number >= stripes_.begun) copy_own(number);
+  }
+}
+
+bool StripeWalk::put_inputs(int taker, int number) {
+  bool puts = false;
+  for (const bool of_a : {!stripes_.of_rows, stripes_.of_rows}) {
+    const Input& input = frame_.input(of_a);
+    if (!is_put(of_a, number)) continue;
+    std::optional<Region> part = given(rank_, taker, number, of_a);
+    if (!part) continue;
+    grants_.await(taker);
+    builder_.copy(rank_, std::move(*part), builder_.own(input.buffer), {input.panel, taker, 0, {}});
+    puts = true;
+  }
+  return puts;
+}
+
+/// What the panels lack for a product over all of k.
+void StripeWalk::copy_own(int number) {
+  for (const bool of_a : {!stripes_.of_rows, stripes_.of_rows}) {
+    if (number > stripes_.begun && !stripes_.share(of_a)) continue;
+    std::optional<Region> part = given(rank_, rank_, number, of_a);
+    if (!part) continue;
+    const Input& input = frame_.input(of_a);
+    builder_.copy(rank_, std::move(*part), builder_.own(input.buffer), builder_.own(input.panel));
+  }
+}
+
+/// Whether `giver` puts something of that stripe to this rank: what put_inputs says there.
+bool StripeWalk::comes_from(int giver, int number) const {
+  return std::ranges::any_of(std::array{true, false}, [&](bool of_a) {
+    return is_put(of_a, number) && given(giver, rank_, number, of_a);
+  });
+}
+
+void StripeWalk::await_inputs(int number) {
+  for (const int giver : peers_) {
+    if (comes_from(giver, number)) builder_.wait_for(giver, written, 1);
+  }
+}
+
+// --- products
+
+Part StripeWalk::factor(const Tile& of, const IndexSet& depth, bool in_panels, bool of_a) const {
+  const Input& input = frame_.input(of_a);
+  Tile part = of;
+  part.k = depth;
+  const int buffer = in_panels && input.panel >= 0 ? input.panel : input.buffer;
+  return {region_of(frame_.problem, part, of_a), builder_.own(buffer)};
+}
+
+void StripeWalk::multiply(const Tile& of, const IndexSet& depth, bool in_panels, Beta beta, int to) {
+  Multiply work;
+  work.a = factor(of, depth, in_panels, true);
+  work.b = factor(of, depth, in_panels, false);
+  work.to = {region_of_d(of), builder_.own(to)};
+  work.conjugate_a = frame_.problem.conjugate_a;
+  work.conjugate_b = frame_.problem.conjugate_b;
+  work.beta = beta;
+  work.compute = frame_.problem.options.compute;
+  builder_.compute(std::move(work));
+}
+
+void StripeWalk::begin(int number) {
+  const Tile of = stripe(rank_, number);
+  if (of.empty() || own_.empty()) return;
+  multiply(of, own_, false, c_in_product_ ? Beta::given : Beta::zero, sums_buffer_);
+}
+
+void StripeWalk::complete(int number) {
+  const Tile of = stripe(rank_, number);
+  if (of.empty()) return;
+  const Region region = region_of_d(of);
+  const bool is_begun = number < stripes_.begun && !own_.empty();
+  if (is_begun) {
+    if (!rest_.empty()) multiply(of, rest_, true, Beta::one, sums_buffer_);
+    return last_pass_.write(region, {region, builder_.own(sums_buffer_)}, !c_in_product_);
+  }
+  const bool rounds = rounds_in_product(), takes_c = rounds ? frame_.problem.in_place : c_in_product_;
+  const int made = rounds ? frame_.d : sums_buffer_;
+  multiply(of, IndexSet::range(0, frame_.problem.k()), true, takes_c ? Beta::given : Beta::zero, made);
+  last_pass_.write(region, {region, builder_.own(made)}, !takes_c);
+}
+
+// As Walk's.
+bool StripeWalk::rounds_in_product() const {
+  return !is_float8(frame_.problem.d.dtype) && !last_pass_.changes_sums(!frame_.problem.in_place);
+}
+
+// --- D, where others hold it, too
+
+void StripeWalk::put_result(int number) {
+  if (!frame_.gathers_d) return;
+  const Tile of = stripe(rank_, number);
+  if (of.empty()) return;
+  put_to_all(frame_, builder_, grants_, peers_, region_of_d(of));
+}
+
+void StripeWalk::await_results() {
+  if (!frame_.gathers_d) return;
+  await_puts(builder_, peers_, [this](int maker) {
+    std::int64_t puts = 0;
+    for (int number = 0; number < stripes_.count; ++number) puts += stripe(maker, number).empty() ? 0 : 1;
+    return puts;
+  });
+}
+
+}  // namespace partita::multiplication

@@ -1,0 +1,124 @@
+#include "runtime/checks/agree.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <partita/error.hpp>
+
+#include "base/hash.hpp"
+#include "runtime/checks/call_notes.hpp"
+#include "runtime/checks/difference.hpp"
+#include "runtime/groups/meeting.hpp"
+#include "runtime/runtime.hpp"
+
+namespace partita::runtime {
+
+namespace {
+
+Report report_of(std::string_view operation) {
+  Report report;
+  report.operation = operation;
+  return report;
+}
+
+Report run(std::string_view operation, const std::function<std::vector<Fact>()>& local) {
+  Report report = report_of(operation);
+  try {
+    report.facts = local();
+  } catch (...) {
+    report.threw = true;
+    report.error = describe_error(std::current_exception());
+  }
+  return report;
+}
+
+}  // namespace
+
+Summary settle(Meeting& meeting, Summary mine, const std::function<Report()>& report) {
+  std::optional<CallNotes::InCheck> in_check;
+  if (meeting.of_all()) in_check.emplace(meeting.notes(), report);
+  const Summary all = meeting.join(mine);
+  if (all.agreed()) return all;
+  Report mine_in_words = report();
+  if (!all.executed_alike()) meeting.report_history(mine_in_words);
+  mine_in_words.plans = meeting.hash_of_plans();
+  std::vector<Report> reports;
+  for (const std::string& bytes : meeting.gather(serialize(mine_in_words), false)) {
+    reports.push_back(deserialize<Report>(bytes));
+  }
+  if (std::ranges::adjacent_find(reports, std::ranges::not_equal_to(), &Report::plans) != reports.end())
+    meeting.forget_plans();
+  std::vector<int> ranks(reports.size());
+  for (std::size_t i = 0; i < ranks.size(); ++i) ranks[i] = meeting.rank(static_cast<int>(i));
+  try {
+    throw_difference(reports, ranks);
+  } catch (const Error& error) {
+    if (!all.executed_alike()) meeting.fail(error.what());
+    meeting.note_told(error.what());
+    throw;
+  }
+}
+
+Summary collectively(Meeting& meeting, std::string_view operation, std::uint64_t value,
+                     const std::function<std::vector<Fact>()>& local) {
+  Report report = run(operation, local);
+  Summary mine = Summary::of(hash_of(operation), hash_of_facts(report.facts));
+  mine.threw = report.threw ? 1 : 0;
+  mine.largest = value;
+  return settle(meeting, mine, [&] { return report; });
+}
+
+void agree(Runtime& state, std::string_view operation, std::span<const Fact> facts) {
+  collectively(state, operation, [&] { return std::vector<Fact>(facts.begin(), facts.end()); });
+}
+
+void collectively(Runtime& state, std::string_view operation,
+                  const std::function<std::vector<Fact>()>& local) {
+  Meeting meeting(state, operation);
+  collectively(meeting, operation, 0, local);
+}
+
+void throw_on_all(Runtime& state, std::string_view operation) {
+  // Where the others do not come to listen but execute, it is why they wait for this rank.
+  const CaughtError why = describe_error(std::current_exception());
+  Meeting meeting(state, operation, {}, &why);
+  try {
+    collectively(meeting, operation, 0, []() -> std::vector<Fact> { throw; });
+  } catch (const Error&) {
+    const CaughtError told = describe_error(std::current_exception());
+    if (told.kind != ErrorKind::timeout && told.kind != ErrorKind::lost_peer) throw;
+    throw_error(told.kind, fmt::format("{}; while reporting: {}", told.text, why.text));
+  }
+  throw;  // collectively has thrown it
+}
+
+void refuse_on_all(Runtime& state, std::string_view operation) {
+  Report report = run(operation, []() -> std::vector<Fact> { throw; });
+  const bool is_told = state.told.agreements == state.agreements && state.told.text == report.error.text;
+  if (is_told) state.told.text.clear();  // once: the next error with this text is another one
+  if (is_told || state.failed() || state.closed || state.agreement_depth > 0 || state.size() == 1) throw;
+  if (!report.error.text.starts_with(fmt::format("{}: ", operation)))
+    report.error.text = fmt::format("{}: {}", operation, report.error.text);
+  report.refused = true;
+  Meeting meeting(state, operation, {}, &report.error);
+  Summary mine = Summary::of(hash_of(operation));
+  mine.threw = 1;
+  settle(meeting, mine, [&] { return report; });
+  throw;  // settle has thrown it
+}
+
+std::vector<std::string> exchange(Runtime& state, std::string_view operation, std::string_view mine) {
+  Meeting meeting(state, operation);
+  Summary summary = Summary::of(hash_of(operation));
+  summary.bytes_smallest = summary.bytes_largest = static_cast<std::int64_t>(mine.size());
+  const Summary all = settle(meeting, summary, [&] { return report_of(operation); });
+  return meeting.gather(mine, all.bytes_smallest == all.bytes_largest);
+}
+
+// A rank leaves when it has the summary of all ranks, which cannot be before all have come.
+void barrier(Runtime& state, std::string_view operation) {
+  Meeting meeting(state, operation);
+  settle(meeting, Summary::of(hash_of(operation)), [&] { return report_of(operation); });
+}
+
+}  // namespace partita::runtime

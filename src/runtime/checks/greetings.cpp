@@ -1,0 +1,95 @@
+#include "runtime/checks/greetings.hpp"
+
+#include <algorithm>
+
+#include "base/check.hpp"
+#include "runtime/board/wait.hpp"
+#include "runtime/groups/keeper.hpp"
+#include "runtime/runtime.hpp"
+
+namespace partita::runtime {
+
+Greetings::~Greetings() {
+  if (first_ != last_) keep_until_exit(slots_);
+}
+
+template <class Ready>
+void Greetings::wait(int peer, std::string_view operation, Ready&& ready) {
+  const WaitReason reason{operation, [&] { return fmt::format("the greeting of rank {}", peer); }, peer, {}};
+  wait_until(context_, reason, ready);
+}
+
+void Greetings::greet(const Executed& execution, std::span<const int> senders, std::span<const int> receivers,
+                      bool must_have_begun, std::string_view operation) {
+  look(operation);
+  if (last_ - first_ == most) {
+    const Slot& oldest = slot(first_);
+    wait(oldest.senders.empty() ? -1 : oldest.senders.front().peer, operation, [&] {
+      look(operation);
+      return last_ - first_ < most;
+    });
+  }
+  Slot& next = slot(last_++);
+  next.mine = execution;
+  next.must_have_begun = must_have_begun;
+  next.senders.resize(senders.size());
+  next.sent.resize(receivers.size());
+  for (std::size_t i = 0; i < senders.size(); ++i) {
+    Sender& sender = next.senders[i];
+    sender.peer = senders[i];
+    sender.message =
+        context_.group->receive(sender.peer, Lane::greetings, &sender.executed, sizeof(Executed));
+  }
+  for (std::size_t i = 0; i < receivers.size(); ++i) {
+    next.sent[i] = context_.group->send(receivers[i], Lane::greetings, &next.mine, sizeof(Executed));
+  }
+}
+
+void Greetings::look(std::string_view operation) {
+  for (std::uint64_t number = first_; number != last_; ++number) {
+    const bool come = have_come(slot(number), operation);
+    if (number == first_ && come && have_left(slot(number))) ++first_;
+  }
+}
+
+void Greetings::settle(std::string_view operation) {
+  for (std::uint64_t number = first_; number != last_; ++number) {
+    Slot& one = slot(number);
+    if (!one.must_have_begun || one.senders.empty()) continue;
+    wait(one.senders.front().peer, operation, [&] { return have_come(one, operation); });
+  }
+  look(operation);
+}
+
+bool Greetings::have_come(Slot& slot, std::string_view operation) {
+  bool all = true;
+  for (Sender& sender : slot.senders) {
+    if (sender.message < 0) continue;
+    if (!context_.group->test(sender.message)) {
+      all = false;
+      continue;
+    }
+    sender.message = -1;
+    check<DisagreementError>(
+        sender.executed == slot.mine,
+        "{}: the ranks execute different plans, arrays or factors: rank {} is in execution {} (history "
+        "{:016x}), rank {} in execution {} (history {:016x})",
+        operation, context_.rank(), slot.mine.number, slot.mine.chain, sender.peer, sender.executed.number,
+        sender.executed.chain);
+  }
+  return all;
+}
+
+bool Greetings::have_left(Slot& slot) {
+  for (MessageId& message : slot.sent) {
+    if (message >= 0 && context_.group->test(message)) message = -1;
+  }
+  return std::ranges::all_of(slot.sent, [](MessageId message) { return message < 0; });
+}
+
+Greetings& greetings_of(Runtime& context) {
+  if (!context.greetings) context.greetings = std::make_unique<Greetings>(context);
+  return *context.greetings;
+}
+
+}  // namespace partita::runtime

@@ -1,0 +1,207 @@
+#include "runtime/checks/verdict.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/check.hpp"
+#include "runtime/checks/call_notes.hpp"
+#include "runtime/checks/difference.hpp"
+#include "runtime/live_contexts.hpp"
+#include "runtime/runtime.hpp"
+
+namespace partita::runtime {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using namespace std::chrono_literals;
+
+// Who waits looks every 10 ms whether somebody asks. A rank that is in no wait says nothing.
+constexpr std::chrono::milliseconds answers_come_within = 1s;
+constexpr std::chrono::milliseconds words_come_within = 2s;
+
+// --- a report as a text without zero bytes
+
+constexpr char next_fact = '\x1e', next_part = '\x1f';
+constexpr std::size_t longest_value = 300;
+
+std::string cut_to(std::string text, std::size_t longest) {
+  return text.size() <= longest ? text : text.substr(0, longest - 3) + "...";
+}
+
+std::string report_text(const std::optional<Report>& report) {
+  if (!report) return " ";
+  std::string text = cut_to(report->operation, 100);
+  for (const Fact& fact : report->facts) {
+    const std::string more = next_fact + fact.name + next_part + cut_to(fact.value, longest_value);
+    if (text.size() + more.size() <= NodeBoard::longest_answer) text += more;
+  }
+  return text;
+}
+
+std::optional<Report> report_from(const std::string& text) {
+  if (text == " ") return std::nullopt;
+  Report report;
+  std::size_t at = std::min(text.find(next_fact), text.size());
+  report.operation = text.substr(0, at);
+  while (at < text.size()) {
+    const std::size_t end = std::min(text.find(next_fact, at + 1), text.size());
+    const std::string fact = text.substr(at + 1, end - at - 1);
+    const std::size_t part = std::min(fact.find(next_part), fact.size());
+    report.facts.push_back({fact.substr(0, part), fact.substr(std::min(part + 1, fact.size()))});
+    at = end;
+  }
+  return report;
+}
+
+// --- what this rank says
+
+constexpr std::uint64_t number_bits = 60;
+
+std::uint64_t word_of(const Question& question) {
+  return static_cast<std::uint64_t>(question.about) << number_bits | question.number;
+}
+
+Question question_of(std::uint64_t word) {
+  return {static_cast<Question::About>(word >> number_bits), word & ((std::uint64_t{1} << number_bits) - 1)};
+}
+
+bool is_own_thread(const Runtime& context) {
+  return context.thread.load(std::memory_order_relaxed) == this_thread_mark();
+}
+
+/// The first execution of this rank that another one of the node has not begun, for which it waits in the
+/// end; 0: all have begun what it has.
+std::uint64_t first_execution_ahead(const NodeBoard& board) {
+  const std::uint64_t mine = board.executions(board.me()).number();
+  std::uint64_t fewest = mine;
+  for (int number = 0; number < board.node_ranks(); ++number)
+    fewest = std::min(fewest, board.executions(number).number());
+  return fewest == mine ? 0 : fewest + 1;
+}
+
+/// The call that this rank is in: a check, an execution, or another one, of which nothing more is known.
+std::optional<Report> said_of_now(const Runtime& context, std::string_view mine) {
+  if (!is_own_thread(context)) return std::nullopt;
+  if (auto check = context.notes->check()) return check;
+  if (auto ahead = context.notes->execution(first_execution_ahead(*context.board), false)) return ahead;
+  Report report;
+  report.operation = mine;
+  return report;
+}
+
+std::optional<Report> said_to(const Runtime& context, std::string_view mine, const Question& question) {
+  switch (question.about) {
+    case Question::About::now:
+      return said_of_now(context, mine);
+    case Question::About::execution:
+      return context.notes->execution(question.number, false);
+    case Question::About::capture:
+      return context.notes->execution(question.number, true);
+  }
+  return std::nullopt;
+}
+
+// --- what all have said
+
+/// What only some of them know is no difference.
+void keep_common_facts(std::vector<Report>& reports) {
+  const auto is_known_to_all = [all = reports](const Fact& fact) {
+    return std::ranges::all_of(all, [&](const Report& report) {
+      return std::ranges::find(report.facts, fact.name, &Fact::name) != report.facts.end();
+    });
+  };
+  for (Report& report : reports)
+    std::erase_if(report.facts, [&](const Fact& fact) { return !is_known_to_all(fact); });
+}
+
+std::optional<std::string> words_of(std::vector<Report> reports, const std::vector<int>& ranks,
+                                    const Question& question) {
+  if (reports.size() < 2) return std::nullopt;
+  keep_common_facts(reports);
+  std::optional<std::string> text = difference_text(reports, ranks);
+  if (!text || question.about == Question::About::now) return text;
+  return fmt::format("{} ({} {} of the context)", *text,
+                     question.about == Question::About::capture ? "captured execution" : "execution",
+                     question.number);
+}
+
+class Inquiry {
+ public:
+  Inquiry(Runtime& context, std::string_view mine, const CaughtError& found, const Question& question)
+      : context_(context), board_(*context.board), mine_(mine), found_(found), question_(question) {}
+
+  CaughtError words() {
+    if (board_.claim_verdict()) return ask();
+    return listen();
+  }
+
+ private:
+  CaughtError ask() {
+    board_.answer(report_text(said_to(context_, mine_, question_)));
+    board_.ask(word_of(question_));
+    const auto end = Clock::now() + std::min(answers_come_within, context_.options.deadline / 2);
+    while (!all_have_answered() && Clock::now() < end) std::this_thread::sleep_for(200us);
+    std::vector<Report> reports;
+    std::vector<int> ranks;
+    for (int number = 0; number < board_.node_ranks(); ++number) {
+      const auto answer = board_.answer_of(number);
+      auto report = answer ? report_from(*answer) : std::nullopt;
+      if (!report) continue;
+      reports.push_back(std::move(*report));
+      ranks.push_back(context_.neighbours()[static_cast<std::size_t>(number)]);
+    }
+    const auto text = words_of(std::move(reports), ranks, question_);
+    return text ? CaughtError{ErrorKind::disagreement, cut_to(*text, NodeBoard::longest_failure)} : found_;
+  }
+
+  bool all_have_answered() const {
+    for (int number = 0; number < board_.node_ranks(); ++number) {
+      const NodeBoard::Status status = board_.status(number);
+      if (!board_.answer_of(number) && !status.failed && !status.left) return false;
+    }
+    return true;
+  }
+
+  /// Where the one that asks ends before it has found words, each rank has its own.
+  CaughtError listen() {
+    const int asker = board_.verdict_of().value();
+    const auto end = Clock::now() + words_come_within;
+    while (!board_.status(asker).failed && Clock::now() < end) {
+      answer_question(context_, mine_);
+      std::this_thread::sleep_for(200us);
+    }
+    return board_.status(asker).failed ? board_.failure(asker) : found_;
+  }
+
+  Runtime& context_;
+  NodeBoard& board_;
+  std::string_view mine_;
+  const CaughtError& found_;
+  const Question& question_;
+};
+
+}  // namespace
+
+CaughtError agreed_words(Runtime& context, std::string_view mine, const CaughtError& found,
+                         const Question& question) {
+  if (!context.board || context.failed()) return found;
+  return Inquiry(context, mine, found, question).words();
+}
+
+void give_up_together(Runtime& context, std::string_view mine, const CaughtError& found,
+                      const Question& question) {
+  context.give_up(agreed_words(context, mine, found, question));
+}
+
+bool answer_question(Runtime& context, std::string_view mine) {
+  if (!context.board) return false;
+  const std::uint64_t asked = context.board->question();
+  if (asked == 0) return false;
+  context.board->answer(report_text(said_to(context, mine, question_of(asked))));
+  return true;
+}
+
+}  // namespace partita::runtime

@@ -1,0 +1,37 @@
+// Farewells as processes send them to each other, and those that have come.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "runtime/groups/process_group.hpp"
+
+namespace partita::runtime {
+
+/// What travels: plain bytes, few enough to leave without their receiver's help.
+struct FarewellMessage {
+  std::uint64_t context = 0;
+  std::int32_t rank = -1;
+  std::uint8_t failed = 0;
+  std::uint8_t kind = 0;
+  std::array<char, longest_farewell + 1> text{};
+
+  FarewellMessage() = default;
+  explicit FarewellMessage(const Farewell& farewell);
+  Farewell farewell() const;
+};
+
+/// Those of all contexts of the processes that say farewell to this one. For one thread at a time.
+class HeardFarewells {
+ public:
+  /// Of each rank of a context the first one counts.
+  void note(const Farewell& farewell);
+  /// In the order in which they came.
+  std::vector<Farewell> of(std::uint64_t context) const;
+
+ private:
+  std::vector<Farewell> heard_;  // the latest ones
+};
+
+}  // namespace partita::runtime
