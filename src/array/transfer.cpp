@@ -15,7 +15,7 @@
 namespace partita::arrays {
 namespace {
 
-constexpr std::string_view operation = "copy";
+constexpr std::string_view copying = "copy";
 
 char* at(const View& view, std::int64_t offset) {
   return static_cast<char*>(view.data) + offset;
@@ -41,16 +41,16 @@ void put_one(ContextState& context, std::string_view what, Stream stream, Put&& 
 /// would wait within the copy, past the deadline. That copy itself is outlasted.
 void copy_and_outlast(ContextState& context, const kernels::StridedCopy& nest, const View& from,
                       const View& to) {
-  devices::finish_device(context, operation);
-  put_one(context, operation, {}, [&](Stream used) { put_copy(context, nest, from, to, used); });
-  devices::finish_device_before_memory_goes(context, operation);
+  devices::finish_device(context, copying);
+  put_one(context, copying, {}, [&](Stream used) { put_copy(context, nest, from, to, used); });
+  devices::finish_device_before_memory_goes(context, copying);
 }
 
 void copy_at_once(ContextState& context, const kernels::StridedCopy& nest, const View& from, const View& to) {
   if (from.space != to.space) return copy_and_outlast(context, nest, from, to);  // the host's may go
-  devices::require_no_capture(context, operation);
-  put_one(context, operation, {}, [&](Stream used) { put_copy(context, nest, from, to, used); });
-  devices::finish_device(context, operation);
+  devices::require_no_capture(context, copying);
+  put_one(context, copying, {}, [&](Stream used) { put_copy(context, nest, from, to, used); });
+  devices::finish_device(context, copying);
 }
 
 /// Gaps are closed and opened on either side; what crosses is dense.
@@ -112,12 +112,12 @@ void copy_view(ContextState& context, const View& from, const View& to) {
 
 void copy_view(ContextState& context, const View& from, const View& to, Stream stream) {
   if (from.space != to.space) {
-    devices::follow(context, operation, stream);
+    devices::follow(context, copying, stream);
     return copy_view(context, from, to);
   }
   const kernels::StridedCopy nest = kernels::simplify(nest_over(from, to));
   if (nest.item_bytes == 0) return;
-  put_one(context, operation, stream, [&](Stream used) { put_copy(context, nest, from, to, used); });
+  put_one(context, copying, stream, [&](Stream used) { put_copy(context, nest, from, to, used); });
 }
 
 void fill_on_device(ContextState& context, const View& to, const void* element, Stream stream) {

@@ -3,17 +3,14 @@
 #include <cstdlib>
 
 #include "base/check.hpp"
+#include "base/units.hpp"
 #include "device/stream_work.hpp"
 #include "runtime/checks/agree.hpp"
 #include "runtime/checks/announcement.hpp"
 #include "runtime/checks/greetings.hpp"
 
 namespace partita::collective {
-namespace {
-
-constexpr std::int64_t mebibyte = std::int64_t{1} << 20;
-
-}  // namespace
+namespace {}  // namespace
 
 LibraryCall::LibraryCall(ContextState& context, const Call& call)
     : context_(context),

@@ -14,6 +14,7 @@
 #include <optional>
 
 #include "base/round.hpp"
+#include "base/units.hpp"
 #include "plan/message_window.hpp"
 #include "plan/slot_ring.hpp"
 #include "redistribute/split.hpp"
@@ -25,7 +26,6 @@ constexpr std::int64_t largest_slot = 256 << 10;
 constexpr std::int64_t largest_of_group = 8 << 20;  // what a group costs is little beside so much
 constexpr std::int64_t slots = 8;                   // of a ring: 2 MiB stay in a core's cache
 constexpr std::int64_t slots_of_groups = 2;         // one is packed or unpacked while the other travels
-constexpr std::int64_t line = 64;
 constexpr std::int64_t most_pieces = std::int64_t{1} << 20;  // of a round's number
 
 using ByPeer = std::vector<std::vector<Region>>;
@@ -52,7 +52,7 @@ class PairwiseExchange {
     const Operand& source = builder.operand(from);
     item_ = size_of(source.dtype);
     order_ = source.axis_order;
-    const std::int64_t wanted = round_up(std::max<std::int64_t>(largest, 1) * item_, line);
+    const std::int64_t wanted = round_up(std::max<std::int64_t>(largest, 1) * item_, cache_line);
     const bool grouped = builder.plan().grouped;
     const std::int64_t slot = std::min(wanted, grouped ? largest_of_group : largest_slot);
     const bool shares_node = !grouped && builder.plan().topology.node_count() < ranks_;

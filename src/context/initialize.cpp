@@ -23,7 +23,7 @@ namespace partita {
 
 namespace {
 
-constexpr std::string_view operation = "initialize";
+constexpr std::string_view initializing = "initialize";
 
 // A bad environment is refused later, by all ranks together: the group comes first.
 ContextOptions options_to_begin_with(const ContextOptions& options) {
@@ -78,15 +78,15 @@ std::uint64_t random_number() {
 }
 
 void agree_on_options(ContextState& state, const ContextOptions& options) {
-  runtime::Meeting meeting(state, operation);
-  const runtime::Summary all = runtime::collectively(meeting, operation, random_number(),
+  runtime::Meeting meeting(state, initializing);
+  const runtime::Summary all = runtime::collectively(meeting, initializing, random_number(),
                                                      [&] { return settle_options(state, options); });
   state.identity = all.largest;
 }
 
 void settle_threads(ContextState& state) {
   const std::vector<runtime::Cores> cores =
-      runtime::exchange_values(state, operation, runtime::this_rank_cores(state.group->place()));
+      runtime::exchange_values(state, initializing, runtime::this_rank_cores(state.group->place()));
   // Some 15 us. Longer would cost more where the system has put two ranks on one core for a while: the one
   // that is waited for does not run meanwhile.
   constexpr int turns = 300;

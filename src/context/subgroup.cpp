@@ -21,7 +21,7 @@ namespace partita {
 
 namespace {
 
-constexpr std::string_view operation = "subgroup";
+constexpr std::string_view making_subgroup = "subgroup";
 
 /// Who meets to make the group: the ranks of the list that there are, each once, in increasing order.
 std::vector<int> members(std::vector<int> ranks, int size) {
@@ -44,12 +44,12 @@ std::int32_t agree_on_key(ContextState& parent, runtime::Meeting& meeting, const
   runtime::SubgroupKeys& keys = runtime::SubgroupKeys::of_process();
   while (true) {
     const auto drawn = static_cast<std::uint64_t>(keys.draw());
-    const runtime::Summary all = runtime::collectively(meeting, operation, drawn, [&] {
+    const runtime::Summary all = runtime::collectively(meeting, making_subgroup, drawn, [&] {
       runtime::check_subgroup(ranks, parent.size(), parent.rank());
       return std::vector<Fact>(facts);
     });
     const auto key = static_cast<std::int32_t>(all.largest);
-    runtime::Summary vote = runtime::Summary::of(hash_of(operation));
+    runtime::Summary vote = runtime::Summary::of(hash_of(making_subgroup));
     vote.largest = keys.claim(key, identity_of(parent, ranks, key)) ? 0 : 1;
     if (meeting.join(vote).largest == 0) return key;
   }
@@ -92,11 +92,11 @@ std::shared_ptr<ContextState> make_child(ContextState& parent, const std::vector
 
 Context Context::subgroup(std::span<const int> ranks) const {
   check(state_ != nullptr, "the context has been moved away");
-  state_->require_usable_here(operation);  // its ranks meet
+  state_->require_usable_here(making_subgroup);  // its ranks meet
   const std::vector<int> list(ranks.begin(), ranks.end());
   runtime::check_in_subgroup(list, state_->rank());
   const std::vector<int> circle = members(list, state_->size());
-  const std::string name = fmt::format("{} of {}", operation, runtime::rank_list(circle));
+  const std::string name = fmt::format("{} of {}", making_subgroup, runtime::rank_list(circle));
   std::int32_t key = 0;
   {
     runtime::Meeting meeting(*state_, name, {circle});

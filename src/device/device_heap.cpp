@@ -9,7 +9,7 @@
 namespace partita::devices {
 namespace {
 
-constexpr std::string_view operation = "start the device";
+constexpr std::string_view starting_heap = "start the device";
 
 using Backing = std::unique_ptr<memory::NodeMemory> (PhysicalDevice::*)(runtime::Runtime&, const Topology&);
 
@@ -29,7 +29,7 @@ std::string share(DeviceRuntime& state, const Topology& topology, Backing backin
       },
       [&state] { return state.drop_plans(); }, "device memory");
   state.flags = std::make_unique<FlagBoard>(state);
-  for (const std::string& text : runtime::exchange(state, operation, state.flags->unreachable())) {
+  for (const std::string& text : runtime::exchange(state, starting_heap, state.flags->unreachable())) {
     if (!text.empty()) return text;
   }
   return "";
@@ -54,7 +54,7 @@ void warn(const DeviceRuntime& state, const std::string& why) {
 void share_alone(DeviceRuntime& state) {
   const auto alone = Topology::regular(state.size(), 1);
   const std::string why = share(state, alone, &PhysicalDevice::share_memory);
-  check(why.empty(), "{}: {}", operation, why);
+  check(why.empty(), "{}: {}", starting_heap, why);
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 namespace partita::devices {
 namespace {
 
-constexpr const char* operation = "start small exchanges";
+constexpr const char* starting_exchanges = "start small exchanges";
 constexpr std::int64_t counters_bytes = 64;
 
 }  // namespace
@@ -39,14 +39,14 @@ PacketBoard::~PacketBoard() {
 /// No packet may have a number before it is sent. Whoever had the memory before has done with it.
 void PacketBoard::clear() {
   std::vector<std::uint64_t> zeros;
-  runtime::collectively(state_, operation, [&] {
-    require_no_capture(state_, operation);
-    finish_device(state_, operation);
+  runtime::collectively(state_, starting_exchanges, [&] {
+    require_no_capture(state_, starting_exchanges);
+    finish_device(state_, starting_exchanges);
     zeros.resize(static_cast<std::size_t>(block_.bytes) / sizeof(std::uint64_t));
   });
   state_.device->physical().copy_past(of_ranks_[static_cast<std::size_t>(state_.rank())], zeros.data(),
                                       block_.bytes);
-  runtime::barrier(state_, operation);
+  runtime::barrier(state_, starting_exchanges);
 }
 
 PacketSlots PacketBoard::slots() const {

@@ -10,11 +10,11 @@
 namespace partita::devices {
 namespace {
 
-constexpr std::string_view operation = "start the device";
+constexpr std::string_view starting_device = "start the device";
 
 int ranks_on(const PhysicalDevice& device, runtime::Runtime& state) {
   const std::uint64_t mine = device_identity(state, device);
-  return static_cast<int>(std::ranges::count(runtime::exchange_values(state, operation, mine), mine));
+  return static_cast<int>(std::ranges::count(runtime::exchange_values(state, starting_device, mine), mine));
 }
 
 /// Whether messages of device memory go to the transport as they are, or through pinned host memory.
@@ -61,8 +61,8 @@ void settle_device(runtime::Runtime& state) {
   if (state.options.device.kind == Device::Kind::cpu) return;
   Accelerators& devices = Accelerators::of_process();
   const DeviceCapabilities mine{runtime::host_of(state.group->place()), devices.count(), devices.why_none()};
-  const std::vector<DeviceCapabilities> offers = runtime::exchange_values(state, operation, mine);
-  runtime::collectively(state, operation, [&] {
+  const std::vector<DeviceCapabilities> offers = runtime::exchange_values(state, starting_device, mine);
+  runtime::collectively(state, starting_device, [&] {
     state.options.device = choose_device(state.options.device, offers, state.rank());
   });
 }
@@ -70,12 +70,12 @@ void settle_device(runtime::Runtime& state) {
 void start_device(DeviceRuntime& state) {
   if (state.options.device.kind != Device::Kind::cuda) return;
   std::shared_ptr<PhysicalDevice> device;
-  runtime::collectively(state, operation, [&] {
+  runtime::collectively(state, starting_device, [&] {
     device = Accelerators::of_process().device(state.options.device.index);
     state.device_messages_direct = messages_go_direct(state.options.device_messages, *device, *state.group);
   });
   const int sharers = ranks_on(*device, state);
-  runtime::collectively(state, operation, [&] {
+  runtime::collectively(state, starting_device, [&] {
     device->use();
     state.device = device->open(state.options, sharers);
     state.device_sharers = sharers;

@@ -9,7 +9,7 @@
 namespace partita::execution {
 namespace {
 
-using Side = MessageUse::Side;
+using MessageSide = MessageUse::Side;
 using Ranges = std::vector<planning::MemoryRange>;
 
 Ranges those_of(const std::vector<bool>& buffers, const Ranges& ranges) {
@@ -23,11 +23,13 @@ Ranges those_of(const std::vector<bool>& buffers, const Ranges& ranges) {
 }  // namespace
 
 MessageUse find_message_use(const Plan& plan, std::span<const planning::Touched> touched) {
-  MessageUse use{std::vector<Side>(plan.steps.size(), Side::none)};
+  MessageUse use{std::vector<MessageSide>(plan.steps.size(), MessageSide::none)};
   if (std::ranges::none_of(plan.steps, [](const Step& step) { return planning::is_message(step.kind); }))
     return use;
   std::array<planning::LastTouch, 2> sides;  // out, in
-  const auto number = [&](std::size_t step) { return std::size_t{use.sides[step] == Side::out ? 0U : 1U}; };
+  const auto number = [&](std::size_t step) {
+    return std::size_t{use.sides[step] == MessageSide::out ? 0U : 1U};
+  };
   const std::vector<bool> of_messages = message_buffers(plan);
   std::vector<Ranges> ranges(plan.steps.size());
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
@@ -39,7 +41,7 @@ MessageUse find_message_use(const Plan& plan, std::span<const planning::Touched>
     std::ranges::copy(those_of(of_messages, touched[i].read), std::back_inserter(ranges[i]));
     if (ranges[i].empty()) continue;
     const bool goes_out = kind == StepKind::send || (writes && kind != StepKind::receive);
-    use.sides[i] = goes_out ? Side::out : Side::in;
+    use.sides[i] = goes_out ? MessageSide::out : MessageSide::in;
     for (const planning::MemoryRange& range : ranges[i])
       sides.at(number(i)).touch(range, static_cast<int>(i));
   }

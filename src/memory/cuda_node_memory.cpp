@@ -3,6 +3,7 @@
 #include <fcntl.h>
 
 #include "base/check.hpp"
+#include "base/units.hpp"
 #include "cuda/driver.hpp"
 #include "cuda/stream.hpp"
 #include "memory/descriptor_exchange.hpp"
@@ -13,9 +14,8 @@
 namespace partita::memory {
 namespace {
 
-constexpr std::string_view operation = "share device memory within the node";
+constexpr std::string_view sharing_device_memory = "share device memory within the node";
 constexpr std::int64_t least_growth = std::int64_t{64} << 20;
-constexpr std::int64_t gibibyte = std::int64_t{1} << 30;
 
 CUmemAllocationProp properties(int device) {
   CUmemAllocationProp result{};
@@ -37,13 +37,13 @@ CudaNodeMemory::CudaNodeMemory(runtime::Runtime& state, const Topology& topology
     : state_(state), driver_(driver), places_(topology, state.rank()), device_(device) {
   alone_ = most_ranks_of_a_node(topology) == 1;
   std::int64_t mine = 0;
-  runtime::collectively(state, operation, [&] {
+  runtime::collectively(state, sharing_device_memory, [&] {
     std::size_t bytes = 0;
     cuda::check_cuda(driver_.turn()->device_bytes(&bytes, device_), "query the device");
     mine = round_up(static_cast<std::int64_t>(bytes), gibibyte);
   });
-  stride_ = runtime::largest_of_ranks(state, operation, mine);
-  runtime::collectively(state, operation, [&] {
+  stride_ = runtime::largest_of_ranks(state, sharing_device_memory, mine);
+  runtime::collectively(state, sharing_device_memory, [&] {
     growth_.emplace(make_growth());
     reserve();
   });
@@ -182,18 +182,19 @@ void CudaNodeMemory::share_growth() {
 void CudaNodeMemory::share_with_peers() {
   const cuda::CudaBesideCaptures unharmed;
   const std::vector<Chunk> unshared(chunks_.begin() + static_cast<std::ptrdiff_t>(shared_), chunks_.end());
-  const std::vector<std::vector<Chunk>> chunks = runtime::exchange_values(state_, operation, unshared);
+  const std::vector<std::vector<Chunk>> chunks =
+      runtime::exchange_values(state_, sharing_device_memory, unshared);
   std::vector<std::vector<FileDescriptor>> files;
   if (!state_.group->in_process()) {
     std::vector<FileDescriptor> mine;
-    runtime::collectively(state_, operation, [&] { mine = export_unshared(); });
+    runtime::collectively(state_, sharing_device_memory, [&] { mine = export_unshared(); });
     std::vector<int> numbers;
     for (const FileDescriptor& file : mine) numbers.push_back(file.get());
-    files = exchange_descriptors(state_, operation, numbers);
+    files = exchange_descriptors(state_, sharing_device_memory, numbers);
   }
   const std::size_t before = mapped_.size();
   try {
-    runtime::collectively(state_, operation, [&] {
+    runtime::collectively(state_, sharing_device_memory, [&] {
       for (const int rank : places_.ranks()) {
         if (rank == state_.rank()) continue;
         const auto place = static_cast<std::size_t>(rank);

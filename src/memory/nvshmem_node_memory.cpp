@@ -10,7 +10,7 @@
 namespace partita::memory {
 namespace {
 
-constexpr std::string_view operation = "share device memory by NVSHMEM";
+constexpr std::string_view sharing_by_nvshmem = "share device memory by NVSHMEM";
 
 }  // namespace
 
@@ -24,7 +24,7 @@ NvshmemNodeMemory::NvshmemNodeMemory(runtime::Runtime& state, const Topology& to
   NvshmemWorld& world = NvshmemWorld::of_process();
   const std::vector<int> pes = world.join(state, device, library);
   holding_.range = world.take(state, pes);
-  runtime::collectively(state, operation, [&] {
+  runtime::collectively(state, sharing_by_nvshmem, [&] {
     cap_ = heap_limit(state.options);
     for (const int rank : topology.node_ranks(topology.node(state.rank()))) {
       const auto place = static_cast<std::size_t>(rank);

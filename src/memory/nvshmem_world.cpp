@@ -9,6 +9,7 @@
 #include "base/check.hpp"
 #include "base/default_variable.hpp"
 #include "base/hash.hpp"
+#include "base/units.hpp"
 #include "memory/page.hpp"
 #include "runtime/board/wait.hpp"
 #include "runtime/checks/agree.hpp"
@@ -17,9 +18,8 @@
 namespace partita::memory {
 namespace {
 
-constexpr std::string_view operation = "share device memory by NVSHMEM";
+constexpr std::string_view starting_nvshmem = "share device memory by NVSHMEM";
 constexpr int initialized = 2;  // its status, or more
-constexpr std::int64_t gibibyte = std::int64_t{1} << 30;
 
 /// What all contexts of the process get of the free memory, and one of them of what is left.
 constexpr std::int64_t share_of(std::int64_t bytes) {
@@ -55,10 +55,10 @@ std::string beside(runtime::Runtime& state, const NvshmemDevice& device, const s
   }).detach();
   while (!start->begun) std::this_thread::yield();
   const Clock::time_point limit = Clock::now() + state.options.deadline / 2;
-  const runtime::WaitReason reason{operation, [] { return std::string("NVSHMEM"); }, -1,
+  const runtime::WaitReason reason{starting_nvshmem, [] { return std::string("NVSHMEM"); }, -1,
                                    [&] { return state.others(); }};
   runtime::wait_until(state, reason, [&] {
-    state.require_alive(operation);
+    state.require_alive(starting_nvshmem);
     return start->done.load() || Clock::now() >= limit;
   });
   return start->done ? start->complaint : "it does not return";
@@ -66,7 +66,7 @@ std::string beside(runtime::Runtime& state, const NvshmemDevice& device, const s
 
 /// The first complaint of any rank, with its number.
 std::string first_of(runtime::Runtime& state, const std::string& mine) {
-  const std::vector<std::string> all = runtime::exchange(state, operation, mine);
+  const std::vector<std::string> all = runtime::exchange(state, starting_nvshmem, mine);
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     if (!all[rank].empty()) return fmt::format("{} (rank {})", all[rank], rank);
   }
@@ -83,7 +83,7 @@ std::string make_id(runtime::Runtime& state, const NvshmemDevice& device, const 
     });
   }
   std::string why = first_of(state, complaint);
-  if (why.empty()) start->id = runtime::exchange_values(state, operation, start->id).front();
+  if (why.empty()) start->id = runtime::exchange_values(state, starting_nvshmem, start->id).front();
   return why;
 }
 
@@ -148,8 +148,8 @@ NvshmemCapabilities NvshmemWorld::offer(const runtime::Runtime& state, const Nvs
 std::vector<int> NvshmemWorld::join(runtime::Runtime& state, const NvshmemDevice& device,
                                     const NvshmemLibrary& library) {
   NvshmemCapabilities mine;
-  runtime::collectively(state, operation, [&] { mine = offer(state, device, library); });
-  std::vector<NvshmemCapabilities> offers = runtime::exchange_values(state, operation, mine);
+  runtime::collectively(state, starting_nvshmem, [&] { mine = offer(state, device, library); });
+  std::vector<NvshmemCapabilities> offers = runtime::exchange_values(state, starting_nvshmem, mine);
   const std::string why = obstacle(offers);
   check<UnsupportedError>(why.empty(), "NVSHMEM cannot be used: {}", why);
   if (mine.world == 0) {
@@ -166,7 +166,7 @@ void NvshmemWorld::start(runtime::Runtime& state, const NvshmemDevice& device,
   const std::int64_t bytes = least_of(offers);
   bool mine = false;
   try {
-    runtime::collectively(state, operation, [&] {
+    runtime::collectively(state, starting_nvshmem, [&] {
       check<UnsupportedError>(bytes > 0, "NVSHMEM: a device is out of memory");
       const std::lock_guard lock(mutex_);
       check<UnsupportedError>(!starting_ && identity_ == 0,
@@ -204,12 +204,12 @@ OffsetRange NvshmemWorld::take(runtime::Runtime& state, std::vector<int> pes) {
     const std::lock_guard lock(mutex_);
     mine = pool_.free_for(pes);
   }
-  OffsetRange range = largest_range(common_ranges(runtime::exchange_values(state, operation, mine)));
+  OffsetRange range = largest_range(common_ranges(runtime::exchange_values(state, starting_nvshmem, mine)));
   check<UnsupportedError>(range.bytes > 0, "NVSHMEM: other contexts use all of its memory");
   range.bytes = std::max(share_of(range.bytes), std::min(range.bytes, huge_page_bytes));
   bool taken = false;
   try {
-    runtime::collectively(state, operation, [&] {
+    runtime::collectively(state, starting_nvshmem, [&] {
       const std::lock_guard lock(mutex_);
       pool_.take(range, pes);
       taken = true;

@@ -19,7 +19,7 @@
 namespace partita::memory {
 namespace {
 
-constexpr std::string_view operation = "share memory within the node";
+constexpr std::string_view sharing_with_processes = "share memory within the node";
 
 FileDescriptor new_memory_file(const char* name) {
   FileDescriptor result(memfd_create(name, MFD_CLOEXEC));
@@ -50,12 +50,12 @@ void map_file(int file, char* address, std::int64_t bytes) {
 
 std::pair<Reservation, std::int64_t> reserve_segments_alike(runtime::Runtime& state, int parts) {
   std::pair<Reservation, std::int64_t> result;
-  runtime::collectively(state, operation, [&] {
+  runtime::collectively(state, sharing_with_processes, [&] {
     if (parts > 0) result = Reservation::segments(parts, preferred_stride(NodeLimits::read().total, parts));
   });
   constexpr std::int64_t any = std::int64_t{1} << 62;
-  const std::int64_t stride =
-      std::ranges::min(runtime::exchange_values(state, operation, parts > 0 ? result.second : any));
+  const std::int64_t stride = std::ranges::min(
+      runtime::exchange_values(state, sharing_with_processes, parts > 0 ? result.second : any));
   if (parts > 0) result.first.trim(stride * parts);
   result.second = stride;
   return result;
@@ -65,7 +65,7 @@ ProcessNodeMemory::ProcessNodeMemory(runtime::Runtime& state, std::int64_t contr
     : places_(state.topology(), state.rank()) {
   std::tie(range_, stride_) = reserve_segments_alike(state, places_.count());
   mine_ = segment(state.rank());
-  runtime::collectively(state, operation, [&] {
+  runtime::collectively(state, sharing_with_processes, [&] {
     growth_ = std::make_unique<SegmentGrowth>(stride_, heap_limit(state.options), backing());
     make_files(state, control_bytes);
   });
@@ -82,8 +82,8 @@ void ProcessNodeMemory::make_files(runtime::Runtime& state, std::int64_t control
 void ProcessNodeMemory::map_files(runtime::Runtime& state, std::int64_t control_bytes) {
   std::vector<int> mine{segment_file_.get()};
   if (control_file_) mine.push_back(control_file_.get());
-  const auto files = exchange_descriptors(state, operation, mine);
-  runtime::collectively(state, operation, [&] {
+  const auto files = exchange_descriptors(state, sharing_with_processes, mine);
+  runtime::collectively(state, sharing_with_processes, [&] {
     for (const int rank : places_.ranks()) {
       const auto& theirs = files[static_cast<std::size_t>(rank)];
       map_file(rank == state.rank() ? segment_file_.get() : theirs.at(0).get(), segment(rank), stride_);

@@ -10,12 +10,12 @@
 #include <limits>
 
 #include "base/check.hpp"
+#include "base/units.hpp"
 #include "memory/page.hpp"
 
 namespace partita::memory {
 namespace {
 
-constexpr std::int64_t gibibyte = std::int64_t{1} << 30;
 constexpr std::int64_t smallest_stride = std::int64_t{64} << 20;
 
 /// How many addresses a reservation may take.

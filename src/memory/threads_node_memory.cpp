@@ -17,7 +17,7 @@
 namespace partita::memory {
 namespace {
 
-constexpr std::string_view operation = "share memory within the node";
+constexpr std::string_view sharing_with_threads = "share memory within the node";
 
 void make_writable(char* first, std::int64_t bytes) {
   const int result = mprotect(first, static_cast<std::size_t>(bytes), PROT_READ | PROT_WRITE);
@@ -59,7 +59,7 @@ ThreadsNodeMemory::ThreadsNodeMemory(runtime::Runtime& state, std::int64_t contr
   std::shared_ptr<Shared> made;
   if (first) made = std::make_shared<Shared>();
   auto reserved = reserve_segments_alike(state, first ? places_.count() : 0);
-  runtime::collectively(state, operation, [&] {
+  runtime::collectively(state, sharing_with_threads, [&] {
     if (!first) return;
     made->range = std::move(reserved.first);
     made->stride = reserved.second;
@@ -75,8 +75,8 @@ void ThreadsNodeMemory::receive_shared(runtime::Runtime& state, std::shared_ptr<
   auto pointer = std::make_shared<std::shared_ptr<Shared>>(std::move(made));
   try {
     const std::shared_ptr<Shared>* const address = pointer.get();
-    const auto addresses = runtime::exchange_values(state, operation, address);
-    runtime::collectively(state, operation,
+    const auto addresses = runtime::exchange_values(state, sharing_with_threads, address);
+    runtime::collectively(state, sharing_with_threads,
                           [&] { adopt(*addresses[static_cast<std::size_t>(places_.first())], state); });
   } catch (...) {
     runtime::keep_until_exit(std::move(pointer));

@@ -17,7 +17,7 @@ namespace partita {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::json;
+using Document = nlohmann::json;
 
 struct Field {
   const char* key;
@@ -48,7 +48,7 @@ std::string known_keys() {
   return keys;
 }
 
-double number_of(const Json& value, const Field& field, const std::string& origin) {
+double number_of(const Document& value, const Field& field, const std::string& origin) {
   check(value.is_number(), "{}: \"{}\" must be a number, not {}", origin, field.key, value.dump());
   const double number = value.get<double>();
   check(number > 0 || (field.may_be_zero && number == 0), "{}: \"{}\" must be {}, not {}", origin, field.key,
@@ -56,7 +56,7 @@ double number_of(const Json& value, const Field& field, const std::string& origi
   return number;
 }
 
-void set(Machine& machine, const std::string& key, const Json& value, const std::string& origin) {
+void set(Machine& machine, const std::string& key, const Document& value, const std::string& origin) {
   if (key == "name" || key == "description") {
     check(value.is_string(), "{}: \"{}\" must be text, not {}", origin, key, value.dump());
     if (key == "name") machine.name = value.get<std::string>();
@@ -75,7 +75,7 @@ void set(Machine& machine, const std::string& key, const Json& value, const std:
 }
 
 Machine parse(std::string_view text, const std::string& origin) {
-  const Json json = Json::parse(text.begin(), text.end(), nullptr, false);
+  const Document json = Document::parse(text.begin(), text.end(), nullptr, false);
   check(!json.is_discarded(), "{}: not valid JSON", origin);
   check(json.is_object(), "{}: a machine description is a JSON object", origin);
   Machine machine;

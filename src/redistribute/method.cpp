@@ -7,6 +7,7 @@
 
 #include "base/check.hpp"
 #include "base/round.hpp"
+#include "base/units.hpp"
 #include "plan/message_window.hpp"
 #include "plan/moves.hpp"
 #include "redistribute/exchange.hpp"
@@ -178,10 +179,6 @@ int nodes_in_use(const Topology& topology) {
 
 // --- scratch
 
-constexpr std::int64_t kibibyte = 1024;
-constexpr std::int64_t mebibyte = 1024 * kibibyte;
-constexpr std::int64_t line = 64;
-
 // Shared staging: the slots of a rank stay in its second-level cache, and a chunk is long enough that a
 // handshake costs little.
 constexpr std::int64_t ring_bytes = 32 * mebibyte;
@@ -211,20 +208,20 @@ std::int64_t largest_node(const Topology& topology) {
 std::int64_t largest_transfer(const Problem& problem) {
   const std::int64_t elements =
       std::min(problem.source.layout.largest_local_size(), problem.destination.layout.largest_local_size());
-  return std::max(round_up(elements * problem.item_bytes(), line), line);
+  return std::max(round_up(elements * problem.item_bytes(), cache_line), cache_line);
 }
 
 void choose_shared(Staging& staging, std::int64_t peers, std::int64_t bound, std::int64_t transfer) {
   const std::int64_t budget = bound > 0 ? bound : ring_bytes;
   staging.slots = 4;
-  staging.chunk = round_down(budget / (peers * staging.slots), line);
+  staging.chunk = round_down(budget / (peers * staging.slots), cache_line);
   if (staging.chunk < short_chunk) {
     staging.slots = 2;
-    staging.chunk = round_down(budget / (peers * staging.slots), line);
+    staging.chunk = round_down(budget / (peers * staging.slots), cache_line);
   }
   if (bound == 0) {
     const std::int64_t affordable =
-        std::max(round_down(most_ring_bytes / (peers * staging.slots), line), line);
+        std::max(round_down(most_ring_bytes / (peers * staging.slots), cache_line), cache_line);
     staging.chunk = std::max(staging.chunk, std::min(smallest_chunk, affordable));
   }
   staging.chunk = std::min({staging.chunk, largest_chunk, transfer});
@@ -235,8 +232,9 @@ void choose_private(Staging& staging, const Problem& problem, std::int64_t bound
   const std::int64_t ranks = problem.topology.ranks();
   const bool on_device = problem.source.space == MemorySpace::device;
   const std::int64_t room = on_device ? device_window_bytes : window_bytes;
-  const std::int64_t budget = bound > 0 ? round_down(bound / 2, line) : room;
-  const std::int64_t longest = std::max(round_down(budget / window_messages, line), std::min(budget, line));
+  const std::int64_t budget = bound > 0 ? round_down(bound / 2, cache_line) : room;
+  const std::int64_t longest =
+      std::max(round_down(budget / window_messages, cache_line), std::min(budget, cache_line));
   const std::int64_t most = on_device ? largest_device_message : largest_message;
   staging.message = std::min({longest, most, transfer});
   // Little to send needs little room: every peer's messages at once, at most as many as may be in flight.
@@ -279,7 +277,7 @@ Staging choose_staging(const Problem& problem, const Method& method) {
   const bool messages = method.uses_messages();
   const std::int64_t peers = shared ? largest_node(problem.topology) - 1 : 0;
   const std::int64_t bound = problem.options.staging_bytes;
-  const std::int64_t least = (shared ? 2 * peers * line : 0) + (messages ? 2 * line : 0);
+  const std::int64_t least = (shared ? 2 * peers * cache_line : 0) + (messages ? 2 * cache_line : 0);
   check(bound == 0 || bound >= 2 * least, "staging_bytes is {}, but this redistribution needs at least {}",
         bound, 2 * least);
   const std::int64_t share = shared && messages ? bound / 2 : bound;

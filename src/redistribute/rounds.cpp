@@ -5,14 +5,13 @@
 
 #include "base/check.hpp"
 #include "base/round.hpp"
+#include "base/units.hpp"
 #include "redistribute/split.hpp"
 #include "redistribute/walk.hpp"
 
 namespace partita::redistribution {
 namespace {
 
-constexpr std::int64_t line = 64;
-constexpr std::int64_t mebibyte = std::int64_t{1} << 20;
 // A group costs some thirty microseconds, as long as it takes to pack 64 MiB, so one round is best as far as
 // there is scratch for it; it needs half as much as several do (docs/performance.md).
 constexpr std::int64_t most_of_one_round = 256 * mebibyte;
@@ -120,7 +119,7 @@ class RoundsWalk {
       piece.place = builder_.own(source_buffer);
       if (piece.peer == problem_.rank) continue;
       piece.place = room(offset);
-      offset += round_up(problem_.bytes(piece.region), line);
+      offset += round_up(problem_.bytes(piece.region), cache_line);
       piece.after.push_back(builder_.receive(piece.peer, piece.place, problem_.bytes(piece.region), number));
     }
   }
@@ -131,7 +130,7 @@ class RoundsWalk {
     std::vector<Place> packed;
     for (Piece& piece : given) {
       packed.push_back(room(offset));
-      offset += round_up(problem_.bytes(piece.region), line);
+      offset += round_up(problem_.bytes(piece.region), cache_line);
       builder_.copy(problem_.rank, piece.region, builder_.own(source_buffer), packed.back(),
                     std::exchange(before, {}));
     }
@@ -164,7 +163,7 @@ class RoundsWalk {
 
 /// Of scratch, beside the bytes themselves.
 std::int64_t slack_of(const Problem& problem) {
-  return problem.topology.ranks() * (problem.item_bytes() + line);
+  return problem.topology.ranks() * (problem.item_bytes() + cache_line);
 }
 
 }  // namespace
@@ -189,11 +188,11 @@ Rounds choose_rounds(const Problem& problem, std::size_t parts) {
   check(fits_rounds(problem), "staging_bytes is {}, but this redistribution needs at least {}", bound,
         8 * slack);
   std::int64_t room = slack + (largest <= most_of_one_round ? most_of_one_round : most_of_several);
-  if (bound > 0) room = std::clamp(round_down(bound / 4, line), 2 * slack, room);
+  if (bound > 0) room = std::clamp(round_down(bound / 4, cache_line), 2 * slack, room);
   Rounds rounds;
   rounds.count = ceil_divide(largest, room - slack);
   if (rounds.count == 1 && parts == 1) rounds.halves = 1;
-  rounds.half_bytes = round_up(ceil_divide(largest, rounds.count) + slack, line);
+  rounds.half_bytes = round_up(ceil_divide(largest, rounds.count) + slack, cache_line);
   return rounds;
 }
 

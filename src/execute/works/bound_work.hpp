@@ -36,6 +36,12 @@ class BoundWork {
   virtual void run(const AddressOf& address, const Parameters& parameters) = 0;
 };
 
+/// Nothing to compute on this rank.
+class NoWork final : public BoundWork {
+ public:
+  void run(const AddressOf& /*address*/, const Parameters& /*parameters*/) override {}
+};
+
 /// Lowers a work. Local; may allocate and plan (local transforms are planned here).
 std::unique_ptr<BoundWork> bind_work(const Work& work, const WorkBinding& binding);
 

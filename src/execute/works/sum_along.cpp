@@ -9,7 +9,7 @@
 namespace partita::execution {
 namespace {
 
-constexpr std::int64_t stretch_elements = 512;
+constexpr std::int64_t summed_at_once = 512;
 
 template <class T>
 class BoundSum final : public BoundWork {
@@ -30,8 +30,8 @@ class BoundSum final : public BoundWork {
     if (empty_) return;
     const auto* const from = reinterpret_cast<const std::byte*>(from_.base(address));
     sums_.clear();
-    walk_.run(stretch_elements, [&](const PartStretch& stretch) {
-      std::array<T, stretch_elements> values;
+    walk_.run(summed_at_once, [&](const PartStretch& stretch) {
+      std::array<T, summed_at_once> values;
       kernels::load_run(from, from_.dtype(), stretch.offset[0], stretch.step[0], stretch.count,
                         values.data());
       sums_.add(stretch, walk_.inner(), values.data());

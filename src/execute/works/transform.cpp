@@ -346,12 +346,6 @@ class Calls {
   Program program_;
 };
 
-/// Nothing to transform on this rank.
-class NoWork final : public BoundWork {
- public:
-  void run(const AddressOf& /*address*/, const Parameters& /*parameters*/) override {}
-};
-
 }  // namespace
 
 std::unique_ptr<BoundWork> bind_transform(const Transform& work, const WorkBinding& binding) {

@@ -136,11 +136,6 @@ class BoundTwiddle final : public BoundWork {
   Extents loops_;  // dimensions, outermost first
 };
 
-class NoWork final : public BoundWork {
- public:
-  void run(const AddressOf& /*address*/, const Parameters& /*parameters*/) override {}
-};
-
 }  // namespace
 
 void check_twiddle(const Twiddle& work, const WorkBinding& binding) {

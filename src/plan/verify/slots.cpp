@@ -9,11 +9,11 @@
 namespace partita::verification {
 namespace {
 
-using Numbers = std::vector<std::int64_t>;
+using Offsets = std::vector<std::int64_t>;
 
 /// The elements of a set, increasing.
-Numbers elements(const IndexSet& set) {
-  Numbers result;
+Offsets elements(const IndexSet& set) {
+  Offsets result;
   result.reserve(static_cast<std::size_t>(set.size()));
   for (const Interval& interval : set.intervals()) {
     for (std::int64_t run = 0; run < interval.count; ++run) {
@@ -26,10 +26,10 @@ Numbers elements(const IndexSet& set) {
 }
 
 /// All sums base + terms[0][i] + terms[1][j] + ..., the last dimension fastest.
-Numbers combine(const std::vector<Numbers>& terms, std::int64_t base) {
-  Numbers sums{base};
-  for (const Numbers& dimension : terms) {
-    Numbers next;
+Offsets combine(const std::vector<Offsets>& terms, std::int64_t base) {
+  Offsets sums{base};
+  for (const Offsets& dimension : terms) {
+    Offsets next;
     next.reserve(sums.size() * dimension.size());
     for (const std::int64_t sum : sums) {
       for (const std::int64_t term : dimension) next.push_back(sum + term);
@@ -52,9 +52,9 @@ std::vector<std::int64_t> element_numbers(const Region& region, const Shape& sha
 }
 
 std::vector<std::int64_t> positions(const Region& region, const Region& whole, const Strides& strides) {
-  std::vector<Numbers> terms;
+  std::vector<Offsets> terms;
   for (std::size_t i = 0; i < region.sets.size(); ++i) {
-    Numbers& term = terms.emplace_back(elements(region.sets[i]));
+    Offsets& term = terms.emplace_back(elements(region.sets[i]));
     for (std::int64_t& element : term)
       element = whole.sets[i].position(element) * strides[static_cast<int>(i)];
   }
@@ -71,7 +71,7 @@ bool is_inside(const Region& region, const Region& whole) {
 
 std::vector<std::int64_t> packed(const Region& region, const Extents& axis_order, std::int64_t base,
                                  std::int64_t step) {
-  std::vector<Numbers> terms(region.sets.size());
+  std::vector<Offsets> terms(region.sets.size());
   std::int64_t stride = step;
   for (int i = axis_order.size() - 1; i >= 0; --i) {
     const auto dimension = static_cast<std::size_t>(axis_order[i]);
