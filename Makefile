@@ -83,7 +83,8 @@ wheel:  ## wheels of the Python package for other machines, into build/wheel/
 	@scripts/setup && MPI=mpich scripts/setup
 	@scripts/wheel $(BUILD)/wheel
 
-install: all  ## install library, command and Python package into PREFIX (/usr/local)
+install: configure  ## install library, command and Python package into PREFIX (/usr/local)
+	@cmake --build $(BUILD) -j $(JOBS) --target partita_installed
 	@cmake --install $(BUILD) --prefix $(PREFIX)
 
 clean:  ## remove all build folders; data/ and output/ stay

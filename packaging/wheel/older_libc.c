@@ -2,7 +2,9 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -53,4 +55,32 @@ uint32_t arc4random(void) {
   while (getrandom(&number, sizeof number, 0) != (ssize_t)sizeof number) {
   }
   return number;
+}
+
+// 2.38: headers call these, which read C23's binary numbers too, in place of the functions of the same name.
+#define OF_C23(type, name)                                                  \
+  type name##_before_c23(const char*, char**, int) __asm__(#name);          \
+  type __isoc23_##name(const char* text, char** end, int base);             \
+  type __isoc23_##name(const char* text, char** end, int base) { return name##_before_c23(text, end, base); }
+OF_C23(long, strtol)
+OF_C23(unsigned long, strtoul)
+OF_C23(long long, strtoll)
+OF_C23(unsigned long long, strtoull)
+int vsscanf_before_c23(const char*, const char*, va_list) __asm__("vsscanf");
+int vfscanf_before_c23(FILE*, const char*, va_list) __asm__("vfscanf");
+int __isoc23_sscanf(const char* text, const char* format, ...);
+int __isoc23_fscanf(FILE* file, const char* format, ...);
+int __isoc23_sscanf(const char* text, const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  const int read = vsscanf_before_c23(text, format, arguments);
+  va_end(arguments);
+  return read;
+}
+int __isoc23_fscanf(FILE* file, const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  const int read = vfscanf_before_c23(file, format, arguments);
+  va_end(arguments);
+  return read;
 }

@@ -68,7 +68,7 @@ partita_compile_quickly(partita_fake)
 target_include_directories(partita_fake PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${PROJECT_SOURCE_DIR})
 target_link_libraries(partita_fake PRIVATE partita_fake_devices partita_objects)
 set_target_properties(
-  partita_fake PROPERTIES OUTPUT_NAME partita SOVERSION ${PROJECT_VERSION} VERSION ${PROJECT_VERSION}
+  partita_fake PROPERTIES OUTPUT_NAME partita SOVERSION ${PARTITA_SOVERSION} VERSION ${PROJECT_VERSION}
                           LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/fake)
 # The modules for each MPI are looked for beside it.
 file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/tests/fake)
