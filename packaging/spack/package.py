@@ -1,4 +1,7 @@
-# Copy to var/spack/repos/.../packages/partita/package.py, or into a repository of your own (spack repo create).
+# For Spack 1.0 and newer: copy to packages/partita/package.py of a repository of your own (spack repo create).
+from spack_repo.builtin.build_systems.cmake import CMakePackage, generator
+from spack_repo.builtin.build_systems.cuda import CudaPackage
+
 from spack.package import *
 
 
@@ -23,7 +26,7 @@ class Partita(CMakePackage, CudaPackage):
     depends_on("ninja", type="build")
     depends_on("pkgconfig", type="build")
     depends_on("fmt@9:")
-    depends_on("spdlog@1.9:+fmt_external")
+    depends_on("spdlog@1.9:")
     depends_on("nlohmann-json@3.10:")
     depends_on("cli11@2:")
     depends_on("dlpack")
@@ -49,7 +52,7 @@ class Partita(CMakePackage, CudaPackage):
             self.define("PARTITA_CUDA", "ON" if self.spec.satisfies("+cuda") else "OFF"),
         ]
         if self.spec.satisfies("+python"):
-            args.append(self.define("PARTITA_PYTHON", python.path))
+            args.append(self.define("PARTITA_PYTHON", self.spec["python"].command.path))
         if self.spec.satisfies("+cuda") and "none" not in self.spec.variants["cuda_arch"].value:
             args.append(self.define("CMAKE_CUDA_ARCHITECTURES", self.spec.variants["cuda_arch"].value))
         return args
