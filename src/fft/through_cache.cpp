@@ -4,6 +4,7 @@
 #include <span>
 
 #include "fft/chunks.hpp"
+#include "fft/layouts.hpp"
 
 namespace partita::fourier {
 namespace {
@@ -224,9 +225,11 @@ class ThroughCache {
 
 // --- back to real numbers, along several axes
 
-/// Lines along several axes that become real, as two sorts of passes over the array: along the axes for which
-/// a plane would not stay in cache, into scratch or where they are, if they may be overwritten, and plane by
-/// plane along the others, the halved one last.
+/// Lines along several axes that become real, in two kinds of passes over the array: along the axes whose
+/// planes would not stay in cache, and plane by plane along the others, the halved one last. Between the two
+/// the half spectra are stored where they were if they may be overwritten, or in the memory of the result: a
+/// line of n real numbers holds n/2 of n/2 + 1 complex ones, and the last ones of all lines are stored in a
+/// column of scratch.
 class BackToReal {
  public:
   BackToReal(Steps& steps, const Problem& problem, const Stage& stage, bool last, int from, int to)
@@ -239,21 +242,21 @@ class BackToReal {
         item_(size_of(dtype_)),
         input_(from),
         overwrites_(may_overwrite(steps, problem, from)),
-        from_{from, steps.rank(), 0, {}},
-        to_{to, steps.rank(), 0, {}} {
+        to_{to, steps.rank(), 0, {}},
+        spectra_{{{from, steps.rank(), 0, {}}, 0, stage.before.shape()[problem.halved_axis()]}} {
     share_out(steps.operand(from).axis_order);
   }
 
   void run() {
     if (!outer_.empty()) transform_outer();
-    const int lines = inner_.size() > 1 ? steps_.scratch("lines", dtype_, 0) : -1;
+    const bool gathers = inner_.size() > 1 || spectra_.size() > 1;
+    const int lines = gathers ? steps_.scratch("lines", dtype_, 0) : -1;
     for (const Region& plane : chunks(own_, inner_, order_, chunk_elements(), 1)) {
-      Place source = from_;
-      if (from_.buffer != input_) source.offset = packed_runs(plane, own_, order_).front().position * item_;
-      const std::int64_t bytes = plane.size() * item_;
-      if (lines >= 0)
-        source = transform_plane(plane, source,
-                                 {steps_.scratch("lines", dtype_, bytes), steps_.rank(), 0, order_});
+      Place source = place_in(spectra_.front(), plane);
+      if (gathers) {
+        source = {steps_.scratch("lines", dtype_, plane.size() * item_), steps_.rank(), 0, lines_order_};
+        for (const Columns& columns : spectra_) to_lines(plane, columns, lines);
+      }
       steps_.compute(Transform{{plane, source},
                                {transformed(problem_, stage_, plane), to_},
                                {problem_.halved_axis()},
@@ -267,6 +270,12 @@ class BackToReal {
  private:
   static constexpr std::int64_t plane_bytes = std::int64_t{2} << 20;
   static constexpr std::int64_t most_chunks = 20000;
+
+  /// Where some elements of all half spectra are stored.
+  struct Columns {
+    Place place;
+    std::int64_t first, end;
+  };
 
   /// The inner axes are the halved one and, from the fastest in memory on, as many as leave a plane in cache.
   void share_out(const Extents& axis_order) {
@@ -284,26 +293,78 @@ class BackToReal {
     for (const bool is_inner : {false, true}) {  // so that a plane is in one piece
       for (const std::int64_t axis : axis_order) {
         if (contains(inner_, axis) == is_inner) order_.push_back(axis);
+        if (contains(inner_, axis) == is_inner && axis != halved) lines_order_.push_back(axis);
       }
     }
+    lines_order_.push_back(halved);
   }
 
   std::int64_t extent(int axis) const { return stage_.before.shape()[axis]; }
   std::int64_t chunk_elements() const { return std::max(chunk_bytes / item_, own_.size() / most_chunks); }
 
   void transform_outer() {
-    Place whole = from_;
-    if (!overwrites_)
-      whole = {steps_.scratch("half spectra", dtype_, own_.size() * item_), steps_.rank(), 0, order_};
-    if (!own_.empty())
-      steps_.compute(Transform{{own_, from_}, {own_, whole}, axes_of(outer_), problem_.kind, 0});
-    from_ = whole;
+    const std::vector<Columns> spectra = overwrites_ ? spectra_ : between();
+    for (const Columns& columns : spectra) {
+      const Region own = part_of(own_, columns);
+      if (own.empty()) continue;
+      steps_.compute(
+          Transform{{own, spectra_.front().place}, {own, columns.place}, axes_of(outer_), problem_.kind, 0});
+    }
+    spectra_ = spectra;
   }
 
-  Place transform_plane(const Region& plane, const Place& source, const Place& lines) {
+  /// Memory for the half spectra between the passes; the same buffers on every rank.
+  std::vector<Columns> between() {
+    const int halved = problem_.halved_axis(), rank = steps_.rank();
+    const std::int64_t half = extent(halved), in_result = half - 1;
+    if (!result_holds_spectra()) {
+      const int whole = steps_.scratch("half spectra", dtype_, own_.size() * item_);
+      return {{{whole, rank, 0, order_}, 0, half}};
+    }
+    const Operand result = steps_.operand(to_.buffer);
+    Operand view = Operand::of(with_extent(result.layout, halved, in_result), dtype_, Order::row_major,
+                               result.residency);
+    view.axis_order = result.axis_order;
+    const Columns in_view{{steps_.add_view(to_.buffer, view), rank, 0, {}}, 0, in_result};
+    Columns column{{}, in_result, half};
+    const std::int64_t bytes = part_of(own_, column).size() * item_;
+    column.place = {steps_.scratch("last of half spectra", dtype_, bytes), rank, 0, order_};
+    return {in_view, column};
+  }
+
+  bool result_holds_spectra() const {
+    const Operand& result = steps_.operand(to_.buffer);
+    return problem_.real_length % 2 == 0 && result.dense &&
+           result.axis_order[result.axis_order.size() - 1] == problem_.halved_axis();
+  }
+
+  Region part_of(Region region, const Columns& columns) const {
+    IndexSet& set = region.sets[static_cast<std::size_t>(problem_.halved_axis())];
+    set = intersect(set, IndexSet::range(columns.first, columns.end));
+    return region;
+  }
+
+  bool is_scratch(const Place& place) const { return place.axis_order.size() > 0; }
+
+  Place place_in(const Columns& columns, const Region& plane) const {
+    Place place = columns.place;
+    if (is_scratch(place))
+      place.offset =
+          packed_runs(part_of(plane, columns), part_of(own_, columns), order_).front().position * item_;
+    return place;
+  }
+
+  /// Of all lines of a plane these columns, transformed along the other inner axes.
+  void to_lines(const Region& plane, const Columns& columns, int lines) {
+    const Region part = part_of(plane, columns);
+    const Place from = place_in(columns, plane);
+    const Place to{lines, steps_.rank(), columns.first * item_, lines_order_, extent(problem_.halved_axis())};
     const std::span<const int> complex(inner_.begin(), inner_.end() - 1);
-    steps_.compute(Transform{{plane, source}, {plane, lines}, axes_of(complex), problem_.kind, 0});
-    return lines;
+    if (complex.empty()) {
+      steps_.copy(steps_.rank(), part, from, to);
+    } else {
+      steps_.compute(Transform{{part, from}, {part, to}, axes_of(complex), problem_.kind, 0});
+    }
   }
 
   static Extents axes_of(std::span<const int> axes) {
@@ -321,9 +382,11 @@ class BackToReal {
   std::int64_t item_;
   int input_;
   bool overwrites_;
-  Place from_, to_;
+  Place to_;
+  std::vector<Columns> spectra_;    // where they are now
   std::vector<int> outer_, inner_;  // the halved axis last
   Extents order_;                   // of packed elements
+  Extents lines_order_;             // of a plane in cache: the halved axis is the fastest
 };
 
 /// What a local transform does at once: on the host, planes that stay in the second-level cache between their

@@ -4,6 +4,7 @@
 
 #include "ranks/any_memory.hpp"
 #include "ranks/fft_model.hpp"
+#include "ranks/needs_devices.hpp"
 #include "ranks/rank_test.hpp"
 #include "unit/random_layouts.hpp"
 
@@ -251,6 +252,47 @@ RANK_TEST(Fft, FunctionsOfOneLine) {
   for (int type = 1; type <= 4; ++type) {
     EXPECT_LT(relative_error(idct(dct(real, type), type), real_whole), tolerance(Dtype::f32, shape)) << type;
     EXPECT_LT(relative_error(idst(dst(real, type), type), real_whole), tolerance(Dtype::f32, shape)) << type;
+  }
+}
+
+/// Back to real numbers along axes whose planes do not stay in cache: between the passes over the array the
+/// half spectra are in the memory of the result, or in scratch. The input keeps its values.
+RANK_TEST(Fft, LargePlanesComeBackToRealNumbers) {
+  if (has_devices()) GTEST_SKIP() << "of the host";
+  const int ranks = context.size();
+  struct Large {
+    Shape shape;
+    std::vector<int> axes;
+    Dtype dtype;
+    Order order = Order::row_major;
+  };
+  const Large cases[] = {{{ranks, 70, 60, 64}, {1, 2, 3}, Dtype::f64},
+                         {{ranks, 180, 48, 64}, {2, 1, 3}, Dtype::f32},
+                         {{ranks, 520, 512}, {1, 2}, Dtype::f64},
+                         {{ranks, 66, 70, 63}, {1, 2, 3}, Dtype::f64},
+                         {{ranks, 70, 64, 60}, {1, 3, 2}, Dtype::f64},
+                         {{ranks, 70, 60, 64}, {1, 2, 3}, Dtype::f64, Order::column_major}};
+  for (const Large& one : cases) {
+    SCOPED_TRACE(to_string(one.shape) + ", the last axis " + std::to_string(one.axes.back()));
+    Array field = empty(context, one.shape, Slab(0), one.dtype);
+    fill_random(field, 3);
+    FftOptions options;
+    options.axes = one.axes;
+    options.last_length = one.shape[one.axes.back()];
+    const Array spectrum = rfft(field, options);
+    const Array before = clone(spectrum);
+    Array back = empty(context, one.shape, Slab(0), one.dtype, {.order = one.order});
+    for (const bool measure : {false, true}) {
+      options.measure = measure;
+      fill_random(back, 4);
+      irfft_into(spectrum, back, options);
+      EXPECT_LT(compare(back, field).largest_difference, one.dtype == Dtype::f64 ? 1e-13 : 1e-4);
+      EXPECT_TRUE(compare(spectrum, before).equal) << "the input has changed";
+    }
+    options.measure = false;
+    options.overwrite_input = true;
+    irfft_into(spectrum, back, options);
+    EXPECT_LT(compare(back, field).largest_difference, one.dtype == Dtype::f64 ? 1e-13 : 1e-4);
   }
 }
 

@@ -51,6 +51,30 @@ TEST(FftPlan, AHalfSpectrumThatMayBeOverwrittenIsNotCopied) {
   EXPECT_NE(plan(true).identity, plan(false).identity);
 }
 
+/// Between the passes half spectra are in the memory of the result, but for their last elements.
+TEST(FftPlan, LargePlanesComeBackToRealNumbersWithoutAnArrayOfScratch) {
+  const Operand spectrum = on_heap(Layout(Slab(0), {2, 70, 60, 33}, 2));
+  const FftOptions options{.kind = FftKind::c2r, .axes = {1, 2, 3}, .last_length = 64};
+  const auto scratch_of = [&](std::int64_t length, bool dense) {
+    Operand field = on_heap(Layout(Slab(0), {2, 70, 60, length}, 2), Dtype::f64);
+    field.dense = dense;
+    FftOptions with_length = options;
+    with_length.last_length = length;
+    std::int64_t bytes = 0;
+    const Plan plan = plan_fft(spectrum, field, Topology::regular(2), 1, with_length);
+    for (const Buffer& buffer : plan.buffers) bytes += buffer.bytes;
+    return bytes;
+  };
+  constexpr std::int64_t whole = 70 * 60 * 33 * 16;
+  EXPECT_LT(scratch_of(64, true), whole / 4);
+  EXPECT_GE(scratch_of(65, true), whole);   // lines of odd length hold no whole complex numbers
+  EXPECT_GE(scratch_of(64, false), whole);  // and these may be anywhere
+  const Operand small = on_heap(Layout(Slab(0), {1, 12, 33000}, 1));
+  const Operand lines = on_heap(Layout(Slab(0), {1, 12, 65998}, 1), Dtype::f64);
+  FftOptions long_lines{.kind = FftKind::c2r, .axes = {1, 2}, .last_length = 65998};
+  expect_consistent(planner_of(small, lines, Topology::regular(1), long_lines), 1);
+}
+
 TEST(FftPlan, ShapesAndLayoutsOfResults) {
   const Topology topology = Topology::regular(4);
   const Operand real = on_heap(Layout(Slab(0), {8, 6, 9}, 4), Dtype::f32);

@@ -31,6 +31,8 @@ constexpr std::int64_t scaled_bytes = std::int64_t{64} << 10;
 constexpr std::int64_t scaled_bytes_of_threads = std::int64_t{512} << 10;
 /// Less is done before a second thread is awake.
 constexpr std::int64_t threaded_bytes = std::int64_t{128} << 10;
+/// So little that may be destroyed has just been made, and is in cache.
+constexpr std::int64_t in_cache_bytes = std::int64_t{512} << 10;
 
 /// One FFTW call, or one nest of lines through buffers: bytes from the start of either part.
 struct Call {
@@ -251,7 +253,8 @@ class Calls {
   void add_call(const Call& call, std::vector<kernels::FftwLoop> loops) {
     // FFTW's threads want large pieces.
     if (base_.measure && base_.threads > 1) return add_whole(call, base_, std::move(loops));
-    const TransformNest nest{base_.kind, base_.precision, base_.lines, std::move(loops)};
+    TransformNest nest{base_.kind, base_.precision, base_.lines, std::move(loops)};
+    nest.in_cache = work_.overwrites && base_.overwrites && bytes_of(base_, nest.batch) <= in_cache_bytes;
     for (TransformPass& pass :
          base_.measure ? measured_passes(nest) : estimated_passes(nest, base_.threads)) {
       Call part = call;
@@ -285,7 +288,7 @@ class Calls {
     if (way == LineWay::rader)
       return kernels::rader_lines(nest.kind, nest.precision, line, nest.batch, base_.measure);
     return std::make_shared<const kernels::BufferedLines>(nest.kind, nest.precision, line, nest.batch,
-                                                          base_.measure);
+                                                          base_.measure, nest.in_cache);
   }
 
   /// What is scaled is cut along its longest step until what it writes stays in cache, and so is what is

@@ -24,11 +24,13 @@ bool is_strided(const TransformNest& nest) {
 
 /// Real lines that are better transformed through buffers than by FFTW's own plan, which is slow to real
 /// numbers where it must keep its input, along strides, and of lines that are longer than a cache. Short ones
-/// are one step of FFTW, which has no need of its input.
+/// are one step of FFTW, which has no need of its input; but a pass that scales is saved where that is in
+/// cache.
 bool is_better_buffered(const TransformNest& nest) {
-  constexpr std::int64_t longest_step = 64, cache_bytes = std::int64_t{1} << 20;
+  constexpr std::int64_t longest_step = 64, shortest_in_cache = 16, cache_bytes = std::int64_t{1} << 20;
   const kernels::FftwLoop& line = nest.lines.front();
-  if (!halves(nest.kind) || line.count <= longest_step) return false;
+  if (!halves(nest.kind)) return false;
+  if (line.count <= longest_step && !(nest.in_cache && line.count >= shortest_in_cache)) return false;
   const bool is_contiguous = line.from_stride == 1 && line.to_stride == 1;
   const bool is_even = line.count % 2 == 0;
   const bool is_long = line.count * kernels::items_of(nest.kind, nest.precision).from > cache_bytes;
@@ -56,6 +58,7 @@ std::vector<TransformPass> whole_passes(const TransformNest& nest) {
     pass.on_result = i > 0;
     pass.last = i + 1 == lines.size();
     pass.nest = {nest.kind, nest.precision, {lines[i]}, nest.batch};
+    pass.nest.in_cache = nest.in_cache;
     if (pass.on_result) {
       if (halves(nest.kind)) pass.nest.kind = TransformKind::complex_forward;
       pass.nest.lines.front().from_stride = lines[i].to_stride;

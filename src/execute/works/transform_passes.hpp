@@ -16,6 +16,7 @@ struct TransformNest {
   std::vector<kernels::FftwLoop> lines;
   std::vector<kernels::FftwLoop> batch;
   bool orthogonal = false;  ///< of devices; on the host the ends of lines are no part of a pass
+  bool in_cache = false;    ///< the input, on the host
   friend bool operator==(const TransformNest&, const TransformNest&) = default;
 };
 

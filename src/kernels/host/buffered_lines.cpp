@@ -36,12 +36,13 @@ void fetch(const char* first, std::int64_t bytes) {
 }  // namespace
 
 BufferedLines::BufferedLines(TransformKind kind, FftwPrecision precision, const FftwLoop& line,
-                             std::vector<FftwLoop> batch, bool measure)
+                             std::vector<FftwLoop> batch, bool measure, bool in_cache)
     : kind_(kind),
       precision_(precision),
       library_(fftw(precision)),
       length_(line.count),
-      blocks_(std::move(batch)) {
+      blocks_(std::move(batch)),
+      in_cache_(in_cache) {
   const TransformItems items = items_of(kind, precision);
   const FftwLoop& along = blocks_.along();
   from_ = {items.from, elements(length_, is_backward()), line.from_stride * items.from,
@@ -68,8 +69,10 @@ void BufferedLines::choose_buffers() {
   } else {
     width_ = std::clamp(far_block / longer, fewest, run_bytes / std::max(from_.item, to_.item));
   }
-  // About equal blocks: half spectra have one line more than there are in some blocks.
-  width_ = ceil_divide(neighbours, ceil_divide(neighbours, width_));
+  // About equal blocks: half spectra have one line more than there are in some blocks. Shorter runs would not
+  // be stored past the cache.
+  const bool is_streamed = hint_ == StoreHint::memory && neighbours > width_;
+  width_ = ceil_divide(neighbours, is_streamed ? neighbours / width_ : ceil_divide(neighbours, width_));
   buffer_bytes_ = side_by_side_ ? round_up(longer * width_, 64) : line_bytes_ * width_;
 }
 
@@ -154,7 +157,7 @@ void BufferedLines::run_block(const Block& block, const char* from, char* to, co
 
 /// What is to be transformed to real numbers, scaled.
 void BufferedLines::bring(const Block& block, const char* from, char* buffer, double factor) const {
-  const bool there = in_place_ && half_ && from_.is_contiguous();
+  const bool there = (in_place_ || in_cache_) && half_ && from_.is_contiguous();
   if (!there) copy(block.gather, from, buffer, StoreHint::cache);
   if (!half_) return scale(buffer, from_, block.lines, factor);
   for (std::int64_t i = 0; i < block.lines; ++i) {

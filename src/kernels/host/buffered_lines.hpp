@@ -20,9 +20,9 @@ namespace partita::kernels {
 class BufferedLines final : public Lines {
  public:
   /// One line loop; any batch, of which the loop with the smallest steps is taken some at a time. `measure`
-  /// is how FFTW plans the transforms.
+  /// is how FFTW plans the transforms. Input that is `in_cache` is read from both ends without a copy.
   BufferedLines(TransformKind kind, FftwPrecision precision, const FftwLoop& line,
-                std::vector<FftwLoop> batch, bool measure);
+                std::vector<FftwLoop> batch, bool measure, bool in_cache = false);
 
   std::int64_t workspace_bytes() const override { return in_place_ ? buffer_bytes_ : 2 * buffer_bytes_; }
   void run(const char* from, char* to, char* workspace, double factor) const override;
@@ -70,6 +70,7 @@ class BufferedLines final : public Lines {
   std::int64_t line_bytes_ = 0;             // in buffers otherwise: from line to line
   std::int64_t buffer_bytes_ = 0;
   bool in_place_ = false;              // FFTW transforms long lines better so: there is one buffer
+  bool in_cache_ = false;              // the input
   StoreHint hint_ = StoreHint::cache;  // of results that lie elsewhere than the input
   Block full_, rest_;
   std::shared_ptr<const LocalTransform> plan_;    // from buffer to buffer
