@@ -21,11 +21,15 @@ constexpr std::array passed_on{SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
 std::vector<pid_t> children;
 bool interrupts_are_sent = false;
 volatile std::sig_atomic_t interrupts_seen = 0;
+// Which of `passed_on` have come: a child that is started later gets them too.
+std::array<volatile std::sig_atomic_t, passed_on.size()> seen{};
 volatile std::sig_atomic_t of_terminal = 0;
 
 void pass_on(int signal, siginfo_t* info, void*) {
   const int interrupted = errno;
   bool sent = true;
+  for (std::size_t i = 0; i < passed_on.size(); ++i)
+    if (passed_on[i] == signal) seen[i] = 1;
   if (signal == SIGINT) {
     if (info->si_code > 0) of_terminal = 1;
     // The terminal sends it to the children as well. Who was sent one after that is not to get two.
@@ -98,7 +102,10 @@ pid_t start_child(const std::function<void()>& become) {
     throw std::runtime_error(fmt::format("no process could be started: {}", std::strerror(errno)));
   if (child == 0) become();
   children.push_back(child);
-  if (interrupts_are_sent && interrupts_seen > 0) kill(child, SIGINT);  // which came before it was there
+  for (std::size_t i = 0; i < passed_on.size(); ++i) {
+    const bool sent = seen[i] != 0 && (passed_on[i] != SIGINT || interrupts_are_sent);
+    if (sent) kill(child, passed_on[i]);
+  }
   return child;
 }
 
@@ -120,14 +127,17 @@ int interrupts() {
 }
 
 int wait_for_child(pid_t child, const std::function<void()>& react) {
-  int status = 0;
+  siginfo_t ended{};
   if (react && interrupts() > 0) react();
-  while (waitpid(child, &status, 0) < 0) {
+  // It stays a child until the handler has forgotten it: its number is not that of another process meanwhile.
+  while (waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT) < 0) {
     if (errno != EINTR) return 1;
     if (react && interrupts() > 0) react();
   }
   const SignalsHeldBack held;
   std::replace(children.begin(), children.end(), child, 0);
+  int status = 0;
+  if (waitpid(child, &status, 0) < 0) return 1;
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 

@@ -147,23 +147,28 @@ class RanksHere {
   RanksHere(std::string folder, int ranks)
       : folder_(std::move(folder)), signalled_(static_cast<std::size_t>(ranks), 0) {}
 
-  void send(int signal) {
+  /// Whether all ranks are on this machine: then the launcher need not be told.
+  bool send(int signal) {
+    bool all_here = true;
     for (std::size_t rank = 0; rank < signalled_.size(); ++rank) {
-      const pid_t process = process_of(rank);
-      if (process <= 0 || signalled_[rank] == signal) continue;
+      const std::string base = fmt::format("{}/{}.", folder_, rank);
+      const pid_t process = process_of(base);
+      all_here = all_here && process > 0;
+      if (process <= 0 || signalled_[rank] == signal || fs::exists(base + "code")) continue;
       kill(process, signal);
       signalled_[rank] = signal;
     }
+    return all_here;
   }
 
  private:
-  pid_t process_of(std::size_t rank) const {
-    const std::string base = fmt::format("{}/{}.", folder_, rank);
+  /// 0: it is not on this machine, or has not started.
+  pid_t process_of(const std::string& base) const {
     const std::string started = first_line_of(base + "started");
     pid_t process = 0;
     const auto [end, error] = std::from_chars(started.data(), started.data() + started.size(), process);
     const bool is_here = error == std::errc{} && *end == ' ' && std::string(end + 1) == machine_;
-    return is_here && !fs::exists(base + "code") ? process : 0;
+    return is_here ? process : 0;
   }
 
   std::string folder_;
@@ -200,8 +205,9 @@ int run_connected(const std::string& folder, int ranks, std::vector<std::string>
   return judge_unless_interrupted(folder, codes);
 }
 
-// The launcher's exit code. Interrupts go to the ranks: a launcher that gets them kills its ranks at once,
-// and leaves files of its own at the second one.
+// The launcher's exit code. Interrupts and what follows them go to the ranks: a launcher that gets an
+// interrupt kills its ranks at once, and leaves files of its own at the second one; one that gets SIGTERM
+// gives its ranks a second. So it is sent SIGTERM for ranks of other machines alone.
 int run_launcher(const Launcher& launcher, std::vector<char*> words, const std::string& folder, int ranks) {
   const bool interruptible = launcher.kind == LauncherKind::other;
   const pid_t process = start_child([&] { become(words.data(), interruptible); });
@@ -210,8 +216,9 @@ int run_launcher(const Launcher& launcher, std::vector<char*> words, const std::
   int sent = 0;
   return wait_for_child(process, [&] {
     const int due = escalation.due();
-    if (due != SIGTERM) here.send(due);
-    if (due != SIGINT && due != sent) kill(process, due);
+    const bool all_are_signalled = here.send(due) && due == SIGTERM;
+    if (due == SIGINT || due == sent || all_are_signalled) return;
+    kill(process, due);
     sent = due;
   });
 }
