@@ -28,7 +28,8 @@ inline void check_alike(std::string_view operation, const Array& a, const Array&
                           operation);
 }
 
-inline void check_stream(std::string_view operation, const Array& array, Stream stream) {
+inline void check_stream(std::string_view operation, const Array& array,
+                         const std::optional<Stream>& stream) {
   arrays::require_stream_of_device(operation, array.local().space == MemorySpace::device, stream);
 }
 

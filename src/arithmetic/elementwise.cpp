@@ -6,7 +6,6 @@
 #include "arithmetic/arguments.hpp"
 #include "arithmetic/broadcast.hpp"
 #include "array/overlap.hpp"
-#include "collectives/call.hpp"
 #include "device/stream_work.hpp"
 
 namespace partita {
@@ -136,7 +135,7 @@ void for_each_pass(const Joining& joining, const Array& destination, const std::
 
 /// All is checked. Local.
 void carry_out(const Joining& joining, Array& destination, const std::array<std::byte, 16>& number,
-               Stream stream) {
+               const std::optional<Stream>& stream) {
   ContextState& context = *destination.context_state();
   if (destination.local_size() == 0) return;
   if (destination.local().space == MemorySpace::host)
@@ -148,8 +147,7 @@ void carry_out(const Joining& joining, Array& destination, const std::array<std:
 }
 
 /// Local.
-void join(const Joining& joining, Array& destination, std::optional<Stream> given) {
-  const Stream stream = given.value_or(Stream{});
+void join(const Joining& joining, Array& destination, const std::optional<Stream>& stream) {
   check_operation(joining);
   arithmetic::check_values(joining.name, destination);
   arrays::check_written(joining.name, destination);

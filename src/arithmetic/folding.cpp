@@ -173,7 +173,7 @@ char* fold_scratch(ContextState& context) {
   return static_cast<char*>(context.attachments.get<FoldScratch>(make).memory.data());
 }
 
-void prepare_folds(std::string_view operation, const Array& array, Stream stream) {
+void prepare_folds(std::string_view operation, const Array& array, const std::optional<Stream>& stream) {
   if (array.local().space == MemorySpace::host) return;
   ContextState& context = *array.context_state();
   devices::require_no_capture(context, operation, "it");

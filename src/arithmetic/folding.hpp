@@ -60,6 +60,6 @@ void finish_part(ContextState& context, const Folding& folding, const View& join
 char* fold_scratch(ContextState& context);
 /// What waits for the array's folds in `stream` may, and what they want beside it is there. To be called
 /// where all ranks hear of errors: UnsupportedError where a stream is captured, MemoryError.
-void prepare_folds(std::string_view operation, const Array& array, Stream stream);
+void prepare_folds(std::string_view operation, const Array& array, const std::optional<Stream>& stream);
 
 }  // namespace partita::arithmetic

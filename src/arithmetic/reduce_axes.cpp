@@ -27,7 +27,8 @@ struct AxesReduction {
   ReducedAxes reduced;
   ReducedLayouts layouts;
   Layout result;
-  std::int64_t count = 1;  ///< elements that become one
+  std::int64_t count = 1;    ///< elements that become one
+  std::string purpose = {};  ///< of its results, as ranks compare it
 
   bool moves() const { return !(layouts.joined == result); }
   bool finishes() const { return folding.joined != folding.result || folding.root || folding.divided; }
@@ -88,7 +89,7 @@ Strides kept_strides(const ReducedAxes& reduced, const Strides& strides, int dim
 
 /// What this rank has, joined. Local; done, or in the stream.
 void fold_into(const AxesReduction& what, const Folding& folding, const Array& array, Array& joined,
-               Stream stream) {
+               const std::optional<Stream>& stream) {
   ContextState& context = *array.context_state();
   const bool has_elements =
       what.layouts.whole ? arithmetic::counts(array.layout(), context.rank()) : array.local_size() > 0;
@@ -145,7 +146,7 @@ class AxesPlan {
   const AxesReduction& what() const { return what_; }
 
   /// `factor`: see Folding. Collective, blocking in host memory.
-  void run(const Array& array, Array& result, Stream stream, double factor = 1) {
+  void run(const Array& array, Array& result, const std::optional<Stream>& stream, double factor = 1) {
     Folding folding = what_.folding;
     folding.factor = factor;
     fold_into(what_, folding, array, joined_.valid() ? joined_ : result, stream);
@@ -176,6 +177,7 @@ std::shared_ptr<AxesPlan> plan_together(const Array& array, ArrayReduction reduc
   std::optional<AxesReduction> what;
   runtime::collectively(context, name(reduction), [&]() -> std::vector<Fact> {
     what = checked(array, reduction, axes, options);
+    what->purpose = text_of(array, reduction, axes, options);
     return {{"array", array.operand().to_string()},
             {"axes", fmt::format("{}", fmt::join(axes, ","))},
             {"result", what->result.to_string()},
@@ -185,7 +187,7 @@ std::shared_ptr<AxesPlan> plan_together(const Array& array, ArrayReduction reduc
 }
 
 /// Those that squares have lost, again. Collective, blocking.
-void scale_norms(AxesPlan& plan, const Array& array, Array& result, Stream stream) {
+void scale_norms(AxesPlan& plan, const Array& array, Array& result, const std::optional<Stream>& stream) {
   const auto least = reduce(result, ArrayReduction::min).as<double>();
   const auto most = reduce(result, ArrayReduction::max).as<double>();
   for (const double factor : arithmetic::factors_for(least, most)) {
@@ -199,7 +201,7 @@ void scale_norms(AxesPlan& plan, const Array& array, Array& result, Stream strea
 
 Array reduce(const Array& array, ArrayReduction reduction, const Axes& axes, const ReduceAxesOptions& options,
              SourcePlace where) {
-  const Stream stream = options.stream.value_or(Stream{});
+  const std::optional<Stream>& stream = options.stream;
   const std::string_view operation = name(reduction);
   check(array.valid(), "{}: the array is an empty Array", operation);
   const std::shared_ptr<ContextState>& context = array.context_state();
@@ -209,13 +211,15 @@ Array reduce(const Array& array, ArrayReduction reduction, const Axes& axes, con
     arithmetic::check_stream(operation, array, stream);
     arithmetic::prepare_folds(operation, array, stream);
   });
-  const std::string text = text_of(array, reduction, axes.list, options);
-  const std::shared_ptr<AxesPlan> plan =
-      contexts::kept_plan<AxesPlan>(*context, contexts::PlanKey("reduce axes").add(text),
-                                    [&] { return plan_together(array, reduction, axes.list, options); });
+  contexts::PlanKey key("reduce axes");
+  key.add(reduction, array.state()->operand, axes.list, options.keep_dimensions, options.distribution,
+          options.root, options.residency);
+  const std::shared_ptr<AxesPlan> plan = contexts::kept_plan<AxesPlan>(
+      *context, key, [&] { return plan_together(array, reduction, axes.list, options); });
   const MemorySpace space = array.local().space;
-  Array result = arrays::allocate(context, plan->what().result, plan->what().folding.result,
-                                  {.residency = options.residency, .space = space}, text, where);
+  Array result =
+      arrays::allocate(context, plan->what().result, plan->what().folding.result,
+                       {.residency = options.residency, .space = space}, plan->what().purpose, where);
   const runtime::CallNotes::OfArrays of(*context->notes, {array.state()->number});
   plan->run(array, result, stream);
   if (space == MemorySpace::device) devices::finish_device(*context, operation);

@@ -5,7 +5,7 @@
 
 #include "arithmetic/arguments.hpp"
 #include "arithmetic/folding.hpp"
-#include "collectives/reducing.hpp"
+#include "collectives/by_name.hpp"
 #include "device/stream_work.hpp"
 #include "runtime/checks/call_notes.hpp"
 
@@ -21,7 +21,7 @@ struct Number {
 };
 
 void fold_on_device(const Folding& folding, const Array& array, const Array* other, Number& number,
-                    std::string_view operation, Stream stream) {
+                    std::string_view operation, const std::optional<Stream>& stream) {
   ContextState& context = *array.context_state();
   void* const result = arithmetic::fold_scratch(context) + devices::DeviceArithmetic::fold_scratch_bytes;
   devices::put_into_stream(context, operation, stream, [&](Stream used, bool) {
@@ -34,7 +34,7 @@ void fold_on_device(const Folding& folding, const Array& array, const Array* oth
 
 /// Into `result`. Collective. The arrays are checked.
 void join_of_all_ranks(const Folding& folding, const Array& array, const Array* other,
-                       std::string_view operation, Stream stream, Number& result) {
+                       std::string_view operation, const std::optional<Stream>& stream, Number& result) {
   const std::shared_ptr<ContextState>& context = array.context_state();
   const runtime::CallNotes::OfArrays of(
       *context->notes, {array.state()->number, other == nullptr ? 0 : other->state()->number});
@@ -49,16 +49,14 @@ void join_of_all_ranks(const Folding& folding, const Array& array, const Array* 
     }
   });
   const View joined = number.view(folding.joined);
-  collective::Call call = collective::all_reducing_call(
-      operation, joined, joined, {.reduction = folding.reduction, .deterministic = true}, context->size());
-  call.facts.push_back({"array", fmt::format("{} of {}", array.layout().to_string(), name(array.dtype()))});
-  collective::run(Context(context), std::move(call), {});
+  collective::all_reduce_of(array, operation, joined, joined,
+                            {.reduction = folding.reduction, .deterministic = true});
   arithmetic::finish_part(*context, folding, joined, result.view(folding.result), volume(array.shape()), {});
 }
 
 /// The same as a number. Collective.
 Scalar joined_of_all_ranks(Folding folding, const Array& array, const Array* other,
-                           std::string_view operation, Stream stream) {
+                           std::string_view operation, const std::optional<Stream>& stream) {
   Number result;
   join_of_all_ranks(folding, array, other, operation, stream, result);
   if (arithmetic::squares_leave_range(folding, array.dtype())) {
@@ -80,8 +78,7 @@ std::string_view name(ArrayReduction reduction) {
   return names[index];
 }
 
-Scalar reduce(const Array& array, ArrayReduction reduction, std::optional<Stream> given) {
-  const Stream stream = given.value_or(Stream{});
+Scalar reduce(const Array& array, ArrayReduction reduction, std::optional<Stream> stream) {
   const std::string_view operation = name(reduction);
   check(array.valid(), "{}: the array is an empty Array", operation);
   array.context_state()->require_usable(operation);
@@ -97,8 +94,7 @@ Scalar reduce(const Array& array, ArrayReduction reduction, std::optional<Stream
   return joined_of_all_ranks(folding, array, nullptr, operation, stream);
 }
 
-Scalar inner_product(const Array& a, const Array& b, bool conjugated, std::optional<Stream> given) {
-  const Stream stream = given.value_or(Stream{});
+Scalar inner_product(const Array& a, const Array& b, bool conjugated, std::optional<Stream> stream) {
   const std::string_view operation = conjugated ? "vdot" : "dot";
   check(a.valid(), "{}: an operand is an empty Array", operation);
   a.context_state()->require_usable(operation);

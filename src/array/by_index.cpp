@@ -26,8 +26,7 @@ void check_index(const Array& array, const Index& index, std::string_view operat
   arrays::check_has_values(operation, array);
 }
 
-void follow(const Array& array, std::string_view operation, std::optional<Stream> given) {
-  const Stream stream = given.value_or(Stream{});
+void follow(const Array& array, std::string_view operation, const std::optional<Stream>& stream) {
   arrays::require_stream_of_device(operation, array.local().space == MemorySpace::device, stream);
   devices::follow(*array.context_state(), operation, stream);
 }
@@ -65,8 +64,7 @@ detail::LocalLoops detail::local_loops(const Array& array) {
 
 Array detail::host_stand_in(const Array& array, std::optional<Stream> stream) {
   arrays::check_written("fill", array);
-  arrays::require_stream_of_device("fill", array.local().space == MemorySpace::device,
-                                   stream.value_or(Stream{}));
+  arrays::require_stream_of_device("fill", array.local().space == MemorySpace::device, stream);
   return array.local().space == MemorySpace::host ? array : arrays::host_like(array);
 }
 

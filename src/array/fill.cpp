@@ -14,11 +14,11 @@ void fill(Array& array, const void* value, std::optional<Stream> stream) {
   const bool on_device = local.space == MemorySpace::device;
   check(value != nullptr, "fill: the value is a null pointer");
   arrays::check_written("fill", array);
-  if (stream) arrays::require_stream_of_device("fill", on_device, *stream);
+  arrays::require_stream_of_device("fill", on_device, stream);
   if (on_device) {
     ContextState& context = *array.context_state();
     stream ? context.require_usable_here("fill") : devices::require_no_capture(context, "fill");
-    arrays::fill_on_device(context, local, value, stream.value_or(Stream{}));
+    arrays::fill_on_device(context, local, value, stream);
     if (!stream) devices::finish_device(context, "fill");
     return;
   }

@@ -33,7 +33,7 @@ void put_copy(ContextState& context, const kernels::StridedCopy& nest, const Vie
 
 /// As one execution.
 template <class Put>
-void put_one(ContextState& context, std::string_view what, Stream stream, Put&& put) {
+void put_one(ContextState& context, std::string_view what, const std::optional<Stream>& stream, Put&& put) {
   devices::put_into_stream(context, what, stream, [&](Stream used, bool) { put(used); });
 }
 
@@ -110,7 +110,7 @@ void copy_view(ContextState& context, const View& from, const View& to) {
   copy_across(context, from, to);
 }
 
-void copy_view(ContextState& context, const View& from, const View& to, Stream stream) {
+void copy_view(ContextState& context, const View& from, const View& to, const std::optional<Stream>& stream) {
   if (from.space != to.space) {
     devices::follow(context, copying, stream);
     return copy_view(context, from, to);
@@ -120,14 +120,16 @@ void copy_view(ContextState& context, const View& from, const View& to, Stream s
   put_one(context, copying, stream, [&](Stream used) { put_copy(context, nest, from, to, used); });
 }
 
-void fill_on_device(ContextState& context, const View& to, const void* element, Stream stream) {
+void fill_on_device(ContextState& context, const View& to, const void* element,
+                    const std::optional<Stream>& stream) {
   const kernels::StridedCopy nest = kernels::destination_of(nest_over(to, to));
   if (nest.item_bytes == 0) return;
   put_one(context, "fill", stream,
           [&](Stream used) { context.device->fill(nest, element, size_of(to.dtype), to.data, used); });
 }
 
-void convert_on_device(ContextState& context, const View& from, const View& to, Stream stream) {
+void convert_on_device(ContextState& context, const View& from, const View& to,
+                       const std::optional<Stream>& stream) {
   const kernels::StridedCopy nest = kernels::conversion_nest(from, to);
   if (nest.item_bytes == 0) return;
   put_one(context, "astype", stream, [&](Stream used) {
@@ -135,8 +137,9 @@ void convert_on_device(ContextState& context, const View& from, const View& to, 
   });
 }
 
-void require_stream_of_device(std::string_view caller, bool is_device, Stream stream) {
-  check<UnsupportedError>(is_device || !stream.given, "{}: streams require device memory", caller);
+void require_stream_of_device(std::string_view caller, bool is_device, const std::optional<Stream>& stream) {
+  check<UnsupportedError>(is_device || !stream || !stream->given, "{}: streams require device memory",
+                          caller);
 }
 
 void require_no_capture_together(ContextState& context, std::string_view operation_that_waits) {

@@ -30,17 +30,19 @@ void copy_view(ContextState& context, const View& from, const View& to);
 
 /// The same in the order of `stream` (none given: the context's own); where one side is host memory it is
 /// done when this returns. One side at least is device memory.
-void copy_view(ContextState& context, const View& from, const View& to, Stream stream);
+void copy_view(ContextState& context, const View& from, const View& to, const std::optional<Stream>& stream);
 
 /// Every element of a view in device memory becomes `element`, in the order of `stream` (none given: the
 /// context's own). Local.
-void fill_on_device(ContextState& context, const View& to, const void* element, Stream stream);
+void fill_on_device(ContextState& context, const View& to, const void* element,
+                    const std::optional<Stream>& stream);
 
 /// to = from, converted: views of the same extents in device memory; likewise.
-void convert_on_device(ContextState& context, const View& from, const View& to, Stream stream);
+void convert_on_device(ContextState& context, const View& from, const View& to,
+                       const std::optional<Stream>& stream);
 
 /// Throws UnsupportedError for a stream that is given for arrays in host memory.
-void require_stream_of_device(std::string_view caller, bool is_device, Stream stream);
+void require_stream_of_device(std::string_view caller, bool is_device, const std::optional<Stream>& stream);
 
 /// Throws UnsupportedError, the same on all ranks, where the context's own stream is being captured. At the
 /// beginning of collective calls that wait for it: later a rank without elements might have nothing to wait

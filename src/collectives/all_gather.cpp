@@ -2,7 +2,8 @@
 #include <partita/collectives.hpp>
 
 #include "array/transfer.hpp"
-#include "collectives/gathering.hpp"
+#include "collectives/by_name.hpp"
+#include "collectives/collective.hpp"
 #include "collectives/layouts.hpp"
 #include "collectives/parts.hpp"
 #include "collectives/plans.hpp"
@@ -24,33 +25,39 @@ Plan plan_all_gather(const Request& request) {
   return chain.take();
 }
 
+namespace {
+
+class AllGather final : public Collective {
+ public:
+  using Collective::Collective;
+
+ private:
+  std::vector<Layout> layouts() const override {
+    check_counts(name(), counts(), ranks());
+    const Shape shape = whole_of(name(), call().shape, counts(), ranks());
+    return {parts(shape, counts(), ranks()), everywhere(shape, ranks())};
+  }
+  Plan make_plan(const Request& request) const override { return plan_all_gather(request); }
+  void check_own(const Views& views) const override {
+    check_in_place(name(), views[0], views[1], first_of(views[0].extents, counts(), rank()));
+  }
+  bool writes_in_place() const override { return true; }
+  Flow flow() const override { return Flow::to_places; }
+  bool is_offered_by(const devices::DeviceGroup& /*library*/) const override { return counts().empty(); }
+  void put(devices::DeviceGroup& library, std::span<const View> views, Stream stream) const override {
+    library.all_gather(views[0].data, views[1].data, arrays::bytes_of(views[0]), stream);
+  }
+};
+
+}  // namespace
+
 void run_all_gather(std::string_view operation, const Context& context, const View& source,
                     const View& destination, std::span<const std::int64_t> counts,
-                    std::optional<Stream> stream) {
-  CallSignature signature(operation, source, destination);
-  signature.add(counts);
-  if (run_again(context, signature, stream)) return;
-  const int ranks = context.size();
-  Call call = parts_call(operation, source, counts, ranks);
-  call.signature = &signature;
+                    const std::optional<Stream>& stream) {
+  Call call = parts_call(operation, source, counts, context.size());
   call.views = {source, destination};
-  call.check = [&] {
-    check_in_place(operation, source, destination, first_of(source.extents, counts, context.rank()));
-  };
-  call.layouts = [&] {
-    check_counts(operation, counts, ranks);
-    const Shape shape = whole_of(operation, source.extents, counts, ranks);
-    return std::vector<Layout>{parts(shape, counts, ranks), everywhere(shape, ranks)};
-  };
-  call.writes_in_place = true;
-  call.plan = plan_all_gather;
-  call.is_redistribution = true;
-  if (counts.empty()) {
-    call.by_library = [](devices::DeviceGroup& group, std::span<const View> views, Stream where) {
-      group.all_gather(views[0].data, views[1].data, arrays::bytes_of(views[0]), where);
-    };
-  }
-  run(context, std::move(call), stream);
+  call.stream = stream;
+  run<AllGather>(context, call);
 }
 
 }  // namespace collective

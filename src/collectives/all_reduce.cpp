@@ -1,8 +1,8 @@
 // destination[i] of every rank = source[i] of rank 0 + source[i] of rank 1 + ...
 #include <partita/collectives.hpp>
 
-#include "array/transfer.hpp"
-#include "collectives/call.hpp"
+#include "array/array_state.hpp"
+#include "collectives/by_name.hpp"
 #include "collectives/layouts.hpp"
 #include "collectives/plans.hpp"
 #include "collectives/reducing.hpp"
@@ -16,23 +16,32 @@ Plan plan_all_reduce(const Request& request) {
   return plan_joining(request, "all ranks reduce slices of it, then all read all slices");
 }
 
-Call all_reducing_call(std::string_view operation, const View& source, const View& destination,
-                       const ReduceOptions& options, int ranks) {
+namespace {
+
+class AllReduce final : public Reducing {
+ public:
+  using Reducing::Reducing;
+
+ private:
+  std::vector<Layout> layouts() const override {
+    return {checked_contributions(), everywhere(call().shape, ranks())};
+  }
+  Plan make_plan(const Request& request) const override { return plan_all_reduce(request); }
+  bool writes_in_place() const override { return true; }
+  Flow flow() const override { return Flow::to_all; }
+  void put(devices::DeviceGroup& library, std::span<const View> views, Stream stream) const override {
+    library.all_reduce(views[0].data, views[1].data, volume(views[0].extents), views[0].dtype,
+                       *call().reduction, stream);
+  }
+};
+
+}  // namespace
+
+void all_reduce_of(const Array& array, std::string_view operation, const View& source,
+                   const View& destination, const ReduceOptions& options) {
   Call call = reducing_call(operation, source, destination, options);
-  call.layouts = [=] {
-    check_reduction(operation, options.reduction, source.dtype);
-    return std::vector<Layout>{contributions(source.extents, options.reduction, ranks),
-                               everywhere(source.extents, ranks)};
-  };
-  call.writes_in_place = true;
-  call.plan = plan_all_reduce;
-  call.is_redistribution = true;
-  call.by_library = [reduction = options.reduction](devices::DeviceGroup& group, std::span<const View> views,
-                                                    Stream where) {
-    group.all_reduce(views[0].data, views[1].data, volume(views[0].extents), views[0].dtype, reduction,
-                     where);
-  };
-  return call;
+  call.array = &array;
+  run<AllReduce>(Context(array.context_state()), call);
 }
 
 }  // namespace collective
@@ -40,11 +49,7 @@ Call all_reducing_call(std::string_view operation, const View& source, const Vie
 void all_reduce(const Context& context, const View& source, const View& destination,
                 const ReduceOptions& options) {
   using namespace collective;
-  CallSignature signature = signature_of("all_reduce", source, destination, options);
-  if (run_again(context, signature, options.stream)) return;
-  Call call = all_reducing_call("all_reduce", source, destination, options, context.size());
-  call.signature = &signature;
-  run(context, std::move(call), options.stream);
+  run<AllReduce>(context, reducing_call("all_reduce", source, destination, options));
 }
 
 }  // namespace partita

@@ -7,13 +7,12 @@
 
 #include "array/transfer.hpp"
 #include "base/check.hpp"
-#include "collectives/heap_offsets.hpp"
+#include "collectives/collective.hpp"
 #include "collectives/layouts.hpp"
 #include "collectives/pairwise_exchange.hpp"
 #include "collectives/parts.hpp"
 #include "collectives/plans.hpp"
 #include "collectives/posted_exchange.hpp"
-#include "context/context_state.hpp"
 
 namespace partita {
 namespace collective {
@@ -92,10 +91,20 @@ Counts agreed_counts(ContextState& context, std::span<const std::int64_t> send,
   return sends;
 }
 
-std::string text_of(const Counts& counts) {
+/// All of them, one row after the other.
+std::vector<std::int64_t> in_one_row(const Counts& counts) {
   std::vector<std::int64_t> all;
   for (const auto& row : counts) all.insert(all.end(), row.begin(), row.end());
-  return counts_text(all);
+  return all;
+}
+
+Counts in_rows(std::span<const std::int64_t> all, int ranks) {
+  Counts counts;
+  for (std::size_t begin = 0; begin < all.size(); begin += static_cast<std::size_t>(ranks)) {
+    const auto row = all.subspan(begin, static_cast<std::size_t>(ranks));
+    counts.emplace_back(row.begin(), row.end());
+  }
+  return counts;
 }
 
 void check_one(const View& view, std::int64_t first, const Shape& rest, Dtype dtype, int rank) {
@@ -178,6 +187,46 @@ Plan plan_all_to_all_v(const Request& request, const Counts& counts) {
   return chain.take();
 }
 
+namespace {
+
+class AllToAllV final : public Collective {
+ public:
+  AllToAllV(ContextState& context, const Call& call, const HeapOffsets& places)
+      : Collective(context, call, places), matrix_(in_rows(counts(), context.size())) {}
+
+ private:
+  std::vector<Layout> layouts() const override {
+    check(!call().shape.empty(), "all_to_all_v: the parts need at least one dimension");
+    std::vector<Layout> result;
+    for (const auto& length : {sent, received}) {
+      Shape shape = call().shape;
+      for (int r = 0; r < ranks(); ++r) shape[0] = std::max(shape[0], length(matrix_, r, ranks()));
+      result.push_back(by_rank(shape, ranks()));
+    }
+    return result;
+  }
+  Plan make_plan(const Request& request) const override { return plan_all_to_all_v(request, matrix_); }
+  void check_own(const Views& views) const override {
+    const auto& [source, destination] = views;
+    check_one(source, sent(matrix_, rank(), ranks()), call().shape, call().dtype, rank());
+    check_one(destination, received(matrix_, rank(), ranks()), call().shape, call().dtype, rank());
+    check_apart("all_to_all_v", source, destination);
+  }
+  View planned(std::size_t /*operand*/, const View& view) const override { return with_rank(view); }
+  bool has_extents_of_layouts() const override { return false; }
+  bool is_redistribution() const override { return false; }
+  bool is_offered_by(const devices::DeviceGroup& /*library*/) const override { return true; }
+  void put(devices::DeviceGroup& library, std::span<const View> views, Stream stream) const override {
+    const auto own = static_cast<std::size_t>(rank());
+    const auto given = [&](int peer) { return matrix_[own][static_cast<std::size_t>(peer)]; };
+    const auto taken = [&](int peer) { return matrix_[static_cast<std::size_t>(peer)][own]; };
+    library.exchange(parts_of(views[0], ranks(), given), parts_of(views[1], ranks(), taken), stream);
+  }
+
+  Counts matrix_;
+};
+
+}  // namespace
 }  // namespace collective
 
 void all_to_all_v(const Context& context, const View& source, const View& destination,
@@ -186,50 +235,18 @@ void all_to_all_v(const Context& context, const View& source, const View& destin
   using namespace collective;
   context.state()->require_usable("all_to_all_v");
   const Counts counts = agreed_counts(*context.state(), send_counts, receive_counts);
-  const int ranks = context.size();
-  const int rank = context.rank();
-  Shape rest = source.extents;
-  if (!rest.empty()) rest[0] = 0;
-  Call call;
-  call.operation = "all_to_all_v";
-  call.facts = {{"shape without dimension 0", to_string(rest)},
-                {"counts", text_of(counts)},
-                {"dtype", std::string(name(source.dtype))}};
-  call.dtype = source.dtype;
-  call.extents_vary = true;
-  for (View view : {source, destination}) {
-    if (view.strides.size() < max_dimensions && view.extents.size() < max_dimensions) {
-      view.extents = with_first(1, view.extents);
-      view.strides = with_first(0, view.strides);
-    }
-    call.views.push_back(view);
-  }
+  const std::vector<std::int64_t> all = in_one_row(counts);
+  Call call{.operation = "all_to_all_v",
+            .shape_name = "shape without dimension 0",
+            .shape = source.extents,
+            .dtype = source.dtype,
+            .counts = all,
+            .stream = stream,
+            .views = {source, destination}};
+  if (!call.shape.empty()) call.shape[0] = 0;
   if (space_of(call.views) == MemorySpace::device)
-    call.bytes = largest_view_bytes(counts, rest, source.dtype);
-  call.check = [&] {
-    check_one(source, sent(counts, rank, ranks), rest, source.dtype, rank);
-    check_one(destination, received(counts, rank, ranks), rest, source.dtype, rank);
-    check_apart("all_to_all_v", source, destination);
-  };
-  call.layouts = [&] {
-    check(!rest.empty(), "all_to_all_v: the parts need at least one dimension");
-    std::vector<Layout> layouts;
-    for (const auto& length : {sent, received}) {
-      Shape shape = rest;
-      for (int r = 0; r < ranks; ++r) shape[0] = std::max(shape[0], length(counts, r, ranks));
-      layouts.push_back(by_rank(shape, ranks));
-    }
-    return layouts;
-  };
-  call.plan = [&](const Request& request) { return plan_all_to_all_v(request, counts); };
-  call.by_library = [counts, rank, ranks](devices::DeviceGroup& group, std::span<const View> views,
-                                          Stream where) {
-    const auto row = static_cast<std::size_t>(rank);
-    const auto given = [&](int peer) { return counts[row][static_cast<std::size_t>(peer)]; };
-    const auto taken = [&](int peer) { return counts[static_cast<std::size_t>(peer)][row]; };
-    group.exchange(parts_of(views[0], ranks, given), parts_of(views[1], ranks, taken), where);
-  };
-  run(context, std::move(call), stream);
+    call.bytes = largest_view_bytes(counts, call.shape, source.dtype);
+  run<AllToAllV>(context, call);
 }
 
 }  // namespace partita

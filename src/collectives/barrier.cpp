@@ -1,7 +1,7 @@
 #include <partita/collectives.hpp>
 
 #include "base/check.hpp"
-#include "collectives/gathering.hpp"
+#include "collectives/by_name.hpp"
 #include "context/context_state.hpp"
 #include "device/device_memory.hpp"
 #include "runtime/checks/agree.hpp"

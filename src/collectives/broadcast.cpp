@@ -1,8 +1,9 @@
 // view[i] of every rank = view[i] of the root
 #include <partita/collectives.hpp>
+#include <utility>
 
 #include "array/transfer.hpp"
-#include "collectives/call.hpp"
+#include "collectives/collective.hpp"
 #include "collectives/layouts.hpp"
 #include "collectives/plans.hpp"
 
@@ -37,41 +38,46 @@ Plan plan_broadcast(const Request& request, int root) {
   return chain.take();
 }
 
+namespace {
+
+/// The root already has it: to the plan, source and destination are two arrays of which each rank holds one.
+class Broadcast final : public Collective {
+ public:
+  using Collective::Collective;
+
+ private:
+  int root() const { return *call().root; }
+  std::vector<Layout> layouts() const override {
+    check_root(name(), root(), ranks());
+    Layout source = at_root(call().shape, root(), ranks());
+    Layout destination = ranks() == 1 ? source : beside_root(call().shape, root(), ranks());
+    return {std::move(source), std::move(destination)};
+  }
+  Plan make_plan(const Request& request) const override { return plan_broadcast(request, root()); }
+  Flow flow() const override { return Flow::to_all; }
+  bool is_offered_by(const devices::DeviceGroup& /*library*/) const override { return true; }
+  void put(devices::DeviceGroup& library, std::span<const View> views, Stream stream) const override {
+    const View& mine = views[rank() == root() && ranks() > 1 ? 0 : 1];
+    library.broadcast(mine.data, mine.data, arrays::bytes_of(mine), root(), stream);
+  }
+};
+
+}  // namespace
 }  // namespace collective
 
-// The root already has it: to the plan, source and destination are two arrays of which each rank holds one.
 void broadcast(const Context& context, const View& view, int root, std::optional<Stream> stream) {
   using namespace collective;
-  CallSignature signature("broadcast", view, {});
-  signature.add(root);
-  if (run_again(context, signature, stream)) return;
-  const int ranks = context.size();
   const bool is_root = context.rank() == root;
   View received = view;  // at the root nothing is written
   received.read_only = view.read_only && !is_root;
-  run(context,
-      {.operation = "broadcast",
-       .facts = {{"shape", to_string(view.extents)},
-                 {"dtype", std::string(name(view.dtype))},
-                 {"root", std::to_string(root)}},
-       .dtype = view.dtype,
-       .views = {is_root ? view : View{}, is_root && ranks > 1 ? View{} : received},
-       .bytes = arrays::bytes_of(view),
-       .layouts =
-           [&] {
-             check_root("broadcast", root, ranks);
-             const Layout source = at_root(view.extents, root, ranks);
-             return std::vector<Layout>{source, ranks == 1 ? source : beside_root(view.extents, root, ranks)};
-           },
-       .plan = [&](const Request& request) { return plan_broadcast(request, root); },
-       .is_redistribution = true,
-       .by_library =
-           [=](devices::DeviceGroup& group, std::span<const View> views, Stream where) {
-             const View& mine = views[is_root && ranks > 1 ? 0 : 1];
-             group.broadcast(mine.data, mine.data, arrays::bytes_of(mine), root, where);
-           },
-       .signature = &signature},
-      stream);
+  run<Broadcast>(context,
+                 {.operation = "broadcast",
+                  .shape = view.extents,
+                  .dtype = view.dtype,
+                  .root = root,
+                  .stream = stream,
+                  .views = {is_root ? view : View{}, is_root && context.size() > 1 ? View{} : received},
+                  .bytes = arrays::bytes_of(view)});
 }
 
 }  // namespace partita

@@ -1,8 +1,9 @@
 // The part of each rank, extended by what its neighbours own.
 #include <array>
-#include <functional>
 #include <optional>
 #include <partita/collectives.hpp>
+#include <tuple>
+#include <utility>
 
 #include "array/array_state.hpp"
 #include "array/pairs.hpp"
@@ -12,202 +13,163 @@
 #include "collectives/halo_geometry.hpp"
 #include "collectives/heap_offsets.hpp"
 #include "collectives/layouts.hpp"
-#include "collectives/plan_runner.hpp"
 #include "collectives/plans.hpp"
-#include "context/kept_plans.hpp"
-#include "device/device_runtime.hpp"
 #include "device/device_synchronization.hpp"
+#include "execute/operation.hpp"
 
 namespace partita {
 namespace collective {
-
 namespace {
 
 constexpr std::int64_t most_device_scratch = 256 << 20;  // on a device
 
-View with_rank(View view) {
-  view.extents = with_first(1, view.extents);
-  view.strides = with_first(0, view.strides);
-  return view;
-}
-
-/// The views of a call, checked: none where the rank's part is empty.
-using HaloViews = std::array<View, 3>;
-
-/// A halo plan bound to memory, of one way. Holds no share of the context.
-class HaloRunner {
+/// Ghost cells of one way, planned and bound. Uses: views of the part, of the extended part, and of the
+/// part's place in it.
+class HaloExchange final : public execution::Operation {
  public:
-  /// Collective.
-  HaloRunner(ContextState& context, const Operand& operand, const HaloOptions& options,
-             HaloWay way = HaloWay::exchange)
-      : context_(context), dtype_(operand.dtype), space_(operand.space), way_(way) {
-    const Layout& layout = operand.layout;
-    context.require_usable("halo");
-    runtime::collectively(context, "halo", [&]() -> std::vector<Fact> {
-      check(layout.ranks() == context.size(), "halo: the layout {} does not suit a context of {} ranks",
-            layout.to_string(), context.size());
-      check(!options.stream, "Halo: the options of a plan have a stream; pass it to execute");
-      halos_ = make_halos(layout, options);
-      if (way == HaloWay::accumulate) check_sums(layout);
-      check<UnsupportedError>(space_ == MemorySpace::host || context.device != nullptr,
-                              "halo: an array in device memory, but the context has no device");
-      facts_ = {{"layout and widths", halo_text(layout, options)},
-                {"way", way == HaloWay::exchange ? "exchange" : "accumulate"},
-                {"dtype", std::string(name(dtype_))},
-                {"memory", std::string(name(space_))}};
-      return facts_;
-    });
-    most_bytes_ = runtime::largest_of_ranks(
-        context, "halo",
-        halo_posted_bytes(*halos_, context.topology(space_), context.rank(), dtype_, way, space_));
-    bound_ = bind([&] {
-      return std::make_unique<PlanRunner>(
-          context, goes_through_rings() ? plan_ringed(options) : plan_posted(facts_).plan);
-    });
-  }
+  /// `in_halves`: what is run ends with `finish_half`. In host memory.
+  HaloExchange(ContextState& context, const Operand& operand, const HaloOptions& options,
+               HaloWay way = HaloWay::exchange, bool in_halves = false)
+      : Operation(context, "halo"), operand_(operand), options_(options), way_(way), in_halves_(in_halves) {}
 
   /// Peers wait for what has been started.
-  ~HaloRunner() {
+  ~HaloExchange() override {
     if (!started_) return;
-    std::erase(context_.started, this);
-    if (space_ == MemorySpace::host && !context_.failed())
-      context_.fail("halo: an exchange was started and never finished");
+    std::erase(context().started, this);
+    if (!on_device() && !context().failed())
+      context().fail("halo: an exchange was started and never finished");
   }
-  HaloRunner(const HaloRunner&) = delete;
-  HaloRunner& operator=(const HaloRunner&) = delete;
 
-  const Plan& plan() const { return bound_->plan(); }
   bool started() const { return started_; }
-  Shape extended() const { return extended_shape(*halos_, context_.rank()); }
-
-  View interior(const View& extended) const { return interior_of(*halos_, extended, context_.rank()); }
+  Shape extended() const { return extended_shape(*halos_, context().rank()); }
+  View interior(const View& extended) const { return interior_of(*halos_, extended, context().rank()); }
 
   /// `part`: the source, or the destination.
-  void run(const View& part, const View& extended, const std::optional<Stream>& given) {
-    const Stream stream = given.value_or(Stream{});
-    bound_->run(checked(part, extended, stream), stream);
+  void run(const View& part, const View& extended, const std::optional<Stream>& stream) {
+    look_at(part, extended, stream);
+    enqueue({}, stream);
   }
 
-  void start(const View& part, const View& extended, const std::optional<Stream>& given) {
-    const Stream stream = given.value_or(Stream{});
-    const HaloViews views = checked(part, extended, stream);
-    if (space_ == MemorySpace::device) {
-      start_on_device(views, stream);
+  void start(const View& part, const View& extended, const std::optional<Stream>& stream) {
+    if (on_device()) {
+      run(part, extended, stream);
+      if (!exchanged_) exchanged_ = context().device->event();
+      exchanged_->record(devices::stream_or_own(context(), stream));
     } else {
-      if (!halves_) bind_halves();
-      halves_->run(views, {});
+      look_at(part, extended, stream);
+      if (!halves_) halves_ = make<HaloExchange>(context(), operand_, options_, way_, true);
+      halves_->run(part, extended, stream);
     }
     started_ = true;
-    context_.started.push_back(this);
+    context().started.push_back(this);
   }
 
-  void finish(const std::optional<Stream>& given) {
-    const Stream stream = given.value_or(Stream{});
-    context_.require_usable("halo");
+  void finish(const std::optional<Stream>& stream) {
+    context().require_usable("halo");
     check(started_, "halo: finish() without a start()");
-    check(context_.started.front() == this,
+    check(context().started.front() == this,
           "halo: another exchange of this context was started earlier: finish it first");
-    arrays::require_stream_of_device("halo", space_ == MemorySpace::device, stream);
+    arrays::require_stream_of_device("halo", on_device(), stream);
     started_ = false;
-    context_.started.erase(context_.started.begin());
-    if (space_ == MemorySpace::host) return halves_->finish();
-    context_.device->use();
-    exchanged_->hold(devices::stream_or_own(context_, stream));
+    context().started.erase(context().started.begin());
+    if (!on_device()) return halves_->finish_half();
+    context().device->use();
+    exchanged_->hold(devices::stream_or_own(context(), stream));
   }
 
  private:
+  std::vector<Fact> prepare() override {
+    const auto& [layout, dtype] = std::tie(operand_.layout, operand_.dtype);
+    check(layout.ranks() == context().size(), "halo: the layout {} does not suit a context of {} ranks",
+          layout.to_string(), context().size());
+    check(!options_.stream, "Halo: the options of a plan have a stream; pass it to execute");
+    halos_ = make_halos(layout, options_);
+    if (way_ == HaloWay::accumulate) check_sums();
+    check<UnsupportedError>(operand_.space == MemorySpace::host || context().device != nullptr,
+                            "halo: an array in device memory, but the context has no device");
+    std::vector<execution::ArrayUse> uses;
+    for (const Operand& operand : halo_operands(*halos_, dtype, operand_.space))
+      uses.push_back({.name = "a view", .operand = operand, .is_view = true});
+    set_uses(std::move(uses));
+    facts_ = {{"layout and widths", halo_text(layout, options_)},
+              {"way", way_ == HaloWay::exchange ? "exchange" : "accumulate"},
+              {"dtype", std::string(partita::name(dtype))},
+              {"memory", std::string(partita::name(operand_.space))}};
+    // A rank that starts where others execute is found out.
+    if (in_halves_) facts_.push_back({"in halves", "yes"});
+    return facts_;
+  }
+
+  bool asks_all_ranks() const override { return true; }
+  void ask_all_ranks() override {
+    most_bytes_ =
+        runtime::largest_of_ranks(context(), "halo",
+                                  halo_posted_bytes(*halos_, context().topology(space()), context().rank(),
+                                                    operand_.dtype, way_, space()));
+  }
+
+  // In halves: the same plan, on whose messages what comes in between does not wait.
+  execution::Planned plan_of(int rank) const override {
+    std::vector<Operand> operands;
+    for (const execution::ArrayUse& use : uses()) operands.push_back(use.operand);
+    const Request request{name(), operands, context().topology(space()), rank, facts_, grouped()};
+    if (goes_through_rings()) return {plan_halo(request, options_, halos_->layout, way_)};
+    PostedHalo posted = plan_posted_halo(request, *halos_, most_bytes_, way_);
+    return {.plan = std::move(posted.plan), .given = in_halves_ ? posted.given : 0};
+  }
+
+  /// Of devices, whose memory is dear: messages in groups, and more than may be in scratch.
+  bool goes_through_rings() const { return on_device() && (grouped() || most_bytes_ > most_device_scratch); }
+
+  void finish_half() { Operation::finish(); }
+
   /// What is refused on this rank is refused on all that come to listen.
-  HaloViews checked(const View& part, const View& extended, Stream stream) {
-    context_.require_usable("halo");
-    runtime::check_or_tell_all(context_, "halo", [&] { check_views(part, extended, stream); });
-    if (volume(halos_->layout.local_shape(context_.rank())) == 0) return {};
-    return {with_rank(part), with_rank(extended), with_rank(interior(extended))};
+  void look_at(const View& part, const View& extended, const std::optional<Stream>& stream) {
+    context().require_usable("halo");
+    check_views(std::array{part, extended}, stream, [&] { check_own(part, extended, stream); });
+    const bool is_empty = volume(halos_->layout.local_shape(context().rank())) == 0;
+    see(0, is_empty ? View{} : with_rank(part));
+    see(1, is_empty ? View{} : with_rank(extended));
+    see(2, is_empty ? View{} : with_rank(interior(extended)));
   }
 
-  void start_on_device(const HaloViews& views, Stream stream) {
-    bound_->run(views, stream);
-    if (!exchanged_) exchanged_ = context_.device->event();
-    exchanged_->record(devices::stream_or_own(context_, stream));
-  }
-
-  /// Of devices, whose memory is dear: messages in groups, and more than may lie in scratch.
-  bool goes_through_rings() const {
-    return space_ == MemorySpace::device &&
-           (devices::messages_go_in_groups(context_) || most_bytes_ > most_device_scratch);
-  }
-
-  Plan plan_ringed(const HaloOptions& options) const {
-    const std::vector<Operand> operands = halo_operands(*halos_, dtype_, space_);
-    return plan_halo({"halo", operands, context_.topology(space_), context_.rank(), facts_,
-                      devices::messages_go_in_groups(context_)},
-                     options, halos_->layout, way_);
-  }
-
-  PostedHalo plan_posted(const std::vector<Fact>& facts) const {
-    const std::vector<Operand> operands = halo_operands(*halos_, dtype_, space_);
-    return plan_posted_halo({"halo", operands, context_.topology(space_), context_.rank(), facts}, *halos_,
-                            most_bytes_, way_);
-  }
-
-  // The same plan for `start` and `finish`, on whose messages what comes in between is not to wait. Another
-  // fact, so that a rank that starts where others execute is found out.
-  void bind_halves() {
-    std::vector<Fact> facts = facts_;
-    facts.push_back({"in halves", "yes"});
-    halves_ = bind([&] {
-      PostedHalo posted = plan_posted(facts);
-      return std::make_unique<PlanRunner>(context_, std::move(posted.plan), posted.given);
-    });
-  }
-
-  /// Collective.
-  std::unique_ptr<PlanRunner> bind(const std::function<std::unique_ptr<PlanRunner>()>& make) {
-    std::unique_ptr<PlanRunner> runner;
-    runtime::collectively(context_, "halo", [&]() -> std::vector<Fact> {
-      runner = make();
-      return facts_;
-    });
-    context_.heap_in(space_).collect();
-    runner->connect();
-    return runner;
-  }
-
-  void check_sums(const Layout& layout) const {
-    check(!layout.is_replicated(),
+  void check_sums() const {
+    check(!operand_.layout.is_replicated(),
           "halo: sums into the replicated array {} would be added once per rank; redistribute it first",
-          layout.to_string());
-    check(is_defined(Reduction::sum, dtype_), "halo: no sum is defined for {}", name(dtype_));
+          operand_.layout.to_string());
+    check(is_defined(Reduction::sum, operand_.dtype), "halo: no sum is defined for {}",
+          partita::name(operand_.dtype));
   }
 
-  void check_views(const View& part, const View& extended, Stream stream) const {
+  void check_own(const View& part, const View& extended, const std::optional<Stream>& stream) const {
     const View views[] = {part, extended};
-    check_space(context_, "halo", views, space_, stream);
-    const Shape own = halos_->layout.local_shape(context_.rank());
+    check_space(context(), "halo", views, space(), stream);
+    const Shape own = halos_->layout.local_shape(context().rank());
     if (volume(own) == 0) return;
     check_one(part, own, "the part");
     check_one(extended, this->extended(), "the extended part");
     check_same_or_apart("halo", part, interior(extended), extended);
-    arrays::check_written("halo", way_ == HaloWay::exchange ? extended : part, context_.rank());
+    arrays::check_written("halo", way_ == HaloWay::exchange ? extended : part, context().rank());
   }
 
   void check_one(const View& view, const Shape& wanted, const char* what) const {
+    const int rank = context().rank();
     check(view.extents == wanted && view.strides.size() == wanted.size(),
-          "halo: {} of rank {} is {}, but {} is expected", what, context_.rank(), to_string(view.extents),
+          "halo: {} of rank {} is {}, but {} is expected", what, rank, to_string(view.extents),
           to_string(wanted));
-    check(view.dtype == dtype_, "halo: {} of rank {} is {}, but the plan was made for {}", what,
-          context_.rank(), name(view.dtype), name(dtype_));
-    check(view.data != nullptr, "halo: {} of rank {} is a null pointer", what, context_.rank());
+    check(view.dtype == operand_.dtype, "halo: {} of rank {} is {}, but the plan was made for {}", what, rank,
+          partita::name(view.dtype), partita::name(operand_.dtype));
+    check(view.data != nullptr, "halo: {} of rank {} is a null pointer", what, rank);
   }
 
-  ContextState& context_;
-  Dtype dtype_;
-  MemorySpace space_;
+  Operand operand_;
+  HaloOptions options_;
   HaloWay way_;
+  bool in_halves_;
   std::vector<Fact> facts_;
   std::int64_t most_bytes_ = 0;  // that a rank gives within its node
   std::optional<Halos> halos_;
-  std::unique_ptr<PlanRunner> bound_;
-  std::unique_ptr<PlanRunner> halves_;               // of the host; null until the first start
+  std::shared_ptr<HaloExchange> halves_;             // of the host; null until the first start
   std::unique_ptr<devices::DeviceEvent> exchanged_;  // of a device: behind what was started
   bool started_ = false;
 };
@@ -228,8 +190,8 @@ struct Halo::State {
   std::shared_ptr<ContextState> context;  // declared first: it outlives the plans
   Operand operand;
   HaloOptions options;
-  std::shared_ptr<collective::HaloRunner> runner;  // graphs may have their share
-  std::shared_ptr<collective::HaloRunner> adjoint = {};
+  std::shared_ptr<collective::HaloExchange> runner;
+  std::shared_ptr<collective::HaloExchange> adjoint = {};
 
   /// This rank's part of an array that the plans suit. Of another one some ranks' parts may fit, too: all
   /// ranks refuse it.
@@ -248,23 +210,18 @@ struct Halo::State {
 
   bool accumulates() const { return adjoint && adjoint->started(); }
 
-  /// For a call in `stream`.
-  collective::HaloRunner& exchanging(const std::optional<Stream>& stream) {
+  collective::HaloExchange& exchanging() const {
     require_finished();
-    contexts::keep_for_graph(*context, stream.value_or(Stream{}), runner);
     return *runner;
   }
 
   /// Collective where it is the first time.
-  collective::HaloRunner& accumulating(const std::optional<Stream>& stream) {
+  collective::HaloExchange& accumulating() {
     require_finished();
     if (!adjoint) {
-      adjoint = contexts::with_room(*context, [&] {
-        return std::make_shared<collective::HaloRunner>(*context, operand, options,
-                                                        collective::HaloWay::accumulate);
-      });
+      adjoint = execution::Operation::make<collective::HaloExchange>(*context, operand, options,
+                                                                     collective::HaloWay::accumulate);
     }
-    contexts::keep_for_graph(*context, stream.value_or(Stream{}), adjoint);
     return *adjoint;
   }
 
@@ -276,9 +233,9 @@ struct Halo::State {
 };
 
 Halo::Halo(const Context& context, const Operand& operand, const HaloOptions& options)
-    : state_(new State{context.state(), operand, options, contexts::with_room(*context.state(), [&] {
-                         return std::make_shared<collective::HaloRunner>(*context.state(), operand, options);
-                       })}) {}
+    : state_(new State{
+          context.state(), operand, options,
+          execution::Operation::make<collective::HaloExchange>(*context.state(), operand, options)}) {}
 
 Halo::~Halo() = default;
 Halo::Halo(Halo&&) noexcept = default;
@@ -297,7 +254,7 @@ void Halo::execute(const Array& source, const View& extended, std::optional<Stre
 }
 
 void Halo::execute(const View& source, const View& extended, std::optional<Stream> stream) {
-  state_->exchanging(stream).run(source, extended, stream);
+  state_->exchanging().run(source, extended, stream);
 }
 
 void Halo::refresh(const View& extended, std::optional<Stream> stream) {
@@ -309,7 +266,7 @@ void Halo::accumulate(const View& extended, const Array& destination, std::optio
 }
 
 void Halo::accumulate(const View& extended, const View& destination, std::optional<Stream> stream) {
-  state_->accumulating(stream).run(destination, extended, stream);
+  state_->accumulating().run(destination, extended, stream);
 }
 
 void Halo::accumulate(const View& extended, std::optional<Stream> stream) {
@@ -321,7 +278,7 @@ void Halo::start(const Array& source, const View& extended, std::optional<Stream
 }
 
 void Halo::start(const View& source, const View& extended, std::optional<Stream> stream) {
-  state_->exchanging(stream).start(source, extended, stream);
+  state_->exchanging().start(source, extended, stream);
 }
 
 void Halo::start(const View& extended, std::optional<Stream> stream) {
@@ -333,7 +290,7 @@ void Halo::start_accumulate(const View& extended, const Array& destination, std:
 }
 
 void Halo::start_accumulate(const View& extended, const View& destination, std::optional<Stream> stream) {
-  state_->accumulating(stream).start(destination, extended, stream);
+  state_->accumulating().start(destination, extended, stream);
 }
 
 void Halo::start_accumulate(const View& extended, std::optional<Stream> stream) {
@@ -352,14 +309,14 @@ void halo_exchange(const Array& source, const View& extended, const HaloOptions&
   ContextState& context = *source.context_state();
   context.require_usable("halo");
   contexts::PlanKey key("halo");
-  key.add(collective::halo_text(source.layout(), options), source.dtype(), source.local().space);
-  const auto runner = contexts::kept_plan<collective::HaloRunner>(context, key, [&] {
-    HaloOptions planned = options;
-    planned.stream.reset();
-    return std::make_shared<collective::HaloRunner>(context, source.operand(), planned);
-  });
-  contexts::keep_for_graph(context, options.stream.value_or(Stream{}), runner);
-  runner->run(source.local(), extended, options.stream);
+  key.add(source.state()->operand.layout, options.lower, options.upper, options.periodic.size(),
+          source.dtype(), source.local().space);
+  for (const bool turns : options.periodic) (void)key.add(turns);
+  HaloOptions planned = options;
+  planned.stream.reset();
+  const auto halo =
+      execution::Operation::kept<collective::HaloExchange>(context, key, source.operand(), planned);
+  halo->run(source.local(), extended, options.stream);
 }
 
 }  // namespace partita

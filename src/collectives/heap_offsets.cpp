@@ -10,20 +10,10 @@
 namespace partita::collective {
 namespace {
 
-constexpr std::int64_t nowhere = -1;
 constexpr std::int64_t empty = -2;  // suits every place
 
 bool has_elements(const View& view) {
   return view.data != nullptr && volume(view.extents) > 0;
-}
-
-std::int64_t place_of(const ContextState& context, const View& view) {
-  if (!has_elements(view)) return empty;
-  if (view.space == MemorySpace::device && context.device == nullptr) return nowhere;  // and refused
-  const bool suits = view.strides.size() == view.extents.size() && arrays::lies_dense(view);
-  if (!suits) return nowhere;
-  const std::int64_t offset = context.heap_in(view.space).offset_of(view.data);
-  return offset < 0 ? dense_elsewhere : offset;
 }
 
 std::int64_t joined(std::int64_t a, std::int64_t b) {
@@ -43,7 +33,7 @@ MemorySpace space_of(std::span<const View> views) {
 }
 
 void check_space(const ContextState& context, std::string_view operation, std::span<const View> views,
-                 MemorySpace space, Stream stream) {
+                 MemorySpace space, const std::optional<Stream>& stream) {
   for (const View& view : views) {
     check<UnsupportedError>(!has_elements(view) || view.space == space,
                             "{}: one view is in host memory and another in device memory; copy one of them",
@@ -56,18 +46,19 @@ void check_space(const ContextState& context, std::string_view operation, std::s
   }
 }
 
-HeapOffsets own_heap_offsets(const ContextState& context, std::span<const View> views) {
-  HeapOffsets places;
-  for (const View& view : views) places.push_back(place_of(context, view));
-  return places;
+std::int64_t own_heap_offset(const ContextState& context, const View& view) {
+  if (!has_elements(view)) return empty;
+  if (view.space == MemorySpace::device && context.device == nullptr) return nowhere;  // and refused
+  const bool suits = view.strides.size() == view.extents.size() && arrays::lies_dense(view);
+  if (!suits) return nowhere;
+  const std::int64_t offset = context.heap_in(view.space).offset_of(view.data);
+  return offset < 0 ? dense_elsewhere : offset;
 }
 
 HeapOffsets agreed_heap_offsets(ContextState& context, std::string_view operation, const HeapOffsets& own) {
-  HeapOffsets agreed(own.size(), empty);
+  HeapOffsets agreed{empty, empty};
   for (const HeapOffsets& theirs : runtime::exchange_values(context, operation, own)) {
-    for (std::size_t i = 0; i < std::min(own.size(), theirs.size()); ++i) {
-      agreed[i] = joined(agreed[i], theirs[i]);
-    }
+    for (std::size_t i = 0; i < agreed.size(); ++i) agreed[i] = joined(agreed[i], theirs[i]);
   }
   // Ranks that disagree about who has elements take the plan that they would take otherwise, and are found
   // out as they are elsewhere.

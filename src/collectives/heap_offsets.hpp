@@ -1,12 +1,13 @@
 // In which memory the views of a call lie, and where on the symmetric heap.
 #pragma once
 
+#include <array>
+#include <optional>
 #include <partita/layout.hpp>
 #include <partita/stream.hpp>
 #include <partita/view.hpp>
 #include <span>
 #include <string_view>
-#include <vector>
 
 #include "context/context_state.hpp"
 
@@ -18,15 +19,17 @@ MemorySpace space_of(std::span<const View> views);
 /// Throws UnsupportedError where the views lie in memory of both kinds, in device memory of a context without
 /// a device, or in host memory while a stream is given.
 void check_space(const ContextState& context, std::string_view operation, std::span<const View> views,
-                 MemorySpace space, Stream stream);
+                 MemorySpace space, const std::optional<Stream>& stream);
 
-/// Offsets on the symmetric heap, one a view; negative: elsewhere, or no elements.
-using HeapOffsets = std::vector<std::int64_t>;
+/// Offsets on the symmetric heap, of source and destination; negative: elsewhere, or no elements.
+using HeapOffsets = std::array<std::int64_t, 2>;
+/// In ordinary memory, or not dense.
+inline constexpr std::int64_t nowhere = -1;
 /// Dense in row-major order, but in ordinary memory, or at different places of the heap.
 inline constexpr std::int64_t dense_elsewhere = -3;
 
-/// Where this rank's views lie.
-HeapOffsets own_heap_offsets(const ContextState& context, std::span<const View> views);
+/// Where this rank's view is stored.
+std::int64_t own_heap_offset(const ContextState& context, const View& view);
 
 /// Where the views of all ranks lie, if at the same place; a view without elements suits every place.
 /// Collective, blocking.

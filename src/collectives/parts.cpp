@@ -48,15 +48,12 @@ Shape whole_of(std::string_view operation, const Shape& part, std::span<const st
 
 Call parts_call(std::string_view operation, const View& part, std::span<const std::int64_t> counts,
                 int ranks) {
-  Call call;
-  call.operation = operation;
-  Shape shape = part.extents;
-  if (!counts.empty() && !shape.empty()) shape[0] = 0;  // each rank has its own
-  call.facts = {
-      {counts.empty() ? "shape of a part" : "shape of a part without dimension 0", to_string(shape)},
-      {"counts", counts_text(counts)},
-      {"dtype", std::string(name(part.dtype))}};
-  call.dtype = part.dtype;
+  Call call{.operation = operation,
+            .shape_name = counts.empty() ? "shape of a part" : "shape of a part without dimension 0",
+            .shape = part.extents,
+            .dtype = part.dtype,
+            .counts = counts};
+  if (!counts.empty() && !call.shape.empty()) call.shape[0] = 0;  // each rank has its own
   if (part.extents.empty()) return call;
   call.bytes = size_of(part.dtype);
   for (const std::int64_t extent : joined(part.extents, counts, ranks)) {

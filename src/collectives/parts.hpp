@@ -19,8 +19,8 @@ void check_counts(std::string_view operation, std::span<const std::int64_t> coun
 Shape whole_of(std::string_view operation, const Shape& part, std::span<const std::int64_t> counts,
                int ranks);
 
-/// A call that moves parts, told by the view that holds one of them: facts are the part's extents (with
-/// counts: those beyond dimension 0, and the counts).
+/// A call that moves parts, of which `part` is this rank's; without its views. The shape is that of the part;
+/// with counts without its dimension 0.
 Call parts_call(std::string_view operation, const View& part, std::span<const std::int64_t> counts,
                 int ranks);
 

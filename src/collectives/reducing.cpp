@@ -2,38 +2,33 @@
 
 #include "array/transfer.hpp"
 #include "collectives/layouts.hpp"
-#include "collectives/normalize_logical.hpp"
 #include "collectives/plans.hpp"
 
 namespace partita::collective {
 
-CallSignature signature_of(std::string_view operation, const View& source, const View& destination,
-                           const ReduceOptions& options) {
-  CallSignature signature(operation, source, destination);
-  signature.add(static_cast<std::int64_t>(options.reduction));
-  signature.add(options.deterministic ? 1 : 0);
-  return signature;
-}
-
 Call reducing_call(std::string_view operation, const View& source, const View& destination,
                    const ReduceOptions& options) {
-  Call call;
-  call.operation = operation;
-  call.facts = {{"shape", to_string(source.extents)},
-                {"dtype", std::string(name(source.dtype))},
-                {"reduction", std::string(name(options.reduction))},
-                {"deterministic", options.deterministic ? "yes" : "no"}};
-  call.dtype = source.dtype;
-  call.views = {source, destination};
-  call.bytes = arrays::bytes_of(source);
-  if (is_logical(options.reduction, source.dtype)) call.logical = options.reduction;
-  call.offered = [options, dtype = source.dtype, logical = call.logical](const devices::DeviceGroup& group) {
-    return !options.deterministic && !logical && group.reduces(dtype, options.reduction);
-  };
-  call.check = [operation, source, destination] {
-    check_same_or_apart(operation, source, destination, destination);
-  };
-  return call;
+  return {.operation = operation,
+          .shape = source.extents,
+          .dtype = source.dtype,
+          .reduction = options.reduction,
+          .deterministic = options.deterministic,
+          .stream = options.stream,
+          .views = {source, destination},
+          .bytes = arrays::bytes_of(source)};
+}
+
+Layout Reducing::checked_contributions() const {
+  check_reduction(name(), *call().reduction, call().dtype);
+  return contributions(call().shape, *call().reduction, ranks());
+}
+
+void Reducing::check_own(const Views& views) const {
+  check_same_or_apart(name(), views[0], views[1], views[1]);
+}
+
+bool Reducing::is_offered_by(const devices::DeviceGroup& library) const {
+  return is_reduced_by(library);
 }
 
 // In both ways the source has been read by everybody before the destination is written: in place is allowed.

@@ -4,20 +4,24 @@
 #include <partita/collectives.hpp>
 #include <string_view>
 
-#include "collectives/call.hpp"
+#include "collectives/collective.hpp"
 
 namespace partita::collective {
 
-CallSignature signature_of(std::string_view operation, const View& source, const View& destination,
-                           const ReduceOptions& options);
-
-/// The facts and views of a reducing call, in place or not; layouts and plan are still to come.
+/// A reducing call, in place or not.
 Call reducing_call(std::string_view operation, const View& source, const View& destination,
                    const ReduceOptions& options);
 
-/// An all-reduce, whole, in the name of an operation: a literal.
-Call all_reducing_call(std::string_view operation, const View& source, const View& destination,
-                       const ReduceOptions& options, int ranks);
+/// In place or apart.
+class Reducing : public Collective {
+ public:
+  using Collective::Collective;
+
+ protected:
+  Layout checked_contributions() const;
+  void check_own(const Views& views) const override;
+  bool is_offered_by(const devices::DeviceGroup& library) const override;
+};
 
 /// contributions -> a layout of whole values, joined in rank order: the small ones read whole from shared
 /// scratch, the large ones in slices.

@@ -1,40 +1,56 @@
 #include "collectives/rooted.hpp"
 
+#include <array>
 #include <utility>
 
+#include "collectives/collective.hpp"
 #include "collectives/layouts.hpp"
 #include "collectives/parts.hpp"
 #include "collectives/plans.hpp"
 
 namespace partita::collective {
 
+namespace {
+
+/// What is of the parts and what is of the whole, in the order of the operands.
+template <class Value>
+std::array<Value, 2> in_order(Towards towards, Value of_parts, Value of_whole) {
+  if (towards == Towards::parts) std::swap(of_parts, of_whole);
+  return {std::move(of_parts), std::move(of_whole)};
+}
+
+template <Towards towards>
+class Rooted final : public Collective {
+ public:
+  using Collective::Collective;
+
+ private:
+  std::vector<Layout> layouts() const override {
+    check_root(name(), *call().root, ranks());
+    check_counts(name(), counts(), ranks());
+    const Shape shape = whole_of(name(), call().shape, counts(), ranks());
+    const auto both =
+        in_order(towards, parts(shape, counts(), ranks()), at_root(shape, *call().root, ranks()));
+    return {both.begin(), both.end()};
+  }
+  Plan make_plan(const Request& request) const override { return plan_single_redistribution(request); }
+  void check_own(const Views& views) const override {
+    const auto& [part, whole] = in_order(towards, views[0], views[1]);
+    check_in_place(name(), part, whole, first_of(part.extents, counts(), rank()));
+  }
+};
+
+}  // namespace
+
 void run_rooted(std::string_view operation, Towards towards, const Context& context, const View& part,
                 const View& whole, std::span<const std::int64_t> counts, int root,
-                std::optional<Stream> stream) {
-  const int ranks = context.size();
-  const View held = context.rank() == root ? whole : View{};
-  const auto in_order = [towards](auto of_parts, auto of_whole) {
-    if (towards == Towards::parts) std::swap(of_parts, of_whole);
-    return std::vector{std::move(of_parts), std::move(of_whole)};
-  };
-  CallSignature signature(operation, part, held);
-  signature.add(root);
-  signature.add(counts);
-  if (run_again(context, signature, stream)) return;
-  Call call = parts_call(operation, part, counts, ranks);
-  call.signature = &signature;
-  call.facts.push_back({"root", std::to_string(root)});
-  call.views = in_order(part, held);
-  call.check = [&] { check_in_place(operation, part, held, first_of(part.extents, counts, context.rank())); };
-  call.layouts = [&] {
-    check_root(operation, root, ranks);
-    check_counts(operation, counts, ranks);
-    const Shape shape = whole_of(operation, part.extents, counts, ranks);
-    return in_order(parts(shape, counts, ranks), at_root(shape, root, ranks));
-  };
-  call.plan = plan_single_redistribution;
-  call.is_redistribution = true;
-  run(context, std::move(call), stream);
+                const std::optional<Stream>& stream) {
+  Call call = parts_call(operation, part, counts, context.size());
+  call.root = root;
+  call.views = in_order(towards, part, context.rank() == root ? whole : View{});
+  call.stream = stream;
+  towards == Towards::root ? run<Rooted<Towards::root>>(context, call)
+                           : run<Rooted<Towards::parts>>(context, call);
 }
 
 }  // namespace partita::collective

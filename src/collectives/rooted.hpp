@@ -19,6 +19,6 @@ enum class Towards : std::uint8_t {
 /// blocking.
 void run_rooted(std::string_view operation, Towards towards, const Context& context, const View& part,
                 const View& whole, std::span<const std::int64_t> counts, int root,
-                std::optional<Stream> stream);
+                const std::optional<Stream>& stream);
 
 }  // namespace partita::collective

@@ -75,28 +75,36 @@ Plan plan_scan(const Request& request, Reduction reduction, bool exclusive) {
   return chain.take();
 }
 
+namespace {
+
+class ScanOfRanks final : public Reducing {
+ public:
+  using Reducing::Reducing;
+
+ private:
+  std::vector<Layout> layouts() const override {
+    check_reduction(name(), *call().reduction, call().dtype);
+    const Layout rows = by_rank(call().shape, ranks());
+    return {rows, rows};
+  }
+  Plan make_plan(const Request& request) const override {
+    return plan_scan(request, *call().reduction, call().scan == Scan::exclusive);
+  }
+  View planned(std::size_t /*operand*/, const View& view) const override { return with_rank(view); }
+  bool writes_in_place() const override { return true; }
+  bool is_redistribution() const override { return false; }
+  bool is_offered_by(const devices::DeviceGroup& /*library*/) const override { return false; }
+};
+
+}  // namespace
 }  // namespace collective
 
 void scan(const Context& context, const View& source, const View& destination, const ReduceOptions& options,
           Scan kind) {
   using namespace collective;
-  const int ranks = context.size();
-  const bool exclusive = kind == Scan::exclusive;
   Call call = reducing_call("scan", source, destination, options);
-  call.facts.push_back({"kind", exclusive ? "exclusive" : "inclusive"});
-  for (View& view : call.views) {
-    if (view.extents.size() == max_dimensions) continue;  // refused below
-    view.extents = with_first(1, view.extents);
-    view.strides = with_first(0, view.strides);
-  }
-  call.layouts = [&] {
-    check_reduction("scan", options.reduction, source.dtype);
-    const Layout rows = by_rank(source.extents, ranks);
-    return std::vector<Layout>{rows, rows};
-  };
-  call.writes_in_place = true;
-  call.plan = [&](const Request& request) { return plan_scan(request, options.reduction, exclusive); };
-  run(context, std::move(call), options.stream);
+  call.scan = kind;
+  run<ScanOfRanks>(context, call);
 }
 
 }  // namespace partita

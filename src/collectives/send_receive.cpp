@@ -14,7 +14,8 @@ namespace partita {
 namespace collective {
 namespace {
 
-void check_message(const char* operation, const Context& context, const View& view, int peer, Stream stream) {
+void check_message(const char* operation, const Context& context, const View& view, int peer,
+                   const std::optional<Stream>& stream) {
   context.state()->require_usable(operation);
   check_space(*context.state(), operation, {&view, 1}, view.space, stream);
   check(peer >= 0 && peer < context.size(), "{}: rank {} is not one of the {} ranks", operation, peer,
@@ -36,7 +37,7 @@ View on_host(Bytes& bytes, const View& like) {
 }
 
 /// From device memory after what the stream has been given so far.
-std::shared_ptr<Bytes> packed(ContextState& context, const View& view, Stream stream) {
+std::shared_ptr<Bytes> packed(ContextState& context, const View& view, const std::optional<Stream>& stream) {
   auto bytes = std::make_shared<Bytes>(static_cast<std::size_t>(arrays::bytes_of(view)));
   if (view.space == MemorySpace::device) devices::finish_device(context, "send", stream);
   arrays::copy_view(context, view, on_host(*bytes, view));
@@ -51,7 +52,8 @@ bool leaves_in_place(const View& view) {
 constexpr std::int64_t copied_bytes = 16 << 10;
 
 /// What is still to be waited for, or nothing.
-std::unique_ptr<PendingSend> post(ContextState& context, const View& view, int peer, int tag, Stream stream) {
+std::unique_ptr<PendingSend> post(ContextState& context, const View& view, int peer, int tag,
+                                  const std::optional<Stream>& stream) {
   const MessageHeader header = envelope_of(view, tag);
   if (peer == context.rank()) {
     UnexpectedQueue::of(context).put(peer, {header, *packed(context, view, stream)});
@@ -67,7 +69,7 @@ std::unique_ptr<PendingSend> post(ContextState& context, const View& view, int p
 }
 
 /// Into device memory after what the stream has been given so far; there when it returns.
-void take(ContextState& context, const View& view, int peer, int tag, Stream stream) {
+void take(ContextState& context, const View& view, int peer, int tag, const std::optional<Stream>& stream) {
   const MessageHeader header = envelope_of(view, tag);
   UnexpectedQueue& box = UnexpectedQueue::of(context);
   if (leaves_in_place(view)) return box.receive(context, peer, header, static_cast<std::byte*>(view.data));
@@ -80,22 +82,19 @@ void take(ContextState& context, const View& view, int peer, int tag, Stream str
 }  // namespace
 }  // namespace collective
 
-void send(const Context& context, const View& view, int peer, int tag, std::optional<Stream> given) {
-  const Stream stream = given.value_or(Stream{});
+void send(const Context& context, const View& view, int peer, int tag, std::optional<Stream> stream) {
   collective::check_message("send", context, view, peer, stream);
   if (const auto pending = collective::post(*context.state(), view, peer, tag, stream)) pending->finish();
 }
 
-void receive(const Context& context, const View& view, int peer, int tag, std::optional<Stream> given) {
-  const Stream stream = given.value_or(Stream{});
+void receive(const Context& context, const View& view, int peer, int tag, std::optional<Stream> stream) {
   collective::check_message("receive", context, view, peer, stream);
   arrays::check_written("receive", view, context.rank());
   collective::take(*context.state(), view, peer, tag, stream);
 }
 
 void send_receive(const Context& context, const View& sent, int to, const View& received, int from, int tag,
-                  std::optional<Stream> given) {
-  const Stream stream = given.value_or(Stream{});
+                  std::optional<Stream> stream) {
   collective::check_message("send_receive", context, sent, to, stream);
   collective::check_message("send_receive", context, received, from, stream);
   arrays::check_written("send_receive", received, context.rank());

@@ -65,7 +65,7 @@ Stream Context::stream() const {
 
 void Context::synchronize(std::optional<Stream> stream) const {
   present(state_).require_usable_here("synchronize");
-  devices::finish_device(*state_, "synchronize", stream.value_or(Stream{}));
+  devices::finish_device(*state_, "synchronize", stream);
 }
 
 void Context::collect() {

@@ -13,6 +13,13 @@
 #include "runtime/checks/announcement.hpp"
 
 namespace partita::devices {
+namespace {
+
+bool names_stream(const std::optional<Stream>& stream) {
+  return stream && stream->given;
+}
+
+}  // namespace
 
 std::vector<int> less_those_that_left(const DeviceRuntime& state, std::vector<int> ranks) {
   const auto left = [&](int rank) { return runtime::has_left(state, rank); };
@@ -31,11 +38,11 @@ std::vector<int> others_of_the_node(const DeviceRuntime& state) {
   return less_those_that_left(state, std::move(ranks));
 }
 
-Stream stream_or_own(const DeviceRuntime& state, Stream wanted) {
-  return wanted.given ? wanted : state.device->stream();
+Stream stream_or_own(const DeviceRuntime& state, const std::optional<Stream>& wanted) {
+  return names_stream(wanted) ? *wanted : state.device->stream();
 }
 
-Stream begin_device_work(DeviceRuntime& state, Stream wanted) {
+Stream begin_device_work(DeviceRuntime& state, const std::optional<Stream>& wanted) {
   Accelerator& device = *state.device;
   device.use();
   if (!state.watchdog) state.watchdog = std::make_unique<Watchdog>(state);
@@ -59,8 +66,9 @@ void end_device_work(DeviceRuntime& state, Stream stream) {
   if (state.device_work_is_marked) state.device_mark->record(stream);
 }
 
-void require_not_captured(const DeviceRuntime& state, std::string_view operation, Stream stream) {
-  check<UnsupportedError>(!stream.given || !state.device->captures(stream),
+void require_not_captured(const DeviceRuntime& state, std::string_view operation,
+                          const std::optional<Stream>& stream) {
+  check<UnsupportedError>(!names_stream(stream) || !state.device->captures(*stream),
                           "{}: the stream is being captured into a graph", operation);
 }
 
@@ -76,21 +84,22 @@ void require_no_capture(const DeviceRuntime& state, std::string_view operation, 
       operation, what);
 }
 
-void require_apart_from_capture(const DeviceRuntime& state, std::string_view operation, Stream wanted) {
+void require_apart_from_capture(const DeviceRuntime& state, std::string_view operation,
+                                const std::optional<Stream>& wanted) {
   Accelerator& device = *state.device;
-  if (!wanted.given || !device.has_stream()) return;
+  if (!names_stream(wanted) || !device.has_stream()) return;
   device.use();
   const Stream own = device.stream();
   check<UnsupportedError>(
-      wanted.handle == own.handle || !device.captures(own) || device.captures(wanted),
+      wanted->handle == own.handle || !device.captures(own) || device.captures(*wanted),
       "{}: its stream follows the context's own stream, which is being captured into a graph, and would "
       "become "
       "part of that graph: call it before or after the capture, or capture a stream of your own",
       operation);
 }
 
-void follow(DeviceRuntime& state, std::string_view operation, Stream stream) {
-  if (!stream.given) return;
+void follow(DeviceRuntime& state, std::string_view operation, const std::optional<Stream>& stream) {
+  if (!names_stream(stream)) return;
   require_not_captured(state, operation, stream);
   require_apart_from_capture(state, operation, stream);
   end_device_work(state, begin_device_work(state, stream));
@@ -108,7 +117,7 @@ void let_follow(DeviceRuntime& state, std::string_view operation, Stream reader)
   }
 }
 
-void finish_device(DeviceRuntime& state, std::string_view operation, Stream stream) {
+void finish_device(DeviceRuntime& state, std::string_view operation, const std::optional<Stream>& stream) {
   if (!state.device) return;
   require_no_capture(state, operation);
   require_not_captured(state, operation, stream);
@@ -119,7 +128,7 @@ void finish_device(DeviceRuntime& state, std::string_view operation, Stream stre
   try {
     Accelerator& device = *state.device;
     device.use();
-    if (stream.given) end_device_work(state, begin_device_work(state, stream));
+    if (names_stream(stream)) end_device_work(state, begin_device_work(state, stream));
     if (device.has_stream()) {
       if (!state.device_work_is_marked) state.device_mark->record(device.stream());
       runtime::wait_until(state, reason, [&] {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <partita/stream.hpp>
 #include <string_view>
 #include <vector>
@@ -18,12 +19,12 @@ std::vector<int> less_those_that_left(const DeviceRuntime& state, std::vector<in
 std::vector<int> others_of_the_node(const DeviceRuntime& state);
 
 /// `wanted`, or the context's own stream where none is given.
-Stream stream_or_own(const DeviceRuntime& state, Stream wanted);
+Stream stream_or_own(const DeviceRuntime& state, const std::optional<Stream>& wanted);
 
 /// The stream to put work into: `wanted`, or the context's own where none is given. What it gets from here on
 /// comes after all that the context has put into other streams; but a stream that is being captured stands
 /// for itself. The calling thread drives the device from here on.
-Stream begin_device_work(DeviceRuntime& state, Stream wanted = {});
+Stream begin_device_work(DeviceRuntime& state, const std::optional<Stream>& wanted = {});
 
 /// All has been put into `stream`, which is what `begin_device_work` gave. The caller may destroy a stream of
 /// its own at any time afterwards, so nothing here remembers it.
@@ -39,7 +40,8 @@ void require_no_capture(const DeviceRuntime& state, std::string_view operation, 
 
 /// Throws UnsupportedError where the context's own stream is being captured, and work is to go into another
 /// one, which is not: it comes after what the own one has been given, and would become part of the graph.
-void require_apart_from_capture(const DeviceRuntime& state, std::string_view operation, Stream wanted);
+void require_apart_from_capture(const DeviceRuntime& state, std::string_view operation,
+                                const std::optional<Stream>& wanted);
 
 /// Waits until the device has done all that this context gave it and, where one is given, all that `stream`
 /// was given by anybody. Blocking within the deadline; nothing to do
@@ -47,7 +49,8 @@ void require_apart_from_capture(const DeviceRuntime& state, std::string_view ope
 /// where ranks of the node execute different things, also if the streams have met the signals of another
 /// execution as if they were of their own. But for UnsupportedError, which is thrown before any wait: a
 /// stream that it would wait for is being captured.
-void finish_device(DeviceRuntime& state, std::string_view operation, Stream stream = {});
+void finish_device(DeviceRuntime& state, std::string_view operation,
+                   const std::optional<Stream>& stream = {});
 
 /// Waits as `finish_device` does if anything has been `dropped` that streams may still use. False, and no
 /// wait: the context's own stream is being captured, so it has to stay. Whether other ranks have dropped it,
@@ -60,11 +63,12 @@ bool finish_for_release(DeviceRuntime& state, std::string_view operation, bool d
 void finish_device_before_memory_goes(DeviceRuntime& state, std::string_view operation);
 
 /// Throws UnsupportedError where a stream that is given is being captured.
-void require_not_captured(const DeviceRuntime& state, std::string_view operation, Stream stream);
+void require_not_captured(const DeviceRuntime& state, std::string_view operation,
+                          const std::optional<Stream>& stream);
 
 /// What the context puts into its streams from here on comes after what `stream` has been given, if one is
 /// given. UnsupportedError: it is being captured.
-void follow(DeviceRuntime& state, std::string_view operation, Stream stream);
+void follow(DeviceRuntime& state, std::string_view operation, const std::optional<Stream>& stream);
 
 /// What `reader` is given from here on comes after all that the context has put into streams. Nothing to do
 /// in a context without a device. UnsupportedError: that stream or the context's own is being captured.

@@ -12,8 +12,8 @@ namespace partita::devices {
 /// UnsupportedError before anything has happened: see `require_apart_from_capture`. Whatever else is thrown
 /// from here fails the context, since peers wait for this rank's part.
 template <class Work>
-void put_into_stream(DeviceRuntime& state, RunAhead& ahead, std::string_view operation, Stream wanted,
-                     Work&& work) {
+void put_into_stream(DeviceRuntime& state, RunAhead& ahead, std::string_view operation,
+                     const std::optional<Stream>& wanted, Work&& work) {
   require_apart_from_capture(state, operation, wanted);
   try {
     const Stream stream = begin_device_work(state, wanted);
@@ -33,7 +33,8 @@ void put_into_stream(DeviceRuntime& state, RunAhead& ahead, std::string_view ope
 
 /// The same with the context's own measure of how far the host is ahead.
 template <class Work>
-void put_into_stream(DeviceRuntime& state, std::string_view operation, Stream wanted, Work&& work) {
+void put_into_stream(DeviceRuntime& state, std::string_view operation, const std::optional<Stream>& wanted,
+                     Work&& work) {
   put_into_stream(state, *RunAhead::of(state), operation, wanted, std::forward<Work>(work));
 }
 

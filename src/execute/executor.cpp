@@ -11,6 +11,8 @@
 #include "execute/device/device_plan.hpp"
 #include "execute/device/fused_plan.hpp"
 #include "execute/device/grouped_plan.hpp"
+#include "execute/device/library_plan.hpp"
+#include "execute/device/packet_plan.hpp"
 #include "execute/host/bound_plan.hpp"
 #include "execute/step_clock.hpp"
 #include "runtime/checks/agree.hpp"
@@ -54,18 +56,20 @@ std::int64_t scratch_bytes(const ContextState& context, const Plan& plan) {
   return scratch_places(plan, space_of(plan), direct ? MemorySpace::device : MemorySpace::host).bytes;
 }
 
-std::unique_ptr<Executor> Executor::bind(ContextState& context, Plan plan,
-                                         std::optional<std::int64_t> workspace,
-                                         std::vector<planning::PacketSteps> packets) {
-  if (space_of(plan) == MemorySpace::host) {
-    return std::make_unique<BoundPlan>(context, std::move(plan), workspace);
-  }
+std::unique_ptr<Executor> Executor::bind(ContextState& context, Planned planned,
+                                         std::optional<std::int64_t> workspace) {
+  Plan& plan = planned.plan;
+  if (space_of(plan) == MemorySpace::host)
+    return std::make_unique<BoundPlan>(context, std::move(plan), workspace, planned.given);
   // Before this plan wants memory, and before the ranks agree on it.
   context.device->physical().collect(context.device_sharers);
+  if (planned.exchange) return std::make_unique<PacketPlan>(context, std::move(plan), *planned.exchange);
+  if (planned.by_library)
+    return std::make_unique<LibraryPlan>(context, std::move(plan), std::move(planned.by_library));
   if (GroupedPlan::suits(context, plan))
     return std::make_unique<GroupedPlan>(context, std::move(plan), workspace);
-  if (workspace || !packets.empty())
-    return std::make_unique<DevicePlan>(context, std::move(plan), workspace, packets);
+  if (workspace || !planned.packets.empty())
+    return std::make_unique<DevicePlan>(context, std::move(plan), workspace, planned.packets);
   if (auto fused = FusedPlan::of(context, plan)) return fused;
   return std::make_unique<DevicePlan>(context, std::move(plan));
 }
@@ -100,8 +104,12 @@ void Executor::execute(std::span<const Array::State* const> operands, const Para
   if (on_device) devices::finish_device(context_, plan_.operation);
 }
 
+std::string Executor::why_not_captured() const {
+  return "between nodes it uses messages, which cannot be captured into a graph";
+}
+
 void Executor::enqueue(std::span<const Array::State* const> operands, const Parameters& parameters,
-                       Stream stream) {
+                       const std::optional<Stream>& stream) {
   context_.require_usable(plan_.operation);
   const bool on_host = memory_.space() == MemorySpace::host;
   arrays::require_stream_of_device(plan_.operation, !on_host, stream);
@@ -120,9 +128,8 @@ void Executor::enqueue(std::span<const Array::State* const> operands, const Para
   }
   if (!may_be_captured()) {
     context_.device->use();
-    check<UnsupportedError>(!context_.device->captures(devices::stream_or_own(context_, stream)),
-                            "{}: between nodes it uses messages, which cannot be captured into a graph",
-                            plan_.operation);
+    check<UnsupportedError>(!context_.device->captures(devices::stream_or_own(context_, stream)), "{}: {}",
+                            plan_.operation, why_not_captured());
   }
   devices::put_into_stream(context_, *ahead_, plan_.operation, stream,
                            [&](Stream used, bool captured) { begin(parameters, used, captured); });

@@ -1,10 +1,12 @@
 // What runs a plan: bound to memory, ready to run again and again.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <partita/plan.hpp>
 #include <partita/stream.hpp>
+#include <partita/view.hpp>
 #include <span>
 #include <vector>
 
@@ -15,11 +17,27 @@
 #include "plan/small_exchange.hpp"
 #include "runtime/checks/announcement.hpp"
 
+namespace partita::devices {
+class DeviceGroup;
+}
+
 namespace partita::execution {
+
+/// Enqueues all of an operation in a vendor's library of collectives, on dense views.
+using ByLibrary = std::function<void(devices::DeviceGroup&, std::span<const View>, Stream)>;
+
+/// What a planner gives for one rank.
+struct Planned {
+  Plan plan;
+  std::vector<planning::PacketSteps> packets = {};       ///< what a device sends in packets if all ranks can
+  std::optional<planning::SmallExchange> exchange = {};  ///< all of it in packets: see PacketPlan
+  ByLibrary by_library = {};                             ///< if set, instead of steps: see LibraryPlan
+  std::size_t given = 0;                                 ///< if not 0, it runs in halves: see BoundPlan
+};
 
 /// The seam between plans and what carries them out: the host (BoundPlan) and the device (DevicePlan, in the
 /// plan's order; FusedPlan, at once; GroupedPlan, where a vendor's library carries the messages; PacketPlan,
-/// where there is little).
+/// where there is little; LibraryPlan, where a vendor's library does all of it).
 /// Made in two steps. Creation is local and allocates what this rank has for itself: it belongs inside the
 /// collective check of the plan, so that where one rank has no memory left, all ranks go without the plan.
 /// `connect` makes what the ranks have together. Execution allocates nothing.
@@ -46,16 +64,18 @@ class Executor {
   /// array does not match its buffer's operand, UnsupportedError on the host for any stream that is given and
   /// where the plan cannot be captured. Any error after the first step fails the context: its peers cannot
   /// know how far this rank came.
-  void enqueue(std::span<const Array::State* const> operands, const Parameters& parameters, Stream stream);
+  void enqueue(std::span<const Array::State* const> operands, const Parameters& parameters,
+               const std::optional<Stream>& stream);
   /// The same, done when it returns. Blocking.
   void execute(std::span<const Array::State* const> operands, const Parameters& parameters = {});
 
-  /// The one for the memory that the plan's operands lie in. Local; all ranks make it, and then agree.
-  /// `workspace`: see PlanMemory; behind the scratch of the plan comes that of its works. `packets`: what a
-  /// device does in packets where all ranks can; in order.
-  static std::unique_ptr<Executor> bind(ContextState& context, Plan plan,
-                                        std::optional<std::int64_t> workspace = {},
-                                        std::vector<planning::PacketSteps> packets = {});
+  /// The second half of an execution in halves that was enqueued. Collective, blocking.
+  virtual void finish() {}
+
+  /// The one for the memory of the plan's operands. Local; all ranks make it, and then agree. `workspace`:
+  /// see PlanMemory; behind the scratch of the plan comes that of its works.
+  static std::unique_ptr<Executor> bind(ContextState& context, Planned planned,
+                                        std::optional<std::int64_t> workspace = {});
   /// Connects what `bind` has given, or another one in its place where that is only for all ranks, and not
   /// all have it. Collective, as `connect`.
   static void connect_all(ContextState& context, std::unique_ptr<Executor>& executor);
@@ -80,6 +100,8 @@ class Executor {
   virtual void run(const Execution& execution) = 0;
   /// On a device: no host is needed while it is in flight. The same on every rank.
   virtual bool may_be_captured() const { return true; }
+  /// For the error, behind the operation's name.
+  virtual std::string why_not_captured() const;
 
   ContextState& context_;
   const Plan plan_;

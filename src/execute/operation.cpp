@@ -8,7 +8,6 @@
 #include "array/transfer.hpp"
 #include "base/check.hpp"
 #include "base/option_text.hpp"
-#include "context/kept_plans.hpp"
 #include "device/device_runtime.hpp"
 #include "device/device_synchronization.hpp"
 #include "execute/device/packet_plan.hpp"
@@ -23,51 +22,61 @@ bool is_in_device_memory(const ArrayUse& use) {
 
 }  // namespace
 
-void check_streams(std::string_view operation, std::string_view array, MemorySpace space) {
-  check<UnsupportedError>(space == MemorySpace::device,
-                          "{}: {} is in host memory; stream-ordered calls require device arrays", operation,
-                          array);
+Operation::Operation(ContextState& context, std::string_view name) : context_(context), name_(name) {}
+
+Operation::~Operation() = default;
+
+void Operation::check_streams() const {
+  for (const ArrayUse& use : uses_) {
+    check<UnsupportedError>(is_in_device_memory(use),
+                            "{}: {} is in host memory; stream-ordered calls require device arrays", name_,
+                            use.name);
+  }
+}
+
+void Operation::set_uses(std::vector<ArrayUse> uses, const std::optional<Stream>& stream) {
+  uses_ = std::move(uses);
+  on_device_ = std::ranges::any_of(uses_, is_in_device_memory);
+  all_on_device_ = std::ranges::all_of(uses_, is_in_device_memory);
+  if (stream) check_streams();
 }
 
 // --- planning
 
 std::vector<Fact> Operation::ask() {
   std::vector<Fact> facts = prepare();
-  on_device_ = std::ranges::any_of(uses_, is_in_device_memory);
   if (on_device_) devices::require_no_capture(context_, name_, "making a plan");
   return facts;
 }
 
 void Operation::plan_together() {
   context_.require_usable(name_);
-  std::optional<std::vector<Fact>> facts;
-  const auto ask_once = [&] {
-    if (!facts) facts = ask();
-    return *facts;
-  };
-  // Who carries messages between nodes decides what is planned, and asks all ranks itself.
-  if (context_.device_topology.node_count() > 1) {
-    runtime::collectively(context_, name_, ask_once);
-    grouped_ = on_device_ && devices::messages_go_in_groups(context_);
-  }
-  std::unique_ptr<PacketPlan> packets;
-  runtime::collectively(context_, name_, [&]() -> std::vector<Fact> {
-    (void)ask_once();
-    if (auto planned = plan_in_packets(context_.rank())) {
-      packets = std::make_unique<PacketPlan>(context_, std::move(planned->plan), *planned->exchange);
-    } else {
-      plan_and_bind();
-    }
-    return *facts;
+  std::vector<Fact> facts;
+  bool asks = false;
+  runtime::collectively(context_, name_, [&] {
+    facts = ask();
+    // Who carries messages between nodes decides what is planned, and asks all ranks itself.
+    asks = context_.device_topology.node_count() > 1 || asks_all_ranks();
+    if (!asks) plan_and_bind_or_pack();
+    return facts;
   });
+  if (asks) {
+    grouped_ = on_device_ && devices::messages_go_in_groups(context_);
+    ask_all_ranks();
+    runtime::collectively(context_, name_, [&] {
+      plan_and_bind_or_pack();
+      return facts;
+    });
+  }
   after_check();
   context_.heap_in(space()).collect();  // plan creation is a named point of deferred release
-  in_packets_ = packets && packets->suits_all_ranks();
-  if (in_packets_) {
-    unconnected_ = std::move(packets);
-  } else if (packets) {
+  if (packets_ && !packets_->suits_all_ranks()) {
+    packets_.reset();
+    without_packets();
     runtime::collectively(context_, name_, [&] { plan_and_bind(); });
   }
+  in_packets_ = packets_ != nullptr;
+  if (in_packets_) unconnected_ = std::move(packets_);
   if (unconnected_) connect();
   purpose_ = fmt::format("{} {}", name_, text_of(plan().identity));
 }
@@ -75,6 +84,12 @@ void Operation::plan_together() {
 void Operation::plan_and_bind() {
   planned_ = plan_of(context_.rank());
   if (!binds_late()) bind();
+}
+
+void Operation::plan_and_bind_or_pack() {
+  std::optional<Planned> planned = plan_in_packets(context_.rank());
+  if (!planned) return plan_and_bind();
+  packets_ = std::make_unique<PacketPlan>(context_, std::move(planned->plan), *planned->exchange);
 }
 
 Planner Operation::planner() const {
@@ -87,7 +102,7 @@ void Operation::bind() {
   before_binding();
   std::optional<std::int64_t> workspace;
   if (workspace_.valid()) workspace = workspace_.state()->heap_offset;
-  unconnected_ = Executor::bind(context_, planned_.plan, workspace, planned_.packets);
+  unconnected_ = Executor::bind(context_, planned_, workspace);
   after_binding();
 }
 
@@ -136,7 +151,7 @@ void Operation::make_seen() {
   for (const Buffer& buffer : plan().buffers) {
     if (buffer.kind != BufferKind::operand) continue;
     const std::size_t use = i++;
-    if (uses_[use].axes.empty()) continue;
+    if (uses_[use].axes.empty() && !uses_[use].is_view) continue;
     const Operand& operand = *buffer.operand;
     Seen seen{{nullptr, operand, {}, nullptr}, {}, buffer.name};
     seen.state.local.extents = operand.layout.local_shape(context_.rank());
@@ -188,13 +203,13 @@ void Operation::set_workspace(const Array& workspace) {
 
 void Operation::run(std::span<const Array* const> given, const Parameters& parameters,
                     const std::optional<Stream>& stream) {
-  if (stream) check_in_device_memory(given);
+  if (stream && !all_on_device_) check_streams();
   if (!stream && on_device_ && (!bound_ || !mirrors_.empty()))
     arrays::require_no_capture_together(context_, name_);
   if (!bound_) bind_together();
   if (stream) {
-    contexts::keep_for_graph(context_, *stream, bound_);
-    bound_->enqueue(seen(given), parameters, *stream);
+    (void)seen(given);
+    enqueue(parameters, stream);
   } else if (mirrors_.empty()) {
     bound_->execute(seen(given), parameters);
   } else {
@@ -204,10 +219,18 @@ void Operation::run(std::span<const Array* const> given, const Parameters& param
   }
 }
 
-void Operation::check_in_device_memory(std::span<const Array* const> given) const {
-  for (std::size_t i = 0; i < given.size(); ++i) {
-    check_streams(name_, uses_[i].name, given[i]->local().space);
-  }
+void Operation::see(std::size_t use, const View& view, std::int64_t heap_offset) {
+  Array::State& state = seen_[use]->state;
+  const int dimensions = state.operand.layout.dimensions();
+  state.local = view;
+  if (view.strides.size() != dimensions) state.local.strides = Strides::filled(dimensions, 0);  // of nothing
+  state.heap_offset = heap_offset;
+  operands_[use] = &state;
+}
+
+void Operation::enqueue(const Parameters& parameters, const std::optional<Stream>& stream) {
+  if (on_device_) contexts::keep_for_graph(context_, devices::stream_or_own(context_, stream), bound_);
+  bound_->enqueue(operands_, parameters, stream);
 }
 
 std::span<const Array::State* const> Operation::seen(std::span<const Array* const> given) {

@@ -104,6 +104,14 @@ char* PlanMemory::address(const Place& place) const {
   return static_cast<char*>(heap_.at(place.rank, array.heap_offset));
 }
 
+std::span<const View> PlanMemory::locals() {
+  locals_.clear();
+  for (const Array::State* const array : operands_) {
+    if (array != nullptr) locals_.push_back(array->local);
+  }
+  return locals_;
+}
+
 PlanMemory::Numbers PlanMemory::array_numbers() const {
   Numbers numbers{};
   std::size_t next = 0;

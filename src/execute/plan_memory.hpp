@@ -47,6 +47,8 @@ class PlanMemory {
   std::optional<std::int64_t> behind_scratch() const { return behind_scratch_; }
   /// By buffer: of the bound operands' local views, in elements.
   const std::vector<Strides>& strides() const { return strides_; }
+  /// The local views of the bound operands, in their order. Valid until the next call.
+  std::span<const View> locals();
 
   /// Where the place's buffer starts on the place's rank; offsets within the buffer are not in it.
   char* address(const Place& place) const;
@@ -67,6 +69,7 @@ class PlanMemory {
   std::optional<std::int64_t> behind_scratch_;
   std::vector<const Array::State*> operands_;      // by buffer; null for scratch
   std::vector<Strides> strides_;                   // by buffer
+  std::vector<View> locals_;                       // for those who ask
   bool lowered_ = false;                           // for these strides
   std::vector<std::unique_ptr<Scratch>> scratch_;  // by buffer; null for operands and views
 };

@@ -7,7 +7,6 @@
 #include "array/array_state.hpp"
 #include "array/pairs.hpp"
 #include "base/check.hpp"
-#include "context/kept_plans.hpp"
 #include "fft/operation.hpp"
 #include "fft/problem.hpp"
 #include "runtime/checks/agree.hpp"
@@ -54,8 +53,7 @@ std::shared_ptr<Transformation> kept(ContextState& context, const Operand* resul
   key.add(input, in_place, options.wisdom_file);
   if (result != nullptr) (void)key.add(*result);
   fourier::for_each_option(options, key);
-  return contexts::kept_plan<Transformation>(
-      context, key, [&] { return execution::Operation::make<Transformation>(context, request); });
+  return execution::Operation::kept<Transformation>(context, key, request);
 }
 
 ContextState& usable_context(const Array& input) {
@@ -71,14 +69,8 @@ FftOptions checked(ContextState& context, const FftOptions& options, const Call&
   return result;
 }
 
-/// Before a plan is made. All ranks know where the arrays are.
-void check_stream(const FftOptions& options, const Array& array, const char* what) {
-  if (options.stream) execution::check_streams("fft", what, array.local().space);
-}
-
 Array transformed(const Array& input, const Call& call, const FftOptions& given, SourcePlace where) {
   ContextState& context = usable_context(input);
-  check_stream(given, input, "the input");
   const FftOptions options = checked(context, given, call);
   const Operand& from = input.state()->operand;
   const auto transformation =
@@ -104,8 +96,6 @@ FftOptions to_length_of(const Array& output, FftOptions options) {
 void transform_into(const Array& input, Array& output, const Call& call, const FftOptions& given) {
   ContextState& context = usable_context(input);
   check(output.valid(), "fft: output is an empty Array");
-  check_stream(given, input, "the input");
-  check_stream(given, output, "the output");
   const bool in_place = input.state() == output.state();
   const auto check_arrays = [&] { fourier::check_aliasing(input, output, in_place); };
   if (arrays::known_on_all_ranks(input, output)) {

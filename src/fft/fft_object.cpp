@@ -4,7 +4,6 @@
 #include "array/array_state.hpp"
 #include "array/pairs.hpp"
 #include "base/check.hpp"
-#include "context/kept_plans.hpp"
 #include "execute/autotune.hpp"
 #include "fft/operation.hpp"
 #include "fft/problem.hpp"
@@ -39,8 +38,7 @@ struct FFT::State {
   /// The same on every rank.
   void check_batch_together(const std::vector<Array>& inputs, const std::vector<Array>& outputs) const;
   std::shared_ptr<Transformation> made(const std::function<Request()>& request) const {
-    return contexts::with_room(*context,
-                               [&] { return execution::Operation::make<Transformation>(*context, request); });
+    return execution::Operation::make<Transformation>(*context, request);
   }
   /// Of the opposite transform, planned where there is none yet.
   Transformation& backward();

@@ -47,7 +47,8 @@ std::vector<Fact> Transformation::prepare() {
              .operand = output,
              .read = false,
              .written = true,
-             .same_as = in_place ? 0 : -1}});
+             .same_as = in_place ? 0 : -1}},
+           std::exchange(request_->options.stream, std::nullopt));
   const Operand planned = arrays::as_planned(input, output.space);
   factor_ = norm_factor(make_problem(planned, context().topology(planned.space), options, context().machine));
   return {{"input", input.to_string()},

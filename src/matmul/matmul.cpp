@@ -4,7 +4,6 @@
 
 #include "array/array_state.hpp"
 #include "base/check.hpp"
-#include "context/kept_plans.hpp"
 #include "matmul/operation.hpp"
 #include "matmul/problem.hpp"
 
@@ -46,14 +45,6 @@ Operand new_result(const Request& request, const MatmulOptions& options) {
   return result;
 }
 
-/// The context's plan for these arrays, made where there is none yet. Collective when it is made; otherwise
-/// without any communication.
-std::shared_ptr<Product> kept(ContextState& context, const contexts::PlanKey& key,
-                              const std::function<Setting()>& setting) {
-  return contexts::kept_plan<Product>(context, key,
-                                      [&] { return execution::Operation::make<Product>(context, setting); });
-}
-
 /// The request as it is read, its arrays checked on all ranks. C is not read with beta = 0, so that the plan
 /// does without it. Its layout may still be wanted.
 Request checked(Request request, const MatmulOptions& options) {
@@ -62,10 +53,6 @@ Request checked(Request request, const MatmulOptions& options) {
   check_together(context, request.alike_on_all_ranks(), [&] {
     check_arrays(request, options);
     check_factors(options.alpha, options.beta, request.a.dtype(), request.c.valid());
-    if (!options.stream) return;
-    check_in_device_memory(request);
-    if (!request.d.valid())
-      execution::check_streams("matmul", "D", options.space.value_or(MemorySpace::device));
   });
   if (options.beta == std::complex<double>(0)) request.c = Array();
   return request;
@@ -83,15 +70,15 @@ Array into_new(const Request& request, const MatmulOptions& options, SourcePlace
   contexts::PlanKey key = key_of(read, options);
   key.add("new", options.order, options.residency, spaces_of(request, options).of_d, options.distribution);
   if (request.c.valid()) key.add(request.c.layout());  // with beta = 0, too: D may get its layout
-  const auto product = kept(*context, key, [&] {
+  const auto product = execution::Operation::kept<Product>(*context, key, [&] {
     return Setting{operands_of(read, new_result(request, options)), options, false, multiplies(options)};
   });
   const Operand& d = product->setting().operands.d;
-  read.d = arrays::allocate(
-      context, d.layout, d.dtype, {.residency = options.residency, .order = options.order, .space = d.space},
-      fmt::format("{}; alpha {}{:+}i beta {}{:+}i", product->purpose(), options.alpha.real(),
-                  options.alpha.imag(), options.beta.real(), options.beta.imag()),
-      where);
+  read.d = arrays::allocate(context, d.layout, d.dtype,
+                            {.residency = options.residency, .order = options.order, .space = d.space},
+                            fmt::format("{}; alpha {} beta {}", product->purpose(),
+                                        factor_text(options.alpha), factor_text(options.beta)),
+                            where);
   product->run(read, {options.alpha, options.beta, 1}, options.stream);
   return read.d;
 }
@@ -100,7 +87,7 @@ void into_given(const Request& request, const MatmulOptions& options) {
   check(request.a.valid() && request.d.valid(), "matmul: A or D holds no array");
   const Request read = checked(request, options);
   ContextState& context = *request.a.context_state();
-  const auto product = kept(context, key_of(read, options), [&] {
+  const auto product = execution::Operation::kept<Product>(context, key_of(read, options), [&] {
     return Setting{operands_of(read, read.d.operand()), options, read.in_place(), multiplies(options)};
   });
   product->run(read, {options.alpha, options.beta, 1}, options.stream);

@@ -6,7 +6,6 @@
 #include "array/array_state.hpp"
 #include "array/pairs.hpp"
 #include "base/check.hpp"
-#include "context/kept_plans.hpp"
 #include "execute/autotune.hpp"
 #include "matmul/operation.hpp"
 #include "plan/moves.hpp"
@@ -27,17 +26,12 @@ struct Matmul::State {
   Request request;
   bool checked = false;  // the request, on all ranks together
 
-  std::shared_ptr<Product> make(const Setting& what) const {
-    return contexts::with_room(
-        *context, [&] { return execution::Operation::make<Product>(*context, [&] { return what; }); });
-  }
-
   Product& planned(bool multiplies) {
     if (multiplies) return *product;
     if (!scaling) {
       Setting wanted = setting;
       wanted.product = false;
-      scaling = make(wanted);
+      scaling = execution::Operation::make<Product>(*context, [&] { return wanted; });
     }
     return *scaling;
   }
@@ -69,9 +63,7 @@ Matmul::Matmul(const Context& context, const MatmulOperands& operands, const Mat
     multiplication::check_factors(options.alpha, options.beta, operands.a.dtype, operands.c.has_value());
     return state_->setting;
   };
-  ContextState& shared = *state_->context;
-  state_->product =
-      contexts::with_room(shared, [&] { return execution::Operation::make<Product>(shared, setting); });
+  state_->product = execution::Operation::make<Product>(*state_->context, setting);
 }
 
 Matmul::~Matmul() = default;

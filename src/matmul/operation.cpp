@@ -20,10 +20,6 @@ std::string choices_file(const std::string& wisdom_file) {
   return wisdom_file.empty() ? "" : wisdom_file + ".products";
 }
 
-std::string number_text(std::complex<double> value) {
-  return fmt::format("{}{:+}i", value.real(), value.imag());
-}
-
 /// How the plan sees an operand: matrices for vectors, op(A) for A. See execution::ArrayUse.
 std::vector<int> seen_axes(Role role, const Setting& setting) {
   const MatmulOperands& operands = setting.operands;
@@ -43,6 +39,10 @@ std::vector<int> seen_axes(Role role, const Setting& setting) {
 }
 
 }  // namespace
+
+std::string factor_text(std::complex<double> factor) {
+  return fmt::format("{}{:+}i", factor.real(), factor.imag());
+}
 
 Product::Product(ContextState& context, std::function<Setting()> setting)
     : Operation(context, "matmul"), ask_(std::move(setting)) {}
@@ -64,11 +64,11 @@ std::vector<Fact> Product::prepare() {
                     .same_as = role == in_d && in_place ? static_cast<int>(in_c) : -1});
     roles_.push_back(role);
   }
-  set_uses(std::move(uses));
+  set_uses(std::move(uses), std::exchange(setting_->options.stream, std::nullopt));
   if (space_of(operands) == MemorySpace::host) (void)kernels::blas();  // if there is none, this says so
   std::vector<Fact> result = facts(operands, options, in_place);
-  result.push_back({"alpha", number_text(options.alpha)});
-  result.push_back({"beta", number_text(options.beta)});
+  result.push_back({"alpha", factor_text(options.alpha)});
+  result.push_back({"beta", factor_text(options.beta)});
   return result;
 }
 

@@ -1,6 +1,7 @@
 // A product that is planned and bound: what the functions and the object run.
 #pragma once
 
+#include <complex>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -48,6 +49,9 @@ class Product final : public execution::Operation {
   std::optional<devices::ChoicesFile> choices_;
   std::string chosen_;
 };
+
+/// Of alpha or beta, as ranks compare it.
+std::string factor_text(std::complex<double> factor);
 
 /// What `local` throws on one rank, all throw. The ranks communicate only then if they know the same.
 /// Collective.

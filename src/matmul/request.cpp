@@ -7,7 +7,6 @@
 #include "array/array_state.hpp"
 #include "array/pairs.hpp"
 #include "base/check.hpp"
-#include "execute/operation.hpp"
 #include "matmul/problem.hpp"
 
 namespace partita::multiplication {
@@ -73,12 +72,6 @@ void check_arrays(const Request& request, const MatmulOptions& options) {
   if (request.d.valid() && options.distribution)
     check_distribution(*options.distribution, request.d.layout());
   check_apart(request, options);
-}
-
-void check_in_device_memory(const Request& request) {
-  for_each_array(request, [](Role role, const Array& array) {
-    execution::check_streams("matmul", role_names[role], array.local().space);
-  });
 }
 
 void check_factors(std::complex<double> alpha, std::complex<double> beta, Dtype dtype, bool has_c) {

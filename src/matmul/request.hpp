@@ -42,9 +42,6 @@ void check_arrays(const Request& request, const MatmulOptions& options);
 /// by beta. `dtype`: of the factors.
 void check_factors(std::complex<double> alpha, std::complex<double> beta, Dtype dtype, bool has_c);
 
-/// Throws UnsupportedError unless all arrays are in device memory, as calls with a stream require. Local.
-void check_in_device_memory(const Request& request);
-
 /// Of the arrays and options of a call: what its plan is found by.
 contexts::PlanKey key_of(const Request& request, const MatmulOptions& options);
 

@@ -22,7 +22,8 @@ std::vector<Fact> Redistribution::prepare() {
   std::vector<int> axes;
   if (!options_.axes.empty()) axes = inverse_axes(options_.axes, target.layout.dimensions());
   set_uses({{.name = "the source", .operand = given_source_},
-            {.name = "the destination", .operand = target, .read = false, .written = true, .axes = axes}});
+            {.name = "the destination", .operand = target, .read = false, .written = true, .axes = axes}},
+           std::exchange(options_.stream, std::nullopt));
   return facts(given_source_, target, options_);
 }
 

@@ -6,7 +6,6 @@
 #include "array/array_state.hpp"
 #include "array/pairs.hpp"
 #include "base/check.hpp"
-#include "context/kept_plans.hpp"
 #include "distribution/permutation.hpp"
 #include "redistribute/operation.hpp"
 #include "redistribute/problem.hpp"
@@ -32,9 +31,7 @@ std::shared_ptr<Redistribution> kept(ContextState& context, const Operand& sourc
   contexts::PlanKey key("redistribute");
   key.add(source, target);
   redistribution::for_each_option(options, key);
-  return contexts::kept_plan<Redistribution>(context, key, [&] {
-    return execution::Operation::make<Redistribution>(context, source, destination, options);
-  });
+  return execution::Operation::kept<Redistribution>(context, key, source, destination, options);
 }
 
 void run(Redistribution& redistribution, const Array& source, const Array& destination,
@@ -53,7 +50,6 @@ Array redistribute_to_new(const Array& source, const Target& target, const std::
   const ArrayOptions made{.residency = options.residency,
                           .order = options.order,
                           .space = options.space.value_or(source.local().space)};
-  if (options.stream) execution::check_streams("redistribute", "the destination", *made.space);
   const auto destination = [&] {
     check<UnsupportedError>(
         made.space == MemorySpace::host || context->device != nullptr,
@@ -129,13 +125,12 @@ Redistribute::Redistribute(const Context& context, const Operand& source, const 
                            const RedistributeOptions& options)
     : state_(std::make_unique<State>()) {
   state_->context = context.state();
-  ContextState& shared = *state_->context;
   const auto asked = [&] {
     check(!options.stream, "Redistribute: the options of a plan have a stream; pass it to execute");
     return destination;
   };
-  state_->redistribution = contexts::with_room(
-      shared, [&] { return execution::Operation::make<Redistribution>(shared, source, asked, options); });
+  state_->redistribution =
+      execution::Operation::make<Redistribution>(*state_->context, source, asked, options);
 }
 
 Redistribute::~Redistribute() = default;

@@ -50,7 +50,7 @@ DEVICE_MATMUL_TEST(BytesAlongKAreMultipliedWhereTheyLie) {
       const MatmulOperands operands{.a = a.operand(), .b = b.operand(), .d = d.operand()};
       ContextState& state = *context.state();
       const auto executor = execution::Executor::bind(
-          state, plan_matmul(operands, state.topology(MemorySpace::device), context.rank()));
+          state, {plan_matmul(operands, state.topology(MemorySpace::device), context.rank())});
       EXPECT_EQ(executor->local_workspace_bytes() == 0, order == Order::column_major && m == 48)
           << name(dtype) << m;
       matmul_into(a, b, nullptr, d);

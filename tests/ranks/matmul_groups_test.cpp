@@ -145,9 +145,9 @@ class RandomMultiply {
     MatmulOperands operands{.a = a_.operand(), .b = b_.operand(), .d = d_.operand()};
     if (adds_) operands.c = operands.d;
     bound_ = execution::Executor::bind(
-        state, multiplication::plan_product(operands, state.topology(MemorySpace::device), context_.rank(),
-                                            options_, state.machine, adds_, groups)
-                   .plan);
+        state, {multiplication::plan_product(operands, state.topology(MemorySpace::device), context_.rank(),
+                                             options_, state.machine, adds_, groups)
+                    .plan});
     execution::Executor::connect_all(state, bound_);
     EXPECT_TRUE(bound_->plan().grouped);
   }

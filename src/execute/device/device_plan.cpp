@@ -84,8 +84,7 @@ DevicePlan::InPackets::InPackets(ContextState& context, const planning::PacketSt
       steps(of_plan.behind - of_plan.first),
       source(of_plan.source),
       destination(of_plan.destination),
-      runner(context, operation, of_plan.exchange, PacketRunner::Views::as_operands,
-             devices::PacketSlots::most_given_at_once) {
+      runner(context, operation, of_plan.exchange, devices::PacketSlots::most_given_at_once) {
   std::iota(steps.begin(), steps.end(), of_plan.first);
 }
 

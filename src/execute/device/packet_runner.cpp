@@ -2,10 +2,8 @@
 
 #include <algorithm>
 
-#include "device/stream_work.hpp"
 #include "execute/device/packet_ranges.hpp"
 #include "runtime/checks/agree.hpp"
-#include "runtime/checks/announcement.hpp"
 
 namespace partita::execution {
 namespace {
@@ -30,14 +28,12 @@ std::int64_t largest_range(const std::optional<devices::ByteExchange>& exchange)
 }  // namespace
 
 PacketRunner::PacketRunner(ContextState& context, std::string operation,
-                           const planning::SmallExchange& exchange, Views views, std::int64_t most_given)
+                           const planning::SmallExchange& exchange, std::int64_t most_given)
     : context_(context),
       operation_(std::move(operation)),
       ranges_(byte_ranges(exchange, most_given)),
       nests_(exchange),
-      most_given_(most_given),
-      ahead_(devices::RunAhead::of(context)) {
-  if (views == Views::any) dense_.emplace(context, operation_);
+      most_given_(most_given) {
   offered_ = context.device->offers_packets(exchange.source.dtype, exchange.joined);
 }
 
@@ -78,20 +74,6 @@ bool PacketRunner::fits(std::int64_t most, std::int64_t given) const {
 
 void PacketRunner::lower(const Strides& source, const Strides& destination) {
   if (!ranges_) nests_.lower(source, destination);
-}
-
-void PacketRunner::put(std::span<const View> views, std::uint64_t hash, Stream wanted) {
-  context_.require_usable(operation_);
-  runtime::check_or_tell_all(context_, operation_, [&] {
-    lower(views.front().strides, views.back().strides);
-    if (dense_) dense_->prepare(views);
-  });
-  devices::put_into_stream(context_, *ahead_, operation_, wanted, [&](Stream stream, bool captured) {
-    runtime::announce(context_, hash, operation_, captured, {.plan = hash});
-    const std::span<const View> parts = dense_ ? dense_->pack(views, stream) : views;
-    exchange(parts.front().data, parts.back().data, stream, captured);
-    if (dense_) dense_->unpack(views, stream, captured);
-  });
 }
 
 void PacketRunner::exchange(const void* source, void* destination, Stream stream, bool captured) {

@@ -1,0 +1,45 @@
+#include "execute/device/library_plan.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "device/device_group.hpp"
+#include "execute/step_clock.hpp"
+#include "runtime/checks/greetings.hpp"
+
+namespace partita::execution {
+
+LibraryPlan::LibraryPlan(ContextState& context, Plan plan, ByLibrary work)
+    : Executor(context, std::move(plan), MemorySpace::device),
+      work_(std::move(work)),
+      dense_(context, plan_.operation) {}
+
+void LibraryPlan::relower() {
+  dense_.prepare(memory_.locals());
+}
+
+void LibraryPlan::run(const Execution& execution) {
+  if (context_.device_topology.node_count() > 1) {
+    const int ranks = context_.size();
+    const int before = (context_.rank() + ranks - 1) % ranks;
+    const int after = (context_.rank() + 1) % ranks;
+    runtime::greetings_of(context_).greet(execution.announced, {&before, 1}, {&after, 1}, false,
+                                          plan_.operation);
+  }
+  const std::span<const View> views = memory_.locals();
+  timed_in_stream(execution.clock, *context_.device, {}, 0, execution.stream, [&] {
+    work_(*context_.device_group(), dense_.pack(views, execution.stream), execution.stream);
+    dense_.unpack(views, execution.stream, false);
+  });
+}
+
+std::string LibraryPlan::why_not_captured() const {
+  return fmt::format(
+      "{} executes this call, which cannot be captured into graphs; set PARTITA_DEVICE_COLLECTIVES=own to "
+      "use "
+      "Partita's plans, which can",
+      context_.device_group()->name());
+}
+
+}  // namespace partita::execution
