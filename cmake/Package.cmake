@@ -1,7 +1,11 @@
 # What is built for a Python package that is installed by itself: a wheel.
 
 # The library, the modules for each MPI and the command are installed inside the package, as component "python".
-option(PARTITA_IN_PACKAGE "Install the library and the command inside the Python package" "${SKBUILD}")
+set(in_package OFF)
+if(SKBUILD) # a number: no default that option() takes
+  set(in_package ON)
+endif()
+option(PARTITA_IN_PACKAGE "Install the library and the command inside the Python package" ${in_package})
 if(PARTITA_IN_PACKAGE)
   set(CMAKE_INSTALL_LIBDIR partita)
   set(CMAKE_INSTALL_BINDIR partita/bin)

@@ -110,7 +110,10 @@ class Array(NDArrayOperatorsMixin):
     say so; all ranks must call them.
     """
 
-    __slots__ = ("__weakref__", "_core", "_package", "_local", "_read_only")
+    # Before NumPy 1.25 the class that it derives from has weak references already.
+    _weak = () if hasattr(NDArrayOperatorsMixin, "__weakref__") else ("__weakref__",)
+    __slots__ = ("_core", "_package", "_local", "_read_only", *_weak)
+    del _weak
 
     def __init__(self, core: _core.Array, package: str = "numpy", local: Any = None, read_only: bool = False) -> None:
         if not isinstance(core, _core.Array):
