@@ -8,6 +8,7 @@
 #include "base/check.hpp"
 #include "matmul/choose/chooser.hpp"
 #include "matmul/choose/memory_limit.hpp"
+#include "matmul/choose/meshes.hpp"
 #include "matmul/roles.hpp"
 #include "matmul/vectors.hpp"
 
@@ -132,7 +133,7 @@ std::vector<Distribution> candidates(const Factors& factors, const Problem& prob
   add(like(factors.b, dimensions - 2, factors.result));
   add(over_their_grid(factors));
   for (int axis = 0; axis < dimensions; ++axis) add(Slab((axis + dimensions - 2) % dimensions));
-  for (const Grid& grid : GridSearch(question_of(problem)).best(2)) {
+  for (const Grid& grid : GridSearch(problem).best(2)) {
     if (grid.batch == 1) add(over_grid(grid, factors));
   }
   return result;

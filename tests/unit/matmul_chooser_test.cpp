@@ -8,6 +8,7 @@
 
 #include "matmul/choose/chooser.hpp"
 #include "matmul/choose/memory_limit.hpp"
+#include "matmul/choose/meshes.hpp"
 #include "matmul/choose/scratch_account.hpp"
 #include "unit/random_layouts.hpp"
 
@@ -144,69 +145,62 @@ TEST(MatmulChooser, TheChosenTilingCoversTheWork) {
   }
 }
 
+Problem cube(std::int64_t extent, int ranks) {
+  return pose({Slab(0), Slab(0), Slab(0)}, extent, extent, extent, Topology::regular(ranks));
+}
+
 TEST(MatmulChooser, PrimeNumbersOfRanksMayLeaveAFewIdle) {
   for (const int ranks : {7, 13, 31, 61, 127, 251, 509, 1021}) {
-    GridQuestion question;
-    question.m = question.n = question.k = 5040;
-    question.ranks = ranks;
-    const std::vector<Grid> grids = GridSearch(question).best(3);
+    const Problem problem = cube(5040, ranks);
+    const GridSearch search(problem);
+    const std::vector<Grid> grids = search.best(3);
     ASSERT_FALSE(grids.empty());
     const double even = std::pow(5040.0, 3) / ranks;
     for (const Grid& grid : grids) {
       EXPECT_LE(grid.parts(), ranks);
-      EXPECT_LE(multiplications(question, grid), 1.06 * even) << ranks << ": " << grid.to_string();
+      EXPECT_LE(search.multiplications(grid), 1.06 * even) << ranks << ": " << grid.to_string();
     }
     // A ring of all ranks moves nearly all of an operand to each of them.
-    const double ring = received(question, {1, ranks, 1, 1});
-    EXPECT_LE(received(question, grids.front()), ranks > 60 ? 0.5 * ring : ring);
+    const double ring = search.received({1, ranks, 1, 1});
+    EXPECT_LE(search.received(grids.front()), ranks > 60 ? 0.5 * ring : ring);
   }
 }
 
 TEST(MatmulChooser, GridsAreTheBestOfAllByBruteForce) {
-  RandomLayouts random(3);
+  RandomProblems problems(3);
   for (int i = 0; i < 200; ++i) {
-    GridQuestion question;
-    question.batch = random.number(1, 3);
-    question.m = random.number(1, 40);
-    question.n = random.number(1, 40);
-    question.k = random.number(1, 40);
-    question.batched_a = random.maybe();
-    question.ranks = random.number(1, 24);
-    question.scratch = random.maybe() ? 0 : random.number(1, 2000);
-    question.round = random.number(0, 5);
-    question.piece = random.number(0, 50);
+    Problem problem = problems.next(24, 40);
+    problem.options.memory_limit = problems.random().maybe() ? 0 : problems.random().number(1, 20000);
+    const std::int64_t limit = problem.options.memory_limit;
+    const GridSearch search(problem);
     std::vector<Grid> all;
-    for (int b = 1; b <= question.ranks; ++b)
-      for (int m = 1; b * m <= question.ranks; ++m)
-        for (int n = 1; b * m * n <= question.ranks; ++n)
-          for (int k = 1; b * m * n * k <= question.ranks; ++k)
-            if (question.scratch == 0 || least_scratch(question, {b, m, n, k}) <= question.scratch)
-              all.push_back({b, m, n, k});
-    const std::vector<Grid> best = GridSearch(question).best(1);
+    for (int b = 1; b <= problem.ranks(); ++b)
+      for (int m = 1; b * m <= problem.ranks(); ++m)
+        for (int n = 1; b * m * n <= problem.ranks(); ++n)
+          for (int k = 1; b * m * n * k <= problem.ranks(); ++k)
+            if (limit == 0 || search.scratch({b, m, n, k}) <= limit) all.push_back({b, m, n, k});
+    const std::vector<Grid> best = search.best(1);
     ASSERT_EQ(best.empty(), all.empty());
     if (all.empty()) {
-      EXPECT_GT(smallest_scratch(question), question.scratch);
+      EXPECT_GT(search.smallest_scratch(), limit);
       continue;
     }
     double least_work = std::numeric_limits<double>::infinity();
-    for (const Grid& grid : all) least_work = std::min(least_work, multiplications(question, grid));
-    EXPECT_LE(multiplications(question, best.front()), 1.03 * least_work);
+    for (const Grid& grid : all) least_work = std::min(least_work, search.multiplications(grid));
+    EXPECT_LE(search.multiplications(best.front()), 1.03 * least_work);
     for (const Grid& grid : all) {
-      if (multiplications(question, grid) > 1.03 * least_work) continue;
-      EXPECT_LE(received(question, best.front()), received(question, grid))
+      if (search.multiplications(grid) > 1.03 * least_work) continue;
+      EXPECT_LE(search.received(best.front()), search.received(grid))
           << best.front().to_string() << " or " << grid.to_string();
     }
   }
 }
 
 TEST(MatmulChooser, AlignedGridsCutNoOwnersPart) {
-  GridQuestion question;
-  question.m = question.n = question.k = 32768;
-  question.ranks = 1024;
-  EXPECT_EQ(GridSearch(question).best_aligned({1, 32, 32, 32}).at(0).parts(), 1024);
-  question.ranks = 36;
+  const Problem large = cube(32768, 1024), small = cube(32768, 36);
+  EXPECT_EQ(GridSearch(large).best(1, slightly_uneven, {1, 32, 32, 32}).at(0).parts(), 1024);
   for (const Grid& parts : {Grid{1, 6, 6, 6}, Grid{1, 36, 1, 1}, Grid{1, 4, 9, 9}}) {
-    const Grid grid = GridSearch(question).best_aligned(parts).at(0);
+    const Grid grid = GridSearch(small).best(1, slightly_uneven, parts).at(0);
     EXPECT_TRUE(grid.m % parts.m == 0 || parts.m % grid.m == 0) << grid.to_string();
     EXPECT_TRUE(grid.n % parts.n == 0 || parts.n % grid.n == 0) << grid.to_string();
     EXPECT_TRUE(grid.k % parts.k == 0 || parts.k % grid.k == 0) << grid.to_string();
@@ -214,19 +208,32 @@ TEST(MatmulChooser, AlignedGridsCutNoOwnersPart) {
 }
 
 TEST(MatmulChooser, MoreMemoryNeverMovesMore) {
-  GridQuestion question;
-  question.m = question.n = question.k = 4096;
-  question.ranks = 64;
+  Problem problem = cube(4096, 64);
+  const GridSearch search(problem);
   double last = std::numeric_limits<double>::infinity();
-  for (std::int64_t scratch = smallest_scratch(question); scratch < 1 << 24; scratch = scratch * 5 / 4) {
-    question.scratch = scratch;
-    const Grid grid = GridSearch(question).best(1).at(0);
-    EXPECT_LE(least_scratch(question, grid), scratch);
-    EXPECT_LE(received(question, grid), last);
-    last = received(question, grid);
+  for (std::int64_t scratch = search.smallest_scratch(); scratch < 1 << 27; scratch = scratch * 5 / 4) {
+    problem.options.memory_limit = scratch;
+    const Grid grid = search.best(1).at(0);
+    EXPECT_LE(search.scratch(grid), scratch);
+    EXPECT_LE(search.received(grid), last);
+    last = search.received(grid);
   }
-  question.scratch = 0;
-  EXPECT_EQ(received(question, GridSearch(question).best(1).at(0)), last);
+  problem.options.memory_limit = 0;
+  EXPECT_EQ(search.received(search.best(1).at(0)), last);
+}
+
+// An axis of a mesh is split where a grid has fewer parts of its letter: ranks need what they own.
+TEST(MatmulChooser, MeshesFollowTheOwners) {
+  const Distribution blocks = BlockNonCyclic({8, 8});
+  const Problem problem = pose({blocks, blocks, blocks}, 64, 64, 64, Topology::regular(64));
+  const std::vector<Tiling> tilings = communication_avoiding_tilings(problem, 1);
+  const auto owned = [&](const Tiling& tiling) {
+    std::int64_t elements = 0;
+    for (int rank = 0; rank < problem.ranks(); ++rank)
+      elements += common_size(problem.d.held.by(rank), region_of_d(tiling.tile(rank)));
+    return elements;
+  };
+  EXPECT_TRUE(std::ranges::any_of(tilings, [&](const Tiling& tiling) { return owned(tiling) == 64 * 64; }));
 }
 
 TEST(MatmulChooser, MemoryLimitsAreKeptOrRefusedWithWhatWouldDo) {
@@ -271,6 +278,8 @@ TEST(MatmulChooser, KnownCases) {
   EXPECT_EQ(chosen({blocks, blocks, blocks}, 4096, 4096, 4096, 4), MatmulMethod::summa_c);
   // One rank.
   EXPECT_EQ(chosen({rows, rows, rows}, 10, 10, 10, 1), MatmulMethod::local);
+  // With k of 1 one rank would compute all sums: none of those that are priced must miss it.
+  EXPECT_EQ(chosen({everywhere, columns, rows}, 4096, 4096, 1, 36), MatmulMethod::all_gather);
 }
 
 MatmulMethod chosen_on_devices(const Matrices& lie, std::int64_t m, int ranks) {

@@ -6,32 +6,7 @@ namespace partita::multiplication {
 namespace {
 
 constexpr std::int64_t shortest_turn = 32;  // indices of k
-constexpr std::int64_t shares = 6;          // of the scratch that one turn's messages get
-
-bool between_nodes(const Problem& problem) {
-  return problem.topology.node_count() > 1;
-}
-
-std::int64_t fixed(const Problem& problem, const Demand& demand) {
-  std::int64_t bytes = 0;
-  if (demand.moves_a && is_published(problem, problem.a)) bytes += array_bytes(problem.a);
-  if (demand.moves_b && is_published(problem, problem.b)) bytes += array_bytes(problem.b);
-  if (sums_apart(problem, demand.delivers)) {
-    bytes += problem.d.layout.largest_local_size() * size_of(problem.compute);
-  }
-  return bytes;
-}
-
-/// Of all tiles that were looked at.
-std::int64_t scratch_of(const Problem& problem, const Demand& demand) {
-  const std::int64_t turn = (demand.moves_a ? demand.turn_of_a : 0) + (demand.moves_b ? demand.turn_of_b : 0);
-  std::int64_t bytes = demand.delivers ? demand.products * size_of(problem.compute) : 0;
-  if (between_nodes(problem) && (turn > 0 || bytes > 0)) {
-    bytes +=
-        std::min(bytes, product_message_bytes) + shares * turn * size_of(problem.a.dtype) + message_padding;
-  }
-  return bytes + fixed(problem, demand);
-}
+constexpr std::int64_t shares = 6;          // of the scratch that one k-step's messages get
 
 }  // namespace
 
@@ -48,6 +23,11 @@ void Demand::add(const Problem& problem, const Tile& tile, int rank, bool statio
   const std::int64_t k = tile.k.size(), turn = std::min(k, shortest_turn);
   turn_of_a = std::max(turn_of_a, a.size() / k * turn);
   turn_of_b = std::max(turn_of_b, b.size() / k * turn);
+}
+
+Demand Demand::of_all(std::int64_t rows, std::int64_t columns, std::int64_t depth, std::int64_t products) {
+  const std::int64_t turn = std::min(depth, shortest_turn);
+  return {true, true, true, products, rows * turn, columns * turn};
 }
 
 bool readable_in_place(const Operand& operand) {
@@ -68,26 +48,28 @@ std::int64_t array_bytes(const Operand& operand) {
   return operand.layout.largest_local_size() * size_of(operand.dtype);
 }
 
-std::int64_t fixed_scratch(const Problem& problem) {
-  return problem.beside_moving + fixed(problem, {true, true, true}) +
-         (between_nodes(problem) ? message_padding : 0);
-}
-
-std::int64_t round_scratch(const Problem& problem) {
-  return between_nodes(problem) ? shares * std::min(problem.k(), shortest_turn) : 0;
-}
-
-std::int64_t piece_scratch(const Problem& problem) {
-  return between_nodes(problem) ? product_message_bytes : 0;
+std::int64_t least_scratch(const Problem& problem, const Demand& demand, bool stationary_d) {
+  std::int64_t bytes = stationary_d ? problem.beside_stationary : problem.beside_moving;
+  if (demand.moves_a && is_published(problem, problem.a)) bytes += array_bytes(problem.a);
+  if (demand.moves_b && is_published(problem, problem.b)) bytes += array_bytes(problem.b);
+  if (sums_apart(problem, demand.delivers))
+    bytes += problem.d.layout.largest_local_size() * size_of(problem.compute);
+  const std::int64_t products = demand.delivers ? demand.products * size_of(problem.compute) : 0;
+  const std::int64_t turn = (demand.moves_a ? demand.turn_of_a : 0) + (demand.moves_b ? demand.turn_of_b : 0);
+  const bool messages = problem.topology.node_count() > 1 && (turn > 0 || products > 0);
+  if (messages) {
+    bytes += std::min(products, product_message_bytes) + shares * turn * size_of(problem.a.dtype) +
+             message_padding;
+  }
+  return bytes + products;
 }
 
 std::int64_t least_scratch(const Problem& problem, const Tiling& tiling, std::int64_t enough) {
   Demand demand;
-  const std::int64_t beside = tiling.stationary_d ? problem.beside_stationary : problem.beside_moving;
-  std::int64_t bytes = beside;
+  std::int64_t bytes = least_scratch(problem, demand, tiling.stationary_d);
   for (int rank = 0; rank < problem.ranks() && bytes <= enough; ++rank) {
     demand.add(problem, tiling.tile(rank), rank, tiling.stationary_d);
-    bytes = beside + scratch_of(problem, demand);
+    bytes = least_scratch(problem, demand, tiling.stationary_d);
   }
   return bytes;
 }

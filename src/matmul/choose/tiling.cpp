@@ -1,31 +1,20 @@
-// The named algorithms as tilings.
-//
-// D stays where it is, and rank (r, c) of its grid makes all of what it holds,
-//   D[I_r, J_c] = sum over panels K of A[I_r, K] B[K, J_c].
-// Local: every rank holds the rows of A and the columns of B that it needs. All-gather: what is missing of A
-// or B is read or received piece by piece, the own piece first. SUMMA (van de Geijn and Watts 1997): A's
-// panels come from its grid row, B's from its grid column, in Cannon's skewed order, so that no two ranks of
-// a row or column ask the same owner at the same time.
-//
-// A stays where it is: rank (r, c) of A's grid makes, for all columns,
-//   T_c[I_r, :] = A[I_r, K_c] B[K_c, :],
-// B's rows K_c coming from where they are, and D[I_r, J] = sum over c of T_c[I_r, J] goes to its holders.
-// Likewise where B stays: T_r[:, J_c] = A[:, K_r] B[K_r, J_c].
-//
-// Reduce-scatter: k is cut over the ranks as A's columns are (B's rows where A is not cut along k),
-//   T_r = A[I_r, K_r] B[K_r, :],  D = sum over r of T_r,
-// each rank making the pieces of T_r for its peers first and its own last, so that peers can already add.
-// All-reduce: the same, but every rank gets the whole sum: each adds one slab of D, which then goes to all.
+// The named algorithms as tilings. With the letters of D's mesh, rank (r, c) computes all of its part,
+//   D[I_r, J_c] = sum over panels K of A[I_r, K] B[K, J_c]  (local, all-gather, SUMMA: van de Geijn and Watts
+//   1997),
+// with those of A's mesh, the sums over c of A[I_r, K_c] B[K_c, :], and with those of B's mesh, the sums over
+// r of A[:, K_r] B[K_r, J_c], are sent to the holders of D; with the letter k alone, those of A[:, K_r]
+// B[K_r, :]: docs/algorithms.md.
 #include "matmul/choose/tiling.hpp"
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <utility>
 
 namespace partita::multiplication {
 namespace {
 
-/// What stays where it lies; k: A or B, whichever is cut along k.
+/// The operand on whose mesh the letters are; or k alone.
 enum class Stays : std::uint8_t { a, b, d, k };
 
 struct Algorithm {
@@ -33,7 +22,7 @@ struct Algorithm {
   Stays stays;
 };
 
-/// By method, but for `automatic`.
+/// By method, without `automatic`.
 constexpr std::array<Algorithm, 7> algorithms{{
     {"every rank owns its factors", Stays::d},
     {"every rank computes its part of D", Stays::d},
@@ -46,10 +35,9 @@ constexpr std::array<Algorithm, 7> algorithms{{
 
 bool is_cut(const Operand& operand, int dimension) {
   const Layout& layout = operand.layout;
-  for (const int rank : {0, layout.ranks() - 1}) {
-    if (layout.local_shape(rank)[dimension] < layout.shape()[dimension]) return true;
-  }
-  return false;
+  return std::ranges::any_of(std::array{0, layout.ranks() - 1}, [&](int rank) {
+    return layout.local_shape(rank)[dimension] < layout.shape()[dimension];
+  });
 }
 
 Stays cut_along_k(const Problem& problem) {
@@ -57,29 +45,57 @@ Stays cut_along_k(const Problem& problem) {
   return is_cut(problem.b, problem.b.layout.dimensions() - 2) ? Stays::b : Stays::k;
 }
 
-/// Everything along m and n, the rank's even slab of k.
-Tile slab_of_k(const Problem& problem, int rank) {
-  Tile tile;
+/// Of several ranks that hold the same of A or B the first one multiplies, so that nothing is counted twice.
+Tile tile_where_it_stays(const Problem& problem, Stays stays, int rank) {
+  const HeldOperand& operand = stays == Stays::d ? problem.d : problem.input(stays == Stays::a);
+  const std::vector<IndexSet>& held = operand.held.by(rank).sets;
+  const bool multiplies = stays == Stays::d || operand.held.first_holder(rank) == rank;
+  if (held.empty() || !multiplies || (stays != Stays::d && operand.held.by(rank).empty())) return {};
+  const auto whole = [](std::int64_t extent) { return IndexSet::range(0, extent); };
+  Tile tile{{}, whole(problem.m()), whole(problem.n()), whole(problem.k())};
   for (int i = 0; i < problem.batches(); ++i) {
-    tile.batch.push_back(IndexSet::range(0, problem.d.layout.shape()[i]));
+    tile.batch.push_back(operand.batched() ? held[static_cast<std::size_t>(i)]
+                                           : whole(problem.d.layout.shape()[i]));
   }
-  tile.m = IndexSet::range(0, problem.m());
-  tile.n = IndexSet::range(0, problem.n());
-  tile.k = IndexSet::range(problem.k() * rank / problem.ranks(), problem.k() * (rank + 1) / problem.ranks());
+  (stays == Stays::b ? tile.k : tile.m) = held[held.size() - 2];
+  (stays == Stays::a ? tile.k : tile.n) = held[held.size() - 1];
   return tile;
 }
 
-/// Of several ranks that hold the same of A or B the first one works, so that nothing is counted twice.
-Tile tile_of(const Problem& problem, Stays stays, int rank) {
-  if (stays == Stays::k) return slab_of_k(problem, rank);
-  const HeldOperand& operand = stays == Stays::a ? problem.a : stays == Stays::b ? problem.b : problem.d;
-  const bool works = !operand.held.by(rank).empty() && operand.held.first_holder(rank) == rank;
-  if (stays != Stays::d && !works) return {};
-  OwnedSets held = holding(problem, operand, rank);
-  if (stays == Stays::a) return {held.batch, held.rows, IndexSet::range(0, problem.n()), held.columns};
-  if (stays == Stays::b) return {held.batch, IndexSet::range(0, problem.m()), held.columns, held.rows};
-  return {held.batch, held.rows, held.columns, IndexSet::range(0, problem.k())};
+std::function<Tile(int)> slabs_along(const Problem& problem, Letter letter) {
+  Cuts cuts = uncut(problem);
+  distribution::Cut& cut = cuts[static_cast<std::size_t>(letter)];
+  cut = distribution::Cut::balanced(cut.extent, problem.ranks());
+  return tiles_of_meshes(problem, cuts)({{letter, problem.ranks()}});
 }
+
+/// The parts of all dimensions, shared by all copies of the tilings.
+struct MeshParts {
+  Shape leading;
+  int cut_batch = -1;
+  PerLetter<std::vector<IndexSet>> sets;
+
+  MeshParts(const Problem& problem, const Cuts& cuts) : cut_batch(multiplication::cut_batch(problem)) {
+    for (int i = 0; i < problem.batches(); ++i) leading.push_back(problem.d.layout.shape()[i]);
+    for (std::size_t letter = 0; letter < cuts.size(); ++letter) {
+      for (std::int64_t i = 0; i < cuts[letter].parts; ++i) sets[letter].push_back(cuts[letter].set(i));
+    }
+  }
+
+  Tile tile(const LetteredMesh& mesh, std::int64_t rank) const {
+    PerLetter<std::int64_t> at{};
+    for (auto axis = mesh.rbegin(); axis != mesh.rend(); rank /= (axis++)->size)
+      at[static_cast<std::size_t>(axis->letter)] += rank % axis->size * axis->stride;
+    Tile tile;
+    tile.batch.resize(static_cast<std::size_t>(leading.size()));
+    if (rank > 0) return tile;  // beyond the mesh
+    const auto part = [&](std::size_t letter) { return sets[letter][static_cast<std::size_t>(at[letter])]; };
+    for (int i = 0; i < leading.size(); ++i) {
+      tile.batch[static_cast<std::size_t>(i)] = i == cut_batch ? part(0) : IndexSet::range(0, leading[i]);
+    }
+    return {std::move(tile.batch), part(1), part(2), part(3)};
+  }
+};
 
 }  // namespace
 
@@ -104,39 +120,43 @@ Region region_of_d(const Tile& tile) {
   return matrix_region(tile.batch, tile.m, tile.n);
 }
 
-OwnedSets holding(const Problem& problem, const HeldOperand& operand, int rank) {
-  const std::vector<IndexSet>& held = operand.held.by(rank).sets;
-  const auto dimensions = static_cast<std::size_t>(operand.layout.dimensions());
-  OwnedSets result;
-  if (held.size() != dimensions) return result;
+int cut_batch(const Problem& problem) {
+  const Shape& shape = problem.d.layout.shape();
+  int longest = -1;
   for (int i = 0; i < problem.batches(); ++i) {
-    result.batch.push_back(operand.batched() ? held[static_cast<std::size_t>(i)]
-                                             : IndexSet::range(0, problem.d.layout.shape()[i]));
+    if (longest < 0 || shape[i] > shape[longest]) longest = i;
   }
-  result.rows = held[dimensions - 2];
-  result.columns = held[dimensions - 1];
-  return result;
+  return longest;
+}
+
+Cuts uncut(const Problem& problem) {
+  const int batch = cut_batch(problem);
+  const auto whole = [](std::int64_t extent) { return distribution::Cut::balanced(extent, 1); };
+  return {whole(batch < 0 ? 1 : problem.d.layout.shape()[batch]), whole(problem.m()), whole(problem.n()),
+          whole(problem.k())};
+}
+
+TilesOfMesh tiles_of_meshes(const Problem& problem, const Cuts& cuts) {
+  return [parts = std::make_shared<const MeshParts>(problem, cuts)](LetteredMesh mesh) {
+    return [parts, mesh = std::move(mesh)](int rank) { return parts->tile(mesh, rank); };
+  };
 }
 
 Tiling tiling_of(const Problem& problem, MatmulMethod method) {
   const Algorithm& algorithm = algorithms.at(static_cast<std::size_t>(method) - 1);
   const Stays stays = algorithm.stays == Stays::k ? cut_along_k(problem) : algorithm.stays;
-  const auto tile = [problem, stays](int rank) { return tile_of(problem, stays, rank); };
-  return {method, std::string(name(method)), algorithm.reason, tile, stays == Stays::d};
+  Tiling tiling{method, std::string(name(method)), algorithm.reason, {}, stays == Stays::d};
+  if (stays == Stays::k)
+    tiling.tile = slabs_along(problem, Letter::k);
+  else
+    tiling.tile = [problem, stays](int rank) { return tile_where_it_stays(problem, stays, rank); };
+  return tiling;
 }
 
 Tiling slabs_for_all(const Problem& problem) {
-  const auto tile_of = [problem](int rank) {
-    Tile tile = slab_of_k(problem, rank);
-    tile.k = IndexSet::range(0, problem.k());
-    const bool rows = problem.m() >= problem.n();
-    const std::int64_t lines = rows ? problem.m() : problem.n();
-    (rows ? tile.m : tile.n) =
-        IndexSet::range(lines * rank / problem.ranks(), lines * (rank + 1) / problem.ranks());
-    return tile;
-  };
   return {MatmulMethod::all_reduce, "all-reduce by slabs",
-          "each rank computes a slab of D and sends it to all", tile_of, false};
+          "each rank computes a slab of D and sends it to all",
+          slabs_along(problem, problem.m() >= problem.n() ? Letter::m : Letter::n), false};
 }
 
 }  // namespace partita::multiplication

@@ -6,8 +6,8 @@
 
 #include "base/check.hpp"
 #include "matmul/choose/chooser.hpp"
-#include "matmul/choose/cutting.hpp"
 #include "matmul/choose/scratch_account.hpp"
+#include "matmul/emit/cutting.hpp"
 
 namespace partita::multiplication {
 namespace {

@@ -2,10 +2,10 @@
 #include <algorithm>
 
 #include "base/check.hpp"
-#include "matmul/choose/cutting.hpp"
 #include "matmul/choose/memory_limit.hpp"
 #include "matmul/choose/scratch_account.hpp"
 #include "matmul/emit/assembly.hpp"
+#include "matmul/emit/cutting.hpp"
 #include "matmul/emit/mail_rounds.hpp"
 #include "matmul/emit/ring_walk.hpp"
 #include "matmul/emit/stripe_walk.hpp"

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "matmul/choose/cutting.hpp"
+#include "matmul/emit/cutting.hpp"
 #include "matmul/emit/mail_rounds.hpp"
 #include "plan/message_window.hpp"
 

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "base/round.hpp"
-#include "matmul/choose/stripes_price.hpp"
 #include "matmul/dtypes.hpp"
+#include "matmul/emit/stripes_price.hpp"
 
 namespace partita::multiplication {
 namespace {

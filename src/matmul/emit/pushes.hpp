@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "matmul/choose/cutting.hpp"
+#include "matmul/emit/cutting.hpp"
 #include "matmul/emit/puts.hpp"
 #include "plan/plan_builder.hpp"
 

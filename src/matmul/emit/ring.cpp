@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "matmul/choose/scratch_account.hpp"
-#include "matmul/choose/stripes_price.hpp"
 #include "matmul/dtypes.hpp"
 #include "matmul/emit/assembly.hpp"
 #include "matmul/emit/puts.hpp"
+#include "matmul/emit/stripes_price.hpp"
 
 namespace partita::multiplication {
 namespace {

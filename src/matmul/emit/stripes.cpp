@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "matmul/choose/stripes_price.hpp"
+#include "matmul/emit/stripes_price.hpp"
 #include "redistribute/split.hpp"
 
 namespace partita::multiplication {

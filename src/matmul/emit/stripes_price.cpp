@@ -1,4 +1,4 @@
-#include "matmul/choose/stripes_price.hpp"
+#include "matmul/emit/stripes_price.hpp"
 
 #include <algorithm>
 #include <cmath>

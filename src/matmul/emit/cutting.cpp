@@ -1,4 +1,4 @@
-#include "matmul/choose/cutting.hpp"
+#include "matmul/emit/cutting.hpp"
 
 #include <algorithm>
 #include <utility>
