@@ -13,21 +13,20 @@ from typing import Any, Callable, Dict, Optional, Sequence, Tuple
 
 import jax  # type: ignore[import-not-found,unused-ignore]
 import numpy as np
-from jax._src import core as _core_of_jax  # type: ignore[import-not-found,unused-ignore]
 from jax.extend import core as _extend  # type: ignore[import-not-found,unused-ignore]
 from jax.interpreters import ad as _ad  # type: ignore[import-not-found,unused-ignore]
 from jax.interpreters import batching as _batching
-from jax.interpreters import mlir as _mlir
 
 from .. import _core
 from .._errors import UnsupportedError
+from . import _internals
 from ._group import Group, tell
+from ._internals import mlir
 from ._tokens import effect
 
 # What JAX has no types for.
 ad: Any = _ad
 batching: Any = _batching
-mlir: Any = _mlir
 Primitive: Any = _extend.Primitive
 _config: Any = jax.config
 
@@ -68,12 +67,12 @@ def call(name: str, result: Callable[..., Result], *, in_place: bool = False) ->
 
     def described(*operands: Any, **params: Any) -> Any:
         found = result(*operands, **params) or ((), np.float32)
-        return _core_of_jax.ShapedArray(*found), {effect}
+        return _internals.ShapedArray(*found), {effect}
 
     def lowered(ctx: Any, *operands: Any, **params: Any) -> Any:
         _require_parts(name, ctx.module_context.axis_context, params["group"])
         answers = () if result(*ctx.avals_in, **params) is None else ctx.avals_out
-        token = _core_of_jax.abstract_token
+        token = _internals.abstract_token
         inner = ctx.replace(avals_in=(*ctx.avals_in, token), avals_out=(*answers, token))
         *found, after = lower(inner, *operands, ctx.tokens_in.get(effect), **_attributes(params))
         ctx.set_tokens_out(mlir.TokenSet({effect: after}))

@@ -1,8 +1,8 @@
 """The order of calls, from one program to the next.
 
-JAX hands the token of an ordered effect from program to program of a thread. A program that fails while it runs leaves one that
-carries its error, by which all later programs would fail alike: such a one is let go, and the next program begins with a new one.
-Nor does a program wait for the one before it to be over, as JAX lets it by itself: it is given to XLA behind that.
+JAX passes the token of an ordered effect from one program of a thread to the next. A program that fails leaves a token that carries
+its error, with which all later programs would fail too: such a token is dropped, and the next program begins with a new one. A
+program does not wait in Python for the end of the one before it, as in JAX: it is passed to XLA, which runs it afterwards.
 """
 
 from __future__ import annotations
@@ -11,37 +11,28 @@ import threading
 from typing import Any
 
 import jax  # type: ignore[import-not-found,unused-ignore]
-from jax._src import dispatch as _dispatch  # type: ignore[import-not-found,unused-ignore]
-from jax._src import effects as _effects
+
+from . import _internals
 
 
-class _Ordered(_effects.Effect):  # type: ignore[misc,unused-ignore]
+class _Ordered(_internals.Effect):  # type: ignore[misc,unused-ignore]
     def __str__(self) -> str:
         return "Partita"
 
 
-for _allowed in (
-    _effects.ordered_effects,
-    _effects.shardable_ordered_effects,  # a process runs on one device: the program order is its order
-    _effects.lowerable_effects,
-    _effects.control_flow_allowed_effects,
-    _effects.custom_derivatives_allowed_effects,
-    _effects.remat_allowed_effects,
-):
-    _allowed.add_type(_Ordered)
-
+_internals.allow_ordered(_Ordered)
 effect = _Ordered()
-_tokens: Any = _dispatch.runtime_tokens  # of each thread its own
+_tokens = _internals.runtime_tokens
 _wait_for_effects: Any = jax.effects_barrier
 
 
-class _Let(threading.local):
-    """What the token said that was let go last."""
+class _Dropped(threading.local):
+    """The error of the token that was dropped last."""
 
-    go = ""
+    error = ""
 
 
-_let = _Let()
+_dropped = _Dropped()
 
 
 def _forget_failed() -> None:
@@ -52,11 +43,11 @@ def _forget_failed() -> None:
     try:
         token.block_until_ready()
     except jax.errors.JaxRuntimeError as error:
-        _let.go = str(error)
+        _dropped.error = str(error)
         del _tokens.current_tokens[effect]
 
 
-_token_set: Any = _dispatch.RuntimeTokenSet
+_token_set = _internals.RuntimeTokenSet
 _input = _token_set.get_token_input
 
 
@@ -81,5 +72,5 @@ def wait_for_programs() -> None:
         _wait_for_effects()
     except jax.errors.JaxRuntimeError as error:
         _tokens.clear()
-        if str(error) != _let.go:  # by another token of the same program
+        if str(error) != _dropped.error:  # by another token of the same program
             raise
