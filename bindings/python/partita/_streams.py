@@ -90,10 +90,13 @@ def stream_of_arrays(stream: Any, *arrays: Optional[Array]) -> Optional[int]:
     streams of their packages hold is waited for here."""
     if stream is not None:
         return handle_of(stream)
+    for one in arrays:
+        if one is not None and not one._core.on_host:
+            break
+    else:
+        return None
     given = [one for one in arrays if one is not None]
     on_device = [one for one in given if not one._core.on_host]
-    if not on_device:
-        return None
     context = on_device[0]._core.context
     handles = [current(one._package, context.device) for one in on_device]
     stays = len(on_device) == len(given)

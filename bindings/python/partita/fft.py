@@ -62,10 +62,15 @@ def _check_overwritten(a: Array, options: dict[str, Any]) -> None:
 # --- what is transformed: lengths and dtype as NumPy has them
 
 
-def _axes_and_lengths(s: Lengths, axes: Axes, shape: Sequence[int]) -> Tuple[List[int], Optional[List[int]]]:
+@functools.lru_cache(maxsize=None)
+def _all_axes(dimensions: int) -> Tuple[int, ...]:
+    return tuple(range(dimensions))
+
+
+def _axes_and_lengths(s: Lengths, axes: Axes, shape: Sequence[int]) -> Tuple[Sequence[int], Optional[List[int]]]:
     """The axes, counted from 0, and the lengths along them. Without axes those of `s` are the last ones."""
     if s is None:
-        return axes_or_all(axes, len(shape)), None
+        return _all_axes(len(shape)) if axes is None else axes_or_all(axes, len(shape)), None
     lengths = [operator.index(one) for one in s]
     if axes is None and len(lengths) > len(shape):
         raise ArgumentError(f"s has {len(lengths)} lengths, but the array has {len(shape)} dimensions")
@@ -105,10 +110,13 @@ def _dtype_before(dtype: str, kind: str) -> str:
     return "float32" if single else "float64"
 
 
-def _prepared(core: _core.Array, shape: Tuple[int, ...], dtype: str, stream: Optional[int]) -> _core.Array:
-    if shape != core.shape:
+def _prepared(core: _core.Array, shape: Optional[Tuple[int, ...]], kind: str, stream: Optional[int]) -> _core.Array:
+    """The array in that shape (None: its own), and in the dtype that the kind reads."""
+    if shape is not None and shape != core.shape:
         core = _core.crop_or_pad(core, shape, stream)
-    return core if dtype == core.dtype else _core.astype(core, dtype, "C", True, None, stream)
+    given = core.dtype
+    dtype = _dtype_before(given, kind)
+    return core if dtype == given else _core.astype(core, dtype, "C", True, None, stream)
 
 
 def _transform(
@@ -122,15 +130,15 @@ def _transform(
     options: dict[str, Any],
 ) -> Array:
     core = core_given(a)
-    along, lengths = _axes_and_lengths(s, axes, a.shape)
-    shape = a.shape if lengths is None else _shape_before(a.shape, kind, along, lengths)
+    along, lengths = _axes_and_lengths(s, axes, core.shape)
+    shape = None if lengths is None else _shape_before(core.shape, kind, along, lengths)
     if lengths is not None and kind == "c2r":
         options = {**options, "last_length": lengths[-1]}
     how = _options(kind, along, norm, options)
     _check_overwritten(a, options)
     target = writable("out", out)
     handle = stream_of_array(stream, core, a._package) if out is None else stream_of_arrays(stream, a, out)
-    core = _prepared(core, shape, _dtype_before(core.dtype, kind), handle)
+    core = _prepared(core, shape, kind, handle)
     if out is None or target is None:
         return Array(_core.transform(core, how, handle), a._package)
     _core.transform_into(core, target, how, handle)
