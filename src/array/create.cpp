@@ -89,12 +89,10 @@ Array make(const Context& context, const std::function<Layout()>& layout, Dtype 
 
 Array arrays::array_on(const std::shared_ptr<ContextState>& context, const Operand& operand,
                        std::shared_ptr<void> memory, std::int64_t heap_offset) {
-  const View local{memory.get(),
-                   operand.dtype,
-                   operand.layout.local_shape(context->rank()),
-                   operand.local_strides(context->rank()),
-                   operand.space,
-                   context->device_index(operand.space)};
+  const Shape shape = operand.layout.local_shape(context->rank());
+  const View local{memory.get(),  operand.dtype,
+                   shape,         dense_strides(shape, order_of(operand)),
+                   operand.space, context->device_index(operand.space)};
   return Array(
       std::make_shared<Array::State>(Array::State{context, operand, local, std::move(memory), heap_offset}));
 }

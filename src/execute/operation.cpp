@@ -160,6 +160,15 @@ void Operation::make_seen() {
   }
 }
 
+Array Operation::result(const std::shared_ptr<ContextState>& context, std::size_t use,
+                        std::string_view purpose, SourcePlace where) const {
+  const Operand& operand = uses_[use].operand;
+  return arrays::allocate(
+      context, operand.layout, operand.dtype,
+      {.residency = operand.residency, .order = arrays::order_of(operand), .space = operand.space}, purpose,
+      where);
+}
+
 void Operation::release() {
   if (bound_) planned_.plan = bound_->plan();
   bound_.reset();

@@ -80,6 +80,10 @@ class Operation {
   void run(std::span<const Array* const> given, const Parameters& parameters,
            const std::optional<Stream>& stream);
 
+  /// A new array for that use; the exchange of its allocation also compares `purpose`. Collective.
+  Array result(const std::shared_ptr<ContextState>& context, std::size_t use, std::string_view purpose,
+               SourcePlace where) const;
+
   /// Frees scratch and mirrors. Collective; the next `run` binds again.
   void release();
   /// Bytes of the scratch that a workspace may hold.

@@ -75,11 +75,7 @@ Array transformed(const Array& input, const Call& call, const FftOptions& given,
   const Operand& from = input.state()->operand;
   const auto transformation =
       kept(context, nullptr, false, from, options, [&] { return fourier::into_new(context, from, options); });
-  const Operand& output = transformation->request().output;
-  Array result =
-      arrays::allocate(input.context_state(), output.layout, output.dtype,
-                       {.residency = options.residency, .order = options.order, .space = output.space},
-                       transformation->purpose(), where);
+  Array result = transformation->result(input.context_state(), 1, transformation->purpose(), where);
   transformation->run(input, result, 1, given.stream);
   return result;
 }

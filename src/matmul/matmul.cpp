@@ -73,13 +73,9 @@ Array into_new(const Request& request, const MatmulOptions& options, SourcePlace
   const auto product = execution::Operation::kept<Product>(*context, key, [&] {
     return Setting{operands_of(read, new_result(request, options)), options, false, multiplies(options)};
   });
-  const Operand& d = product->setting().operands.d;
-  read.d = arrays::allocate(context, d.layout, d.dtype,
-                            {.residency = options.residency, .order = options.order, .space = d.space},
-                            fmt::format("{}; alpha {} beta {}", product->purpose(),
-                                        factor_text(options.alpha), factor_text(options.beta)),
-                            where);
-  product->run(read, {options.alpha, options.beta, 1}, options.stream);
+  const Parameters factors{options.alpha, options.beta, 1};
+  read.d = product->new_d(context, factors, where);
+  product->run(read, factors, options.stream);
   return read.d;
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <numeric>
 #include <utility>
 
@@ -18,6 +19,11 @@ namespace {
 /// Next to FFTW's wisdom of that name.
 std::string choices_file(const std::string& wisdom_file) {
   return wisdom_file.empty() ? "" : wisdom_file + ".products";
+}
+
+/// Of alpha or beta, as ranks compare it.
+std::string factor_text(std::complex<double> factor) {
+  return fmt::format("{}{:+}i", factor.real(), factor.imag());
 }
 
 /// How the plan sees an operand: matrices for vectors, op(A) for A. See execution::ArrayUse.
@@ -39,10 +45,6 @@ std::vector<int> seen_axes(Role role, const Setting& setting) {
 }
 
 }  // namespace
-
-std::string factor_text(std::complex<double> factor) {
-  return fmt::format("{}{:+}i", factor.real(), factor.imag());
-}
 
 Product::Product(ContextState& context, std::function<Setting()> setting)
     : Operation(context, "matmul"), ask_(std::move(setting)) {}
@@ -97,6 +99,17 @@ void Product::after_check() {
 bool Product::reads(std::size_t use, const Parameters& parameters) const {
   const bool is_unused_c = roles_[use] == in_c && parameters.beta == std::complex<double>(0);
   return !is_unused_c && Operation::reads(use, parameters);
+}
+
+Array Product::new_d(const std::shared_ptr<ContextState>& context, const Parameters& factors,
+                     SourcePlace where) {
+  if (purpose_of_d_.empty() || factors.alpha != factors_.alpha || factors.beta != factors_.beta) {
+    factors_ = factors;
+    purpose_of_d_ =
+        fmt::format("{}; alpha {} beta {}", purpose(), factor_text(factors.alpha), factor_text(factors.beta));
+  }
+  return result(context, static_cast<std::size_t>(std::ranges::find(roles_, in_d) - roles_.begin()),
+                purpose_of_d_, where);
 }
 
 void Product::run(const Request& request, const Parameters& parameters, const std::optional<Stream>& stream) {

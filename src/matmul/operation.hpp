@@ -1,7 +1,6 @@
 // A product that is planned and bound: what the functions and the object run.
 #pragma once
 
-#include <complex>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -30,6 +29,8 @@ class Product final : public execution::Operation {
   Product(ContextState& context, std::function<Setting()> setting);
 
   const Setting& setting() const { return *setting_; }
+  /// For D, of a call with these factors, which all ranks compare. Collective.
+  Array new_d(const std::shared_ptr<ContextState>& context, const Parameters& factors, SourcePlace where);
   /// See Operation::run. The request has the arrays of the setting.
   void run(const Request& request, const Parameters& parameters, const std::optional<Stream>& stream);
 
@@ -45,13 +46,12 @@ class Product final : public execution::Operation {
   std::optional<Setting> setting_;
   std::vector<Role> roles_;  // by use
   std::vector<const Array*> given_;
+  std::string purpose_of_d_;  // of these:
+  Parameters factors_;
   // While it is planned: what products of devices are tried, and what this rank has chosen.
   std::optional<devices::ChoicesFile> choices_;
   std::string chosen_;
 };
-
-/// Of alpha or beta, as ranks compare it.
-std::string factor_text(std::complex<double> factor);
 
 /// What `local` throws on one rank, all throw. The ranks communicate only then if they know the same.
 /// Collective.

@@ -61,8 +61,7 @@ Array redistribute_to_new(const Array& source, const Target& target, const std::
   contexts::PlanKey result("new");
   result.add(made.order, made.residency, *made.space, target);
   const auto redistribution = kept(*context, source.state()->operand, result, destination, options);
-  Array array = arrays::allocate(context, redistribution->destination().layout, source.dtype(), made,
-                                 redistribution->purpose(), where);
+  Array array = redistribution->result(context, 1, redistribution->purpose(), where);
   run(*redistribution, source, array, options.stream);
   return array;
 }
