@@ -22,10 +22,10 @@ class FifoWindow {
   /// The room that a piece takes.
   static std::int64_t rounded(std::int64_t bytes) { return round_up(bytes, 64); }
 
-  explicit FifoWindow(std::int64_t bytes) : bytes_(bytes) {}
+  explicit FifoWindow(std::int64_t bytes, std::size_t most = most_pieces) : bytes_(bytes), most_(most) {}
   bool empty() const { return entries_.empty(); }
   bool fits(std::int64_t bytes) const {
-    if (entries_.size() >= most_pieces) return false;
+    if (entries_.size() >= most_) return false;
     const std::int64_t first = next_offset(bytes);
     const std::int64_t last = first + rounded(bytes);
     return std::none_of(entries_.begin(), entries_.end(), [&](const Entry& entry) {
@@ -57,6 +57,7 @@ class FifoWindow {
   std::int64_t next_offset(std::int64_t bytes) const { return head_ + rounded(bytes) <= bytes_ ? head_ : 0; }
 
   std::int64_t bytes_;
+  std::size_t most_;
   std::int64_t head_ = 0;
   std::deque<Entry> entries_;
 };
@@ -64,8 +65,9 @@ class FifoWindow {
 /// `bytes` of a buffer, from `first` on, in which messages are packed and from which they are sent.
 class SendWindow {
  public:
-  SendWindow(PlanBuilder& builder, int buffer, std::int64_t first, std::int64_t bytes)
-      : builder_(builder), buffer_(buffer), first_(first), window_(bytes) {}
+  SendWindow(PlanBuilder& builder, int buffer, std::int64_t first, std::int64_t bytes,
+             std::size_t most_messages = FifoWindow::most_pieces)
+      : builder_(builder), buffer_(buffer), first_(first), window_(bytes, most_messages) {}
 
   /// Packs the region in that order of axes and sends it; waits for the oldest messages where room is wanted.
   void send(int peer, Region region, const Place& from, const Extents& order, std::int64_t bytes,
@@ -99,8 +101,9 @@ class ReceiveWindow {
     int step = -1;  ///< the receive, to be waited for
   };
 
-  ReceiveWindow(PlanBuilder& builder, int buffer, std::int64_t first, std::int64_t bytes)
-      : builder_(builder), buffer_(buffer), first_(first), window_(bytes) {}
+  ReceiveWindow(PlanBuilder& builder, int buffer, std::int64_t first, std::int64_t bytes,
+                std::size_t most_messages = FifoWindow::most_pieces)
+      : builder_(builder), buffer_(buffer), first_(first), window_(bytes, most_messages) {}
 
   bool fits(std::int64_t bytes) const { return window_.fits(bytes); }
   /// Must fit.

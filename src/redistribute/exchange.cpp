@@ -27,15 +27,15 @@ Holding holding(const Layout& layout, const Region& own, int rank) {
 }
 
 // r takes from every cell of the source that meets D(r), once for each contribution.
-std::vector<Transfer> incoming(const Problem& problem, const Region& wanted) {
-  std::vector<Transfer> result;
+std::vector<Overlap> incoming(const Problem& problem, const Region& wanted) {
+  std::vector<Overlap> result;
   for (Layout::Cell& cell : problem.source.layout.cells(wanted)) {
     for (std::size_t c = 0; c < cell.contributions.size(); ++c) {
       const int giver = Layout::choose_replica(cell.contributions[c], problem.rank, problem.topology);
       result.push_back({giver, cell.region, static_cast<int>(c)});
     }
   }
-  std::sort(result.begin(), result.end(), [&](const Transfer& a, const Transfer& b) {
+  std::sort(result.begin(), result.end(), [&](const Overlap& a, const Overlap& b) {
     return std::tuple(a.contribution, problem.distance(a.peer, problem.rank)) <
            std::tuple(b.contribution, problem.distance(b.peer, problem.rank));
   });
@@ -44,8 +44,8 @@ std::vector<Transfer> incoming(const Problem& problem, const Region& wanted) {
 
 // r gives to every holder of contribution 0 of the destination's cells that meet S(r), if r is the one that
 // it reads from.
-std::vector<Transfer> outgoing(const Problem& problem, const Region& own) {
-  std::vector<Transfer> result;
+std::vector<Overlap> outgoing(const Problem& problem, const Region& own) {
+  std::vector<Overlap> result;
   const Holding mine = holding(problem.source.layout, own, problem.rank);
   for (const Layout::Cell& cell : problem.destination.layout.cells(own)) {
     for (const int taker : cell.contributions.front()) {
@@ -54,7 +54,7 @@ std::vector<Transfer> outgoing(const Problem& problem, const Region& own) {
       result.push_back({taker, cell.region, mine.contribution});
     }
   }
-  std::sort(result.begin(), result.end(), [&](const Transfer& a, const Transfer& b) {
+  std::sort(result.begin(), result.end(), [&](const Overlap& a, const Overlap& b) {
     return problem.distance(problem.rank, a.peer) < problem.distance(problem.rank, b.peer);
   });
   return result;
@@ -80,6 +80,12 @@ Exchange exchange(const Problem& problem) {
     result.identity = wanted;
   }
   return result;
+}
+
+void fill_identity(const Problem& problem, const Exchange& part, planning::PlanBuilder& builder) {
+  if (!part.identity) return;
+  builder.fill(problem.destination.layout.partial()->reduction, *part.identity,
+               builder.own(destination_buffer));
 }
 
 }  // namespace partita::redistribution

@@ -60,11 +60,11 @@ Taken taken_by(const Problem& problem, int rank) {
   for (const Operand* operand : {&problem.source, &problem.destination})
     plan.buffers.push_back({"", BufferKind::operand, *operand});
   Taken taken;
-  for (Transfer& transfer : exchange(theirs).incoming) {
-    if (transfer.peer == rank || !problem.topology.same_node(rank, transfer.peer)) continue;
+  for (Overlap& overlap : exchange(theirs).incoming) {
+    if (overlap.peer == rank || !problem.topology.same_node(rank, overlap.peer)) continue;
     Step step;
-    step.region = std::move(transfer.region);
-    step.from = {0, transfer.peer, 0, {}};
+    step.region = std::move(overlap.region);
+    step.from = {0, overlap.peer, 0, {}};
     step.to = {1, rank, 0, {}};
     const auto bytes = static_cast<double>(planning::moved_bytes(plan, step));
     taken.bytes += bytes;

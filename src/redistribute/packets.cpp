@@ -53,12 +53,12 @@ bool goes_whole_to_all(const Problem& problem, int root) {
 planning::SmallExchange small_exchange(const Problem& problem) {
   planning::SmallExchange small{problem.source, problem.destination, problem.rank, {}, {}};
   Exchange all = exchange(problem);
-  for (Transfer& transfer : all.outgoing) small.given.push_back({transfer.peer, std::move(transfer.region)});
-  for (Transfer& transfer : all.incoming) {
-    if (transfer.peer == problem.rank) {
-      small.kept = std::move(transfer.region);
+  for (Overlap& overlap : all.outgoing) small.given.push_back({overlap.peer, std::move(overlap.region)});
+  for (Overlap& overlap : all.incoming) {
+    if (overlap.peer == problem.rank) {
+      small.kept = std::move(overlap.region);
     } else {
-      small.taken.push_back({transfer.peer, std::move(transfer.region)});
+      small.taken.push_back({overlap.peer, std::move(overlap.region)});
     }
   }
   const Layout& source = problem.source.layout;

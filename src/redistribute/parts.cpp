@@ -10,15 +10,15 @@ IndexSet share(const IndexSet& set, const Parts& parts, int number) {
   return slice(set, end(number), end(number + 1));
 }
 
-// What of a transfer is in each of its giver's parts; `owned` is what the giver owns along the axis.
+// What of a overlap is in each of its giver's parts; `owned` is what the giver owns along the axis.
 template <class Take>
-void cut(const Transfer& transfer, const IndexSet& owned, const Parts& parts, const Take& take) {
+void cut(const Overlap& overlap, const IndexSet& owned, const Parts& parts, const Take& take) {
   const auto axis = static_cast<std::size_t>(parts.axis);
-  const bool whole = transfer.region.sets[axis].size() == owned.size();
+  const bool whole = overlap.region.sets[axis].size() == owned.size();
   for (int i = 0; i < parts.count; ++i) {
     const IndexSet ready = share(owned, parts, i);
-    Transfer part = transfer;
-    part.region.sets[axis] = whole ? ready : intersect(transfer.region.sets[axis], ready);
+    Overlap part = overlap;
+    part.region.sets[axis] = whole ? ready : intersect(overlap.region.sets[axis], ready);
     if (!part.region.empty()) take(static_cast<std::size_t>(i), std::move(part));
   }
 }
@@ -39,14 +39,14 @@ std::vector<Exchange> in_parts(const Exchange& whole, const Problem& problem, co
     return problem.source.layout.region(giver).sets[static_cast<std::size_t>(parts.axis)];
   };
   std::vector<Exchange> result(static_cast<std::size_t>(parts.count));
-  for (const Transfer& transfer : whole.incoming) {
-    cut(transfer, owned(transfer.peer), parts,
-        [&](std::size_t i, Transfer part) { result[i].incoming.push_back(std::move(part)); });
+  for (const Overlap& overlap : whole.incoming) {
+    cut(overlap, owned(overlap.peer), parts,
+        [&](std::size_t i, Overlap part) { result[i].incoming.push_back(std::move(part)); });
   }
   const IndexSet mine = whole.outgoing.empty() ? IndexSet() : owned(problem.rank);
-  for (const Transfer& transfer : whole.outgoing) {
-    cut(transfer, mine, parts,
-        [&](std::size_t i, Transfer part) { result[i].outgoing.push_back(std::move(part)); });
+  for (const Overlap& overlap : whole.outgoing) {
+    cut(overlap, mine, parts,
+        [&](std::size_t i, Overlap part) { result[i].outgoing.push_back(std::move(part)); });
   }
   result.front().identity = whole.identity;
   return result;

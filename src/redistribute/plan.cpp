@@ -7,10 +7,10 @@
 //
 // the product of the intersections along each dimension (`exchange`). How it gets there is a matter of where
 // the two sit and of what memory they use (`choose_method`); in which order, of keys that both ends know
-// (`schedule`); and `Walk` writes the steps.
+// (`schedule`); and planning::TransferWriter writes the steps.
 #include "redistribute/parts.hpp"
 #include "redistribute/rounds.hpp"
-#include "redistribute/walk.hpp"
+#include "redistribute/schedule.hpp"
 
 namespace partita {
 
@@ -26,6 +26,47 @@ void add_buffers(planning::PlanBuilder& builder, const Problem& problem, std::in
   builder.add_operand("destination", problem.destination);
   if (shared_bytes > 0 || private_bytes > 0) builder.add_scratch("staging", BufferKind::shared, shared_bytes);
   if (private_bytes > 0) builder.add_scratch("messages", BufferKind::scratch, private_bytes);
+}
+
+planning::TransferScratch scratch_of(const Problem& problem, const Staging& staging) {
+  planning::TransferScratch scratch{problem.source.axis_order, problem.item_bytes()};
+  scratch.ring = shared_buffer;
+  scratch.slots = staging.chunk == 0 ? 0 : staging.shared_bytes / staging.chunk;
+  scratch.slot_bytes = staging.chunk;
+  scratch.messages = private_buffer;
+  scratch.send_bytes = scratch.receive_bytes = staging.window;
+  return scratch;
+}
+
+/// Gives the steps at which the parts begin.
+std::vector<int> write_parts(const Problem& problem, const Method& method, const Staging& staging,
+                             const Exchange& whole, const std::vector<Exchange>& parts,
+                             planning::PlanBuilder& builder) {
+  std::vector<std::vector<planning::Transfer>> lists = schedule(problem, method, staging, parts);
+  planning::TransferWriter writer(builder, scratch_of(problem, staging),
+                                  {.posts_ahead = true, .in_order = problem.accumulates});
+  for (auto& list : lists) writer.expect(list);
+  const auto is_pushed_by = [&](int giver) {
+    return giver != problem.rank && method.between(problem, giver) == RedistributeMethod::pushed;
+  };
+  for (const Overlap& overlap : whole.incoming) {
+    if (is_pushed_by(overlap.peer)) writer.puts().grant(overlap.peer);
+  }
+  writer.post_ahead();
+  std::vector<int> begins;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    begins.push_back(static_cast<int>(builder.plan().steps.size()));
+    for (const Overlap& overlap : parts[i].outgoing) {
+      if (Method::reads(method.between(problem, overlap.peer))) writer.offer(overlap.peer);
+    }
+    for (const Overlap& overlap : parts[i].incoming) {
+      if (is_pushed_by(overlap.peer)) writer.puts().expect(overlap.peer);
+    }
+    fill_identity(problem, parts[i], builder);
+    writer.write(std::move(lists[i]));
+  }
+  writer.close();
+  return begins;
 }
 
 }  // namespace
@@ -44,12 +85,13 @@ PlanInParts plan_in_parts(const Operand& source, const Operand& destination, con
     const std::vector<Exchange> exchanges = in_parts(whole, problem, parts);
     const Rounds rounds = choose_rounds(problem, exchanges.size());
     add_buffers(builder, problem, 0, rounds.private_bytes());
-    std::vector<int> begins = walk_rounds(problem, rounds, exchanges, builder);
+    std::vector<int> begins = write_rounds(problem, rounds, exchanges, builder);
     return {std::move(plan), std::move(begins)};
   }
   const Staging staging = choose_staging(problem, method);
   add_buffers(builder, problem, staging.shared_bytes, staging.private_bytes);
-  std::vector<int> begins = walk(problem, method, staging, whole, in_parts(whole, problem, parts), builder);
+  std::vector<int> begins =
+      write_parts(problem, method, staging, whole, in_parts(whole, problem, parts), builder);
   return {std::move(plan), std::move(begins)};
 }
 

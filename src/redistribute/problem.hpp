@@ -1,11 +1,18 @@
 // One redistribution, checked and written in one index space: what every part of the planner reads.
 #pragma once
 
+#include <optional>
 #include <partita/redistribute.hpp>
 #include <string>
 #include <vector>
 
 namespace partita::redistribution {
+
+// The buffers of every redistribution's plan, by number.
+inline constexpr int source_buffer = 0;
+inline constexpr int destination_buffer = 1;
+inline constexpr int shared_buffer = 2;
+inline constexpr int private_buffer = 3;
 
 /// The destination is permuted into the source's index space: S(p) and D(q) speak of the same indices.
 struct Problem {
@@ -19,6 +26,11 @@ struct Problem {
 
   std::int64_t item_bytes() const { return size_of(source.dtype); }
   std::int64_t bytes(const Region& region) const { return region.size() * item_bytes(); }
+  /// How contribution c joins those before it in the destination: not at all, where it is the first.
+  std::optional<Reduction> reduction(int contribution) const {
+    if (!accumulates || contribution == 0) return std::nullopt;
+    return source.layout.partial()->reduction;
+  }
   /// (to - from) mod P: how far round the ring of ranks.
   int distance(int from, int to) const { return (to - from + topology.ranks()) % topology.ranks(); }
 };

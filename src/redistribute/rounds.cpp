@@ -1,13 +1,11 @@
 #include "redistribute/rounds.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include "base/check.hpp"
 #include "base/round.hpp"
 #include "base/units.hpp"
 #include "redistribute/split.hpp"
-#include "redistribute/walk.hpp"
 
 namespace partita::redistribution {
 namespace {
@@ -36,130 +34,52 @@ Holders holders(const Layout& layout) {
   return most;
 }
 
-class RoundsWalk {
+/// The transfers of a part, by round.
+class ByRound {
  public:
-  RoundsWalk(const Problem& problem, const Rounds& rounds, planning::PlanBuilder& builder)
-      : problem_(problem), rounds_(rounds), builder_(builder) {}
-
-  std::vector<int> run(const std::vector<Exchange>& parts) {
-    std::vector<int> begins;
-    for (const Exchange& part : parts) {
-      begins.push_back(static_cast<int>(builder_.plan().steps.size()));
-      run(part, static_cast<std::int64_t>(begins.size() - 1) * most_rounds_of_a_part);
-    }
-    unpack();
-    for (std::vector<int>& messages : sent_) builder_.finish(std::move(messages));
-    return begins;
-  }
-
- private:
-  struct Piece {
-    int peer = 0;
-    int contribution = 0;
-    Region region;
-    Place place = {};  // of what has come; the source: it is the rank's own
-    std::vector<int> after = {};
-  };
-  using ByRound = std::vector<std::vector<Piece>>;
-  // Both ends number rounds alike although they may have different numbers of them.
-  static constexpr std::int64_t most_rounds_of_a_part = std::int64_t{1} << 20;
-
-  void run(const Exchange& part, std::int64_t first_round) {
-    if (part.identity) {
-      builder_.fill(problem_.destination.layout.partial()->reduction, *part.identity,
-                    builder_.own(destination_buffer));
-    }
-    ByRound given, taken;
-    for (const Transfer& transfer : part.outgoing) cut(transfer, given);
-    for (const Transfer& transfer : part.incoming) {
-      if (transfer.peer != problem_.rank || problem_.accumulates) cut(transfer, taken);
+  ByRound(const Problem& problem, const Rounds& rounds, const Exchange& part)
+      : problem_(problem), rounds_(rounds) {
+    for (const Overlap& overlap : part.outgoing) cut(planning::TransferEnd::send, overlap, given);
+    for (const Overlap& overlap : part.incoming) {
+      if (overlap.peer != problem.rank) {
+        cut(planning::TransferEnd::post, overlap, taken);
+      } else if (problem.accumulates) {
+        cut(planning::TransferEnd::keep, overlap, taken);
+      }
     }
     const std::size_t count = std::max(given.size(), taken.size());
     given.resize(count);
     taken.resize(count);
-    for (std::size_t k = 0; k < count; ++k) {
-      round(given[k], std::move(taken[k]), first_round + static_cast<std::int64_t>(k));
-      if (k == 0) keep(part);
-    }
-    if (count == 0) keep(part);
   }
 
-  /// What stays on the rank waits for nobody, unless contributions have to be joined in their order. It has
-  /// time until the first messages have come.
-  void keep(const Exchange& part) {
-    for (const Transfer& transfer : part.incoming) {
-      if (transfer.peer != problem_.rank || problem_.accumulates) continue;
-      builder_.copy(problem_.rank, transfer.region, builder_.own(source_buffer),
-                    builder_.own(destination_buffer));
-    }
-  }
+  std::vector<std::vector<planning::Transfer>> given, taken;
 
-  // By the extents of the transfer alone, so alike at both ends, and for all contributions to a region.
-  void cut(const Transfer& transfer, ByRound& rounds) const {
-    const std::int64_t most = ceil_divide(transfer.region.size(), rounds_.count);
-    std::vector<Region> pieces = split(transfer.region, std::max<std::int64_t>(most, 1),
+ private:
+  // By the extents of the overlap alone, so alike at both ends, and for all contributions to a region.
+  void cut(planning::TransferEnd end, const Overlap& overlap,
+           std::vector<std::vector<planning::Transfer>>& rounds) const {
+    const std::int64_t most = ceil_divide(overlap.region.size(), rounds_.count);
+    std::vector<Region> pieces = split(overlap.region, std::max<std::int64_t>(most, 1),
                                        problem_.source.axis_order, problem_.destination.axis_order);
     if (rounds.size() < pieces.size()) rounds.resize(pieces.size());
+    const Place from{source_buffer, problem_.rank, 0, {}}, to{destination_buffer, problem_.rank, 0, {}};
     for (std::size_t k = 0; k < pieces.size(); ++k) {
-      rounds[k].push_back({transfer.peer, transfer.contribution, std::move(pieces[k])});
+      rounds[k].push_back(
+          {end, overlap.peer, std::move(pieces[k]), from, to, problem_.reduction(overlap.contribution)});
     }
-  }
-
-  void round(std::vector<Piece>& given, std::vector<Piece> taken, std::int64_t number) {
-    const std::size_t half = turn_++ % static_cast<std::size_t>(rounds_.halves);
-    receive(taken, half, number);
-    send(given, half, number);
-    unpack();
-    arrived_ = std::move(taken);
-  }
-
-  void receive(std::vector<Piece>& taken, std::size_t half, std::int64_t number) {
-    std::int64_t offset = (rounds_.halves + static_cast<std::int64_t>(half)) * rounds_.half_bytes;
-    for (Piece& piece : taken) {
-      piece.place = builder_.own(source_buffer);
-      if (piece.peer == problem_.rank) continue;
-      piece.place = room(offset);
-      offset += round_up(problem_.bytes(piece.region), cache_line);
-      piece.after.push_back(builder_.receive(piece.peer, piece.place, problem_.bytes(piece.region), number));
-    }
-  }
-
-  void send(std::vector<Piece>& given, std::size_t half, std::int64_t number) {
-    std::vector<int> before = std::exchange(sent_[half], {});
-    std::int64_t offset = static_cast<std::int64_t>(half) * rounds_.half_bytes;
-    std::vector<Place> packed;
-    for (Piece& piece : given) {
-      packed.push_back(room(offset));
-      offset += round_up(problem_.bytes(piece.region), cache_line);
-      builder_.copy(problem_.rank, piece.region, builder_.own(source_buffer), packed.back(),
-                    std::exchange(before, {}));
-    }
-    for (std::size_t i = 0; i < given.size(); ++i) {
-      sent_[half].push_back(builder_.send(given[i].peer, packed[i], problem_.bytes(given[i].region), number));
-    }
-    if (given.empty()) sent_[half] = std::move(before);
-  }
-
-  // In the order of contributions, in which transfers come.
-  void unpack() {
-    for (Piece& piece : arrived_) {
-      deliver(problem_, piece.peer, piece.contribution, std::move(piece.region), piece.place,
-              std::move(piece.after), builder_);
-    }
-    arrived_.clear();
-  }
-
-  Place room(std::int64_t offset) const {
-    return {private_buffer, problem_.rank, offset, problem_.source.axis_order};
   }
 
   const Problem& problem_;
   const Rounds& rounds_;
-  planning::PlanBuilder& builder_;
-  std::vector<Piece> arrived_;              // of the round before
-  std::array<std::vector<int>, 2> sent_{};  // messages of each half that have not been waited for
-  std::size_t turn_ = 0;
 };
+
+/// What stays on the rank waits for nobody, unless contributions have to be joined in their order.
+void keep(const Problem& problem, const Exchange& part, planning::PlanBuilder& builder) {
+  for (const Overlap& overlap : part.incoming) {
+    if (overlap.peer != problem.rank || problem.accumulates) continue;
+    builder.copy(problem.rank, overlap.region, builder.own(source_buffer), builder.own(destination_buffer));
+  }
+}
 
 /// Of scratch, beside the bytes themselves.
 std::int64_t slack_of(const Problem& problem) {
@@ -174,7 +94,7 @@ bool fits_rounds(const Problem& problem) {
 }
 
 // What a rank gives is its part once for each replica of the destination, what it takes its part once for
-// each contribution. Of a transfer of n elements a round takes n / count, rounded up; so of a rank's bytes it
+// each contribution. Of an overlap of n elements a round takes n / count, rounded up; so of a rank's bytes it
 // takes that share, and at most an element and a line more for each peer.
 Rounds choose_rounds(const Problem& problem, std::size_t parts) {
   const std::int64_t item = problem.item_bytes();
@@ -196,9 +116,28 @@ Rounds choose_rounds(const Problem& problem, std::size_t parts) {
   return rounds;
 }
 
-std::vector<int> walk_rounds(const Problem& problem, const Rounds& rounds, const std::vector<Exchange>& parts,
-                             planning::PlanBuilder& builder) {
-  return RoundsWalk(problem, rounds, builder).run(parts);
+std::vector<int> write_rounds(const Problem& problem, const Rounds& rounds,
+                              const std::vector<Exchange>& parts, planning::PlanBuilder& builder) {
+  // Both ends number rounds alike although they may have different numbers of them.
+  constexpr std::int64_t most_rounds_of_a_part = std::int64_t{1} << 20;
+  planning::TransferScratch scratch{problem.source.axis_order, problem.item_bytes()};
+  scratch.messages = private_buffer;
+  planning::GroupWriter writer(builder, scratch, rounds.half_bytes, rounds.halves);
+  std::vector<int> begins;
+  for (const Exchange& part : parts) {
+    const auto first = static_cast<std::int64_t>(begins.size()) * most_rounds_of_a_part;
+    begins.push_back(static_cast<int>(builder.plan().steps.size()));
+    fill_identity(problem, part, builder);
+    ByRound lists(problem, rounds, part);
+    for (std::size_t k = 0; k < lists.given.size(); ++k) {
+      writer.write(std::move(lists.given[k]), std::move(lists.taken[k]),
+                   first + static_cast<std::int64_t>(k));
+      if (k == 0) keep(problem, part, builder);  // while the first messages are in flight
+    }
+    if (lists.given.empty()) keep(problem, part, builder);
+  }
+  writer.close();
+  return begins;
 }
 
 }  // namespace partita::redistribution

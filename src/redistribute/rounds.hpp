@@ -3,22 +3,16 @@
 
 #include <vector>
 
-#include "plan/plan_builder.hpp"
+#include "plan/transfers.hpp"
 #include "redistribute/exchange.hpp"
 
 namespace partita::redistribution {
 
-/// Every transfer is cut into as many pieces as there are rounds, and piece k of all transfers goes in round
-/// k: one group of sends and receives, which a transport may put into a stream as one (NCCL). Groups follow
-/// one another in the same order on all ranks, and a group waits for earlier ones only, so none waits for one
-/// that waits for it.
-///
-///     for each round k:  pack pieces k;  group k;  unpack pieces k - 1
-///
-/// Messages of a round lie in one half of private scratch, those of the next in the other: while group k is
-/// under way, pieces k + 1 are packed and pieces k - 1 unpacked.
+/// Every overlap is cut into as many pieces as there are rounds, and piece k of all overlaps goes in round k
+/// (planning::GroupWriter). Groups follow one another in the same order on all ranks, and a group waits for
+/// earlier ones only, so none waits for one that waits for it.
 struct Rounds {
-  std::int64_t count = 1;       ///< that a transfer is cut into, at most
+  std::int64_t count = 1;       ///< that an overlap is cut into, at most
   std::int64_t half_bytes = 0;  ///< of scratch, for the messages of a round one way
   std::int64_t halves = 2;      ///< one where no other round comes beside it
 
@@ -33,7 +27,7 @@ bool fits_rounds(const Problem& problem);
 Rounds choose_rounds(const Problem& problem, std::size_t parts);
 
 /// Writes the steps; gives those at which the parts of the exchange begin.
-std::vector<int> walk_rounds(const Problem& problem, const Rounds& rounds, const std::vector<Exchange>& parts,
-                             planning::PlanBuilder& builder);
+std::vector<int> write_rounds(const Problem& problem, const Rounds& rounds,
+                              const std::vector<Exchange>& parts, planning::PlanBuilder& builder);
 
 }  // namespace partita::redistribution
