@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "collectives/chain.hpp"
+#include "plan/transfers.hpp"
 
 namespace partita::collective {
 
@@ -23,9 +24,28 @@ struct ExchangedPieces {
   std::optional<Reduction> join = {};  ///< of what is taken with what stands there; nothing: in its place
 };
 
-/// Appends the step that puts a taken piece into its place.
-void append_taken(planning::PlanBuilder& builder, const ExchangedPieces& moves, const Piece& piece,
-                  const Place& from, const Place& to, std::vector<int> after = {});
+/// Transfers of pieces from operand to operand; `keep` through scratch of this rank, since the two ends
+/// differ.
+struct PieceEnds {
+  PieceEnds(const planning::PlanBuilder& builder, int from_buffer, int to_buffer,
+            const std::optional<Reduction>& joined);
+
+  planning::Transfer transfer(planning::TransferEnd end, int peer, Region region) const {
+    return {.end = end, .peer = peer, .region = std::move(region), .from = from, .to = to, .reduction = join};
+  }
+  planning::Transfer packed(Region region, const Place& at) const {
+    return {.peer = from.rank, .region = std::move(region), .from = from, .to = at};
+  }
+  /// `end`: keep or read.
+  planning::Transfer unpacked(planning::TransferEnd end, int owner, Region region, const Place& at) const {
+    return {.end = end, .peer = owner, .region = std::move(region), .from = at, .to = to, .reduction = join};
+  }
+
+  Place from, to;  ///< this rank's
+  std::optional<Reduction> join;
+  std::int64_t item_bytes;
+  Extents order;  ///< of what is packed
+};
 
 /// Appends the steps that move the pieces from operand `from` to operand `to`: through rings of small buffers
 /// that peers of the node read, through messages between nodes. Bounded scratch, whatever the pieces are.

@@ -1,17 +1,19 @@
 #include "collectives/posted_exchange.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "base/round.hpp"
+#include "base/units.hpp"
 #include "redistribute/split.hpp"
 
 namespace partita::collective {
 namespace {
 
-using planning::Channel;
+using planning::Transfer;
+using planning::TransferEnd;
 
-constexpr std::int64_t line_bytes = 64;
 // What lies between stays in cache; a device's copy takes its start, whatever it moves.
 constexpr std::int64_t most_own_bytes = 256 << 10;
 constexpr std::int64_t most_own_bytes_on_device = 16 << 20;
@@ -19,7 +21,7 @@ constexpr std::int64_t most_own_bytes_on_device = 16 << 20;
 constexpr std::int64_t most_own_bytes_beside = 8 << 20;
 
 std::int64_t room(const Region& region, std::int64_t item) {
-  return round_up(region.size() * item, line_bytes);
+  return round_up(region.size() * item, cache_line);
 }
 
 /// Of what the rank gives itself, if it lies beside what it gives to others.
@@ -36,169 +38,142 @@ class PostedExchange {
   PostedExchange(planning::PlanBuilder& builder, int from, int to, const ExchangedPieces& moves,
                  std::int64_t most_bytes)
       : builder_(builder),
-        from_(from),
-        to_(to),
+        ends_(builder, from, to, moves.join),
         moves_(moves),
-        item_(size_of(builder.operand(from).dtype)),
-        most_own_(builder.operand(from).space == MemorySpace::device ? most_own_bytes_on_device
-                                                                     : most_own_bytes),
-        own_beside_(own_bytes_beside(moves.given, builder.rank(), item_, builder.operand(from).space) > 0),
-        order_(builder.operand(from).axis_order) {
+        scratch_{ends_.order, ends_.item_bytes} {
+    const MemorySpace space = builder.operand(from).space;
+    own_beside_ = own_bytes_beside(moves.given, builder.rank(), ends_.item_bytes, space) > 0;
+    most_own_ = space == MemorySpace::device ? most_own_bytes_on_device : most_own_bytes;
     shared_ = builder.add_scratch("given", BufferKind::shared, most_bytes);
-    private_ = builder.add_scratch("messages", BufferKind::scratch, private_bytes());
+    scratch_.messages_at = own_bytes();
+    scratch_.send_bytes = far_bytes(moves.given);
+    scratch_.receive_bytes = far_bytes(moves.taken);
+    scratch_.most_messages = std::numeric_limits<std::size_t>::max();
+    scratch_.messages = builder.add_scratch(
+        "messages", BufferKind::scratch, scratch_.messages_at + scratch_.send_bytes + scratch_.receive_bytes);
   }
 
-  void give() {
-    if (!own_beside_) move_own();
-    for (const Piece& piece : moves_.given) {
-      if (piece.peer != builder_.rank()) give_to(piece);
-    }
-    own_from_ = used_shared_;
-    if (own_beside_) for_each_own(moves_.given, [&](const Piece& piece) { give_to(piece); });
-    for (const int taker : peers_of(moves_.given)) builder_.signal(taker, Channel::ready);
-  }
-
-  void take(const GivenBy& given_by) {
-    std::vector<std::pair<const Piece*, Arrival>> messages;
-    for (const Piece& piece : moves_.taken) {
-      if (!builder_.same_node(piece.peer)) messages.emplace_back(&piece, arrival(piece));
-    }
-    if (own_beside_) take_own();
-    for (const int giver : peers_of(moves_.taken)) take_from(giver, given_by(giver));
-    for (const auto& [piece, message] : messages) {
-      append_taken(builder_, moves_, *piece, message.place, here(to_), {message.step});
-    }
-    for (const int taker : peers_of(moves_.given)) builder_.wait(taker, Channel::done);
-    builder_.finish(sent_);
+  /// Gives how many steps the plan has when all has been given.
+  std::size_t run(const GivenBy& given_by) {
+    planning::TransferWriter writer(builder_, scratch_);
+    writer.write(given());
+    for (const int taker : neighbours(moves_.given)) writer.offer(taker);
+    const std::size_t steps = builder_.plan().steps.size();
+    std::vector<Transfer> list = taken(given_by);
+    writer.expect(list);
+    writer.write(std::move(list));
+    writer.close();
+    return steps;
   }
 
  private:
-  struct Arrival {
-    Place place;
-    int step = -1;
-  };
+  bool is_own(const Piece& piece) const { return piece.peer == builder_.rank(); }
+  bool is_near(const Piece& piece) const { return builder_.same_node(piece.peer); }
+  std::int64_t room_of(const Piece& piece) const { return room(piece.region, ends_.item_bytes); }
 
-  Place here(int buffer) const { return {buffer, builder_.rank(), 0, order_}; }
-
-  /// Those of this node but this rank itself, each once.
-  std::vector<int> peers_of(const std::vector<Piece>& pieces) const {
+  /// Peers of the node, each once.
+  std::vector<int> neighbours(const std::vector<Piece>& pieces) const {
     std::vector<int> peers;
     for (const Piece& piece : pieces) {
-      const bool near = piece.peer != builder_.rank() && builder_.same_node(piece.peer);
-      if (near && (peers.empty() || peers.back() != piece.peer)) peers.push_back(piece.peer);
+      const bool is_next = peers.empty() || peers.back() != piece.peer;
+      if (is_next && is_near(piece) && !is_own(piece)) peers.push_back(piece.peer);
     }
     return peers;
   }
 
-  std::int64_t private_bytes() const {
-    std::int64_t bytes = own_bytes();
-    for (const std::vector<Piece>* pieces : {&moves_.given, &moves_.taken}) {
-      for (const Piece& piece : *pieces) {
-        bytes += builder_.same_node(piece.peer) ? 0 : room(piece.region, item_);
-      }
-    }
+  std::int64_t far_bytes(const std::vector<Piece>& pieces) const {
+    std::int64_t bytes = 0;
+    for (const Piece& piece : pieces) bytes += is_near(piece) ? 0 : room_of(piece);
     return bytes;
-  }
-
-  Place next_private(const Region& region) {
-    const Place place{private_, builder_.rank(), used_private_, order_};
-    used_private_ += room(region, item_);
-    return place;
-  }
-
-  // The k-th piece that a rank gives itself is the k-th that it takes; both are cut alike.
-  void move_own() {
-    auto taken = moves_.taken.begin();
-    for (const Piece& piece : moves_.given) {
-      if (piece.peer != builder_.rank()) continue;
-      while (taken->peer != builder_.rank()) ++taken;
-      move_own(cut_own(piece), cut_own(*taken++));
-    }
-    used_private_ = own_bytes();
-  }
-
-  template <class Visit>
-  void for_each_own(const std::vector<Piece>& pieces, const Visit& visit) const {
-    for (const Piece& piece : pieces) {
-      if (piece.peer == builder_.rank()) visit(piece);
-    }
-  }
-
-  void take_own() {
-    std::int64_t offset = own_from_;
-    for_each_own(moves_.taken, [&](const Piece& piece) {
-      append_taken(builder_, moves_, piece, {shared_, builder_.rank(), offset, order_}, here(to_));
-      offset += room(piece.region, item_);
-    });
-  }
-
-  void move_own(const std::vector<Region>& given, const std::vector<Region>& taken) {
-    const Place between{private_, builder_.rank(), 0, order_};
-    for (std::size_t k = 0; k < given.size(); ++k) {
-      builder_.copy(builder_.rank(), given[k], here(from_), between);
-      append_taken(builder_, moves_, {builder_.rank(), taken[k]}, between, here(to_));
-    }
-  }
-
-  std::vector<Region> cut_own(const Piece& piece) const {
-    return redistribution::split(piece.region, most_own_ / item_, order_, order_);
   }
 
   /// Of the largest own piece, or what is cut off it.
   std::int64_t own_bytes() const {
-    if (own_beside_) return 0;
     std::int64_t bytes = 0;
-    for_each_own(moves_.given,
-                 [&](const Piece& piece) { bytes = std::max(bytes, room(piece.region, item_)); });
-    return std::min(bytes, most_own_);
+    for (const Piece& piece : moves_.given) bytes = std::max(bytes, is_own(piece) ? room_of(piece) : 0);
+    return own_beside_ ? 0 : std::min(bytes, most_own_);
   }
 
-  void give_to(const Piece& piece) {
-    if (builder_.same_node(piece.peer)) {
-      const Place place{shared_, builder_.rank(), used_shared_, order_};
-      used_shared_ += room(piece.region, item_);
-      builder_.copy(builder_.rank(), piece.region, here(from_), place);
-      return;
+  /// Waits for nobody.
+  std::vector<Transfer> given() {
+    std::vector<Transfer> list;
+    if (!own_beside_) keep(list);
+    auto pack = [&, used = std::int64_t{0}](const Piece& piece) mutable {
+      if (is_own(piece) && own_from_ < 0) own_from_ = used;
+      list.push_back(ends_.packed(piece.region, {shared_, builder_.rank(), used, ends_.order}));
+      used += room_of(piece);
+    };
+    for (const Piece& piece : moves_.given) {
+      if (!is_near(piece)) {
+        list.push_back(ends_.transfer(TransferEnd::send, piece.peer, piece.region));
+      } else if (!is_own(piece)) {
+        pack(piece);
+      }
     }
-    const Place packed = next_private(piece.region);
-    builder_.copy(builder_.rank(), piece.region, here(from_), packed);
-    sent_.push_back(builder_.send(piece.peer, packed, piece.region.size() * item_));
+    for (const Piece& piece : moves_.given) {
+      if (own_beside_ && is_own(piece)) pack(piece);
+    }
+    return list;
   }
 
-  Arrival arrival(const Piece& piece) {
-    const Place place = next_private(piece.region);
-    return {place, builder_.receive(piece.peer, place, piece.region.size() * item_)};
+  std::vector<Transfer> taken(const GivenBy& given_by) const {
+    std::vector<Transfer> list;
+    for (const Piece& piece : moves_.taken) {
+      if (!is_near(piece)) list.push_back(ends_.transfer(TransferEnd::post, piece.peer, piece.region));
+    }
+    std::int64_t offset = own_from_;
+    for (const Piece& piece : moves_.taken) {
+      if (!own_beside_ || !is_own(piece)) continue;
+      list.push_back(ends_.unpacked(TransferEnd::keep, piece.peer, piece.region,
+                                    {shared_, piece.peer, offset, ends_.order}));
+      offset += room_of(piece);
+    }
+    for (const int giver : neighbours(moves_.taken)) take_from(giver, given_by(giver), list);
+    return list;
+  }
+
+  // The k-th piece that a rank gives itself is the k-th that it takes; both are cut alike.
+  void keep(std::vector<Transfer>& list) const {
+    const Place between{scratch_.messages, builder_.rank(), 0, ends_.order};
+    const auto cut = [&](const Piece& piece) {
+      return redistribution::split(piece.region, most_own_ / ends_.item_bytes, ends_.order, ends_.order);
+    };
+    auto next = moves_.taken.begin();
+    for (const Piece& piece : moves_.given) {
+      if (!is_own(piece)) continue;
+      next = std::find_if(next, moves_.taken.end(), [&](const Piece& taken) { return is_own(taken); });
+      const std::vector<Region> from = cut(piece), to = cut(*next++);
+      for (std::size_t k = 0; k < from.size(); ++k) {
+        list.push_back(ends_.packed(from[k], between));
+        list.push_back(ends_.unpacked(TransferEnd::keep, builder_.rank(), to[k], between));
+      }
+    }
   }
 
   /// `given`: all that the giver gives, as it has put it into its scratch.
-  void take_from(int giver, const std::vector<Piece>& given) {
-    builder_.wait(giver, Channel::ready);
+  void take_from(int giver, const std::vector<Piece>& given, std::vector<Transfer>& list) const {
     auto taken = std::ranges::find(moves_.taken, giver, &Piece::peer);
+    const std::size_t first = list.size();
     std::int64_t offset = 0;
     for (const Piece& piece : given) {
-      if (piece.peer == giver || !builder_.same_node(piece.peer)) continue;
-      if (piece.peer == builder_.rank()) {
-        append_taken(builder_, moves_, *taken++, {shared_, giver, offset, order_}, here(to_));
+      if (piece.peer == giver || !is_near(piece)) continue;
+      if (is_own(piece)) {
+        list.push_back(
+            ends_.unpacked(TransferEnd::read, giver, taken++->region, {shared_, giver, offset, ends_.order}));
       }
-      offset += room(piece.region, item_);
+      offset += room_of(piece);
     }
-    builder_.signal(giver, Channel::done);
+    planning::announce_together(std::span(list).subspan(first));
   }
 
   planning::PlanBuilder& builder_;
-  int from_;
-  int to_;
+  PieceEnds ends_;
   const ExchangedPieces& moves_;
-  std::int64_t item_;
-  std::int64_t most_own_;
-  bool own_beside_;  // what this rank gives itself lies behind what it gives to others
-  Extents order_;
+  planning::TransferScratch scratch_;
+  std::int64_t most_own_ = 0;
+  bool own_beside_ = false;  // what this rank gives itself lies behind what it gives to others
   int shared_ = -1;
-  int private_ = -1;
-  std::int64_t used_shared_ = 0;
-  std::int64_t own_from_ = 0;
-  std::int64_t used_private_ = 0;
-  std::vector<int> sent_;
+  std::int64_t own_from_ = -1;  // in `shared_`
 };
 
 }  // namespace
@@ -215,12 +190,7 @@ std::int64_t posted_bytes(const std::vector<Piece>& given, const Topology& topol
 
 std::size_t append_posted_exchange(Chain& chain, int from, int to, const ExchangedPieces& moves,
                                    const GivenBy& given_by, std::int64_t most_bytes) {
-  planning::PlanBuilder& builder = chain.builder();
-  PostedExchange exchange(builder, from, to, moves, most_bytes);
-  exchange.give();
-  const std::size_t given = builder.plan().steps.size();
-  exchange.take(given_by);
-  return given;
+  return PostedExchange(chain.builder(), from, to, moves, most_bytes).run(given_by);
 }
 
 }  // namespace partita::collective
