@@ -1,5 +1,6 @@
 #include "fft/steps.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <optional>
 #include <partita/redistribute.hpp>
@@ -22,6 +23,16 @@ int Steps::add_view(int buffer, Operand view) {
 
 int Steps::scratch(const char* name, Dtype dtype, std::int64_t bytes) {
   return add_or_share({name, BufferKind::scratch, {}, bytes, dtype});
+}
+
+std::vector<int> Steps::owners(const Layout& layout, const Region& region) const {
+  std::vector<int> ranks;
+  if (region.empty()) return ranks;
+  for (const Layout::Cell& cell : layout.cells(region)) ranks.push_back(cell.contributions.front().front());
+  std::ranges::sort(ranks);
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+  std::erase(ranks, rank());
+  return ranks;
 }
 
 void Steps::settle() {

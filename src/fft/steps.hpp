@@ -29,6 +29,9 @@ class Steps : public planning::PlanBuilder {
   /// Scratch of this rank alone, of at least so many bytes: the same buffer for the same name and dtype.
   int scratch(const char* name, Dtype dtype, std::int64_t bytes);
 
+  /// The other ranks that own parts of a region, in the order of ranks.
+  std::vector<int> owners(const Layout& layout, const Region& region) const;
+
   /// A signal that has to be waited for before what comes next can rely on it: at the latest by `settle`.
   void expect(int peer, planning::Channel channel) { expected_.emplace_back(peer, channel); }
   void settle();

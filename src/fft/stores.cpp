@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "fft/through_cache.hpp"
+#include "plan/peer_memory.hpp"
 
 namespace partita::fourier {
 namespace {
@@ -33,12 +34,13 @@ class Leaving {
         to_(to),
         own_(what.stage.after.region(steps.rank())),
         takers_(owners(steps.operand(to).layout, own_)),
-        givers_(owners(what.stage.after, without_room(steps.operand(to).layout, what.stage.after))) {}
+        givers_(owners(what.stage.after, without_room(steps.operand(to).layout, what.stage.after))),
+        puts_(steps) {}
 
   /// Nobody waits before all its peers have been told that they may begin.
   void open() {
     steps_.settle();
-    for (const int peer : givers_) steps_.signal(peer, grant);
+    for (const int peer : givers_) puts_.grant(peer);
   }
 
   /// As groups of the source arrive.
@@ -107,12 +109,8 @@ class Leaving {
 
   /// Those of a region, this rank excepted, from the next rank on.
   std::vector<int> owners(const Layout& layout, const Region& region) const {
-    std::vector<int> ranks;
-    if (region.empty()) return ranks;
-    for (const Layout::Cell& cell : layout.cells(region)) ranks.push_back(owner(cell));
+    std::vector<int> ranks = steps_.owners(layout, region);
     std::ranges::sort(ranks, {}, [&](int rank) { return distance(rank); });
-    ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
-    std::erase(ranks, steps_.rank());
     return ranks;
   }
 
@@ -148,10 +146,7 @@ class Leaving {
   }
 
   void await_grants() {
-    if (!granted_) {
-      for (const int peer : takers_) steps_.wait(peer, grant);
-    }
-    granted_ = true;
+    for (const int peer : takers_) puts_.await_grant(peer);
   }
 
   void put(const Region& lines) {
@@ -179,7 +174,7 @@ class Leaving {
   }
 
   void tell() {
-    for (const int peer : takers_) steps_.signal(peer, written);
+    for (const int peer : takers_) puts_.tell(peer);
   }
 
   Steps& steps_;
@@ -189,7 +184,7 @@ class Leaving {
   int between_, to_;
   Region own_;
   std::vector<int> takers_, givers_;
-  bool granted_ = false;
+  planning::PeerPuts puts_;
 };
 
 }  // namespace

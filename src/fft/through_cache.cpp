@@ -128,13 +128,8 @@ class ThroughCache {
 
  private:
   std::vector<int> others(const Layout& layout, const Region& region) const {
-    std::vector<int> ranks;
-    if (region.empty() || layout.region(steps_.rank()) == region) return ranks;
-    for (const Layout::Cell& cell : layout.cells(region)) ranks.push_back(cell.contributions.front().front());
-    std::sort(ranks.begin(), ranks.end());
-    ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
-    std::erase(ranks, steps_.rank());
-    return ranks;
+    if (layout.region(steps_.rank()) == region) return {};
+    return steps_.owners(layout, region);
   }
 
   // Nobody waits before all its peers have been told that they may start.
