@@ -6,6 +6,19 @@
 #include "redistribute/split.hpp"
 
 namespace partita::multiplication {
+
+Multiply Frame::product(Part of_a, Part of_b, Part to, Beta beta) const {
+  Multiply work;
+  work.a = std::move(of_a);
+  work.b = std::move(of_b);
+  work.to = std::move(to);
+  work.conjugate_a = problem.conjugate_a;
+  work.conjugate_b = problem.conjugate_b;
+  work.beta = beta;
+  work.compute = problem.options.compute;
+  if (problem.a.dtype != problem.b.dtype) work.dtype_b = problem.b.dtype;
+  return work;
+}
 namespace {
 
 std::int64_t total(const Partition& pieces) {

@@ -82,6 +82,8 @@ struct Frame {
   const Tile& tile(int rank) const { return tiles[static_cast<std::size_t>(rank)]; }
   int rank() const { return problem.rank; }
   int distance(int from, int to) const { return (to - from + problem.ranks()) % problem.ranks(); }
+  /// to = beta to + a b
+  Multiply product(Part of_a, Part of_b, Part to, Beta beta) const;
   bool same_node(int a_rank, int b_rank) const { return problem.topology.same_node(a_rank, b_rank); }
 };
 

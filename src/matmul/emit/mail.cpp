@@ -1,6 +1,7 @@
 #include "matmul/emit/mail.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.hpp"
 #include "base/round.hpp"
@@ -9,7 +10,7 @@ namespace partita::multiplication {
 Mail::Mail(const Frame& frame, planning::PlanBuilder& builder, Cutting& cutting, const Blocks& blocks)
     : frame_(frame),
       builder_(builder),
-      rounds_(frame, frame.problem.grouped() ? builder.new_rounds() : 0),
+      rounds_(frame, frame.problem.grouped() ? builder.new_rounds() : -1),
       kinds_{blocks.a.panel, blocks.b.panel} {
   if (frame.problem.topology.node_count() == 1) return;
   list_needs(blocks);
@@ -176,14 +177,20 @@ void Mail::land(int peer, const Region& region, const Place& message, int buffer
 }
 
 void Mail::exchange(std::size_t t) {
-  if (grouped()) return exchange_in_rounds(t);
-  if (t < needs_.size()) receive(t);
-  if (t < gives_.size()) send(t);
+  std::vector<int>& sent = sent_.at(t % 2);
+  std::vector<int> before = std::exchange(sent, {});  // of the last turn in this half of the window
+  for (int round = 0; round < frame_.turn_rounds; ++round) {
+    if (t < needs_.size()) receive(t, round);
+    if (t < gives_.size()) grouped() ? send_round(t, round, before) : send(t);
+  }
+  sent.insert(sent.end(), before.begin(), before.end());
 }
 
-void Mail::receive(std::size_t t) {
+void Mail::receive(std::size_t t, int round) {
   for (Message& message : needs_[t]) {
-    message.step = builder_.receive(message.peer, slot(t, message), message.bytes);
+    if (rounds_.of_turn(message.peer, frame_.rank()) != round) continue;
+    message.step =
+        builder_.receive(message.peer, slot(t, message), message.bytes, rounds_.number_in_turn(t, round));
   }
 }
 
@@ -198,22 +205,24 @@ void Mail::send(std::size_t t) {
 // there is room for all.
 void Mail::send_products(const std::vector<BlockProduct>& products) {
   if (grouped()) return deliver_before(products, frame_.problem.ranks());
-  const Dtype dtype = frame_.problem.compute;
   for (const BlockProduct& product : products) {
-    if (frame_.same_node(product.holder, frame_.rank())) continue;
-    std::int64_t offset = product.offset;
-    for (Region& piece : in_cache(frame_, product.region, dtype)) {
-      Place from{frame_.products, frame_.rank(), offset, frame_.product_order()};
-      const std::int64_t bytes = piece.size() * size_of(dtype);
-      offset += bytes;
-      if (frame_.leaving_products >= 0) {
-        const Place packed{frame_.leaving_products, from.rank, leaving_products_bytes_, from.axis_order};
-        builder_.copy(from.rank, std::move(piece), from, packed);
-        leaving_products_bytes_ += planning::FifoWindow::rounded(bytes);
-        from = packed;
-      }
-      unfinished_.push_back(builder_.send(product.holder, from, bytes));
+    if (!frame_.same_node(product.holder, frame_.rank())) send(product, -1);
+  }
+}
+
+void Mail::send(const BlockProduct& product, std::int64_t round) {
+  const Dtype dtype = frame_.problem.compute;
+  Place made{frame_.products, frame_.rank(), product.offset, frame_.product_order()};
+  for (Region& piece : in_cache(frame_, product.region, dtype)) {
+    Place from = made;
+    const std::int64_t bytes = piece.size() * size_of(dtype);
+    if (frame_.leaving_products >= 0) {
+      from = {frame_.leaving_products, made.rank, leaving_products_bytes_, made.axis_order};
+      builder_.copy(made.rank, std::move(piece), made, from);
+      leaving_products_bytes_ += planning::FifoWindow::rounded(bytes);
     }
+    unfinished_.push_back(builder_.send(product.holder, from, bytes, round));
+    made.offset += bytes;
   }
 }
 

@@ -114,13 +114,12 @@ class Mail {
   std::int64_t rounded(std::int64_t bytes) const;
   void size_scratch();
   void place_turns();
-  void exchange_in_rounds(std::size_t t);
-  void receive_round(std::size_t t, int round);
+  void receive(std::size_t t, int round);
   void send_round(std::size_t t, int round, std::vector<int>& before);
   void deliver(const std::vector<BlockProduct>& products, int round);
   void place_products();
-  void receive(std::size_t t);
   void send(std::size_t t);
+  void send(const BlockProduct& product, std::int64_t round);
   void post_products();
 
   const Frame& frame_;

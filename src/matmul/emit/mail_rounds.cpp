@@ -61,24 +61,6 @@ void Mail::place_turns() {
   window_bytes_ = gives_.size() > 1 ? 2 * half_bytes_ : half_bytes_;
 }
 
-void Mail::exchange_in_rounds(std::size_t t) {
-  std::vector<int>& sent = sent_.at(t % 2);
-  std::vector<int> before = std::exchange(sent, {});  // of the last turn that lay here
-  for (int round = 0; round < frame_.turn_rounds; ++round) {
-    if (t < needs_.size()) receive_round(t, round);
-    if (t < gives_.size()) send_round(t, round, before);
-  }
-  sent.insert(sent.end(), before.begin(), before.end());
-}
-
-void Mail::receive_round(std::size_t t, int round) {
-  for (Message& message : needs_[t]) {
-    if (rounds_.of_turn(message.peer, frame_.rank()) != round) continue;
-    message.step =
-        builder_.receive(message.peer, slot(t, message), message.bytes, rounds_.number_in_turn(t, round));
-  }
-}
-
 void Mail::send_round(std::size_t t, int round, std::vector<int>& before) {
   const std::int64_t first = t % 2 == 0 ? 0 : half_bytes_;
   const auto for_each = [&](const auto& visit) {
@@ -126,16 +108,9 @@ void Mail::deliver(const std::vector<BlockProduct>& products, int round) {
     Place& place = arriving.message.place;
     arriving.message.step = builder_.receive(arriving.peer, place, arriving.bytes, number);
   }
-  const Dtype dtype = frame_.problem.compute;
   for (const BlockProduct& product : products) {
     const bool stays = product.holder == frame_.rank();
-    if (stays || rounds_.of_products(frame_.rank(), product.holder) != round) continue;
-    Place from{frame_.products, frame_.rank(), product.offset, frame_.product_order()};
-    for (const Region& piece : in_cache(frame_, product.region, dtype)) {
-      const std::int64_t bytes = piece.size() * size_of(dtype);
-      unfinished_.push_back(builder_.send(product.holder, from, bytes, number));
-      from.offset += bytes;
-    }
+    if (!stays && rounds_.of_products(frame_.rank(), product.holder) == round) send(product, number);
   }
 }
 

@@ -16,13 +16,13 @@ void find_rounds(Frame& frame);
 /// is multiplied while the next is in flight. Both ends know all of that.
 class MailRounds {
  public:
-  /// `first`: of a range of numbers (PlanBuilder::new_rounds).
+  /// `first`: of a range of numbers (PlanBuilder::new_rounds); -1: messages go on their own, in no round.
   MailRounds(const Frame& frame, std::int64_t first) : frame_(frame), first_(first) {}
 
   int of_turn(int giver, int taker) const { return round(frame_.turn_rounds, giver, taker); }
   int of_products(int maker, int holder) const { return round(frame_.product_rounds, maker, holder); }
   std::int64_t number_in_turn(std::size_t turn, int round) const {
-    return first_ + static_cast<std::int64_t>(turn) * frame_.turn_rounds + round;
+    return first_ < 0 ? -1 : first_ + static_cast<std::int64_t>(turn) * frame_.turn_rounds + round;
   }
   std::int64_t number_of_products(int round) const { return first_ + behind_all_turns + round; }
 

@@ -6,6 +6,7 @@
 
 #include "base/round.hpp"
 #include "matmul/dtypes.hpp"
+#include "matmul/emit/puts.hpp"
 #include "matmul/emit/stripes_price.hpp"
 
 namespace partita::multiplication {
@@ -197,15 +198,15 @@ LandingBytes find_pushes(Frame& frame) {
 }
 
 Pushes::Pushes(const Frame& frame, planning::PlanBuilder& builder, Cutting& cutting, const Blocks& blocks)
-    : frame_(frame), builder_(builder), grants_(builder) {
+    : frame_(frame), builder_(builder), transfers_(builder) {
   if (frame_.landing >= 0) {
     landings_ = landings_of(frame_, blocks, frame_.rank());
-    puts_ = puts(cutting);
+    given_ = given(cutting);
   }
   for (std::size_t i = 0; i < landings_.pieces.size(); ++i) {
     const Landing& piece = landings_.pieces[i];
     pieces_[{piece.turn, piece.of_a, piece.number}] = i;
-    ordinals_.push_back(++given_[piece.owner]);
+    ordinals_.push_back(++wanted_[piece.owner]);
   }
   if (frame_.pushes_products) list_products(cutting);
 }
@@ -218,19 +219,22 @@ void Pushes::list_products(Cutting& cutting) {
 }
 
 // What this rank gives, in the order in which it is wanted.
-std::vector<Pushes::Put> Pushes::puts(Cutting& cutting) const {
-  std::vector<Put> result;
+std::vector<planning::Transfer> Pushes::given(Cutting& cutting) const {
+  std::vector<planning::KeyedTransfer> puts;
   for (int taker = 0; taker < frame_.problem.ranks(); ++taker) {
     if (taker == frame_.rank() || !frame_.same_node(taker, frame_.rank()) || frame_.tile(taker).empty())
       continue;
-    for (Landing& piece : landings_of(frame_, cutting.blocks(taker), taker).pieces) {
-      if (piece.owner == frame_.rank()) result.push_back({taker, std::move(piece)});
+    for (const Landing& piece : landings_of(frame_, cutting.blocks(taker), taker).pieces) {
+      if (piece.owner != frame_.rank()) continue;
+      puts.push_back({{static_cast<std::int64_t>(piece.turn), round_of(frame_, taker, piece.owner)},
+                      {.end = planning::TransferEnd::put,
+                       .peer = taker,
+                       .region = piece.region,
+                       .from = builder_.own(frame_.input(piece.of_a).buffer),
+                       .to = landing(taker, piece)}});
     }
   }
-  std::ranges::stable_sort(result, {}, [this](const Put& put) {
-    return std::pair(put.piece.turn, round_of(frame_, put.taker, frame_.rank()));
-  });
-  return result;
+  return planning::in_order(std::move(puts));
 }
 
 Place Pushes::landing(int rank, const Landing& piece) const {
@@ -242,21 +246,9 @@ void Pushes::begin() {
   std::set<int> givers;
   for (const Landing& piece : landings_.pieces) givers.insert(piece.owner);
   for (const auto& [made, offset] : arriving_) givers.insert(made.first);
-  for (const int giver : givers) builder_.signal(giver, planning::Channel::grant);
-  for (const Put& put : puts_) grants_.await(put.taker);
-  for (const Put& put : puts_) {
-    const Place from = builder_.own(frame_.input(put.piece.of_a).buffer);
-    builder_.copy(frame_.rank(), put.piece.region, from, landing(put.taker, put.piece));
-    builder_.signal(put.taker, planning::Channel::written);
-  }
-}
-
-// Each piece of A and B is told of, and after them all products at once.
-void Pushes::await(int giver, std::int64_t puts) {
-  std::int64_t& arrived = arrived_[giver];
-  if (puts <= arrived) return;
-  builder_.wait_for(giver, planning::Channel::written, puts - arrived);
-  arrived = puts;
+  for (const int giver : givers) transfers_.puts().grant(giver);
+  for (const planning::Transfer& put : given_) transfers_.puts().await_grant(put.peer);
+  transfers_.write(std::exchange(given_, {}));
 }
 
 void Pushes::put_products(int holder) {
@@ -264,16 +256,15 @@ void Pushes::put_products(int holder) {
   const Extents order = frame_.product_order();
   for (const ProductLanding& product : made_) {
     if (product.holder != holder) continue;
-    grants_.await(holder);
-    builder_.copy(frame_.rank(), product.region, {frame_.products, frame_.rank(), product.made_at, order},
-                  {frame_.landing_products, holder, product.offset, order});
+    transfers_.puts().put(holder, product.region, {frame_.products, frame_.rank(), product.made_at, order},
+                          {frame_.landing_products, holder, product.offset, order});
   }
-  builder_.signal(holder, planning::Channel::written);
+  transfers_.puts().tell(holder);
 }
 
+// Each piece of A and B is told of, and after them all products at once.
 void Pushes::await_products(int maker) {
-  const auto given = given_.find(maker);
-  await(maker, (given == given_.end() ? 0 : given->second) + 1);
+  transfers_.puts().await(maker, wanted_[maker] + 1);
 }
 
 std::int64_t Pushes::offset_of_product(int maker, std::int64_t made_at) const {
@@ -288,7 +279,7 @@ std::size_t Pushes::position(std::size_t t, bool of_a, std::size_t number) const
 Place Pushes::place_of(std::size_t t, bool of_a, std::size_t number) {
   const std::size_t i = pieces_.at({t, of_a, number});
   const Landing& piece = landings_.pieces[i];
-  await(piece.owner, ordinals_[i]);
+  transfers_.puts().await(piece.owner, ordinals_[i]);
   return landing(frame_.rank(), piece);
 }
 

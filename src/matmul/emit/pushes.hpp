@@ -9,8 +9,7 @@
 #include <vector>
 
 #include "matmul/emit/cutting.hpp"
-#include "matmul/emit/puts.hpp"
-#include "plan/plan_builder.hpp"
+#include "plan/transfers.hpp"
 
 namespace partita::multiplication {
 
@@ -76,14 +75,9 @@ class Pushes {
 
  private:
   using PieceKey = std::tuple<std::size_t, bool, std::size_t>;  // turn, of A, number
-  struct Put {
-    int taker = 0;
-    Landing piece;
-  };
 
-  std::vector<Put> puts(Cutting& cutting) const;
+  std::vector<planning::Transfer> given(Cutting& cutting) const;
   void list_products(Cutting& cutting);
-  void await(int giver, std::int64_t puts);
   Place landing(int rank, const Landing& piece) const;
 
   const Frame& frame_;
@@ -91,12 +85,11 @@ class Pushes {
   Landings landings_;
   std::map<PieceKey, std::size_t> pieces_;  // where in `landings_`
   std::vector<std::int64_t> ordinals_;      // of each of them, among those of its owner, from 1 on
-  std::vector<Put> puts_;
+  std::vector<planning::Transfer> given_;
   std::vector<ProductLanding> made_;                               // by this rank
   std::map<std::pair<int, std::int64_t>, std::int64_t> arriving_;  // products: maker, place there; place here
-  std::map<int, std::int64_t> given_;    // by owner: pieces of A and B for this rank
-  std::map<int, std::int64_t> arrived_;  // by giver: so many have been waited for
-  Grants grants_;
+  std::map<int, std::int64_t> wanted_;  // by owner: pieces of A and B for this rank
+  planning::TransferWriter transfers_;
   std::set<int> delivered_;  // holders
 };
 

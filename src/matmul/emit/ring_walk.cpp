@@ -50,7 +50,7 @@ RingWalk::RingWalk(const Frame& frame, planning::PlanBuilder& builder)
       summed_(layout_summed(frame.problem)),
       slot_bytes_(slot_bytes(frame)),
       last_pass_(frame, builder),
-      grants_(builder) {
+      puts_(builder) {
   for (int distance = 1; distance < ranks(); ++distance)
     peers_.push_back((rank_ + ranks() - distance) % ranks());
   for (const int distance : schedule_.distances()) {
@@ -81,7 +81,7 @@ bool RingWalk::puts_here(int rank) const {
 // Nobody waits before all that put to it may begin.
 void RingWalk::grant() {
   for (const int giver : peers_) {
-    if (puts_here(giver) || puts_to_all(giver)) builder_.signal(giver, planning::Channel::grant);
+    if (puts_here(giver) || puts_to_all(giver)) puts_.grant(giver);
   }
 }
 
@@ -104,20 +104,12 @@ Part RingWalk::factor(const Region& of, bool of_a) const {
 }
 
 void RingWalk::multiply(const Region& region, const Place& made, Beta beta) {
-  Multiply work;
-  work.a = factor(region, true);
-  work.b = factor(region, false);
-  work.to = {region, made};
-  work.conjugate_a = frame_.problem.conjugate_a;
-  work.conjugate_b = frame_.problem.conjugate_b;
-  work.beta = beta;
-  work.compute = frame_.problem.options.compute;
-  builder_.compute(std::move(work));
+  builder_.compute(frame_.product(factor(region, true), factor(region, false), {region, made}, beta));
 }
 
 /// Where the sum of that distance comes, once it is there. Waits are in the order in which its maker puts.
 Part RingWalk::await(int maker, int distance, const Region& region, int number) {
-  builder_.wait_for(maker, written, 1);
+  puts_.await_more(maker, 1);
   return {region, landing(rank_, distance, holder_from(maker, distance), number)};
 }
 
@@ -132,9 +124,10 @@ void RingWalk::sum(int distance, int number) {
   if (!schedule_.begins(distance)) arrived = await(before(), distance - 1, region, number);
   multiply(region, made, Beta::zero);
   if (arrived) last_pass_.add(region, made, *arrived);
-  grants_.await(std::exchange(takers_, {}));
-  builder_.copy(rank_, region, made, landing(to, distance, holder, number));
-  builder_.signal(to, written);
+  // All grants at once, so that no copy has a wait between it and the next one.
+  for (const int granting : std::exchange(takers_, {})) puts_.await_grant(granting);
+  puts_.put(to, region, made, landing(to, distance, holder, number));
+  puts_.tell(to);
 }
 
 /// All products come before the passes, which wait for what the last ranks of other chains make.
@@ -159,18 +152,18 @@ void RingWalk::add_to_own(const Region& region, const Part& arrived, bool is_las
   if (!is_last || c_pending) last_pass_.add(region, here, arrived);
   if (!is_last) return;
   last_pass_.write(region, {region, here}, c_pending, {}, c_pending ? std::nullopt : std::optional(arrived));
-  if (frame_.gathers_d) put_to_all(frame_, builder_, grants_, peers_, region);
+  if (frame_.gathers_d) puts_.put_to_all(peers_, region, frame_.d);
 }
 
 // --- D, where others hold it, too
 
 void RingWalk::await_parts() {
   if (!frame_.gathers_d) return;
-  await_puts(builder_, peers_, [this](int maker) {
+  for (const int maker : peers_) {
     std::int64_t puts = 0;
     for (int number = 0; number < frame_.ring->pieces; ++number) puts += piece(maker, number).empty() ? 0 : 1;
-    return puts;
-  });
+    puts_.await_more(maker, puts);
+  }
 }
 
 }  // namespace partita::multiplication

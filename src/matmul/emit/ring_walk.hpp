@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "matmul/emit/last_pass.hpp"
-#include "matmul/emit/puts.hpp"
+#include "plan/peer_memory.hpp"
 
 namespace partita::multiplication {
 
@@ -29,8 +29,6 @@ class RingWalk {
   static std::int64_t landing_bytes(const Frame& frame);
 
  private:
-  static constexpr planning::Channel written = planning::Channel::written;
-
   int ranks() const { return frame_.problem.ranks(); }
   int before() const { return (rank_ + ranks() - 1) % ranks(); }
   Region piece(int holder, int number) const {
@@ -62,7 +60,7 @@ class RingWalk {
   Layout summed_;
   std::int64_t slot_bytes_;
   LastPass last_pass_;
-  Grants grants_;
+  planning::PeerPuts puts_;
   std::vector<int> peers_;   // from the one before on
   std::vector<int> takers_;  // of this rank's sums, in their order, until their grants have been waited for
 };

@@ -25,7 +25,7 @@ StripeWalk::StripeWalk(const Frame& frame, planning::PlanBuilder& builder)
       stripes_(*frame.stripes),
       rank_(frame.rank()),
       last_pass_(frame, builder),
-      grants_(builder) {
+      transfers_(builder) {
   const Problem& problem = frame.problem;
   const bool own_memory =
       problem.d.dtype != problem.compute || (problem.in_place && problem.scales_product());
@@ -53,9 +53,9 @@ void StripeWalk::run() {
 // Nobody waits before all its peers may begin.
 void StripeWalk::grant_panels() {
   for (const int peer : peers_) {
-    bool puts = frame_.gathers_d && !frame_.tile(peer).empty();
-    for (int number = 0; number < stripes_.count && !puts; ++number) puts = comes_from(peer, number);
-    if (puts) builder_.signal(peer, planning::Channel::grant);
+    bool comes = frame_.gathers_d && !frame_.tile(peer).empty();
+    for (int number = 0; number < stripes_.count && !comes; ++number) comes = puts_here(peer, number);
+    if (comes) transfers_.puts().grant(peer);
   }
 }
 
@@ -68,28 +68,32 @@ std::optional<Region> StripeWalk::given(int giver, int taker, int number, bool o
   return part_given(frame_.problem, of_a, region_of(frame_.problem, tile, of_a), giver, taker);
 }
 
+/// What `giver` puts into the taker's panels for that stripe.
+std::vector<planning::Transfer> StripeWalk::puts(int giver, int taker, int number) const {
+  std::vector<planning::Transfer> list;
+  for (const bool of_a : {!stripes_.of_rows, stripes_.of_rows}) {
+    const Input& input = frame_.input(of_a);
+    std::optional<Region> part;
+    if (is_put(of_a, number)) part = given(giver, taker, number, of_a);
+    if (!part) continue;
+    list.push_back({.end = planning::TransferEnd::put,
+                    .peer = taker,
+                    .region = std::move(*part),
+                    .from = {input.buffer, giver, 0, {}},
+                    .to = {input.panel, taker, 0, {}}});
+  }
+  planning::announce_together(list);
+  return list;
+}
+
 // So that no two put to the same rank at the same time.
 void StripeWalk::put_inputs() {
   for (int number = 0; number < stripes_.count; ++number) {
     for (const int taker : peers_) {
-      if (put_inputs(taker, number)) builder_.signal(taker, written);
+      transfers_.write(puts(rank_, taker, number));
     }
     if (number >= stripes_.begun) copy_own(number);
   }
-}
-
-bool StripeWalk::put_inputs(int taker, int number) {
-  bool puts = false;
-  for (const bool of_a : {!stripes_.of_rows, stripes_.of_rows}) {
-    const Input& input = frame_.input(of_a);
-    if (!is_put(of_a, number)) continue;
-    std::optional<Region> part = given(rank_, taker, number, of_a);
-    if (!part) continue;
-    grants_.await(taker);
-    builder_.copy(rank_, std::move(*part), builder_.own(input.buffer), {input.panel, taker, 0, {}});
-    puts = true;
-  }
-  return puts;
 }
 
 /// What the panels lack for a product over all of k.
@@ -103,16 +107,9 @@ void StripeWalk::copy_own(int number) {
   }
 }
 
-/// Whether `giver` puts something of that stripe to this rank: what put_inputs says there.
-bool StripeWalk::comes_from(int giver, int number) const {
-  return std::ranges::any_of(std::array{true, false}, [&](bool of_a) {
-    return is_put(of_a, number) && given(giver, rank_, number, of_a);
-  });
-}
-
 void StripeWalk::await_inputs(int number) {
   for (const int giver : peers_) {
-    if (comes_from(giver, number)) builder_.wait_for(giver, written, 1);
+    if (puts_here(giver, number)) transfers_.puts().await_more(giver, 1);
   }
 }
 
@@ -127,15 +124,8 @@ Part StripeWalk::factor(const Tile& of, const IndexSet& depth, bool in_panels, b
 }
 
 void StripeWalk::multiply(const Tile& of, const IndexSet& depth, bool in_panels, Beta beta, int to) {
-  Multiply work;
-  work.a = factor(of, depth, in_panels, true);
-  work.b = factor(of, depth, in_panels, false);
-  work.to = {region_of_d(of), builder_.own(to)};
-  work.conjugate_a = frame_.problem.conjugate_a;
-  work.conjugate_b = frame_.problem.conjugate_b;
-  work.beta = beta;
-  work.compute = frame_.problem.options.compute;
-  builder_.compute(std::move(work));
+  builder_.compute(frame_.product(factor(of, depth, in_panels, true), factor(of, depth, in_panels, false),
+                                  {region_of_d(of), builder_.own(to)}, beta));
 }
 
 void StripeWalk::begin(int number) {
@@ -170,16 +160,16 @@ void StripeWalk::put_result(int number) {
   if (!frame_.gathers_d) return;
   const Tile of = stripe(rank_, number);
   if (of.empty()) return;
-  put_to_all(frame_, builder_, grants_, peers_, region_of_d(of));
+  transfers_.puts().put_to_all(peers_, region_of_d(of), frame_.d);
 }
 
 void StripeWalk::await_results() {
   if (!frame_.gathers_d) return;
-  await_puts(builder_, peers_, [this](int maker) {
+  for (const int maker : peers_) {
     std::int64_t puts = 0;
     for (int number = 0; number < stripes_.count; ++number) puts += stripe(maker, number).empty() ? 0 : 1;
-    return puts;
-  });
+    transfers_.puts().await_more(maker, puts);
+  }
 }
 
 }  // namespace partita::multiplication

@@ -1,11 +1,10 @@
 // From stripes to the steps of one rank.
 #pragma once
 
-#include <map>
 #include <vector>
 
 #include "matmul/emit/last_pass.hpp"
-#include "matmul/emit/puts.hpp"
+#include "plan/transfers.hpp"
 
 namespace partita::multiplication {
 
@@ -25,8 +24,6 @@ class StripeWalk {
   bool uses_sums() const { return has_tile() && sums_buffer_ == frame_.sums; }
 
  private:
-  static constexpr planning::Channel written = planning::Channel::written;
-
   const Tile& tile() const { return frame_.tile(rank_); }
   bool has_tile() const { return !tile().empty(); }
   Tile stripe(int rank, int number) const { return stripe_of(frame_.tile(rank), stripes_, number); }
@@ -34,10 +31,10 @@ class StripeWalk {
 
   void grant_panels();
   void put_inputs();
-  bool put_inputs(int taker, int number);
+  std::vector<planning::Transfer> puts(int giver, int taker, int number) const;
+  bool puts_here(int giver, int number) const { return !puts(giver, rank_, number).empty(); }
   std::optional<Region> given(int giver, int taker, int number, bool of_a) const;
   void await_inputs(int number);
-  bool comes_from(int giver, int number) const;
   void copy_own(int number);
   void begin(int number);
   void complete(int number);
@@ -56,7 +53,7 @@ class StripeWalk {
   bool c_in_product_;       // the first product onto an element takes beta C in
   IndexSet own_, rest_;     // of k
   std::vector<int> peers_;  // around the ring, beginning with the one that needs this rank's first
-  Grants grants_;
+  planning::TransferWriter transfers_;
 };
 
 }  // namespace partita::multiplication

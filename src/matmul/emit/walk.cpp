@@ -191,16 +191,9 @@ void Walk::turn(std::size_t t) {
   const std::vector<const BlockProduct*> products = order_of(t);
   for (std::size_t i = 0; i < products.size(); ++i) {
     const BlockProduct& product = *products[i];
-    Multiply work;
     std::vector<int> after = std::exchange(arrived, {});
-    work.a = part_of(t, true, product, of_a, after);
-    work.b = part_of(t, false, product, of_b, after);
-    work.to = target(product);
-    work.conjugate_a = frame_.problem.conjugate_a;
-    work.conjugate_b = frame_.problem.conjugate_b;
-    work.beta = beta_of(product, t);
-    work.compute = frame_.problem.options.compute;
-    if (frame_.problem.a.dtype != frame_.problem.b.dtype) work.dtype_b = frame_.problem.b.dtype;
+    Part a = part_of(t, true, product, of_a, after), b = part_of(t, false, product, of_b, after);
+    Multiply work = frame_.product(std::move(a), std::move(b), target(product), beta_of(product, t));
     if (blocks_.joined && i > 0 && join(work, *products[i - 1], product)) continue;
     multiply(std::move(work), product.in_place() && last, std::move(after));
     const bool leaves_holder = i + 1 == products.size() || products[i + 1]->holder != product.holder;
