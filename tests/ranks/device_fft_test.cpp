@@ -80,8 +80,9 @@ DEVICE_FFT_TEST(HalfSpectraStayUnlessTheyMayBeOverwritten) {
 DEVICE_FFT_TEST(WhatIsRealInAHalfSpectrumCountsAsReal) {
   for (const Dtype dtype : {Dtype::c64, Dtype::c128}) {
     for (const std::int64_t length : {1, 2, 7, 10, 96, 8192, 16384}) {
-      for (const std::vector<int>& axes : {std::vector<int>{1}, std::vector<int>{0, 1}}) {
-        const Shape shape{4, length / 2 + 1};
+      for (const std::vector<int>& axes :
+           {std::vector<int>{2}, std::vector<int>{1, 2}, std::vector<int>{0, 1, 2}}) {
+        const Shape shape{4, 3, length / 2 + 1};
         const Array spectrum = random_array(context, shape, Slab(0), dtype);
         FftOptions options{.axes = axes, .last_length = length};
         const Array expected =

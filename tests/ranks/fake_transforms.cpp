@@ -39,11 +39,11 @@ class FakeFft final : public devices::PreparedFft {
   std::int64_t workspace_bytes() const override { return fake_workspace_bytes; }
 
   void run(void* from, void* to, void* workspace) const {
-    kernels::TransformShape shape = shape_;
+    const kernels::TransformShape& shape = shape_;
     const bool comes_back = what.kind == TransformKind::complex_to_real;
-    const bool spoils = comes_back && shape.lines.size() == 1 && !is_half_spectrum(from);
-    if (comes_back && shape.lines.size() > 1) all_but_the_halved(shape, from);
-    run(shape, from, to);
+    const bool spoils = comes_back && (shape.lines.size() > 1 || !is_half_spectrum(from));
+    if (!comes_back || shape.lines.size() == 1)
+      run(shape, from, to);  // FFTW keeps the input of one line only
     if (spoils)
       std::memset(to, garbage, static_cast<std::size_t>(kernels::items_of(shape_.kind, shape_.precision).to));
     std::memset(workspace, garbage, fake_workspace_bytes);
@@ -56,22 +56,8 @@ class FakeFft final : public devices::PreparedFft {
     kernels::plan_transform(shape, kernels::memory_of(library, from, to))->run(from, to);
   }
 
-  /// FFTW keeps the input of one line at a time only.
-  static void all_but_the_halved(kernels::TransformShape& shape, void* from) {
-    const kernels::FftwLoop halved = shape.lines.back();
-    shape.lines.pop_back();
-    kernels::TransformShape others = shape;
-    others.kind = TransformKind::complex_backward;
-    others.batch.push_back({halved.count / 2 + 1, halved.from_stride, halved.from_stride});
-    for (auto* const loops : {&others.lines, &others.batch}) {
-      for (kernels::FftwLoop& loop : *loops) loop.to_stride = loop.from_stride;
-    }
-    run(others, from, from);
-    shape.batch.insert(shape.batch.end(), shape.lines.begin(), shape.lines.end());
-    shape.lines = {halved};
-  }
-
-  /// No imaginary parts where those of a real line have none: the vendor's reads them at some lengths.
+  /// No imaginary parts where those of a real line have none: the vendor's library reads them at some
+  /// lengths, and of several axes at once those that the complex transforms leave.
   bool is_half_spectrum(const void* from) const {
     return what.single ? is_half_spectrum(static_cast<const std::complex<float>*>(from))
                        : is_half_spectrum(static_cast<const std::complex<double>*>(from));

@@ -93,7 +93,7 @@ class DirectPass final : public DevicePass {
     scaling_ =
         pass_over(std::move(loops), real ? LineStep::copy_real : LineStep::copy_complex, is_single(nest));
     place_ = place;
-    if (real && nest.lines.size() == 1) ends_ = ends_of_half_spectra(nest);
+    if (real) ends_ = ends_of_half_spectra(nest);
   }
 
   std::int64_t workspace_bytes() const override { return fft_->workspace_bytes(); }

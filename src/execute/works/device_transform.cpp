@@ -1,9 +1,9 @@
 // Transform on a device: nests of lines as passes, each along as many axes as the library takes at once.
 // Lines are transformed where they lie; through the workspace go those that the library does not know
 // (cosines and sines, batches of several loops, strides that are known when it is executed), real numbers
-// that may not be aligned as it wants them, and a half spectrum that it would destroy and may not. One of
-// several axes it may: where the library does not take them at once, all but the halved one are
-// transformed where they come from.
+// that may not be aligned as it wants them, and a half spectrum that it would destroy and may not. Of a half
+// spectrum with several axes, which may be overwritten, all but the halved one are transformed in its memory
+// first.
 #include <algorithm>
 
 #include "base/check.hpp"
@@ -105,16 +105,12 @@ class DeviceTransform final : public DeviceBoundWork {
     passes.back().last = true;
   }
 
-  /// All lines of a half spectrum at once, or all but the halved one, where they come from.
+  /// All lines of a half spectrum but the halved one, where they come from. Not all at once: what the complex
+  /// transforms leave in the imaginary parts of the first and the last element of the halved lines counts as
+  /// 0, but cuFFT reads it at some lengths.
   void come_back(TransformNest& rest, std::vector<Entry>& passes) {
     check<UnsupportedError>(
         overwrites_, "a half spectrum that must not be overwritten is transformed along one axis at a time");
-    if (rest.lines.size() <= devices::DeviceFft::most_dimensions) {
-      if (std::unique_ptr<DevicePass> whole = pass_of(rest)) {
-        passes.push_back({std::move(whole), on_, false});
-        return rest.lines.clear();
-      }
-    }
     const FftwLoop halved = rest.lines.back();
     rest.lines.pop_back();
     TransformNest others{TransformKind::complex_backward, rest.precision, rest.lines, rest.batch};
