@@ -1,18 +1,20 @@
 #!/bin/sh
-# run.sh WHEELS: what a user does with the wheels in that folder, on each Python from 3.9 to 3.13 that is here: pip installs into
-# a new virtual environment, without compilers in the PATH, and the README's first program runs on 1 and 3 ranks, by mpirun and
-# by the command. Prints how long it takes from pip to the result (10 s at most where nothing else runs). What is not here is skipped
-# by name.
+# run.sh WHEELS [VERSION...]: what a user does with the wheels in that folder, on these versions of Python (3.9 to 3.13): pip
+# installs into a new virtual environment, without compilers in the PATH, and the README's first program runs on 1 and 3 ranks, by
+# mpirun and by the command. Prints how long it takes from pip to the result (10 s at most where nothing else runs). What is not here
+# is skipped by name.
 set -eu
 wheels=$(cd "$1" && pwd)
+shift
 root=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 fail() { printf 'wheel: FAILED: %s\n' "$*"; exit 1; }
 say() { printf 'wheel: %s\n' "$*"; }
 
+# Launchers look for their own helpers: Open MPI for ssh, MPICH for hydra_pmi_proxy beside itself.
 mkdir "$work/bin"
-for tool in sh env uname mpirun mpirun.openmpi mpirun.mpich; do
+for tool in sh env uname mpirun mpirun.openmpi mpirun.mpich ssh hydra_pmi_proxy; do
   path=$(command -v "$tool") && ln -s "$(readlink -f "$path")" "$work/bin/$tool"
 done || true
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
@@ -58,6 +60,7 @@ cd "$work"
 for compiler in cc gcc c++ g++ clang nvcc; do
   if user sh -c "command -v $compiler"; then fail "$compiler is in the user's PATH"; fi
 done
-for version in 3.9 3.10 3.11 3.12 3.13; do
+[ $# -gt 0 ] || set -- 3.9 3.10 3.11 3.12 3.13
+for version; do
   if python=$("$root/scripts/find-python" $version); then as_user "$python"; else say "skipped: there is no Python $version"; fi
 done
