@@ -3,12 +3,8 @@
 
 #include <gif_lib.h>
 
-#include <filesystem>
-#include <partita/error.hpp>
-
-#include "context/context_state.hpp"
-#include "ranks/rank_test.hpp"
 #include "ranks/shared_directory.hpp"
+#include "support/on_ranks.hpp"
 
 namespace partita::testing {
 namespace {

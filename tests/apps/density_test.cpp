@@ -1,20 +1,9 @@
 // The particle-mesh universe against what is known of it.
-#include <algorithm>
-#include <cmath>
-#include <cstring>
-#include <filesystem>
-#include <numbers>
-#include <numeric>
-#include <random>
-#include <span>
-
-#include "context/context_state.hpp"
 #include "density/deposit.hpp"
 #include "density/program.hpp"
 #include "device/host_copy.hpp"
-#include "ranks/needs_devices.hpp"
-#include "ranks/rank_test.hpp"
 #include "ranks/shared_directory.hpp"
+#include "support/on_ranks.hpp"
 
 namespace partita::testing {
 namespace {
@@ -34,11 +23,7 @@ void go(Universe& universe, double to, int steps) {
 }
 
 Settings small() {
-  Settings settings;
-  settings.cells = 17;
-  settings.particles = 16;
-  settings.box = 60;
-  return settings;
+  return {.box = 60, .cells = 17, .particles = 16};
 }
 
 // Of linear waves the amplitude grows as D does.

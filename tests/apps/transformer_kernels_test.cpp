@@ -1,12 +1,5 @@
 // The language model's kernels: those of a device compute what the host's do.
-#include <algorithm>
-#include <cmath>
-#include <functional>
-#include <partita/partita.hpp>
-#include <string>
-#include <vector>
-
-#include "ranks/rank_test.hpp"
+#include "support/on_ranks.hpp"
 #include "transformer/kernels.hpp"
 
 namespace partita::testing {

@@ -1,12 +1,6 @@
 // The language model: its gradients are those of its loss, on any mesh the same.
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <vector>
-
-#include "context/context_state.hpp"
-#include "ranks/rank_test.hpp"
 #include "ranks/shared_directory.hpp"
+#include "support/on_ranks.hpp"
 #include "transformer/checkpoint.hpp"
 #include "transformer/estimate.hpp"
 #include "transformer/kernels.hpp"
@@ -22,8 +16,7 @@ using transformer::Model;
 using transformer::Settings;
 
 Settings tiny() {
-  Settings settings;
-  settings.layers = 2;
+  Settings settings{.layers = 2};
   settings.heads = 12;  // by 1 to 4 ranks
   settings.hidden = 24;
   settings.sequence = 5;
@@ -328,11 +321,7 @@ RANK_TEST(Transformer, RefusesWhatCannotBeCut) {
 // 175 billion parameters, planned here: on 512 ranks, or in the long form on 4,096.
 TEST(TransformerEstimate, OfAModelThatFitsNowhereHere) {
   if (ranks().count > 1) GTEST_SKIP() << "once is enough";
-  Settings settings;
-  settings.layers = 96;
-  settings.heads = 96;
-  settings.hidden = 12288;
-  settings.sequence = 2048;
+  Settings settings{.layers = 96, .heads = 96, .hidden = 12288, .sequence = 2048};
   const int data = full_product() ? 512 : 64;
   settings.batch = 2 * data;
   EXPECT_NEAR(static_cast<double>(settings.parameters()), 174e9, 1e9);
@@ -346,13 +335,8 @@ TEST(TransformerEstimate, OfAModelThatFitsNowhereHere) {
 // Scores are of each query and key: without them there is a number for each query.
 TEST(TransformerEstimate, OfFusedAttention) {
   if (ranks().count > 1) GTEST_SKIP() << "once is enough";
-  Settings settings;
-  settings.layers = 1;
-  settings.heads = 8;
-  settings.hidden = 1024;
-  settings.sequence = 4096;
-  settings.batch = 1;
-  settings.dtype = Dtype::bf16;
+  Settings settings{
+      .layers = 1, .heads = 8, .hidden = 1024, .sequence = 4096, .batch = 1, .dtype = Dtype::bf16};
   const Machine machine = Machine::find("node-4-h200");
   const auto estimate = [&] {
     return estimate_step(settings, 1, Topology::regular(1, 1), machine, 0, MemorySpace::device);
@@ -375,13 +359,8 @@ TEST(TransformerEstimate, OfFusedAttention) {
 // four.
 TEST(TransformerEstimate, OfAModelThatFitsFourGpus) {
   if (ranks().count > 1) GTEST_SKIP() << "once is enough";
-  Settings settings;
-  settings.layers = 14;
-  settings.heads = 64;
-  settings.hidden = 8192;
-  settings.sequence = 1024;
-  settings.batch = 4;
-  settings.dtype = Dtype::bf16;
+  Settings settings{
+      .layers = 14, .heads = 64, .hidden = 8192, .sequence = 1024, .batch = 4, .dtype = Dtype::bf16};
   constexpr std::int64_t memory = 140'000'000'000;
   const Machine machine = Machine::find("node-4-h200");
   const auto on = [&](int gpus) {
@@ -396,7 +375,7 @@ TEST(TransformerEstimate, OfAModelThatFitsFourGpus) {
     require_memory(one, settings, memory);
     ADD_FAILURE() << "it fits one GPU";
   } catch (const MemoryError& error) {
-    EXPECT_NE(std::string(error.what()).find(std::to_string(one.bytes())), std::string::npos) << error.what();
+    EXPECT_TRUE(contains(std::string(error.what()), std::to_string(one.bytes()))) << error.what();
   }
   EXPECT_NO_THROW(require_memory(four, settings, memory));
 }

@@ -118,9 +118,7 @@ int main(int argc, char** argv) {
     MPI_Abort(MPI_COMM_WORLD, 1);
   }
   {
-    partita::ContextOptions options;
-    options.communicator = partita::communicator(MPI_COMM_WORLD);
-    partita::Context context = partita::initialize(options);
+    partita::Context context = partita::initialize({.communicator = partita::communicator(MPI_COMM_WORLD)});
     threads ? run_threads(context, MPI_COMM_WORLD) : run_between(context, MPI_COMM_WORLD);
     context.close();
   }

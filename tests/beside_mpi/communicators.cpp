@@ -18,9 +18,7 @@ void expect(bool right, const char* what) {
 }
 
 partita::Context context_of(MPI_Comm communicator) {
-  partita::ContextOptions options;
-  options.communicator = partita::communicator(communicator);
-  return partita::initialize(options);
+  return partita::initialize({.communicator = partita::communicator(communicator)});
 }
 
 /// A sum, a redistribution with its memory, and a message round the ring.

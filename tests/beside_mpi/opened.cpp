@@ -67,13 +67,11 @@ void use(const partita::Context& context) {
 /// As an ArgumentError, or as an UnsupportedError where this build has no module for such an MPI.
 void expect_refusal(partita::Communicator communicator, const std::string& implementation) {
   communicator.implementation = implementation;
-  partita::ContextOptions options;
-  options.communicator = communicator;
   const auto names_it = [&](const partita::Error& error) {
     expect(std::strstr(error.what(), implementation.c_str()) != nullptr, error.what());
   };
   try {
-    (void)partita::initialize(options);
+    (void)partita::initialize({.communicator = communicator});
     expect(false, "a communicator of " + implementation + " is taken");
   } catch (const partita::ArgumentError& error) {
     names_it(error);
@@ -83,8 +81,7 @@ void expect_refusal(partita::Communicator communicator, const std::string& imple
 }
 
 void run(void* library) {
-  partita::ContextOptions options;
-  options.communicator = world_of(library);
+  partita::ContextOptions options{.communicator = world_of(library)};
   const bool is_open_mpi = options.communicator.implementation.starts_with("Open MPI");
   const std::string other = is_open_mpi ? "MPICH 4" : "Open MPI 4";
   expect_refusal(options.communicator, other);

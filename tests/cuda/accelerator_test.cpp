@@ -1,18 +1,10 @@
 // The kernels and copy engines of a GPU against the host's kernels, on random strided copies.
 #include "device/accelerator.hpp"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstring>
-#include <memory>
-#include <random>
-#include <vector>
-
 #include "base/visit_dtype.hpp"
 #include "kernels/host/convert.hpp"
 #include "kernels/host/fill.hpp"
+#include "support/test.hpp"
 #include "unit/random_transposition.hpp"
 
 namespace partita::testing {

@@ -1,18 +1,11 @@
 // Captures in every mode of CUDA's, by ranks that are threads: no call of the library's breaks one off,
 // whoever makes it.
 #include <cuda_runtime.h>
-#include <gtest/gtest.h>
-
-#include <atomic>
-#include <cstring>
-#include <partita/collectives.hpp>
-#include <partita/redistribute.hpp>
-#include <thread>
-#include <vector>
 
 #include "context/context_state.hpp"
 #include "cuda/rounds.hpp"
 #include "device/device_memory.hpp"
+#include "support/test.hpp"
 
 namespace partita::testing {
 namespace {
@@ -95,9 +88,7 @@ class Numbers {
 };
 
 RedistributeOptions pushed() {
-  RedistributeOptions options;
-  options.method = RedistributeMethod::pushed;
-  return options;
+  return {.method = RedistributeMethod::pushed};
 }
 
 /// Packets and flags, a view whose dense copy is made while it is captured, and a call that has no plan yet.
@@ -198,9 +189,6 @@ TEST(CudaCapture, OtherRanksAreBusyMeanwhile) {
 // The watchdog looks at that stream while there is work that it has not seen the end of, but not now.
 TEST(CudaCapture, TheContextsOwnStreamMayBeCaptured) {
   if (devices::Accelerators::built_in().count() == 0) GTEST_SKIP() << "no GPU";
-  ContextOptions options;
-  options.device = Device::cuda();
-  options.deadline = 4s;
   const auto body = [](Context& context) {
     Numbers source(context, 1), sum(context, 1);
     source.set(7);
@@ -218,7 +206,7 @@ TEST(CudaCapture, TheContextsOwnStreamMayBeCaptured) {
     context.synchronize();
     EXPECT_EQ(sum.wrong(7, context.size()), 0);
   };
-  for (const int ranks : {1, 2}) ThreadGroup::run(ranks, body, options);
+  for (const int ranks : {1, 2}) ThreadGroup::run(ranks, body, {.device = Device::cuda(), .deadline = 4s});
 }
 
 /// Until nothing is pinned: CUDA lets objects of graphs go when it likes.
@@ -234,9 +222,6 @@ bool comes_free(ContextState& state) {
 
 TEST(CudaCapture, WhatAGraphUsesStaysAsLongAsIt) {
   if (devices::Accelerators::built_in().count() == 0) GTEST_SKIP() << "no GPU";
-  ContextOptions options;
-  options.device = Device::cuda();
-  options.plan_cache_size = 2;
   const auto body = [](Context& context) {
     ContextState& state = *context.state();
     Numbers source(context, 3), sum(context, 3);
@@ -262,7 +247,8 @@ TEST(CudaCapture, WhatAGraphUsesStaysAsLongAsIt) {
     mine.let_go();
     EXPECT_TRUE(comes_free(state));
   };
-  for (const int ranks : {1, 2}) ThreadGroup::run(ranks, body, options);
+  for (const int ranks : {1, 2})
+    ThreadGroup::run(ranks, body, {.device = Device::cuda(), .plan_cache_size = 2});
 }
 
 }  // namespace

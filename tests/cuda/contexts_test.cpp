@@ -1,17 +1,7 @@
 // Contexts of ranks that are threads, made, grown and ended over and over: what each does to the driver and
 // to the process's heap meets what the others do.
-#include <gtest/gtest.h>
-
-#include <chrono>
-#include <cstdlib>
-#include <partita/array.hpp>
-#include <partita/context.hpp>
-#include <partita/redistribute.hpp>
-#include <random>
-#include <string>
-#include <thread>
-
 #include "device/accelerator.hpp"
+#include "support/test.hpp"
 
 namespace partita::testing {
 namespace {
@@ -49,12 +39,9 @@ void live(Context& context, int round) {
 TEST(CudaContexts, AreMadeGrowAndEndInFourThreads) {
   if (devices::Accelerators::built_in().count() == 0)
     GTEST_SKIP() << "no GPU: " << devices::Accelerators::built_in().why_none();
-  ContextOptions options;
-  options.device = Device::cuda();
-  options.deadline = std::chrono::seconds(30);
   for (int round = 0; round < rounds(); ++round) {
-    ThreadGroup::run(
-        ranks, [round](Context& context) { live(context, round); }, options);
+    ThreadGroup::run(ranks, [round](Context& context) { live(context, round); },
+                     {.device = Device::cuda(), .deadline = std::chrono::seconds(30)});
   }
 }
 

@@ -1,11 +1,8 @@
 // What tests of one GPU begin with.
 #pragma once
 
-#include <gtest/gtest.h>
-
-#include <memory>
-
 #include "device/accelerator.hpp"
+#include "support/test.hpp"
 
 namespace partita::testing {
 

@@ -1,23 +1,11 @@
 // The vendor's collectives among several GPUs against the host's reductions: one thread a GPU.
 #include "device/device_group.hpp"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <atomic>
-#include <chrono>
-#include <cstring>
-#include <functional>
-#include <memory>
-#include <partita/context.hpp>
-#include <random>
-#include <thread>
-#include <vector>
-
 #include "base/visit_dtype.hpp"
 #include "context/context_state.hpp"
 #include "device/device_synchronization.hpp"
 #include "kernels/host/copy.hpp"
+#include "support/test.hpp"
 
 namespace partita::testing {
 namespace {
@@ -63,23 +51,19 @@ void on_groups(int ranks, const std::function<void(Member&)>& body) {
   if (devices.count() < ranks) {
     GTEST_SKIP() << "needs " << ranks << " GPUs, there are " << devices.count() << " " << devices.why_none();
   }
-  ContextOptions options;
-  options.device = Device::cuda();
-  options.deadline = 30s;
   std::atomic<bool> none = false;
-  ThreadGroup::run(
-      ranks,
-      [&](Context& context) {
-        ContextState& state = *context.state();
-        state.adopt(state.device->make_group(state));
-        Member member(context);
-        if (state.device_group() == nullptr) {
-          none = true;
-        } else {
-          body(member);
-        }
-      },
-      options);
+  ThreadGroup::run(ranks,
+                   [&](Context& context) {
+                     ContextState& state = *context.state();
+                     state.adopt(state.device->make_group(state));
+                     Member member(context);
+                     if (state.device_group() == nullptr) {
+                       none = true;
+                     } else {
+                       body(member);
+                     }
+                   },
+                   {.device = Device::cuda(), .deadline = 30s});
   if (none) GTEST_SKIP() << "no NCCL (libnccl.so.2)";
 }
 

@@ -2,14 +2,11 @@
 #include "kernels/host/fold.hpp"
 
 #include <cuda_runtime.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <random>
 
 #include "cuda/device_case.hpp"
 #include "device/device_memory.hpp"
 #include "kernels/host/number_runs.hpp"
+#include "support/test.hpp"
 
 namespace partita::testing {
 namespace {

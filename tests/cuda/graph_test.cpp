@@ -1,15 +1,9 @@
 // Executions captured into graphs, started many times with other inputs, by ranks that are not in step.
 #include <cuda_runtime.h>
-#include <gtest/gtest.h>
-
-#include <chrono>
-#include <cstring>
-#include <partita/redistribute.hpp>
-#include <random>
-#include <thread>
 
 #include "cuda/rounds.hpp"
 #include "device/accelerator.hpp"
+#include "support/test.hpp"
 
 namespace partita::testing {
 namespace {
@@ -43,11 +37,7 @@ struct Chain {
   Array source, middle, result;
   Redistribute first, second;
 
-  static RedistributeOptions pushed() {
-    RedistributeOptions options;
-    options.method = RedistributeMethod::pushed;
-    return options;
-  }
+  static RedistributeOptions pushed() { return {.method = RedistributeMethod::pushed}; }
   Chain(Context& context, const Shape& shape, const RedistributeOptions& way = pushed())
       : source(zeros(context, shape, Slab(0), Dtype::i32)),
         middle(zeros(context, shape, Slab(1), Dtype::i32)),
@@ -122,12 +112,10 @@ TEST(CudaGraph, LargeExecutions) {
 }
 
 ContextOptions own_nodes(DeviceMessages messages) {
-  ContextOptions options;
-  options.device = Device::cuda();
-  options.ranks_per_node = 1;
-  options.device_messages = messages;
-  options.deadline = std::chrono::seconds(30);
-  return options;
+  return {.device = Device::cuda(),
+          .deadline = std::chrono::seconds(30),
+          .ranks_per_node = 1,
+          .device_messages = messages};
 }
 
 // Messages of NCCL's.

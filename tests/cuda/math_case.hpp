@@ -2,21 +2,12 @@
 #pragma once
 
 #include <cuda_runtime.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <complex>
-#include <functional>
-#include <memory>
-#include <random>
-#include <vector>
 
 #include "cuda/device_case.hpp"
 #include "device/device_memory.hpp"
 #include "kernels/host/number_runs.hpp"
 #include "ranks/fake_math.hpp"
+#include "support/test.hpp"
 
 namespace partita::testing {
 

@@ -1,18 +1,12 @@
 // Device memory of ranks that are threads, on a driver that is not there.
-#include <gtest/gtest.h>
-
-#include <partita/context.hpp>
-#include <partita/error.hpp>
-#include <partita/topology.hpp>
-
 #include "context/context_state.hpp"
 #include "cuda/fake_driver.hpp"
 #include "memory/cuda_node_memory.hpp"
+#include "support/test.hpp"
 
 namespace partita::testing {
 namespace {
 
-constexpr std::int64_t mebibyte = std::int64_t{1} << 20;
 constexpr int ranks = 3;
 
 class CudaNodeMemoryTest : public ::testing::Test {

@@ -2,12 +2,10 @@
 #include "kernels/host/random.hpp"
 
 #include <cuda_runtime.h>
-#include <gtest/gtest.h>
-
-#include <vector>
 
 #include "cuda/device_case.hpp"
 #include "device/device_memory.hpp"
+#include "support/test.hpp"
 
 namespace partita::testing {
 namespace {

@@ -2,14 +2,9 @@
 #pragma once
 
 #include <cuda_runtime.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <chrono>
-#include <functional>
-#include <partita/context.hpp>
 
 #include "device/accelerator.hpp"
+#include "support/test.hpp"
 
 namespace partita::testing {
 
@@ -37,11 +32,9 @@ class Rounds {
 inline void on_devices(const std::function<void(Context&)>& body) {
   const int devices = devices::Accelerators::built_in().count();
   if (devices == 0) GTEST_SKIP() << "no GPU: " << devices::Accelerators::built_in().why_none();
-  ContextOptions options;
-  options.device = Device::cuda();
-  options.deadline = std::chrono::seconds(30);
   for (const int ranks : {1, 2, 3, 4}) {
-    if (ranks <= std::max(2, devices)) ThreadGroup::run(ranks, body, options);
+    if (ranks <= std::max(2, devices))
+      ThreadGroup::run(ranks, body, {.device = Device::cuda(), .deadline = std::chrono::seconds(30)});
   }
 }
 

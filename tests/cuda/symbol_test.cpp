@@ -2,13 +2,10 @@
 #include "kernels/host/symbol.hpp"
 
 #include <cuda_runtime.h>
-#include <gtest/gtest.h>
-
-#include <complex>
-#include <random>
 
 #include "cuda/device_case.hpp"
 #include "device/device_memory.hpp"
+#include "support/test.hpp"
 
 namespace partita::testing {
 namespace {

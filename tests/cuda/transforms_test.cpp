@@ -2,15 +2,11 @@
 #include <cuda_runtime.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <cstring>
-#include <random>
 
 #include "cuda/device_case.hpp"
 #include "device/device_memory.hpp"
 #include "ranks/fake_transforms.hpp"
+#include "support/test.hpp"
 
 namespace partita::testing {
 namespace {

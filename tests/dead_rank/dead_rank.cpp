@@ -144,8 +144,7 @@ StreamCall redistribution(const pt::Context& context) {
 StreamCall stored_transform(const pt::Context& context) {
   const auto field = std::make_shared<pt::Array>(pt::zeros(context, {8, 16}, pt::Slab(0), pt::Dtype::c128));
   const auto modes = std::make_shared<pt::Array>(pt::zeros(context, {8, 16}, pt::Slab(1), pt::Dtype::c128));
-  pt::FftOptions options;
-  options.exchange = pt::FftExchange::stores;
+  pt::FftOptions options{.exchange = pt::FftExchange::stores};
   const auto plan = std::make_shared<pt::FFT>(context, field->operand(), modes->operand(), options);
   if (plan->plan().method != "slab+stores") throw std::runtime_error("it does not store");
   return {[=] { plan->execute(*field, *modes); }, [=] { plan->execute(*field, *modes, 1, pt::Stream{}); }};
@@ -154,10 +153,7 @@ StreamCall stored_transform(const pt::Context& context) {
 // The survivors' programs wait for their streams by means of their own: here not at all.
 int run_in_stream(const std::string& where) {
   pt::testing::install_fake_devices(pt::testing::usual_fake_devices);
-  pt::ContextOptions options;
-  options.device = pt::Device::cuda();
-  options.deadline = std::chrono::seconds(100);
-  pt::Context context = pt::initialize(options);
+  pt::Context context = pt::initialize({.device = pt::Device::cuda(), .deadline = std::chrono::seconds(100)});
   const StreamCall call = where == "stores" ? stored_transform(context) : redistribution(context);
   call.first();
   context.barrier();
@@ -172,9 +168,7 @@ int run_in_stream(const std::string& where) {
 
 int run(const std::string& where, const std::string& how) {
   if (where == "stream" || where == "stores") return run_in_stream(where);
-  pt::ContextOptions options;
-  options.deadline = std::chrono::seconds(how == "silent" ? 2 : 60);
-  pt::Context world = pt::initialize(options);
+  pt::Context world = pt::initialize({.deadline = std::chrono::seconds(how == "silent" ? 2 : 60)});
   std::vector<int> all(static_cast<std::size_t>(world.size()));
   std::iota(all.begin(), all.end(), 0);
   std::optional<pt::Context> group;

@@ -1,16 +1,6 @@
 // Reductions of arrays against sums over all elements.
-#include <cmath>
-#include <limits>
-#include <numeric>
-#include <partita/array_reductions.hpp>
-#include <partita/astype.hpp>
-#include <partita/elements.hpp>
-#include <partita/print.hpp>
-
-#include "ranks/any_memory.hpp"
-#include "ranks/caught.hpp"
 #include "ranks/number_model.hpp"
-#include "ranks/rank_test.hpp"
+#include "support/on_ranks.hpp"
 
 namespace partita::testing {
 namespace {
@@ -88,12 +78,12 @@ double number_for(ArrayReduction reduction, std::int64_t number) {
   return known_value(number, 0);
 }
 
-double tolerance(Dtype result) {
+double tolerance_of_results(Dtype result) {
   return result == Dtype::f32 || result == Dtype::c64 ? 1e-6 : 1e-14;
 }
 
 void expect_near_number(Number found, Number expected, Dtype result) {
-  EXPECT_LE(std::abs(found - expected), tolerance(result) * std::max(1.0, std::abs(expected)))
+  EXPECT_LE(std::abs(found - expected), tolerance_of_results(result) * std::max(1.0, std::abs(expected)))
       << found << " instead of " << expected;
 }
 
@@ -182,8 +172,7 @@ RANK_TEST(ArrayReductions, OverAxesOfEveryLayout) {
         continue;
       }
       write_numbers(wrapped.array, [&](std::int64_t i) { return number_for(reduction, i); });
-      ReduceAxesOptions options;
-      options.keep_dimensions = turn % 2 == 1;
+      ReduceAxesOptions options{.keep_dimensions = turn % 2 == 1};
       expect_over_axes(wrapped.array, reduction, axes, options);
       options.distribution = Replicated{};
       if (turn % 3 == 0 && axes.size() < 3) options.distribution = Slab(0);
@@ -394,8 +383,8 @@ RANK_TEST(ArrayReductions, OfNothing) {
   EXPECT_EQ(norm(nothing), 0);
   EXPECT_FALSE(any(nothing));
   EXPECT_TRUE(all(nothing));
-  EXPECT_TRUE(contains(caught<ArgumentError>([&] { (void)min(nothing); }), "no elements"));
-  EXPECT_TRUE(contains(caught<ArgumentError>([&] { (void)mean(nothing, {0}); }), "no elements"));
+  EXPECT_ERROR(ArgumentError, min(nothing), "no elements");
+  EXPECT_ERROR(ArgumentError, mean(nothing, {0}), "no elements");
   EXPECT_EQ(whole_numbers(sum(nothing, {0})), std::vector<Number>(3, 0.0));
   EXPECT_EQ(max(nothing, {1}).shape(), Shape({0}));
 }
@@ -463,20 +452,18 @@ RANK_TEST(ArrayReductions, ErrorsSayWhatHelps) {
   const Array rows = zeros(context, {4, 4}, Slab(0), Dtype::f32);
   if (context.size() > 1) {
     const Array columns = zeros(context, {4, 4}, Slab(1), Dtype::f32);
-    const std::string text = caught<ArgumentError>([&] { (void)dot(rows, columns); });
-    EXPECT_TRUE(contains(text, "slab:0") && contains(text, "slab:1") && contains(text, "redistribute"))
-        << text;
+    EXPECT_ERROR(ArgumentError, dot(rows, columns), "slab:0", "slab:1", "redistribute");
     const std::string mesh = "mesh:r=" + std::to_string(context.size()) + ":-,-;partial=sum:r";
     const Array partial = zeros(context, {4, 4}, Distribution::parse(mesh), Dtype::f32);
-    EXPECT_TRUE(contains(caught<ArgumentError>([&] { (void)sum(partial); }), "redistribute"));
-    EXPECT_TRUE(contains(caught<ArgumentError>([&] { (void)sum(partial, {0}); }), "redistribute"));
+    EXPECT_ERROR(ArgumentError, sum(partial), "redistribute");
+    EXPECT_ERROR(ArgumentError, sum(partial, {0}), "redistribute");
     EXPECT_THROW((void)sum(rows, {0},
                            {.distribution = Distribution::parse("mesh:r=" + std::to_string(context.size()) +
                                                                 ":-;partial=sum:r")}),
                  ArgumentError);
   }
   const Array doubles = zeros(context, {4, 4}, Slab(0), Dtype::f64);
-  EXPECT_TRUE(contains(caught<ArgumentError>([&] { (void)dot(rows, doubles); }), "astype"));
+  EXPECT_ERROR(ArgumentError, dot(rows, doubles), "astype");
   EXPECT_THROW((void)sum(rows, {}), ArgumentError);
   EXPECT_THROW((void)sum(rows, {2}), ArgumentError);
   EXPECT_THROW((void)sum(rows, {0, 0}), ArgumentError);
@@ -488,23 +475,19 @@ RANK_TEST(ArrayReductions, ErrorsSayWhatHelps) {
 
 // In a context of its own: where the plans of tests before take all places, making room for one that is
 // refused has the ranks forget all.
-TEST(ArrayReductions, RanksThatDifferAreToldSo) {
+RANK_TEST_WITH(ArrayReductions, RanksThatDifferAreToldSo, ContextOptions()) {
   if (ranks().count == 1) GTEST_SKIP() << "needs two ranks";
-  on_ranks(
-      [](Context& context) {
-        const Array rows = zeros(context, {4, 4}, Slab(0), Dtype::f32);
-        const auto sum_along_another = [&] { (void)sum(rows, {context.rank() == 0 ? 0 : 1}); };
-        EXPECT_THROW(sum_along_another(), DisagreementError);
-        (void)sum(rows, {0});  // now there is a plan of one, and then of both
-        EXPECT_THROW(sum_along_another(), DisagreementError);
-        (void)sum(rows, {1});
-        const std::string text = caught<DisagreementError>(sum_along_another);
-        EXPECT_TRUE(contains(text, "purpose: sum 4x4")) << text;
-        const Array others = zeros(context, {3, 11}, Slab(0), Dtype::f32);  // of which there is no plan yet
-        EXPECT_THROW((void)(context.rank() == 0 ? sum<double>(others) : norm(others)), DisagreementError);
-        EXPECT_EQ(sum<double>(rows), 0);
-      },
-      ContextOptions());
+  const Array rows = zeros(context, {4, 4}, Slab(0), Dtype::f32);
+  const auto sum_along_another = [&] { (void)sum(rows, {context.rank() == 0 ? 0 : 1}); };
+  EXPECT_THROW(sum_along_another(), DisagreementError);
+  (void)sum(rows, {0});  // now there is a plan of one, and then of both
+  EXPECT_THROW(sum_along_another(), DisagreementError);
+  (void)sum(rows, {1});
+  const std::string text = caught<DisagreementError>(sum_along_another);
+  EXPECT_TRUE(contains(text, "purpose: sum 4x4")) << text;
+  const Array others = zeros(context, {3, 11}, Slab(0), Dtype::f32);  // of which there is no plan yet
+  EXPECT_THROW((void)(context.rank() == 0 ? sum<double>(others) : norm(others)), DisagreementError);
+  EXPECT_EQ(sum<double>(rows), 0);
 }
 
 }  // namespace

@@ -1,20 +1,5 @@
 // Arrays: creation, wrapping, and the operations of one step.
-#include <cmath>
-#include <numeric>
-#include <partita/array.hpp>
-#include <partita/astype.hpp>
-#include <partita/elements.hpp>
-#include <partita/fft.hpp>
-#include <partita/matmul.hpp>
-#include <partita/memory.hpp>
-#include <partita/redistribute.hpp>
-#include <partita/spectral.hpp>
-#include <vector>
-
-#include "ranks/array_model.hpp"
-#include "ranks/caught.hpp"
-#include "ranks/memory_checks.hpp"
-#include "ranks/rank_test.hpp"
+#include "support/on_ranks.hpp"
 
 namespace partita::testing {
 namespace {
@@ -236,12 +221,7 @@ RANK_TEST(Array, WrapWithAWrongShapeOnOneRankFailsOnAll) {
   std::vector<double> memory(64);
   const bool odd_one = context.rank() == context.size() - 1;
   const View view = View::dense(memory.data(), Dtype::f64, odd_one ? Shape{3, 4} : Shape{2, 4});
-  try {
-    (void)wrap(context, view, layout);
-    ADD_FAILURE() << "no error";
-  } catch (const ArgumentError& error) {
-    EXPECT_NE(std::string(error.what()).find("3x4"), std::string::npos) << error.what();
-  }
+  EXPECT_ERROR_ON_ALL(ArgumentError, wrap(context, view, layout), "3x4");
   EXPECT_FALSE(context.failed());
 }
 
@@ -250,39 +230,22 @@ RANK_TEST(Array, WhatIsWrongOnOneRankIsToldToAll) {
   const bool first = context.rank() == 0;
   const Array array = zeros(context, {4, 3}, Slab(0), Dtype::f32);
   const Array other = zeros(context, {4, 4}, Slab(0), Dtype::f32);
-  const std::string root =
-      same_error<DisagreementError>(context, [&] { (void)gather(array, first ? -1 : 0); });
-  EXPECT_TRUE(contains(root, "root -1")) << root;
-  const std::string shapes =
-      same_error<ArgumentError>(context, [&] { (void)compare(array, first ? other : array); });
-  EXPECT_TRUE(contains(shapes, "4x4")) << shapes;
+  EXPECT_ERROR_ON_ALL(DisagreementError, gather(array, first ? -1 : 0), "root -1");
+  EXPECT_ERROR_ON_ALL(ArgumentError, compare(array, first ? other : array), "4x4");
   const Array columns = zeros(context, {4, 3}, Slab(1), Dtype::f32);
-  const std::string layouts =
-      same_error<DisagreementError>(context, [&] { (void)compare(array, first ? columns : array); });
-  EXPECT_TRUE(contains(layouts, "slab:1")) << layouts;
+  EXPECT_ERROR_ON_ALL(DisagreementError, compare(array, first ? columns : array), "slab:1");
   // Of these there is no plan yet.
   const Array square = zeros(context, {13, 13}, Slab(0), Dtype::f32);
-  const std::string missing =
-      same_error<ArgumentError>(context, [&] { (void)matmul(square, first ? Array() : square); });
-  EXPECT_TRUE(contains(missing, "no array")) << missing;
+  EXPECT_ERROR_ON_ALL(ArgumentError, matmul(square, first ? Array() : square), "no array");
   Array moved = zeros(context, {13, 13}, Slab(1), Dtype::f32), itself = square;
-  const std::string same =
-      same_error<ArgumentError>(context, [&] { redistribute_into(square, first ? itself : moved); });
-  EXPECT_TRUE(contains(same, "the same array")) << same;
+  EXPECT_ERROR_ON_ALL(ArgumentError, redistribute_into(square, first ? itself : moved), "the same array");
   EXPECT_TRUE(compare(array, columns).equal);  // the context is as before
 }
 
 RANK_TEST(Array, DisagreementNamesRanksAndValues) {
   if (context.size() == 1) GTEST_SKIP() << "needs several ranks";
   const Shape shape{context.rank() == 0 ? 8 : 9, 4};
-  try {
-    (void)empty(context, shape, Slab(0), Dtype::f64);
-    ADD_FAILURE() << "no error";
-  } catch (const DisagreementError& error) {
-    const std::string text = error.what();
-    EXPECT_NE(text.find("8x4"), std::string::npos) << text;
-    EXPECT_NE(text.find("9x4"), std::string::npos) << text;
-  }
+  EXPECT_ERROR_ON_ALL(DisagreementError, empty(context, shape, Slab(0), Dtype::f64), "8x4", "9x4");
   EXPECT_FALSE(context.failed());
 }
 

@@ -1,14 +1,8 @@
 // Graphs of what contexts are given while a stream is captured: on fake devices, which know graphs as CUDA
 // does.
-#include <chrono>
-#include <optional>
-#include <partita/partita.hpp>
-
-#include "ranks/array_model.hpp"
-#include "ranks/caught.hpp"
 #include "ranks/collectives_model.hpp"
 #include "ranks/fake_device.hpp"
-#include "ranks/needs_devices.hpp"
+#include "support/on_ranks.hpp"
 
 namespace partita::testing {
 namespace {
@@ -17,10 +11,7 @@ namespace {
 void on_fake_devices(const std::function<void(Context&)>& body, int plan_cache_size = 64) {
   if (!tests_fake_devices()) GTEST_SKIP() << "needs PARTITA_TEST_DEVICE=fake";
   if (ranks().per_node != 0) GTEST_SKIP() << "messages are not captured";
-  ContextOptions options;
-  options.device = test_device();
-  options.plan_cache_size = plan_cache_size;
-  on_ranks(body, options);
+  on_ranks(body, {.device = test_device(), .plan_cache_size = plan_cache_size});
 }
 
 Number brought(int rank, int round, const Index& index) {
@@ -34,9 +25,7 @@ Number sum_of_all(int ranks, int round, const Index& index) {
 }
 
 RedistributeOptions pushed() {
-  RedistributeOptions options;
-  options.method = RedistributeMethod::pushed;
-  return options;
+  return {.method = RedistributeMethod::pushed};
 }
 
 // Between nodes, in groups of the vendor's library.
@@ -44,9 +33,6 @@ TEST(Captured, MessagesOfALibraryAreSentAsOftenAsTheGraphIsStarted) {
   if (!tests_fake_devices()) GTEST_SKIP() << "needs PARTITA_TEST_DEVICE=fake";
   if (ranks().kind != GroupKind::threads) GTEST_SKIP() << "the fake library knows one process";
   const FakeLibraryGiven library(FakeLibrary::moves);
-  ContextOptions options;
-  options.device = test_device();
-  options.ranks_per_node = 1;
   on_ranks(
       [](Context& context) {
         const FakeStream mine;
@@ -74,7 +60,7 @@ TEST(Captured, MessagesOfALibraryAreSentAsOftenAsTheGraphIsStarted) {
               0);
         }
       },
-      options);
+      {.device = test_device(), .ranks_per_node = 1});
 }
 
 // In packets, with flags, and a collective of strided views whose memory is made while they are captured.
@@ -190,8 +176,7 @@ TEST(Captured, AGraphOutlivesTheObjectThatWasExecutedIntoIt) {
     const FakeStream mine;
     Array rows = zeros(context, {37, 29}, Slab(0), Dtype::i64);
     Array columns = zeros(context, {37, 29}, Slab(1), Dtype::i64);
-    RedistributeOptions options;
-    options.method = RedistributeMethod::staged;
+    RedistributeOptions options{.method = RedistributeMethod::staged};
     auto plan = std::make_unique<Redistribute>(context, rows.operand(), columns.operand(), options);
     begin_fake_capture(mine.stream());
     plan->execute(rows, columns, mine.stream());
@@ -374,11 +359,8 @@ class CapturedProducts {
         sum_(zeros(context, {21, 27}, Slab(0), Dtype::c128)),
         last_(zeros(context, {21, 27}, Slab(1), Dtype::c128)),
         before_(zeros(context, {21, 27}, Slab(0), Dtype::c128)) {
-    MatmulOptions options;
-    options.op_a = Op::conjugate;
-    options.beta = 1;
     adds_.emplace(context, MatmulOperands{a_.operand(), b_.operand(), sum_.operand(), sum_.operand()},
-                  options, true);
+                  MatmulOptions{.op_a = Op::conjugate, .beta = 1}, true);
     adds_->reset(a_, b_, &sum_, sum_);
   }
   void give(int round) {
@@ -392,11 +374,7 @@ class CapturedProducts {
   /// The object goes; its graphs live on.
   void let_go() { adds_.reset(); }
   void expect(int round) {
-    MatmulOptions options;
-    options.op_a = Op::conjugate;
-    options.alpha = 2;
-    options.beta = 1;
-    matmul_into(a_, b_, &before_, before_, options);
+    matmul_into(a_, b_, &before_, before_, {.op_a = Op::conjugate, .alpha = 2, .beta = 1});
     EXPECT_TRUE(compare(sum_, before_).equal) << "round " << round;
     EXPECT_TRUE(compare(last_, matmul(a_, b_)).equal) << "round " << round;
   }

@@ -1,7 +1,6 @@
 // Calls that do not go together are the same error on every rank.
-#include "ranks/caught.hpp"
 #include "ranks/collectives_model.hpp"
-#include "ranks/rank_test.hpp"
+#include "support/on_ranks.hpp"
 
 namespace partita::testing {
 namespace {
@@ -39,49 +38,39 @@ RANK_TEST(CollectiveErrors, OneRankDiffers) {
   expect([&] { all_gather_v(context, part.view(), sum.view(), counts); }, "counts");
 }
 
-TEST(CollectiveErrors, DifferentOperations) {
+RANK_TEST_WITH(CollectiveErrors, DifferentOperations, {.deadline = 5s}) {
   if (ranks().count == 1) GTEST_SKIP() << "needs several ranks";
-  ContextOptions options{.deadline = 5s};
-  on_ranks(
-      [](Context& context) {
-        Block view(context, Dtype::f32, {5});
-        const std::string text = caught<DisagreementError>([&] {
-          if (context.rank() == 0) {
-            broadcast(context, view.view());
-          } else {
-            all_reduce(context, view.view(), view.view());
-          }
-        });
-        EXPECT_TRUE(contains(text, "broadcast") && contains(text, "all_reduce")) << text;
-      },
-      options);
+  Block view(context, Dtype::f32, {5});
+  const std::string text = caught<DisagreementError>([&] {
+    if (context.rank() == 0) {
+      broadcast(context, view.view());
+    } else {
+      all_reduce(context, view.view(), view.view());
+    }
+  });
+  EXPECT_TRUE(contains(text, "broadcast") && contains(text, "all_reduce")) << text;
 }
 
 // Both plans are in the cache: nobody asks, and it is found out all the same. (A root that has sent its
 // messages has done its part: it hears of it in its next call.)
-TEST(CollectiveErrors, DifferentOperationsFromTheCache) {
+RANK_TEST_WITH(CollectiveErrors, DifferentOperationsFromTheCache, {.deadline = 5s}) {
   if (ranks().count == 1) GTEST_SKIP() << "needs several ranks";
-  ContextOptions options{.deadline = 5s};
-  on_ranks(
-      [](Context& context) {
-        Block view(context, Dtype::f32, {5});
-        for (int i = 0; i < 2; ++i) {
-          broadcast(context, view.view());
-          all_reduce(context, view.view(), view.view());
-        }
-        try {
-          if (context.rank() == 0) {
-            broadcast(context, view.view());
-            barrier(context);
-          } else {
-            all_reduce(context, view.view(), view.view());
-          }
-          ADD_FAILURE() << "nothing was thrown on rank " << context.rank();
-        } catch (const Error&) {
-          EXPECT_TRUE(context.failed());
-        }
-      },
-      options);
+  Block view(context, Dtype::f32, {5});
+  for (int i = 0; i < 2; ++i) {
+    broadcast(context, view.view());
+    all_reduce(context, view.view(), view.view());
+  }
+  try {
+    if (context.rank() == 0) {
+      broadcast(context, view.view());
+      barrier(context);
+    } else {
+      all_reduce(context, view.view(), view.view());
+    }
+    ADD_FAILURE() << "nothing was thrown on rank " << context.rank();
+  } catch (const Error&) {
+    EXPECT_TRUE(context.failed());
+  }
 }
 
 RANK_TEST(CollectiveErrors, BadArguments) {
@@ -124,67 +113,46 @@ RANK_TEST(CollectiveErrors, BadArgumentsOfAKnownCall) {
   Block five(context, Dtype::f32, {5});
   Block six(context, Dtype::f32, {6});
   all_reduce(context, five.view(), five.view());
-  const std::string text = caught<ArgumentError>([&] { all_reduce(context, five.view(), six.view()); });
-  EXPECT_TRUE(contains(text, "expected")) << text;
+  EXPECT_ERROR(ArgumentError, all_reduce(context, five.view(), six.view()), "expected");
   EXPECT_FALSE(context.failed());
   all_reduce(context, five.view(), five.view());
 }
 
-/// The text of whatever `call` throws.
-std::string text_of_error(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return "";
-}
-
 /// The others have begun to execute what they know; what they hear is why this rank has not.
-TEST(CollectiveErrors, ABadViewOfOneRankInAKnownCall) {
+RANK_TEST_WITH(CollectiveErrors, ABadViewOfOneRankInAKnownCall, {.deadline = 1s}) {
   if (ranks().count == 1) GTEST_SKIP() << "needs several ranks";
   if (test_device().kind != Device::Kind::cpu) GTEST_SKIP() << "on devices nobody waits in the call";
-  ContextOptions options{.deadline = 1s};
-  on_ranks(
-      [](Context& context) {
-        const Array array = zeros(context, {4 * context.size(), 3}, Slab(0), Dtype::f64);
-        Halo halo(context, array.operand(), {.lower = {1, 1}, .periodic = {true, true}});
-        Block extended(context, Dtype::f64, halo.extended_shape()), wrong(context, Dtype::f64, {1, 1});
-        halo.execute(array, extended.view());
-        const bool last = context.rank() + 1 == context.size();
-        const auto call = [&] {
-          halo.execute(array, last ? wrong.view() : extended.view());
-          barrier(context);  // for those that are no neighbours of it
-        };
-        // Between nodes the others only see that it does not come.
-        const bool between_nodes = ranks().per_node != 0;
-        const std::string text = between_nodes ? text_of_error(call) : caught<ArgumentError>(call);
-        EXPECT_TRUE(contains(text, "is 1x1, but 6x5 is expected") || (between_nodes && !last)) << text;
-        EXPECT_TRUE(context.failed());
-      },
-      options);
+  const Array array = zeros(context, {4 * context.size(), 3}, Slab(0), Dtype::f64);
+  Halo halo(context, array.operand(), {.lower = {1, 1}, .periodic = {true, true}});
+  Block extended(context, Dtype::f64, halo.extended_shape()), wrong(context, Dtype::f64, {1, 1});
+  halo.execute(array, extended.view());
+  const bool last = context.rank() + 1 == context.size();
+  const auto call = [&] {
+    halo.execute(array, last ? wrong.view() : extended.view());
+    barrier(context);  // for those that are no neighbours of it
+  };
+  // Between nodes the others only see that it does not come.
+  const bool between_nodes = ranks().per_node != 0;
+  const std::string text = between_nodes ? text_of_error<Error>(call) : caught<ArgumentError>(call);
+  EXPECT_TRUE(contains(text, "is 1x1, but 6x5 is expected") || (between_nodes && !last && text != ""))
+      << text;
+  EXPECT_TRUE(context.failed());
 }
 
 /// A rank without a part has nothing to refuse, and has gone on; the others hear what it was all the same.
-TEST(CollectiveErrors, ABadViewWhereOneRankHasNone) {
+RANK_TEST_WITH(CollectiveErrors, ABadViewWhereOneRankHasNone, {.deadline = 5s}) {
   if (ranks().count == 1 || ranks().per_node != 0) GTEST_SKIP() << "needs several ranks of a node";
   if (test_device().kind != Device::Kind::cpu) GTEST_SKIP() << "on devices nobody waits in the call";
-  ContextOptions options{.deadline = 5s};
-  on_ranks(
-      [](Context& context) {
-        const Array array = zeros(context, {context.size() - 1, 3}, Slab(0), Dtype::f64);
-        Halo halo(context, array.operand(), {.lower = {1, 1}});
-        Block wrong(context, Dtype::f64, {1, 1});
-        const bool last = context.rank() + 1 == context.size();
-        const std::string text = caught<DisagreementError>([&] {
-          halo.execute(array, last ? View{} : wrong.view());
-          barrier(context);
-        });
-        EXPECT_TRUE(contains(text, "is 1x1, but 3x5 is expected")) << text;
-        EXPECT_TRUE(context.failed());
-      },
-      options);
+  const Array array = zeros(context, {context.size() - 1, 3}, Slab(0), Dtype::f64);
+  Halo halo(context, array.operand(), {.lower = {1, 1}});
+  Block wrong(context, Dtype::f64, {1, 1});
+  const bool last = context.rank() + 1 == context.size();
+  const std::string text = caught<DisagreementError>([&] {
+    halo.execute(array, last ? View{} : wrong.view());
+    barrier(context);
+  });
+  EXPECT_TRUE(contains(text, "is 1x1, but 3x5 is expected")) << text;
+  EXPECT_TRUE(context.failed());
 }
 
 RANK_TEST(CollectiveErrors, BytesBeyondWhatIsCounted) {
@@ -204,13 +172,12 @@ RANK_TEST(CollectiveErrors, DeviceMemoryNeedsADeviceAndStreamsNeedDeviceMemory) 
   View there = five.view();
   there.space = MemorySpace::device;
   if (!context.state()->device) {
-    caught<UnsupportedError>([&] { all_reduce(context, there, there); });
-    caught<UnsupportedError>([&] { send(context, there, 0); });
+    EXPECT_ERROR(UnsupportedError, all_reduce(context, there, there));
+    EXPECT_ERROR(UnsupportedError, send(context, there, 0));
   }
   int queue = 0;
-  caught<UnsupportedError>(
-      [&] { all_reduce(context, five.view(), five.view(), {.stream = Stream{&queue}}); });
-  caught<UnsupportedError>([&] { all_reduce(context, there, five.view()); });
+  EXPECT_ERROR(UnsupportedError, all_reduce(context, five.view(), five.view(), {.stream = Stream{&queue}}));
+  EXPECT_ERROR(UnsupportedError, all_reduce(context, there, five.view()));
   EXPECT_FALSE(context.failed());
 }
 

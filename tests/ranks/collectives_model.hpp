@@ -1,21 +1,12 @@
 // Views with known elements, and what the collectives should make of them, element by element.
 #pragma once
 
-#include <gtest/gtest.h>
-
-#include <complex>
-#include <cstring>
-#include <functional>
-#include <memory>
-#include <partita/collectives.hpp>
-#include <partita/memory.hpp>
-#include <vector>
-
 #include "array/transfer.hpp"
 #include "base/half.hpp"
 #include "base/visit_dtype.hpp"
 #include "context/context_state.hpp"
 #include "device/device_synchronization.hpp"
+#include "support/test.hpp"
 
 namespace partita::testing {
 
@@ -220,6 +211,10 @@ inline Number known(Dtype dtype, int rank, const Index& index, int salt = 0) {
   const auto real = static_cast<double>((mixed >> 1) % 4);
   if (dtype == Dtype::boolean) return mixed % 3 != 0 ? 1.0 : 0.0;
   return is_complex(dtype) ? Number(real, static_cast<double>(mixed % 3) - 1) : Number(real);
+}
+
+inline auto of_rank(Dtype dtype, int rank, int salt = 0) {
+  return [=](const Index& index) { return known(dtype, rank, index, salt); };
 }
 
 inline Number join(Reduction reduction, Dtype dtype, Number a, Number b) {

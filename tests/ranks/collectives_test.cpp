@@ -1,11 +1,6 @@
 // Every collective against the same thing done element by element.
-#include <chrono>
-#include <partita/collectives.hpp>
-#include <thread>
-
 #include "ranks/collectives_model.hpp"
-#include "ranks/rank_test.hpp"
-#include "runtime/checks/agree.hpp"
+#include "support/on_ranks.hpp"
 
 namespace partita::testing {
 namespace {
@@ -18,10 +13,6 @@ const Shape large{4099, 3};        // beyond what is read whole
 const Shape very_large{11003, 7};  // beyond where the heap is looked for
 
 /// What rank `rank` brings.
-auto of_rank(Dtype dtype, int rank, int salt = 0) {
-  return [=](const Index& index) { return known(dtype, rank, index, salt); };
-}
-
 void check_broadcast(Context& context, Dtype dtype, const Shape& shape, Memory memory, int root) {
   Block block(context, dtype, shape, memory);
   block.set(of_rank(dtype, context.rank()));

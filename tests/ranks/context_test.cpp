@@ -1,27 +1,6 @@
 // Contexts: their making, their settings, their end.
-#include <chrono>
-#include <cstdlib>
-#include <optional>
-#include <partita/collectives.hpp>
-#include <partita/context.hpp>
-#include <partita/create.hpp>
-#include <partita/elementwise.hpp>
-#include <partita/error.hpp>
-#include <partita/machine.hpp>
-#include <partita/memory.hpp>
-#include <partita/print.hpp>
-#include <partita/redistribute.hpp>
-#include <string>
-#include <thread>
-#include <vector>
-
-#include "context/context_state.hpp"
 #include "kernels/host/blas_library.hpp"
-#include "ranks/caught.hpp"
-#include "ranks/memory_checks.hpp"
-#include "ranks/rank_test.hpp"
-#include "runtime/checks/agree.hpp"
-#include "setting.hpp"
+#include "support/on_ranks.hpp"
 
 namespace partita::testing {
 namespace {
@@ -36,15 +15,13 @@ RANK_TEST(Context, KnowsItsRanks) {
   EXPECT_EQ(context.failure(), "");
 }
 
-TEST(ContextOptions, SeveralContextsLiveSideBySideAndGoInAnyOrder) {
-  on_ranks([](Context& context) {
-    Context moved(std::move(context));
-    moved.barrier();
-    // NOLINTNEXTLINE(bugprone-use-after-move): what it says is tested
-    EXPECT_TRUE(contains(caught<ArgumentError>([&] { context.barrier(); }), "moved away"));
-    context = std::move(moved);
-    context.barrier();
-  });
+RANK_TEST(ContextOptions, SeveralContextsLiveSideBySideAndGoInAnyOrder) {
+  Context moved(std::move(context));
+  moved.barrier();
+  // NOLINTNEXTLINE(bugprone-use-after-move): what it says is tested
+  EXPECT_ERROR(ArgumentError, context.barrier(), "moved away");
+  context = std::move(moved);
+  context.barrier();
 }
 
 RANK_TEST(Context, CopiesAreTheSameContext) {
@@ -63,14 +40,10 @@ RANK_TEST(Context, RankZeroSpeaksForAll) {
   int said = 0;
   rank_zero(context, [&] { ++said; });
   EXPECT_EQ(said, context.rank() == 0 ? 1 : 0);
-  const std::string refused =
-      caught<FileError>([&] { rank_zero(context, [] { throw FileError("no such volume"); }); });
-  EXPECT_TRUE(contains(refused, "no such volume")) << refused;
-  const std::string foreign =
-      caught<Error>([&] { rank_zero(context, [] { throw std::runtime_error("somebody else's"); }); });
-  EXPECT_TRUE(contains(foreign, "somebody else's")) << foreign;
-  const std::string none = caught<ArgumentError>([&] { rank_zero(context, nullptr); });
-  EXPECT_TRUE(contains(none, "no function")) << none;
+  EXPECT_ERROR(FileError, rank_zero(context, [] { throw FileError("no such volume"); }), "no such volume");
+  EXPECT_ERROR(Error, rank_zero(context, [] { throw std::runtime_error("somebody else's"); }),
+               "somebody else's");
+  EXPECT_ERROR(ArgumentError, rank_zero(context, nullptr), "no function");
   EXPECT_FALSE(context.failed());
 }
 
@@ -85,8 +58,8 @@ RANK_TEST(Context, RankZeroRefusesWhatWaitsForTheOthers) {
   all_reduce(context, source, destination);  // those that are planned already go another way
   const auto start = std::chrono::steady_clock::now();
   const auto refused = [&](std::string_view call, const std::function<void()>& body) {
-    const std::string text = same_error<ArgumentError>(context, [&] { rank_zero(context, body); });
-    EXPECT_TRUE(contains(text, std::string(call) + ": called inside rank_zero")) << text;
+    EXPECT_ERROR_ON_ALL(ArgumentError, rank_zero(context, body),
+                        std::string(call) + ": called inside rank_zero");
   };
   refused("barrier", [&] { context.barrier(); });
   refused("all_reduce", [&] { all_reduce(context, source, destination); });
@@ -126,25 +99,17 @@ RANK_TEST(Context, RankZeroMayDoWhatWaitsForNobody) {
 
 TEST(ContextOptions, ThreadsAreAnOption) {
   const Setting unset("PARTITA_THREADS", "");  // which would win
-  ContextOptions options;
-  options.threads = 3;
-  on_ranks([](Context& context) { EXPECT_EQ(context.threads(), 3); }, options);
+  on_ranks([](Context& context) { EXPECT_EQ(context.threads(), 3); }, {.threads = 3});
 }
 
-TEST(ContextOptions, TheSizeOfThePlanCacheIsAnOption) {
-  ContextOptions options;
-  options.plan_cache_size = 2;
-  on_ranks(
-      [](Context& context) {
-        for (int size = 1; size < 5; ++size) {
-          std::vector<double> from(static_cast<std::size_t>(size), context.rank() + 1), to(from.size());
-          all_reduce(context, View::dense(from.data(), Dtype::f64, {size}),
-                     View::dense(to.data(), Dtype::f64, {size}));
-          EXPECT_EQ(to.back(), context.size() * (context.size() + 1) / 2);
-        }
-        EXPECT_EQ(context.state()->plans.size(), 2U);
-      },
-      options);
+RANK_TEST_WITH(ContextOptions, TheSizeOfThePlanCacheIsAnOption, {.plan_cache_size = 2}) {
+  for (int size = 1; size < 5; ++size) {
+    std::vector<double> from(static_cast<std::size_t>(size), context.rank() + 1), to(from.size());
+    all_reduce(context, View::dense(from.data(), Dtype::f64, {size}),
+               View::dense(to.data(), Dtype::f64, {size}));
+    EXPECT_EQ(to.back(), context.size() * (context.size() + 1) / 2);
+  }
+  EXPECT_EQ(context.state()->plans.size(), 2U);
 }
 
 void all_reduce_ones(Context& context, std::int64_t elements) {
@@ -157,8 +122,7 @@ void all_reduce_ones(Context& context, std::int64_t elements) {
 }
 
 TEST(ContextOptions, TheBytesOfThePlanCacheAreAnOption) {
-  ContextOptions options;
-  options.plan_cache_bytes = std::int64_t{4} << 20;
+  ContextOptions options{.plan_cache_bytes = std::int64_t{4} << 20};
   on_ranks(
       [](Context& context) {
         const contexts::PlanCache& plans = context.state()->plans;
@@ -179,8 +143,6 @@ TEST(ContextOptions, TheBytesOfThePlanCacheAreAnOption) {
 TEST(ContextOptions, PlansMakeRoomWhereMemoryIsLimited) {
   constexpr std::int64_t limit = std::int64_t{16} << 20;
   const Setting unset("PARTITA_MEMORY_LIMIT", "");  // which would win
-  ContextOptions options;
-  options.memory_limit = limit;
   on_ranks(
       [](Context& context) {
         const contexts::PlanCache& plans = context.state()->plans;
@@ -191,12 +153,11 @@ TEST(ContextOptions, PlansMakeRoomWhereMemoryIsLimited) {
         EXPECT_TRUE(large.valid());
         all_reduce_ones(context, 1 << 10);
         const Shape beyond{context.size(), limit / 4};
-        const std::string text = same_error<MemoryError>(
-            context, [&] { (void)empty(context, beyond, Slab(0), Dtype::f64, on_host); });
-        EXPECT_TRUE(contains(text, "out of memory")) << text;
+        EXPECT_ERROR_ON_ALL(MemoryError, empty(context, beyond, Slab(0), Dtype::f64, on_host),
+                            "out of memory");
         expect_same_on_all(context, std::to_string(plans.size()));
       },
-      options);
+      {.memory_limit = limit});
 }
 
 TEST(ContextOptions, TheMachineIsAnOption) {
@@ -205,26 +166,21 @@ TEST(ContextOptions, TheMachineIsAnOption) {
     const bool on_device = context.device().kind == Device::Kind::cuda;
     EXPECT_EQ(context.machine().name, named != nullptr ? named : on_device ? "node-8-gpu" : "laptop");
   });
-  ContextOptions options;
-  options.machine = "cluster";
   on_ranks(
       [](Context& context) {
         EXPECT_EQ(context.machine().name, "cluster");
         const std::vector<int> alone{context.rank()};
         EXPECT_EQ(context.subgroup(alone).machine().name, "cluster");
       },
-      options);
+      {.machine = "cluster"});
 }
 
 TEST(ContextOptions, AMachineThatIsNotOneIsRefusedOnEveryRank) {
   const auto start = [](const std::string& machine) {
-    ContextOptions options;
-    options.machine = machine;
-    ThreadGroup::run(
-        ranks().count, [](Context&) {}, options);
+    ThreadGroup::run(ranks().count, [](Context&) {}, {.machine = machine});
   };
-  EXPECT_TRUE(contains(caught<ArgumentError>([&] { start("mainframe"); }), "laptop"));
-  EXPECT_TRUE(contains(caught<FileError>([&] { start("/nowhere/machine.json"); }), "/nowhere/machine.json"));
+  EXPECT_ERROR(ArgumentError, start("mainframe"), "laptop");
+  EXPECT_ERROR(FileError, start("/nowhere/machine.json"), "/nowhere/machine.json");
 }
 
 TEST(ContextOptions, MachinesThatDifferAreADisagreement) {
@@ -234,10 +190,9 @@ TEST(ContextOptions, MachinesThatDifferAreADisagreement) {
   std::vector<std::thread> threads;
   for (int rank = 0; rank < 2; ++rank) {
     threads.emplace_back([&, rank] {
-      ContextOptions options;
-      options.communicator = group.member(rank);
-      options.machine = rank == 0 ? "laptop" : "cluster";
-      errors[static_cast<std::size_t>(rank)] = caught<DisagreementError>([&] { initialize(options); });
+      errors[static_cast<std::size_t>(rank)] = caught<DisagreementError>([&] {
+        initialize({.communicator = group.member(rank), .machine = rank == 0 ? "laptop" : "cluster"});
+      });
     });
   }
   for (std::thread& thread : threads) thread.join();
@@ -246,8 +201,7 @@ TEST(ContextOptions, MachinesThatDifferAreADisagreement) {
 }
 
 TEST(ContextOptions, BadOnesAreRefusedOnEveryRank) {
-  ContextOptions options;
-  options.device = Device::cuda(1000);
+  ContextOptions options{.device = Device::cuda(1000)};
   const auto refused = [](const ContextOptions& bad) {
     // initialize throws before there is a body; a thread group hands the error on.
     return caught<ArgumentError>([&] {
@@ -255,16 +209,13 @@ TEST(ContextOptions, BadOnesAreRefusedOnEveryRank) {
           ranks().count, [](Context&) {}, bad);
     });
   };
-  EXPECT_TRUE(contains(caught<UnsupportedError>([&] {
-                         ThreadGroup::run(
-                             ranks().count, [](Context&) {}, options);
-                       }),
-                       "cuda"));
-  options = {};
-  options.threads = -1;
+  EXPECT_ERROR(UnsupportedError,
+               ThreadGroup::run(
+                   ranks().count, [](Context&) {}, options),
+               "cuda");
+  options = {.threads = -1};
   EXPECT_TRUE(contains(refused(options), "threads is -1"));
-  options = {};
-  options.deadline = std::chrono::milliseconds(0);
+  options = {.deadline = std::chrono::milliseconds(0)};
   EXPECT_TRUE(contains(refused(options), "deadline is 0 ms"));
 }
 
@@ -278,7 +229,7 @@ RANK_TEST(ContextEnd, CloseReportsWhatWasNotFreed) {
   const std::string report = mine.close();
   EXPECT_TRUE(contains(report, "context_test.cpp")) << report;
   EXPECT_EQ(mine.close(), "");
-  EXPECT_TRUE(contains(caught<ArgumentError>([&] { mine.barrier(); }), "closed"));
+  EXPECT_ERROR(ArgumentError, mine.barrier(), "closed");
   EXPECT_FALSE(context.state()->closed);
   context.barrier();
 }
@@ -294,16 +245,13 @@ RANK_TEST(ContextEnd, CloseIsSilentWhenNothingIsLeft) {
 // Who goes last says farewell to ranks that have freed their communicator. MPI gives its number to the next
 // one, where such a message must not stand for one of that context's own.
 TEST(ContextEnd, WhatArrivesAfterwardsIsNotTakenForTheNextContexts) {
-  ContextOptions options;
-  options.ranks_per_node = 1;
-  options.deadline = std::chrono::seconds(20);
   for (int turn = 0; turn < 4; ++turn) {
     on_ranks(
         [&](Context& context) {
           for (int i = 0; i < 40 * (turn + 1); ++i) context.barrier();
           std::this_thread::sleep_for(std::chrono::milliseconds(20) * context.rank());
         },
-        options);
+        {.deadline = std::chrono::seconds(20), .ranks_per_node = 1});
   }
 }
 

@@ -1,14 +1,5 @@
 // Arrays that begin with something in them, on the host or (PARTITA_TEST_DEVICE) on devices.
-#include <cmath>
-#include <limits>
-#include <partita/create.hpp>
-#include <partita/elements.hpp>
-#include <partita/redistribute.hpp>
-
-#include "ranks/array_model.hpp"
-#include "ranks/caught.hpp"
-#include "ranks/memory_checks.hpp"
-#include "ranks/rank_test.hpp"
+#include "support/on_ranks.hpp"
 
 namespace partita::testing {
 namespace {
@@ -34,9 +25,8 @@ RANK_TEST(Create, FullOfOneValue) {
   EXPECT_EQ(flags.dtype(), Dtype::boolean);
   EXPECT_EQ(flags.operand().residency, Residency::ordinary);
   if (context.size() == 1) return;
-  const std::string text = same_error<DisagreementError>(
-      context, [&] { (void)full(context, {5}, Slab(0), context.rank() + 0.5); });
-  EXPECT_TRUE(contains(text, "value: 0.5 (f64) on rank 0; 1.5 (f64) on rank 1")) << text;
+  EXPECT_ERROR_ON_ALL(DisagreementError, full(context, {5}, Slab(0), context.rank() + 0.5),
+                      "value: 0.5 (f64) on rank 0; 1.5 (f64) on rank 1");
 }
 
 RANK_TEST(Create, RangesOfSeveralTypes) {
@@ -90,7 +80,7 @@ RANK_TEST(Create, RangesAreThoseOfNumPy) {
 
 RANK_TEST(Create, RangesThatAreNoneAreErrors) {
   const auto refused = [&](auto start, auto stop, auto step) {
-    (void)same_error<ArgumentError>(context, [&] { (void)arange(context, start, stop, step, Slab(0)); });
+    EXPECT_ERROR_ON_ALL(ArgumentError, arange(context, start, stop, step, Slab(0)));
   };
   refused(0, 5, 0);
   refused(0.0, 1.0, 0.0);
@@ -99,7 +89,7 @@ RANK_TEST(Create, RangesThatAreNoneAreErrors) {
   const std::uint64_t top = std::numeric_limits<std::uint64_t>::max();
   refused(std::uint64_t{0}, top, std::uint64_t{1});
   if (context.size() > 1)
-    (void)same_error<DisagreementError>(context, [&] { (void)arange(context, 5 + context.rank(), Slab(0)); });
+    EXPECT_ERROR_ON_ALL(DisagreementError, arange(context, 5 + context.rank(), Slab(0)));
 }
 
 RANK_TEST(Create, OnesOnADiagonal) {
@@ -131,7 +121,7 @@ RANK_TEST(Create, NormalNumbersDoNotDependOnTheDistribution) {
     EXPECT_FALSE(compare(slabs, blocks).equal);
   }
   Array integers = empty(context, {5}, Slab(0), Dtype::i32);
-  EXPECT_TRUE(contains(caught<ArgumentError>([&] { fill_normal(integers, 1); }), "i32"));
+  EXPECT_ERROR(ArgumentError, fill_normal(integers, 1), "i32");
 }
 
 RANK_TEST(Create, NormalNumbersHaveTheMomentsOfTheNormalDistribution) {

@@ -2,20 +2,10 @@
 #include "memory/cross_memory.hpp"
 
 #include <cerrno>
-#include <chrono>
-#include <cstring>
-#include <numeric>
-#include <partita/collectives.hpp>
-#include <partita/redistribute.hpp>
-#include <random>
-#include <thread>
-#include <vector>
 
-#include "ranks/array_model.hpp"
-#include "ranks/caught.hpp"
 #include "ranks/random_redistribution.hpp"
-#include "ranks/rank_test.hpp"
 #include "ranks/watched_reads.hpp"
+#include "support/on_ranks.hpp"
 
 namespace partita::testing {
 namespace {
@@ -27,9 +17,7 @@ using namespace std::chrono_literals;
   if (!may_pull(context)) GTEST_SKIP() << "ranks do not read each other's ordinary memory here"
 
 ContextOptions ends_soon() {
-  ContextOptions options;
-  options.deadline = 20s;
-  return options;
+  return {.deadline = 20s};
 }
 
 /// Rows of 40 kB and an odd number of them.
@@ -257,57 +245,40 @@ void expect_told(Context& context, std::function<ssize_t(const CrossRead&)> answ
   EXPECT_TRUE(context.failed());
 }
 
-TEST(CrossMemory, ARefusedReadFailsTheContext) {
+RANK_TEST_WITH(CrossMemory, ARefusedReadFailsTheContext, ends_soon()) {
   if (ranks().count == 1) GTEST_SKIP() << "needs several ranks";
-  on_ranks(
-      [](Context& context) {
-        const auto refuse = [](const CrossRead&) -> ssize_t {
-          errno = EPERM;
-          return -1;
-        };
-        expect_told<Error>(context, refuse,
-                           {"redistribute: rank 1 cannot read the memory of rank 0 (process ",
-                            "): Operation not permitted (process_vm_readv)"});
-      },
-      ends_soon());
+  const auto refuse = [](const CrossRead&) -> ssize_t {
+    errno = EPERM;
+    return -1;
+  };
+  expect_told<Error>(context, refuse,
+                     {"redistribute: rank 1 cannot read the memory of rank 0 (process ",
+                      "): Operation not permitted (process_vm_readv)"});
 }
 
-TEST(CrossMemory, AShortReadFailsTheContext) {
+RANK_TEST_WITH(CrossMemory, AShortReadFailsTheContext, ends_soon()) {
   if (ranks().count == 1) GTEST_SKIP() << "needs several ranks";
-  on_ranks(
-      [](Context& context) {
-        const auto shorten = [](const CrossRead& read) { return read.by_the_kernel() / 2; };
-        expect_told<Error>(context, shorten, {"rank 1 cannot read the memory of rank 0", "Bad address"});
-      },
-      ends_soon());
+  const auto shorten = [](const CrossRead& read) { return read.by_the_kernel() / 2; };
+  expect_told<Error>(context, shorten, {"rank 1 cannot read the memory of rank 0", "Bad address"});
 }
 
-TEST(CrossMemory, AnotherProcessIsNotTakenForAPeer) {
+RANK_TEST_WITH(CrossMemory, AnotherProcessIsNotTakenForAPeer, ends_soon()) {
   if (ranks().count == 1) GTEST_SKIP() << "needs several ranks";
-  on_ranks(
-      [](Context& context) {
-        const auto of_a_stranger = [](const CrossRead& read) {
-          const ssize_t got = read.by_the_kernel();
-          static_cast<char*>(read.to.back().iov_base)[3] ^= 1;
-          return got;
-        };
-        expect_told<LostPeerError>(context, of_a_stranger,
-                                   {"rank 0 (process ", ") has ended while rank 1 read"});
-      },
-      ends_soon());
+  const auto of_a_stranger = [](const CrossRead& read) {
+    const ssize_t got = read.by_the_kernel();
+    static_cast<char*>(read.to.back().iov_base)[3] ^= 1;
+    return got;
+  };
+  expect_told<LostPeerError>(context, of_a_stranger, {"rank 0 (process ", ") has ended while rank 1 read"});
 }
 
-TEST(CrossMemory, AProcessThatIsGoneIsALostPeer) {
+RANK_TEST_WITH(CrossMemory, AProcessThatIsGoneIsALostPeer, ends_soon()) {
   if (ranks().count == 1) GTEST_SKIP() << "needs several ranks";
-  on_ranks(
-      [](Context& context) {
-        const auto gone = [](const CrossRead&) -> ssize_t {
-          errno = ESRCH;
-          return -1;
-        };
-        expect_told<LostPeerError>(context, gone, {"rank 0 (process ", ") has ended while rank 1 read"});
-      },
-      ends_soon());
+  const auto gone = [](const CrossRead&) -> ssize_t {
+    errno = ESRCH;
+    return -1;
+  };
+  expect_told<LostPeerError>(context, gone, {"rank 0 (process ", ") has ended while rank 1 read"});
 }
 
 thread_local bool has_had_enough = false;

@@ -1,20 +1,9 @@
 // Transforms in the streams of devices: when arrays may be overwritten, what the host waits for, and graphs.
-#include <chrono>
-#include <complex>
-#include <limits>
-#include <optional>
-#include <partita/fft.hpp>
-#include <random>
-#include <thread>
-
-#include "ranks/any_memory.hpp"
-#include "ranks/caught.hpp"
 #include "ranks/fake_device.hpp"
 #include "ranks/fake_transforms.hpp"
 #include "ranks/fft_model.hpp"
 #include "ranks/gate.hpp"
-#include "ranks/memory_checks.hpp"
-#include "ranks/needs_devices.hpp"
+#include "support/on_ranks.hpp"
 
 namespace partita::testing {
 namespace {
@@ -31,12 +20,11 @@ class There {
         FftExchange exchange = FftExchange::automatic)
       : dtype_(dtype), shape_(exchange == FftExchange::stores ? shape_that_is_stored : shape_of_field) {
     const ArrayOptions options{.residency = residency};
-    FftOptions how;
-    how.exchange = exchange;
-    how.kind = is_complex(dtype) ? FftKind::c2c : FftKind::r2c;
-    how.output = Output::cheapest;
     input_ = empty(context, shape_, Slab(0), dtype, options);
-    plan_.emplace(context, input_.operand(), how);
+    plan_.emplace(context, input_.operand(),
+                  FftOptions{.kind = is_complex(dtype) ? FftKind::c2c : FftKind::r2c,
+                             .output = Output::cheapest,
+                             .exchange = exchange});
     spectrum_ = empty(context, plan_->output().layout, plan_->output().dtype);
     for (int field = 0; field < fields; ++field) {
       fields_.push_back(empty(context, shape_, Slab(0), dtype));
@@ -151,9 +139,9 @@ FFT_STREAM_TEST(CallsOfOneLineGoInStreamOrder) {
 FFT_STREAM_TEST(CallsOfOneLineWantDeviceMemoryOnBothSides) {
   const Array device = empty(context, {6, 4}, Slab(0), Dtype::c128);
   Array host = empty(context, {6, 4}, Slab(0), Dtype::c128, {.space = MemorySpace::host});
-  same_error<UnsupportedError>(context, [&] { (void)fft(host, {.stream = Stream{}}); });
-  same_error<UnsupportedError>(context, [&] { fft_into(device, host, {.stream = Stream{}}); });
-  same_error<ArgumentError>(context, [&] { (void)dct(device, 5, {.stream = Stream{}}); });
+  EXPECT_ERROR_ON_ALL(UnsupportedError, fft(host, {.stream = Stream{}}));
+  EXPECT_ERROR_ON_ALL(UnsupportedError, fft_into(device, host, {.stream = Stream{}}));
+  EXPECT_ERROR_ON_ALL(ArgumentError, dct(device, 5, {.stream = Stream{}}));
 }
 
 // What a context puts into several streams keeps its order; one rank is late.
@@ -260,9 +248,7 @@ FFT_STREAM_TEST(WhereTheHostWaitsForMessagesItIsNotCaptured) {
   const FakeStream mine;
   There there(context, Residency::heap);
   begin_fake_capture(mine.stream());
-  const std::string text =
-      same_error<UnsupportedError>(context, [&] { there.transform(there.back(0), mine.stream()); });
-  EXPECT_TRUE(contains(text, "cannot be captured")) << text;
+  EXPECT_ERROR_ON_ALL(UnsupportedError, there.transform(there.back(0), mine.stream()), "cannot be captured");
   end_fake_capture(mine.stream());
   EXPECT_FALSE(context.failed());
   there.run(1, mine.stream());

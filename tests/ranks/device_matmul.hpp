@@ -1,11 +1,9 @@
 // Tests of matrix multiply in device memory.
 #pragma once
 
-#include <partita/matmul.hpp>
-
 #include "ranks/fake_device.hpp"
 #include "ranks/matmul_model.hpp"
-#include "ranks/needs_devices.hpp"
+#include "support/on_ranks.hpp"
 
 namespace partita::testing {
 

@@ -21,10 +21,7 @@ void expect_ends_with_sums(Context& context, const Distribution& of_a) {
         const Array a = random_array(context, {m, 40}, of_a, 1, how, dtype);
         const Array b = random_array(context, {40, 48 * context.size()}, Slab(1), 2, how, dtype);
         const Array bias = random_array(context, {m}, Replicated(), 3, {}, dtype);
-        MatmulOptions options;
-        options.epilogue = epilogue;
-        options.distribution = Slab(1);
-        options.order = order;
+        MatmulOptions options{.epilogue = epilogue, .distribution = Slab(1), .order = order};
         EpilogueArrays arrays;
         const bool biased = epilogue == Epilogue::relu_bias || epilogue == Epilogue::bias;
         if (biased) arrays.bias = &bias;
@@ -114,9 +111,7 @@ void expect_ended(Context& context, const EndedCase& one, bool batches, std::int
   const Array b = random_array(context, shape(40, n), of_d, 2, how, dtype);
   Array d = empty(context, shape(rows, n), of_d, dtype, how);
   Beside beside(context, d, dtype, how, alike ? order : other, 3);
-  MatmulOptions options;
-  options.epilogue = one.epilogue;
-  options.alpha = 0.25;
+  MatmulOptions options{.alpha = 0.25, .epilogue = one.epilogue};
   if (one.with_c) options.beta = -0.5;
   beside.use(one.epilogue);
   Beside wide = beside;
@@ -171,8 +166,7 @@ DEVICE_MATMUL_TEST(WhatReluLeavesIsWhatItWasMadeOf) {
   const Array b = random_array(context, {40, 32}, Replicated(), 2, how, Dtype::bf16);
   Array d = empty(context, {48, 32}, Slab(0), Dtype::bf16, how);
   Array auxiliary = empty(context, {48, 32}, Slab(0), Dtype::bf16, how);
-  const MatmulOptions options{.epilogue = Epilogue::relu_aux};
-  matmul_into(a, b, nullptr, d, options, {.auxiliary = &auxiliary});
+  matmul_into(a, b, nullptr, d, {.epilogue = Epilogue::relu_aux}, {.auxiliary = &auxiliary});
   const Whole whole(d), before(auxiliary);
   for (std::int64_t i = 0; i < 48; ++i) {
     for (std::int64_t j = 0; j < 32; ++j)

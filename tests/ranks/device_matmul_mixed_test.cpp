@@ -1,6 +1,6 @@
 // Matrix multiply of arrays some of which lie on the host.
-#include "ranks/caught.hpp"
 #include "ranks/device_matmul.hpp"
+#include "support/errors.hpp"
 
 namespace partita::testing {
 namespace {
@@ -36,16 +36,13 @@ DEVICE_MATMUL_TEST(WhatLiesOnTheHostCrosses) {
     for (const Epilogue epilogue : {Epilogue::none, Epilogue::relu_bias_aux, Epilogue::drelu_bias_gradient}) {
       const Residency residency = there % 3 == 0 ? Residency::ordinary : Residency::heap;
       Mixed mixed(context, there, residency), same(context, all_there);
-      MatmulOptions options;
-      options.epilogue = epilogue;
-      options.alpha = 0.5;
-      options.beta = -2;
       for (Mixed* const one : {&mixed, &same}) {
         EpilogueArrays arrays;
         if (epilogue == Epilogue::relu_bias_aux) arrays.bias = &one->bias;
         if (epilogue != Epilogue::none) arrays.auxiliary = &one->auxiliary;
         if (epilogue == Epilogue::drelu_bias_gradient) arrays.gradient = &one->gradient;
-        matmul_into(one->a, one->b, &one->c, one->d, options, arrays);
+        matmul_into(one->a, one->b, &one->c, one->d, {.alpha = 0.5, .beta = -2, .epilogue = epilogue},
+                    arrays);
       }
       EXPECT_LE(compare(mixed.d, same.d).largest_difference, 1e-13) << there;
       EXPECT_LE(compare(mixed.auxiliary, same.auxiliary).largest_difference, 1e-13) << there;
@@ -75,8 +72,7 @@ DEVICE_MATMUL_TEST(ResultsOfMixedArraysLieOnTheDeviceUnlessAskedOtherwise) {
 
 DEVICE_MATMUL_TEST(PlansSayWhatCrossesAndReadNothingElse) {
   Mixed mixed(context, 2);
-  MatmulOptions options;
-  options.beta = 1;
+  MatmulOptions options{.beta = 1};
   Matmul plan(context, {mixed.a.operand(), mixed.b.operand(), mixed.c.operand(), mixed.c.operand()}, options,
               true);
   EXPECT_TRUE(contains(plan.explain(), "copied from host memory to the device before: A and C"))
@@ -106,7 +102,7 @@ DEVICE_MATMUL_TEST(PlansSayWhatCrossesAndReadNothingElse) {
   Array wrong = random_array(context, mixed.a.shape(), Slab(1), 1, in_memory(false));
   if (context.size() == 1) return;
   plan.reset(wrong, mixed.b, &mixed.c, mixed.c);
-  EXPECT_TRUE(contains(caught<ArgumentError>([&] { plan.execute(); }), "the plan was made for"));
+  EXPECT_ERROR(ArgumentError, plan.execute(), "the plan was made for");
   EXPECT_FALSE(context.failed());
 }
 

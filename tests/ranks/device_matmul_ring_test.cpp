@@ -2,27 +2,16 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
-#include <limits>
-#include <partita/astype.hpp>
-#include <partita/create.hpp>
-#include <partita/matmul.hpp>
-#include <string>
-
 #include "device/packet_exchange.hpp"
-#include "ranks/caught.hpp"
 #include "ranks/matmul_model.hpp"
-#include "ranks/needs_devices.hpp"
+#include "support/on_ranks.hpp"
 
 namespace partita::testing {
 namespace {
 
 /// On a machine whose links count for more than starts, so that the ring is the cheaper way.
 void on_ranks_of_slow_links(const std::function<void(Context&)>& body) {
-  ContextOptions options;
-  options.machine = "laptop";
-  on_ranks(body, options);
+  on_ranks(body, {.machine = "laptop"});
 }
 
 #define MATMUL_RING_TEST(name)                                                       \
@@ -72,10 +61,7 @@ double bound_of(Dtype dtype) {
 // Twice, of other numbers, which are overwritten in stream order.
 void expect_product(Context& context, const RingCase& test) {
   RingArrays arrays(context, test);
-  MatmulOptions options;
-  options.epilogue = test.epilogue;
-  options.beta = test.adds_c ? 2 : 0;
-  options.reduce_dtype = test.dtype;
+  MatmulOptions options{.beta = test.adds_c ? 2 : 0, .epilogue = test.epilogue, .reduce_dtype = test.dtype};
   options.method =
       test.result == Distribution(Replicated()) ? MatmulMethod::all_reduce : MatmulMethod::reduce_scatter;
   const auto given = [&](Array& array) { return std::optional<Operand>(array.operand()); };
@@ -90,10 +76,7 @@ void expect_product(Context& context, const RingCase& test) {
     EXPECT_TRUE(contains(plan.explain(), test.way)) << plan.explain();
   }
   plan.reset(arrays.a, arrays.b, test.adds_c ? &arrays.c : nullptr, arrays.d, beside);
-  MatmulOptions wide;
-  wide.epilogue = test.epilogue;
-  wide.beta = options.beta;
-  wide.distribution = test.result;
+  MatmulOptions wide{.beta = options.beta, .epilogue = test.epilogue, .distribution = test.result};
   const Array wide_c = astype(arrays.c, Dtype::f64), wide_bias = astype(arrays.bias, Dtype::f64);
   if (biased) beside.bias = &wide_bias;
   const auto not_a_number = [&](const Array& like) {
@@ -161,8 +144,6 @@ TEST(DeviceMatmulRing, SumsInChains) {
   const std::filesystem::path file =
       std::filesystem::temp_directory_path() / fmt::format("partita-slow-signals-{}.json", getpid());
   std::ofstream(file) << machine_of_slow_signals;
-  ContextOptions options;
-  options.machine = file.string();
   on_ranks(
       [](Context& context) {
         RingCase test;
@@ -176,7 +157,7 @@ TEST(DeviceMatmulRing, SumsInChains) {
           }
         }
       },
-      options);
+      {.machine = file.string()});
   std::filesystem::remove(file);
 }
 

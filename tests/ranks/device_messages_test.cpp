@@ -1,18 +1,10 @@
 // Messages of device memory: through pinned host memory and, where the transport takes device memory,
 // without.
-#include <partita/redistribute.hpp>
-#include <random>
-#include <thread>
-
-#include "ranks/array_model.hpp"
-#include "ranks/caught.hpp"
 #include "ranks/fake_device.hpp"
-#include "ranks/needs_devices.hpp"
 #include "ranks/rank_run.hpp"
-#include "ranks/rank_test.hpp"
 #include "ranks/stream_order.hpp"
 #include "runtime/groups/mpi_group.hpp"
-#include "setting.hpp"
+#include "support/on_ranks.hpp"
 #include "unit/random_layouts.hpp"
 
 namespace partita::testing {
@@ -21,8 +13,7 @@ namespace {
 using namespace std::chrono_literals;
 
 ContextOptions nodes_of(int ranks_per_node) {
-  ContextOptions options{.device = test_device(), .deadline = deadline(), .ranks_per_node = ranks_per_node};
-  return options;
+  return {.device = test_device(), .deadline = deadline(), .ranks_per_node = ranks_per_node};
 }
 
 bool takes_device_memory() {
@@ -68,11 +59,12 @@ struct Held {
 };
 
 /// 0: dense rows; 1: dense columns, on no heap; 2: every second element along each row of memory.
-Held make_array(const Context& context, const Layout& layout, Dtype dtype, int kind) {
+Held make_any_array(const Context& context, const Layout& layout, Dtype dtype, int kind) {
   if (kind < 2) {
-    const ArrayOptions options{.residency = kind == 0 ? Residency::heap : Residency::ordinary,
-                               .order = kind == 0 ? Order::row_major : Order::column_major};
-    return {{}, empty(context, layout, dtype, options)};
+    return {{},
+            empty(context, layout, dtype,
+                  {.residency = kind == 0 ? Residency::heap : Residency::ordinary,
+                   .order = kind == 0 ? Order::row_major : Order::column_major})};
   }
   Held held;
   const std::int64_t elements = 2 * layout.largest_local_size() + 1;
@@ -104,8 +96,8 @@ TEST(DeviceMessages, RandomPairsOfEverything) {
       const Dtype dtype = dtypes[static_cast<std::size_t>(random.number(0, 5))];
       const Layout from = random.layout(shape, context.size());
       const Layout to = random.layout(result, context.size());
-      Held source = make_array(context, from, dtype, random.number(0, 2));
-      Held destination = make_array(context, to, dtype, random.number(0, 2));
+      Held source = make_any_array(context, from, dtype, random.number(0, 2));
+      Held destination = make_any_array(context, to, dtype, random.number(0, 2));
       write_known(source.array);
       write_constant(destination.array, 1);
       redistribute(source.array, destination.array, options);
@@ -159,8 +151,7 @@ TEST(DeviceMessages, ContributionsAreJoinedInOrder) {
             Array source = empty(context, partial, Dtype::f32);
             Array destination = empty(context, {301, 97}, Slab(0), Dtype::f32);
             write_known(source);
-            RedistributeOptions options{.staging_bytes = staging};
-            Redistribute plan(context, source.operand(), destination.operand(), options);
+            Redistribute plan(context, source.operand(), destination.operand(), {.staging_bytes = staging});
             for (int i = 0; i < 3; ++i) plan.execute(source, destination);
             EXPECT_EQ(count_wrong(destination, partial), 0);
           }
@@ -171,8 +162,7 @@ TEST(DeviceMessages, ContributionsAreJoinedInOrder) {
 
 /// A small window, so that its places are used again and again within an execution.
 RedistributeOptions small_window() {
-  RedistributeOptions options{.staging_bytes = 2048};
-  return options;
+  return {.staging_bytes = 2048};
 }
 
 // Every rank is late now and then. In stream order the source may be overwritten right after each execute.
@@ -276,12 +266,8 @@ TEST(DeviceMessages, DifferentPlansAreFoundOut) {
         Array columns = zeros(context, {40, 24}, Slab(1), Dtype::f64);
         Redistribute there(context, rows.operand(), columns.operand());
         Redistribute back(context, columns.operand(), rows.operand());
-        std::string text = "nothing was thrown";
-        try {
-          context.rank() == 0 ? there.execute(rows, columns) : back.execute(columns, rows);
-        } catch (const Error& error) {
-          text = error.what();
-        }
+        const std::string text = text_of_error<Error>(
+            [&] { context.rank() == 0 ? there.execute(rows, columns) : back.execute(columns, rows); });
         EXPECT_TRUE(contains(text, "different plans") || contains(text, "rank")) << text;
         EXPECT_TRUE(context.failed());
       },

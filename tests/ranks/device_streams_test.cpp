@@ -1,35 +1,11 @@
 // What is put into the streams of devices: its order, and what the host waits for.
-#include <algorithm>
-#include <atomic>
-#include <chrono>
-#include <cmath>
-#include <complex>
 #include <future>
-#include <memory>
-#include <numbers>
-#include <numeric>
-#include <optional>
-#include <partita/array_reductions.hpp>
-#include <partita/astype.hpp>
-#include <partita/elements.hpp>
-#include <partita/elementwise.hpp>
-#include <partita/fft.hpp>
-#include <partita/matmul.hpp>
-#include <partita/redistribute.hpp>
-#include <partita/spectral.hpp>
-#include <thread>
-#include <vector>
 
-#include "context/context_state.hpp"
 #include "device/run_ahead.hpp"
-#include "ranks/array_model.hpp"
-#include "ranks/caught.hpp"
 #include "ranks/fake_device.hpp"
 #include "ranks/gate.hpp"
-#include "ranks/memory_checks.hpp"
-#include "ranks/needs_devices.hpp"
-#include "ranks/rank_test.hpp"
 #include "ranks/stream_order.hpp"
+#include "support/on_ranks.hpp"
 
 namespace partita::testing {
 namespace {

@@ -1,21 +1,9 @@
 // Contexts with a device: on the GPUs of the machine (PARTITA_TEST_DEVICE=cuda) or on fake ones.
-#include <cstdlib>
-#include <memory>
-#include <numeric>
-#include <partita/collectives.hpp>
-#include <partita/elements.hpp>
-#include <partita/memory.hpp>
-#include <partita/redistribute.hpp>
-#include <thread>
-
 #include "array/transfer.hpp"
 #include "device/copy_way.hpp"
 #include "device/product_choices.hpp"
-#include "ranks/array_model.hpp"
-#include "ranks/caught.hpp"
 #include "ranks/fake_device.hpp"
-#include "ranks/needs_devices.hpp"
-#include "ranks/rank_test.hpp"
+#include "support/on_ranks.hpp"
 
 namespace partita::testing {
 namespace {
@@ -31,8 +19,8 @@ DEVICE_TEST(ArraysLieInItsMemoryUnlessTheySayOtherwise) {
     each_element(there, [](std::int64_t, auto& element) {
       EXPECT_TRUE(same_value(element, make_value<std::decay_t<decltype(element)>>(0)));
     });
-    ArrayOptions on_the_host{.residency = residency, .space = MemorySpace::host};
-    const Array here = zeros(context, {7, 5}, Slab(0), Dtype::f64, on_the_host);
+    const Array here =
+        zeros(context, {7, 5}, Slab(0), Dtype::f64, {.residency = residency, .space = MemorySpace::host});
     EXPECT_EQ(here.local().space, MemorySpace::host);
     EXPECT_TRUE(compare(here, there).equal);
   }
@@ -93,8 +81,7 @@ DEVICE_TEST(FillsAndComparesInSeveralPieces) {
 
 // Written into each other's memory, which for so little is done when asked for.
 DEVICE_TEST(MatricesByRowsBecomeMatricesByColumns) {
-  RedistributeOptions options;
-  options.method = RedistributeMethod::pushed;
+  RedistributeOptions options{.method = RedistributeMethod::pushed};
   for (const Dtype dtype : {Dtype::i8, Dtype::bf16, Dtype::f32, Dtype::c64, Dtype::c128}) {
     for (const Shape& shape : {Shape{150, 131}, Shape{70, 3, 90}}) {
       Array rows = empty(context, shape, Slab(0), dtype);
@@ -211,8 +198,8 @@ DEVICE_TEST(WrapAsksTheDriverWhoseMemoryItIs) {
   const bool odd_one = context.rank() == context.size() - 1;
   std::vector<double> here(24);
   view = View::dense(odd_one ? there.local().data : here.data(), Dtype::f64, {8, 3});
-  const std::string text = caught<ArgumentError>([&] { (void)wrap(context, view, layout); });
-  EXPECT_TRUE(contains(text, "is declared as host memory, but it is memory of device")) << text;
+  EXPECT_ERROR(ArgumentError, wrap(context, view, layout),
+               "is declared as host memory, but it is memory of device");
   EXPECT_FALSE(context.failed());
   // Pinned memory is of both.
   devices::PhysicalDevice& device = context.state()->device->physical();
@@ -279,10 +266,8 @@ DEVICE_TEST(WrapRefusesMemoryOfAnotherDevice) {
   void* const memory = other->allocate(24 * 8);
   View view = View::dense(memory, Dtype::f64, {8, 3});
   view.space = MemorySpace::device;
-  const std::string text = caught<ArgumentError>([&] {
-    (void)wrap(context, view, Slab(0), {8 * context.size(), 3});
-  });
-  EXPECT_TRUE(contains(text, "but the context's is device")) << text;
+  EXPECT_ERROR(ArgumentError, wrap(context, view, Slab(0), {8 * context.size(), 3}),
+               "but the context's is device");
   other->use();
   other->release(memory);
 }
@@ -317,10 +302,8 @@ TEST(Device, WrapRefusesHostMemoryThatIsSaidToBeADevices) {
     std::vector<double> memory(24);
     View view = View::dense(memory.data(), Dtype::f64, {8, 3});
     view.space = MemorySpace::device;
-    const std::string text = caught<ArgumentError>([&] {
-      (void)wrap(context, view, Slab(0), {8 * context.size(), 3});
-    });
-    EXPECT_TRUE(contains(text, "is declared as device memory")) << text;
+    EXPECT_ERROR(ArgumentError, wrap(context, view, Slab(0), {8 * context.size(), 3}),
+                 "is declared as device memory");
   });
   fake_memory_is_separate(false);
 }
@@ -362,32 +345,23 @@ void wait_for_failure(const Context& context, std::chrono::milliseconds longest)
   }
 }
 
-TEST(Device, ARankThatNeverCallsIsATimeoutAndNotAHang) {
+RANK_TEST_WITH(Device, ARankThatNeverCallsIsATimeoutAndNotAHang,
+               {.device = test_device(), .deadline = std::chrono::seconds(1)}) {
   NEEDS_DEVICES();
   if (ranks().count < 2 || ranks().per_node != 0) GTEST_SKIP() << "needs several ranks of one node";
-  ContextOptions options;
-  options.device = test_device();
-  options.deadline = std::chrono::seconds(1);
-  on_ranks(
-      [](Context& context) {
-        RowsToColumns small(context);
-        if (context.rank() != 0) {
-          EXPECT_THROW(small.execute(), Error);
-          EXPECT_TRUE(context.failed());
-          EXPECT_THROW(context.synchronize(), FailedContextError);
-        }
-        texts_of_all(context.rank(), "");  // rank 0 stays until the others have given up
-      },
-      options);
+  RowsToColumns small(context);
+  if (context.rank() != 0) {
+    EXPECT_THROW(small.execute(), Error);
+    EXPECT_TRUE(context.failed());
+    EXPECT_THROW(context.synchronize(), FailedContextError);
+  }
+  texts_of_all(context.rank(), "");  // rank 0 stays until the others have given up
 }
 
 // The memory is the caller's again, or that through which gaps of a window are closed.
 TEST(Device, ACopyToTheHostIsOverBeforeItsFailureIsSaid) {
   if (!tests_fake_devices()) GTEST_SKIP() << "needs PARTITA_TEST_DEVICE=fake";
   const std::chrono::milliseconds delay(700);
-  ContextOptions options;
-  options.device = test_device();
-  options.deadline = delay / 3;
   for (const bool dense : {true, false}) {
     on_ranks(
         [delay, dense](Context& context) {
@@ -402,65 +376,52 @@ TEST(Device, ACopyToTheHostIsOverBeforeItsFailureIsSaid) {
           EXPECT_GE(std::chrono::steady_clock::now() - begin, delay);
           EXPECT_TRUE(context.failed());
         },
-        options);
+        {.device = test_device(), .deadline = delay / 3});
     delay_fake_copies({});
   }
 }
 
 // Nobody waits in a call of ours; the streams are let go all the same, and the next call says why.
-TEST(Device, AWatchdogSeesWhatNobodyWaitsFor) {
+RANK_TEST_WITH(Device, AWatchdogSeesWhatNobodyWaitsFor,
+               {.device = test_device(), .deadline = std::chrono::seconds(1)}) {
   NEEDS_DEVICES();
   if (ranks().count < 2 || ranks().per_node != 0) GTEST_SKIP() << "needs several ranks of one node";
-  ContextOptions options;
-  options.device = test_device();
-  options.deadline = std::chrono::seconds(1);
-  on_ranks(
-      [](Context& context) {
-        RowsToColumns small(context);
-        small.enqueue();
-        context.synchronize();
-        if (context.rank() != 0) {
-          small.enqueue();
-          wait_for_failure(context, std::chrono::seconds(10));
-        }
-        texts_of_all(context.rank(), "");
-        if (context.rank() == 0 && !context.failed()) return;
-        EXPECT_TRUE(context.failed());
-        EXPECT_THROW(context.synchronize(), FailedContextError);
-        if (context.rank() == 1) {
-          EXPECT_NE(context.failure().find("redistribute"), std::string::npos) << context.failure();
-        }
-      },
-      options);
+  RowsToColumns small(context);
+  small.enqueue();
+  context.synchronize();
+  if (context.rank() != 0) {
+    small.enqueue();
+    wait_for_failure(context, std::chrono::seconds(10));
+  }
+  texts_of_all(context.rank(), "");
+  if (context.rank() == 0 && !context.failed()) return;
+  EXPECT_TRUE(context.failed());
+  EXPECT_THROW(context.synchronize(), FailedContextError);
+  if (context.rank() == 1) {
+    EXPECT_TRUE(contains(context.failure(), "redistribute")) << context.failure();
+  }
 }
 
 // Long before the deadline.
-TEST(Device, AWatchdogSeesThatANeighbourHasFailed) {
+RANK_TEST_WITH(Device, AWatchdogSeesThatANeighbourHasFailed,
+               {.device = test_device(), .deadline = std::chrono::seconds(100)}) {
   NEEDS_DEVICES();
   if (ranks().count < 2 || ranks().per_node != 0) GTEST_SKIP() << "needs several ranks of one node";
-  ContextOptions options;
-  options.device = test_device();
-  options.deadline = std::chrono::seconds(100);
-  on_ranks(
-      [](Context& context) {
-        RowsToColumns small(context);
-        small.enqueue();
-        context.synchronize();
-        if (context.rank() == 0) return context.state()->fail("a rank has had enough");
-        small.enqueue();
-        wait_for_failure(context, std::chrono::seconds(20));
-        EXPECT_TRUE(context.failed());
-        EXPECT_NE(context.failure().find("a rank has had enough"), std::string::npos) << context.failure();
-        EXPECT_THROW(context.synchronize(), FailedContextError);
-      },
-      options);
+  RowsToColumns small(context);
+  small.enqueue();
+  context.synchronize();
+  if (context.rank() == 0) return context.state()->fail("a rank has had enough");
+  small.enqueue();
+  wait_for_failure(context, std::chrono::seconds(20));
+  EXPECT_TRUE(context.failed());
+  EXPECT_TRUE(contains(context.failure(), "a rank has had enough")) << context.failure();
+  EXPECT_THROW(context.synchronize(), FailedContextError);
 }
 
 TEST(Device, AnyIsTheCpuWhereThereIsNoDevice) {
   if (has_devices()) GTEST_SKIP() << "there are devices";
   if (!devices::Accelerators::of_process().why_none().empty()) {
-    ContextOptions options;
-    options.device = Device::any();
+    ContextOptions options{.device = Device::any()};
     on_ranks([](Context& context) { EXPECT_EQ(context.device().kind, Device::Kind::cpu); }, options);
     options.device = Device::cuda();
     // The same error on all ranks: initialize throws it before there is a context.
@@ -475,10 +436,7 @@ TEST(Device, AnyIsTheCpuWhereThereIsNoDevice) {
 TEST(Device, AMissingIndexIsRefused) {
   NEEDS_DEVICES();
   if (ranks().kind != GroupKind::threads) GTEST_SKIP() << "needs threads as ranks";
-  ContextOptions options;
-  options.device = Device::cuda(1000);
-  EXPECT_THROW(ThreadGroup::run(
-                   ranks().count, [](Context&) {}, options),
+  EXPECT_THROW(ThreadGroup::run(ranks().count, [](Context&) {}, {.device = Device::cuda(1000)}),
                UnsupportedError);
 }
 
@@ -486,8 +444,6 @@ TEST(Device, AMissingIndexIsRefused) {
 TEST(Device, FallsBackWherePeersCannotBeReached) {
   if (!tests_fake_devices()) GTEST_SKIP() << "needs PARTITA_TEST_DEVICE=fake";
   refuse_fake_peers(true);
-  ContextOptions options;
-  options.device = test_device();
   on_ranks(
       [](Context& context) {
         EXPECT_EQ(context.state()->device_topology.node_count(), context.size());
@@ -495,7 +451,7 @@ TEST(Device, FallsBackWherePeersCannotBeReached) {
         write_known(source);
         EXPECT_EQ(count_wrong(redistribute(source, Slab(1)), source.layout()), 0);
       },
-      options);
+      {.device = test_device()});
   refuse_fake_peers(false);
 }
 

@@ -1,20 +1,9 @@
 // Ranks that execute different things: however they execute, every rank is told, long before the deadline.
-#include <chrono>
-#include <memory>
-#include <numeric>
-#include <partita/array_reductions.hpp>
-#include <partita/fft.hpp>
-#include <partita/matmul.hpp>
-#include <partita/redistribute.hpp>
-#include <thread>
-
 #include "device/run_ahead.hpp"
-#include "ranks/caught.hpp"
 #include "ranks/collectives_model.hpp"
 #include "ranks/fake_device.hpp"
-#include "ranks/needs_devices.hpp"
-#include "ranks/rank_test.hpp"
 #include "runtime/checks/announcement.hpp"
+#include "support/on_ranks.hpp"
 
 namespace partita::testing {
 namespace {
@@ -137,9 +126,9 @@ Calls arrays(Context& context) {
 }
 
 Calls arrays_in_ordinary_memory(Context& context) {
-  const ArrayOptions ordinary{.residency = Residency::ordinary};
   const auto make = [&](int axis) {
-    return std::make_shared<Array>(zeros(context, {24, 24}, Slab(axis), Dtype::f64, ordinary));
+    return std::make_shared<Array>(
+        zeros(context, {24, 24}, Slab(axis), Dtype::f64, {.residency = Residency::ordinary}));
   };
   const auto one = make(0), other = make(0), to = make(1);
   return {[=] { redistribute(*one, *to); }, [=] { redistribute(*other, *to); }};
@@ -169,8 +158,7 @@ Calls arrays_of_inner_products(Context& context) {
 
 Calls fft_directions(Context& context) {
   const auto square = std::make_shared<Square>(context, Dtype::c128);
-  FftOptions options;
-  options.norm = Norm::ortho;
+  FftOptions options{.norm = Norm::ortho};
   const auto plan = std::make_shared<FFT>(context, square->rows.operand(), square->rows.operand(), options);
   return {[=] { plan->execute(square->rows, square->result); },
           [=] { plan->inverse(square->rows, square->result); }};
@@ -186,21 +174,15 @@ Calls ffts(Context& context, Dtype dtype, const FftOptions& one, const FftOption
 }
 
 FftOptions of_kind(FftKind kind) {
-  FftOptions options;
-  options.kind = kind;
-  return options;
+  return {.kind = kind};
 }
 
 FftOptions along(int axis) {
-  FftOptions options;
-  options.axes = {axis};
-  return options;
+  return {.axes = {axis}};
 }
 
 FftOptions with_norm(Norm norm) {
-  FftOptions options;
-  options.norm = norm;
-  return options;
+  return {.norm = norm};
 }
 
 Calls products(Context& context, const MatmulOptions& one, const MatmulOptions& other) {
@@ -220,27 +202,19 @@ Calls shapes_of_products(Context& context) {
 }
 
 MatmulOptions with_epilogue(Epilogue epilogue) {
-  MatmulOptions options;
-  options.epilogue = epilogue;
-  return options;
+  return {.epilogue = epilogue};
 }
 
 MatmulOptions with_op(Op op) {
-  MatmulOptions options;
-  options.op_a = op;
-  return options;
+  return {.op_a = op};
 }
 
 MatmulOptions with_alpha(double alpha) {
-  MatmulOptions options;
-  options.alpha = alpha;
-  return options;
+  return {.alpha = alpha};
 }
 
 MatmulOptions with_compute(ComputeType compute) {
-  MatmulOptions options;
-  options.compute = compute;
-  return options;
+  return {.compute = compute};
 }
 
 const Mismatch mismatches[] = {
@@ -294,10 +268,7 @@ const Mismatch mismatches[] = {
 constexpr auto soon = 10s;
 
 ContextOptions patient() {
-  ContextOptions options;
-  options.device = test_device();
-  options.deadline = 90s;
-  return options;
+  return {.device = test_device(), .deadline = 90s};
 }
 
 bool suits(const Mismatch& mismatch) {
@@ -338,7 +309,7 @@ void expect_told(Context& context, const Call& call, const std::string& said = "
   if (ranks().per_node == 0 && context.state()->topology().node_count() == 1)
     expect_same_text_on_all(context.rank(), text);
   EXPECT_TRUE(context.failed());
-  EXPECT_TRUE(contains(caught<FailedContextError>([&] { context.barrier(); }), "has failed"));
+  EXPECT_ERROR(FailedContextError, context.barrier(), "has failed");
 }
 
 class Disagreement : public ::testing::TestWithParam<Mismatch> {
@@ -376,23 +347,19 @@ const Mismatch& mismatch_of(const std::string& name) {
 }
 
 // When the plan is made nothing has been executed yet, and the context goes on.
-TEST(DisagreementOf, PlansThatAreMade) {
+RANK_TEST_WITH(DisagreementOf, PlansThatAreMade, patient()) {
   if (ranks().count == 1) return;
-  on_ranks(
-      [](Context& context) {
-        for (const Mismatch& mismatch : mismatches) {
-          if (!mismatch.on_devices && has_devices()) continue;
-          const std::string name = mismatch.name;
-          if (name.starts_with("Arrays") || name.starts_with("Direction")) continue;  // plans that both have
-          if (name.ends_with("OfTransform")) continue;  // objects, which are made alike
-          const Calls calls = mismatch.prepare(context);
-          const std::string text =
-              caught<DisagreementError>([&] { context.rank() == 0 ? calls.one() : calls.other(); });
-          EXPECT_TRUE(contains(text, "disagree") || contains(text, "different operations")) << text;
-          EXPECT_FALSE(context.failed()) << name;
-        }
-      },
-      patient());
+  for (const Mismatch& mismatch : mismatches) {
+    if (!mismatch.on_devices && has_devices()) continue;
+    const std::string name = mismatch.name;
+    if (name.starts_with("Arrays") || name.starts_with("Direction")) continue;  // plans that both have
+    if (name.ends_with("OfTransform")) continue;  // objects, which are made alike
+    const Calls calls = mismatch.prepare(context);
+    const std::string text =
+        caught<DisagreementError>([&] { context.rank() == 0 ? calls.one() : calls.other(); });
+    EXPECT_TRUE(contains(text, "disagree") || contains(text, "different operations")) << text;
+    EXPECT_FALSE(context.failed()) << name;
+  }
 }
 
 /// Nobody waits in a call: the watchdog sees it, and the next call says it.
@@ -404,8 +371,8 @@ void expect_seen_by_the_watchdog(const std::string& name) {
         const auto end = std::chrono::steady_clock::now() + soon;
         while (!context.failed() && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(5ms);
         EXPECT_TRUE(context.failed()) << name;
-        EXPECT_TRUE(contains(caught<DisagreementError>([&] { context.synchronize(); }), "the ranks"));
-        caught<FailedContextError>([&] { context.synchronize(); });
+        EXPECT_ERROR(DisagreementError, context.synchronize(), "the ranks");
+        EXPECT_ERROR(FailedContextError, context.synchronize());
       },
       patient());
 }
@@ -419,20 +386,16 @@ TEST(DisagreementOf, StreamsThatNobodyWaitsFor) {
 }
 
 // A rank that is far ahead by then.
-TEST(DisagreementOf, ExecutionsLongAgo) {
+RANK_TEST_WITH(DisagreementOf, ExecutionsLongAgo, patient()) {
   if (ranks().count == 1 || ranks().per_node != 0) return;
   if (may_race()) GTEST_SKIP() << "undefined results on devices race";
-  on_ranks(
-      [&](Context& context) {
-        const Calls calls = executed_before(context, mismatch_of("ReductionOfScan"));
-        expect_told(context, [&] {
-          context.rank() == 0 ? calls.one() : calls.other();
-          if (context.rank() != 1) {
-            for (int i = 0; i < 100; ++i) calls.one();
-          }
-        });
-      },
-      patient());
+  const Calls calls = executed_before(context, mismatch_of("ReductionOfScan"));
+  expect_told(context, [&] {
+    context.rank() == 0 ? calls.one() : calls.other();
+    if (context.rank() != 1) {
+      for (int i = 0; i < 100; ++i) calls.one();
+    }
+  });
 }
 
 // Between nodes: who sends may be the only one to see it, and all are told the same.
@@ -455,30 +418,26 @@ TEST(DisagreementOf, SizesOfMessages) {
 }
 
 // The device would hold the program up inside of a start, where nobody looks after peers.
-TEST(DisagreementOf, AHostFarAheadOfItsDevice) {
+RANK_TEST_WITH(DisagreementOf, AHostFarAheadOfItsDevice, patient()) {
   NEEDS_DEVICES();
   if (ranks().count == 1 || ranks().per_node != 0) return;
-  on_ranks(
-      [](Context& context) {
-        const Calls calls = mismatch_of("ReductionOfScan").prepare(context);
-        calls.one();
-        context.synchronize();
-        constexpr int many = 3 * static_cast<int>(devices::RunAhead::most);
-        const runtime::ExecutionHistory& of_first = context.state()->board->executions(0);
-        const std::uint64_t before = of_first.number();
-        context.barrier();
-        if (context.rank() != 0) {  // until the first rank comes no further
-          for (std::uint64_t seen = before + 1; seen == before || seen != of_first.number();) {
-            seen = of_first.number();
-            std::this_thread::sleep_for(100ms);
-          }
-          EXPECT_GT(of_first.number(), before);
-          EXPECT_LE(of_first.number(), before + devices::RunAhead::most);
-        }
-        for (int i = 0; i < many; ++i) calls.one();
-        context.synchronize();
-      },
-      patient());
+  const Calls calls = mismatch_of("ReductionOfScan").prepare(context);
+  calls.one();
+  context.synchronize();
+  constexpr int many = 3 * static_cast<int>(devices::RunAhead::most);
+  const runtime::ExecutionHistory& of_first = context.state()->board->executions(0);
+  const std::uint64_t before = of_first.number();
+  context.barrier();
+  if (context.rank() != 0) {  // until the first rank comes no further
+    for (std::uint64_t seen = before + 1; seen == before || seen != of_first.number();) {
+      seen = of_first.number();
+      std::this_thread::sleep_for(100ms);
+    }
+    EXPECT_GT(of_first.number(), before);
+    EXPECT_LE(of_first.number(), before + devices::RunAhead::most);
+  }
+  for (int i = 0; i < many; ++i) calls.one();
+  context.synchronize();
 }
 
 TEST(DisagreementOf, CallsOfAVendorsLibrary) {
@@ -497,73 +456,54 @@ TEST(DisagreementOf, CallsOfAVendorsLibrary) {
 }
 
 // What is captured is compared with what is captured; how often graphs are started nobody knows.
-TEST(DisagreementOf, CapturedExecutions) {
+RANK_TEST_WITH(DisagreementOf, CapturedExecutions, patient()) {
   if (ranks().count == 1 || ranks().per_node != 0) return;
-  on_ranks(
-      [&](Context& context) {
-        runtime::announce(*context.state(), 1, "all_reduce", true);
-        context.barrier();
-        expect_told(context, [&] {
-          runtime::announce(*context.state(), context.rank() == 0 ? 2 : 3, "all_reduce", true);
-        });
-      },
-      patient());
+  runtime::announce(*context.state(), 1, "all_reduce", true);
+  context.barrier();
+  expect_told(context,
+              [&] { runtime::announce(*context.state(), context.rank() == 0 ? 2 : 3, "all_reduce", true); });
 }
 
 // What one rank calls again, another one calls for the first time.
-TEST(DisagreementOf, ACallThatOneRankHasMadeBefore) {
+RANK_TEST_WITH(DisagreementOf, ACallThatOneRankHasMadeBefore, patient()) {
   if (ranks().count == 1 || ranks().per_node != 0) return;
-  on_ranks(
-      [](Context& context) {
-        const auto view = block(context, {little});
-        const auto call = [&](Reduction reduction) {
-          all_reduce(context, view->view(), view->view(), {.reduction = reduction});
-        };
-        call(Reduction::sum);
-        context.synchronize();
-        expect_told(
-            context, [&] { call(context.rank() == 0 ? Reduction::sum : Reduction::max); },
-            "all_reduce: the ranks disagree on reduction: sum on rank 0; max on rank");
-      },
-      patient());
+  const auto view = block(context, {little});
+  const auto call = [&](Reduction reduction) {
+    all_reduce(context, view->view(), view->view(), {.reduction = reduction});
+  };
+  call(Reduction::sum);
+  context.synchronize();
+  expect_told(
+      context, [&] { call(context.rank() == 0 ? Reduction::sum : Reduction::max); },
+      "all_reduce: the ranks disagree on reduction: sum on rank 0; max on rank");
 }
 
 // One call too many, which the next one of the others would take for its own.
-TEST(DisagreementOf, OneReductionTooMany) {
+RANK_TEST_WITH(DisagreementOf, OneReductionTooMany, patient()) {
   if (ranks().count == 1 || ranks().per_node != 0) return;
   if (may_race()) GTEST_SKIP() << "undefined results on devices race";
-  on_ranks(
-      [](Context& context) {
-        const Array a = zeros(context, {6, 4}, Slab(0), Dtype::f64);
-        const Array b = zeros(context, {6, 4}, Slab(0), Dtype::f64);
-        const auto sum = [](const Array& array) { return reduce(array, ArrayReduction::sum); };
-        sum(a);
+  const Array a = zeros(context, {6, 4}, Slab(0), Dtype::f64);
+  const Array b = zeros(context, {6, 4}, Slab(0), Dtype::f64);
+  const auto sum = [](const Array& array) { return reduce(array, ArrayReduction::sum); };
+  sum(a);
+  sum(b);
+  expect_told(
+      context,
+      [&] {
+        if (context.rank() == 0) sum(a);
         sum(b);
-        expect_told(
-            context,
-            [&] {
-              if (context.rank() == 0) sum(a);
-              sum(b);
-            },
-            "sum: the ranks disagree on the operands: array ");
       },
-      patient());
+      "sum: the ranks disagree on the operands: array ");
 }
 
 // A rank that has executed less than the others when all meet.
-TEST(DisagreementOf, NumbersOfExecutions) {
+RANK_TEST_WITH(DisagreementOf, NumbersOfExecutions, patient()) {
   if (ranks().count == 1) return;
-  on_ranks(
-      [](Context& context) {
-        if (context.rank() == 0) runtime::announce(*context.state(), 1, "scan");
-        const std::string text = caught<DisagreementError>([&] { context.barrier(); });
-        EXPECT_TRUE(contains(text,
-                             "barrier: the ranks disagree on the previous executions: 1 and 0 captured, "
-                             "the latest scan"))
-            << text;
-        EXPECT_TRUE(context.failed());
-      },
-      patient());
+  if (context.rank() == 0) runtime::announce(*context.state(), 1, "scan");
+  EXPECT_ERROR(DisagreementError, context.barrier(),
+               "barrier: the ranks disagree on the previous executions: 1 and 0 captured, "
+               "the latest scan");
+  EXPECT_TRUE(context.failed());
 }
 
 }  // namespace

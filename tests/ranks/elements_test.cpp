@@ -1,13 +1,5 @@
 // Elements by their global indices, on the host or (PARTITA_TEST_DEVICE) on devices.
-#include <partita/elements.hpp>
-#include <partita/redistribute.hpp>
-#include <sstream>
-
-#include "ranks/any_memory.hpp"
-#include "ranks/array_model.hpp"
-#include "ranks/caught.hpp"
-#include "ranks/memory_checks.hpp"
-#include "ranks/rank_test.hpp"
+#include "support/on_ranks.hpp"
 
 namespace partita::testing {
 namespace {
@@ -62,8 +54,8 @@ RANK_TEST(Elements, OfAScalarAndOfNothing) {
 
 RANK_TEST(Elements, AreWalkedOverAsTheyLie) {
   for (const Order order : {Order::row_major, Order::column_major}) {
-    ArrayOptions options{.residency = Residency::ordinary, .order = order, .space = MemorySpace::host};
-    const Array array = zeros(context, {6, 5}, BlockCyclic({1, context.size()}, {2, 1}), Dtype::i64, options);
+    const Array array = zeros(context, {6, 5}, BlockCyclic({1, context.size()}, {2, 1}), Dtype::i64,
+                              {.residency = Residency::ordinary, .order = order, .space = MemorySpace::host});
     const std::int64_t* next = array.data<std::int64_t>();
     for_each_local<std::int64_t>(array, [&](const Index& index, std::int64_t& element) {
       EXPECT_EQ(&element, next++);
@@ -98,8 +90,8 @@ RANK_TEST(Elements, AreReadOnEveryRankAndSetOnTheirHolders) {
 RANK_TEST(Elements, ThatAreNotThereAreErrorsOnEveryRank) {
   Array array = zeros(context, {7, 5}, Slab(0), Dtype::f32);
   const auto refused = [&](const Index& index, const std::string& what) {
-    EXPECT_TRUE(contains(same_error<ArgumentError>(context, [&] { (void)at<float>(array, index); }), what));
-    EXPECT_TRUE(contains(caught<ArgumentError>([&] { set_at(array, index, 1.0F); }), what));
+    EXPECT_ERROR_ON_ALL(ArgumentError, at<float>(array, index), what);
+    EXPECT_ERROR(ArgumentError, set_at(array, index, 1.0F), what);
   };
   refused({7, 0}, "index 7 along dimension 0 of an array 7x5");
   refused({0, -1}, "index -1 along dimension 1");
@@ -107,12 +99,12 @@ RANK_TEST(Elements, ThatAreNotThereAreErrorsOnEveryRank) {
   EXPECT_THROW((void)at<double>(array, {0, 0}), ArgumentError);
   EXPECT_THROW(set_at(array, {0, 0}, 1), ArgumentError);
   if (context.size() > 1) {
-    (void)same_error<DisagreementError>(context, [&] { (void)at<float>(array, {context.rank() == 0, 0}); });
+    EXPECT_ERROR_ON_ALL(DisagreementError, at<float>(array, {context.rank() == 0, 0}));
   }
   const std::string mesh = "mesh:x=" + std::to_string(context.size()) + ":-;partial=sum:x";
   const Array partial = zeros(context, {3}, Distribution::parse(mesh), Dtype::f32);
   if (context.size() > 1) {
-    EXPECT_TRUE(contains(caught<ArgumentError>([&] { (void)at<float>(partial, {0}); }), "redistribute"));
+    EXPECT_ERROR(ArgumentError, at<float>(partial, {0}), "redistribute");
   }
   EXPECT_FALSE(context.failed());
 }

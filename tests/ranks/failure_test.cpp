@@ -1,18 +1,5 @@
 // Ranks that do not come: the others give up within the deadline, and say for whom they waited.
-#include <atomic>
-#include <numeric>
-#include <optional>
-#include <partita/context.hpp>
-#include <partita/error.hpp>
-#include <partita/memory.hpp>
-#include <stdexcept>
-#include <thread>
-#include <vector>
-
-#include "context/context_state.hpp"
-#include "ranks/caught.hpp"
-#include "ranks/rank_test.hpp"
-#include "runtime/checks/agree.hpp"
+#include "support/on_ranks.hpp"
 
 namespace partita::testing {
 namespace {
@@ -33,23 +20,20 @@ std::string given_up(const std::function<void()>& call) {
 }
 
 ContextOptions short_deadline() {
-  ContextOptions options{.deadline = 700ms};
-  return options;
+  return {.deadline = 700ms};
 }
 
-TEST(Failure, ARankThatSaysItCanGoOnNoMore) {
+RANK_TEST(Failure, ARankThatSaysItCanGoOnNoMore) {
   if (ranks().count == 1) GTEST_SKIP() << "needs several ranks";
-  on_ranks([](Context& context) {
-    const Context copy = context;  // as long as somebody holds it nothing else would tell the others
-    if (context.rank() == 1) {
-      context.fail("no more input");
-      context.fail("a second reason");
-      EXPECT_EQ(context.failure(), "no more input");
-      EXPECT_TRUE(contains(caught<FailedContextError>([&] { context.barrier(); }), "no more input"));
-      return;
-    }
-    EXPECT_TRUE(contains(caught<LostPeerError>([&] { context.barrier(); }), "no more input"));
-  });
+  const Context copy = context;  // as long as somebody holds it nothing else would tell the others
+  if (context.rank() == 1) {
+    context.fail("no more input");
+    context.fail("a second reason");
+    EXPECT_EQ(context.failure(), "no more input");
+    EXPECT_ERROR(FailedContextError, context.barrier(), "no more input");
+    return;
+  }
+  EXPECT_ERROR(LostPeerError, context.barrier(), "no more input");
 }
 
 RANK_TEST(Failure, AClosedContextFailsNoMore) {
@@ -59,58 +43,45 @@ RANK_TEST(Failure, AClosedContextFailsNoMore) {
   EXPECT_FALSE(group->failed());
 }
 
-TEST(Failure, ARankThatNeverCalls) {
+RANK_TEST_WITH(Failure, ARankThatNeverCalls, short_deadline()) {
   if (ranks().count == 1) GTEST_SKIP() << "needs several ranks";
-  on_ranks(
-      [](Context& context) {
-        const int absent = context.size() - 1;
-        if (context.rank() == absent) {  // stays until the others have given up
-          texts_of_all(absent, "");
-          return;
-        }
-        const std::string text = given_up([&] { context.barrier(); });
-        EXPECT_TRUE(contains(text, "barrier: rank ")) << text;
-        if (ranks().per_node != 1) {
-          EXPECT_TRUE(contains(text, "rank " + std::to_string(absent))) << text;
-        }
-        EXPECT_TRUE(context.failed());
-        EXPECT_TRUE(contains(caught<FailedContextError>([&] { context.barrier(); }), text));
-        EXPECT_TRUE(contains(caught<FailedContextError>([&] { context.close(); }), text));
-        EXPECT_TRUE(
-            contains(caught<FailedContextError>([&] { SymmetricMemory::allocate(context, 8); }), text));
-        EXPECT_TRUE(
-            contains(caught<FailedContextError>([&] { runtime::agree(*context.state(), "x", {}); }), text));
-        texts_of_all(context.rank(), "");
-      },
-      short_deadline());
+  const int absent = context.size() - 1;
+  if (context.rank() == absent) {  // stays until the others have given up
+    texts_of_all(absent, "");
+    return;
+  }
+  const std::string text = given_up([&] { context.barrier(); });
+  EXPECT_TRUE(contains(text, "barrier: rank ")) << text;
+  if (ranks().per_node != 1) {
+    EXPECT_TRUE(contains(text, "rank " + std::to_string(absent))) << text;
+  }
+  EXPECT_TRUE(context.failed());
+  EXPECT_ERROR(FailedContextError, context.barrier(), text);
+  EXPECT_ERROR(FailedContextError, context.close(), text);
+  EXPECT_ERROR(FailedContextError, SymmetricMemory::allocate(context, 8), text);
+  EXPECT_ERROR(FailedContextError, runtime::agree(*context.state(), "x", {}), text);
+  texts_of_all(context.rank(), "");
 }
 
-TEST(Failure, ARankThatComesTooLateMeetsTheFailureToo) {
+RANK_TEST_WITH(Failure, ARankThatComesTooLateMeetsTheFailureToo, short_deadline()) {
   if (ranks().count == 1 || ranks().per_node == 1) GTEST_SKIP() << "needs several ranks of a node";
-  on_ranks(
-      [](Context& context) {
-        if (context.rank() == 0) texts_of_all(0, "");  // when the others have given up
-        const std::string text = given_up([&] { context.barrier(); });
-        EXPECT_TRUE(context.failed()) << text;
-        if (context.rank() != 0) texts_of_all(context.rank(), "");
-      },
-      short_deadline());
+  if (context.rank() == 0) texts_of_all(0, "");  // when the others have given up
+  const std::string text = given_up([&] { context.barrier(); });
+  EXPECT_TRUE(context.failed()) << text;
+  if (context.rank() != 0) texts_of_all(context.rank(), "");
 }
 
-TEST(Failure, MismatchedCallsFailAlikeAndTheContextGoesOn) {
+RANK_TEST(Failure, MismatchedCallsFailAlikeAndTheContextGoesOn) {
   if (ranks().count == 1) GTEST_SKIP() << "needs several ranks";
-  on_ranks([](Context& context) {
-    const auto mismatched = [&] {
-      if (context.rank() % 2 == 0) return context.barrier();
-      static_cast<void>(SymmetricMemory::allocate(context, 8));
-    };
-    const std::string text = caught<DisagreementError>(mismatched);
-    EXPECT_TRUE(contains(text, "the ranks called different operations: barrier on rank")) << text;
-    for (const std::string& other : runtime::exchange(*context.state(), "texts", text))
-      EXPECT_EQ(other, text);
-    const SymmetricMemory memory = SymmetricMemory::allocate(context, 8);
-    context.barrier();
-  });
+  const auto mismatched = [&] {
+    if (context.rank() % 2 == 0) return context.barrier();
+    static_cast<void>(SymmetricMemory::allocate(context, 8));
+  };
+  const std::string text = caught<DisagreementError>(mismatched);
+  EXPECT_TRUE(contains(text, "the ranks called different operations: barrier on rank")) << text;
+  for (const std::string& other : runtime::exchange(*context.state(), "texts", text)) EXPECT_EQ(other, text);
+  const SymmetricMemory memory = SymmetricMemory::allocate(context, 8);
+  context.barrier();
 }
 
 std::vector<int> all_of(const Context& context) {
@@ -127,58 +98,50 @@ void expect_told(Context& context, const std::function<void(Context)>& leave, co
     return;
   }
   const auto begin = std::chrono::steady_clock::now();
-  const std::string text = caught<LostPeerError>([&] { group.barrier(); });
-  EXPECT_TRUE(contains(text, words)) << text;
-  EXPECT_TRUE(contains(text, "rank " + std::to_string(context.size() - 1))) << text;
+  EXPECT_ERROR(LostPeerError, group.barrier(), words, "rank " + std::to_string(context.size() - 1));
   EXPECT_LT(std::chrono::steady_clock::now() - begin, 20s);
 }
 
-TEST(Failure, ARankThatLeavesItsContextIsTold) {
+RANK_TEST(Failure, ARankThatLeavesItsContextIsTold) {
   if (ranks().count == 1) return;
-  on_ranks([](Context& context) {
-    expect_told(
-        context, [](const Context&) {}, "has left its context without closing it");
-    context.barrier();
-    expect_told(
-        context,
-        [](Context group) {
-          try {
-            const Context goes = std::move(group);
-            throw std::runtime_error("for a test");
-          } catch (const std::runtime_error&) {
-          }
-        },
-        "has left its context by an exception");
-    context.barrier();
-  });
+  expect_told(
+      context, [](const Context&) {}, "has left its context without closing it");
+  context.barrier();
+  expect_told(
+      context,
+      [](Context group) {
+        try {
+          const Context goes = std::move(group);
+          throw std::runtime_error("for a test");
+        } catch (const std::runtime_error&) {
+        }
+      },
+      "has left its context by an exception");
+  context.barrier();
 }
 
-TEST(Failure, WhatARankFailedOfIsToldToAll) {
+RANK_TEST(Failure, WhatARankFailedOfIsToldToAll) {
   if (ranks().count == 1) return;
-  on_ranks([](Context& context) {
-    expect_told(
-        context, [](const Context& group) { group.state()->fail("the disk is full"); },
-        "failed with: the disk is full");
-    context.barrier();
-  });
+  expect_told(
+      context, [](const Context& group) { group.state()->fail("the disk is full"); },
+      "failed with: the disk is full");
+  context.barrier();
 }
 
 // As the thread that looks after a device does it, while the rank's own thread is in a wait.
-TEST(Failure, WhatAnotherThreadFoundFirstIsWhatTheWaitThrows) {
+RANK_TEST(Failure, WhatAnotherThreadFoundFirstIsWhatTheWaitThrows) {
   if (ranks().count == 1) return;
-  on_ranks([](Context& context) {
-    Context group = context.subgroup(all_of(context));
-    if (context.rank() == 0) {
-      std::thread beside([state = group.state()] {
-        std::this_thread::sleep_for(200ms);
-        state->fail_beside("rank 1 is lost", runtime::ErrorKind::lost_peer);
-      });
-      EXPECT_EQ(caught<LostPeerError>([&] { group.barrier(); }), "rank 1 is lost");
-      EXPECT_EQ(group.failure(), "rank 1 is lost");
-      beside.join();
-    }
-    context.barrier();  // nobody else comes to the other one
-  });
+  Context group = context.subgroup(all_of(context));
+  if (context.rank() == 0) {
+    std::thread beside([state = group.state()] {
+      std::this_thread::sleep_for(200ms);
+      state->fail_beside("rank 1 is lost", runtime::ErrorKind::lost_peer);
+    });
+    EXPECT_EQ(caught<LostPeerError>([&] { group.barrier(); }), "rank 1 is lost");
+    EXPECT_EQ(group.failure(), "rank 1 is lost");
+    beside.join();
+  }
+  context.barrier();  // nobody else comes to the other one
 }
 
 TEST(Failure, AContextMadeAfterAFailedOneWorks) {

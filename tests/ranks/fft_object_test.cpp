@@ -1,12 +1,6 @@
 // The object: many transforms of one plan, its scratch, and what holds for arrays of any size.
-#include <partita/elementwise.hpp>
-#include <partita/fft.hpp>
-#include <partita/redistribute.hpp>
-#include <vector>
-
-#include "ranks/any_memory.hpp"
 #include "ranks/fft_model.hpp"
-#include "ranks/rank_test.hpp"
+#include "support/on_ranks.hpp"
 
 namespace partita::testing {
 namespace {
@@ -22,12 +16,11 @@ long double energy(const Array& array) {
 // Larger than what the definition could check: the norm is kept, and the transform is linear.
 RANK_TEST(FftObject, ParsevalAndLinearity) {
   const Shape shape{61, 36, 50};
-  FftOptions options{.norm = Norm::ortho, .output = Output::cheapest};
   Array a = empty(context, shape, Slab(0), Dtype::c128);
   Array b = empty(context, shape, Slab(0), Dtype::c128);
   fill_random(a, 1);
   fill_random(b, 2);
-  FFT plan(context, a.operand(), options);
+  FFT plan(context, a.operand(), {.norm = Norm::ortho, .output = Output::cheapest});
   std::vector<Array> outputs;
   for (int i = 0; i < 2; ++i) outputs.push_back(empty(context, plan.output().layout, Dtype::c128));
   plan.execute_batch({a, b}, outputs);
@@ -89,7 +82,7 @@ RANK_TEST(FftObject, WorkspaceReleaseAndAutotune) {
   EXPECT_LT(relative_error(input, whole), most);
   EXPECT_FALSE(plan.autotune(2).empty());
   right();
-  EXPECT_NE(plan.explain().find("fft"), std::string::npos);
+  EXPECT_TRUE(contains(plan.explain(), "fft"));
 }
 
 RANK_TEST(FftObject, ARefusedOperandLeavesNothingBehind) {

@@ -1,11 +1,6 @@
 // Transforms of everything into everything, against the definition.
-#include <partita/fft.hpp>
-#include <vector>
-
-#include "ranks/any_memory.hpp"
 #include "ranks/fft_model.hpp"
-#include "ranks/needs_devices.hpp"
-#include "ranks/rank_test.hpp"
+#include "support/on_ranks.hpp"
 #include "unit/random_layouts.hpp"
 
 namespace partita::testing {
@@ -49,9 +44,9 @@ Dtype input_dtype(FftKind kind, bool single) {
 }
 
 FftOptions random_options(RandomLayouts& random, int dimensions) {
-  FftOptions options;
-  options.kind = static_cast<FftKind>(random.maybe(0.6) ? random.number(0, 2) : random.number(0, 10));
-  options.norm = static_cast<Norm>(random.number(0, 2));
+  FftOptions options{
+      .kind = static_cast<FftKind>(random.maybe(0.6) ? random.number(0, 2) : random.number(0, 10)),
+      .norm = static_cast<Norm>(random.number(0, 2))};
   options.inverse = options.kind != FftKind::r2c && options.kind != FftKind::c2r && random.maybe();
   options.axes = random.permutation(dimensions);
   if (random.maybe(0.4)) options.axes.resize(static_cast<std::size_t>(random.number(1, dimensions)));
@@ -276,9 +271,7 @@ RANK_TEST(Fft, LargePlanesComeBackToRealNumbers) {
     SCOPED_TRACE(to_string(one.shape) + ", the last axis " + std::to_string(one.axes.back()));
     Array field = empty(context, one.shape, Slab(0), one.dtype);
     fill_random(field, 3);
-    FftOptions options;
-    options.axes = one.axes;
-    options.last_length = one.shape[one.axes.back()];
+    FftOptions options{.axes = one.axes, .last_length = one.shape[one.axes.back()]};
     const Array spectrum = rfft(field, options);
     const Array before = clone(spectrum);
     Array back = empty(context, one.shape, Slab(0), one.dtype, {.order = one.order});
@@ -364,8 +357,7 @@ RANK_TEST(Fft, InPlaceInParts) {
   Array array = empty(context, shape, Slab(0), Dtype::c128);
   fill_random(array, 8);
   const NumberArray whole = random_whole(context, shape, Dtype::c128, 8);
-  FftOptions options{.scratch_bytes = 512 * context.size()};
-  FFT plan(context, array.operand(), array.operand(), options, true);
+  FFT plan(context, array.operand(), array.operand(), {.scratch_bytes = 512 * context.size()}, true);
   for (int run = 0; run < 20; ++run) {
     plan.execute(array, array);
     if (run == 0) {

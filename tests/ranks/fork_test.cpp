@@ -2,21 +2,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <csignal>
-#include <cstdlib>
-#include <functional>
-#include <numeric>
-#include <optional>
-#include <partita/array.hpp>
-#include <partita/context.hpp>
-#include <partita/error.hpp>
-#include <partita/redistribute.hpp>
-#include <thread>
-#include <vector>
 
-#include "ranks/caught.hpp"
-#include "ranks/rank_test.hpp"
+#include "support/on_ranks.hpp"
 
 namespace partita::testing {
 namespace {

@@ -1,14 +1,7 @@
 // Streams of contexts that have failed come to their end, whatever their peers still send.
-#include <chrono>
-#include <functional>
-#include <partita/redistribute.hpp>
-#include <thread>
-#include <vector>
-
-#include "context/context_state.hpp"
 #include "device/device_synchronization.hpp"
 #include "ranks/gate.hpp"
-#include "ranks/needs_devices.hpp"
+#include "support/on_ranks.hpp"
 
 namespace partita::testing {
 namespace {
@@ -25,10 +18,7 @@ bool comes_true(const std::function<bool()>& condition, std::chrono::seconds lon
 }
 
 ContextOptions on_device(std::chrono::milliseconds deadline) {
-  ContextOptions options;
-  options.device = test_device();
-  options.deadline = deadline;
-  return options;
+  return {.device = test_device(), .deadline = deadline};
 }
 
 /// Rank 0 gives up before rank 1 sends its first signal, and waits for many.
@@ -63,11 +53,7 @@ struct Pushed {
       : rows(zeros(context, {64, 64}, Slab(0), Dtype::f32)),
         columns(zeros(context, {64, 64}, Slab(1), Dtype::f32)),
         plan(context, rows.operand(), columns.operand(), pushed()) {}
-  static RedistributeOptions pushed() {
-    RedistributeOptions options;
-    options.method = RedistributeMethod::pushed;
-    return options;
-  }
+  static RedistributeOptions pushed() { return {.method = RedistributeMethod::pushed}; }
   Array rows, columns;
   Redistribute plan;
 };
@@ -102,22 +88,18 @@ void run_out_of_step(Context& context) {
 }
 
 /// Who is told so may let go of what it copied to.
-TEST(GivenUp, NothingComesToTheHostOnceAWaitHasFailed) {
+RANK_TEST_WITH(GivenUp, NothingComesToTheHostOnceAWaitHasFailed, on_device(500ms)) {
   if (!tests_fake_devices()) GTEST_SKIP() << "needs PARTITA_TEST_DEVICE=fake";
-  on_ranks(
-      [](Context& context) {
-        ContextState& state = *context.state();
-        const Array array = zeros(context, {5, 7}, Replicated(), Dtype::f64);
-        std::vector<double> here(35, 1.0);
-        context.barrier();
-        {
-          const Gate gate(context.stream());
-          EXPECT_THROW(copy(array, View::dense(here.data(), Dtype::f64, {5, 7})), Error);
-        }
-        EXPECT_TRUE(comes_true([&] { return state.device->idle(); }));
-        EXPECT_EQ(here, std::vector<double>(35, 1.0));
-      },
-      on_device(500ms));
+  ContextState& state = *context.state();
+  const Array array = zeros(context, {5, 7}, Replicated(), Dtype::f64);
+  std::vector<double> here(35, 1.0);
+  context.barrier();
+  {
+    const Gate gate(context.stream());
+    EXPECT_THROW(copy(array, View::dense(here.data(), Dtype::f64, {5, 7})), Error);
+  }
+  EXPECT_TRUE(comes_true([&] { return state.device->idle(); }));
+  EXPECT_EQ(here, std::vector<double>(35, 1.0));
 }
 
 /// A rank leaves before its last execution, which its peers wait for on their devices.

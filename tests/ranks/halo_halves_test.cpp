@@ -1,15 +1,7 @@
 // Halo::start and finish: what `execute` gives, whatever comes in between.
-#include <chrono>
-#include <deque>
-#include <memory>
-#include <partita/redistribute.hpp>
-#include <random>
-#include <thread>
-
-#include "ranks/caught.hpp"
 #include "ranks/fake_device.hpp"
 #include "ranks/halo_model.hpp"
-#include "ranks/rank_test.hpp"
+#include "support/on_ranks.hpp"
 
 namespace partita::testing {
 namespace {
@@ -72,7 +64,6 @@ void dawdle(std::mt19937& random) {
 RANK_TEST(HaloHalves, AThousandTimesWithOthersInBetween) {
   const Layout layout(Slab(0), {2 * context.size() + 1, 3}, context.size());
   const HaloOptions options{.lower = {1, 1}, .periodic = {true, false}};
-  const HaloOptions whole{.lower = {1, 1}, .upper = {1, 1}, .periodic = {true, false}};
   constexpr int fields = 2;
   const Index corner = corner_of(layout, context.rank());
   std::vector<Array> arrays;
@@ -105,7 +96,8 @@ RANK_TEST(HaloHalves, AThousandTimesWithOthersInBetween) {
       halos[f]->finish();
       std::int64_t wrong = 0;
       for_each_index(extended[f].view().extents, [&](const Index& cell) {
-        if (!global_of(layout, corner, whole, cell)) return;
+        if (!global_of(layout, corner, {.lower = {1, 1}, .upper = {1, 1}, .periodic = {true, false}}, cell))
+          return;
         const double value = read_number(Dtype::i64, extended[f].at(cell)).real();
         wrong += value != static_cast<double>(10 * turn + static_cast<std::int64_t>(f));
       });
@@ -176,64 +168,55 @@ RANK_TEST(HaloHalves, RefusedOutOfTurn) {
   EXPECT_EQ(wrong_cells(second, layout, context.rank(), options), 0);
 }
 
-TEST(HaloHalvesFailure, OneThatIsNeverFinishedFailsItsContext) {
+RANK_TEST_WITH(HaloHalvesFailure, OneThatIsNeverFinishedFailsItsContext,
+               {.deadline = std::chrono::seconds(20)}) {
   if (tests_fake_devices()) GTEST_SKIP() << "of the host";
-  ContextOptions options{.deadline = std::chrono::seconds(20)};
-  on_ranks(
-      [](Context& context) {
-        const Layout layout(Slab(0), {2 * context.size(), 3}, context.size());
-        Array array = empty(context, layout, Dtype::f64, {.space = MemorySpace::host});
-        write_array(array);
-        auto halo = std::make_unique<Halo>(context, array.operand(), HaloOptions{.lower = {1, 0}});
-        Block extended(context, Dtype::f64, halo->extended_shape());
-        halo->start(array, extended.view());
-        if (context.rank() == 0) {
-          halo.reset();
-          EXPECT_TRUE(contains(context.failure(), "never finished")) << context.failure();
-          return;
-        }
-        try {
-          halo->finish();  // what rank 0 gave may be all that it waits for
-          context.barrier();
-          ADD_FAILURE() << "rank 0 is not there";
-        } catch (const LostPeerError& error) {
-          EXPECT_TRUE(contains(error.what(), "never finished")) << error.what();
-        }
-      },
-      options);
+  const Layout layout(Slab(0), {2 * context.size(), 3}, context.size());
+  Array array = empty(context, layout, Dtype::f64, {.space = MemorySpace::host});
+  write_array(array);
+  auto halo = std::make_unique<Halo>(context, array.operand(), HaloOptions{.lower = {1, 0}});
+  Block extended(context, Dtype::f64, halo->extended_shape());
+  halo->start(array, extended.view());
+  if (context.rank() == 0) {
+    halo.reset();
+    EXPECT_TRUE(contains(context.failure(), "never finished")) << context.failure();
+    return;
+  }
+  try {
+    halo->finish();  // what rank 0 gave may be all that it waits for
+    context.barrier();
+    ADD_FAILURE() << "rank 0 is not there";
+  } catch (const LostPeerError& error) {
+    EXPECT_TRUE(contains(error.what(), "never finished")) << error.what();
+  }
 }
 
 // The peers are told, and so is who waits in `finish`.
-TEST(HaloHalvesFailure, AContextThatFailsInBetween) {
+RANK_TEST_WITH(HaloHalvesFailure, AContextThatFailsInBetween, {.deadline = std::chrono::seconds(20)}) {
   if (ranks().count == 1) GTEST_SKIP() << "needs several ranks";
-  ContextOptions options{.deadline = std::chrono::seconds(20)};
-  on_ranks(
-      [](Context& context) {
-        const Layout layout(Slab(0), {2 * context.size(), 3}, context.size());
-        Array array = empty(context, layout, Dtype::f64, {.space = MemorySpace::host});
-        write_array(array);
-        Halo halo(context, array.operand(), {.lower = {1, 0}, .periodic = {true, false}});
-        Block extended(context, Dtype::f64, halo.extended_shape());
-        halo.start(array, extended.view());
-        halo.finish();
-        context.barrier();
-        if (context.rank() == 0) {
-          context.state()->fail("for a test");
-          caught<FailedContextError>([&] { halo.start(array, extended.view()); });
-          return;
-        }
-        // Its neighbours never hear of it again.
-        try {
-          halo.start(array, extended.view());
-          halo.finish();
-          context.barrier();
-          ADD_FAILURE() << "rank 0 is not there";
-        } catch (const LostPeerError&) {
-        }
-        EXPECT_TRUE(context.failed());
-        caught<FailedContextError>([&] { halo.finish(); });
-      },
-      options);
+  const Layout layout(Slab(0), {2 * context.size(), 3}, context.size());
+  Array array = empty(context, layout, Dtype::f64, {.space = MemorySpace::host});
+  write_array(array);
+  Halo halo(context, array.operand(), {.lower = {1, 0}, .periodic = {true, false}});
+  Block extended(context, Dtype::f64, halo.extended_shape());
+  halo.start(array, extended.view());
+  halo.finish();
+  context.barrier();
+  if (context.rank() == 0) {
+    context.state()->fail("for a test");
+    EXPECT_ERROR(FailedContextError, halo.start(array, extended.view()));
+    return;
+  }
+  // Its neighbours never hear of it again.
+  try {
+    halo.start(array, extended.view());
+    halo.finish();
+    context.barrier();
+    ADD_FAILURE() << "rank 0 is not there";
+  } catch (const LostPeerError&) {
+  }
+  EXPECT_TRUE(context.failed());
+  EXPECT_ERROR(FailedContextError, halo.finish());
 }
 
 }  // namespace

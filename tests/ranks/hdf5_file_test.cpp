@@ -2,14 +2,9 @@
 #include <hdf5.h>
 
 #include <cerrno>
-#include <limits>
-#include <partita/io.hpp>
 
-#include "ranks/array_model.hpp"
-#include "ranks/caught.hpp"
-#include "ranks/memory_checks.hpp"
-#include "ranks/rank_test.hpp"
 #include "ranks/shared_directory.hpp"
+#include "support/on_ranks.hpp"
 #include "unit/random_layouts.hpp"
 
 namespace partita::testing {
@@ -166,15 +161,13 @@ RANK_TEST(Hdf5Files, AttributesOfGroupsAndOfTheFile) {
   EXPECT_EQ(read_hdf5_attributes(path, "group/data"), of_data);
   EXPECT_EQ(wrong(context, path, "group/data", array), 0);
   context.barrier();
-  expect_file_error(context, "No such file", [&] {
-    write_hdf5_attributes(context, directory / "b.h5", "/", {{"x", 1.0}});
-  });
+  EXPECT_ERROR_ON_ALL(FileError, write_hdf5_attributes(context, directory / "b.h5", "/", {{"x", 1.0}}),
+                      "No such file");
   EXPECT_EQ(directory.entries(), 1U);
-  expect_file_error(context, "the file has group, group/data", [&] {
-    write_hdf5_attributes(context, path, "grop", {{"x", 1.0}});
-  });
+  EXPECT_ERROR_ON_ALL(FileError, write_hdf5_attributes(context, path, "grop", {{"x", 1.0}}),
+                      "the file has group, group/data");
   const Hdf5Attributes huge{{"huge", std::vector<double>(20000)}, {"a", 1.0}};
-  expect_file_error(context, "\"huge\"", [&] { write_hdf5_attributes(context, path, "group", huge); });
+  EXPECT_ERROR_ON_ALL(FileError, write_hdf5_attributes(context, path, "group", huge), "\"huge\"");
   EXPECT_THROW(write_hdf5_attributes(context, path, "group", {{"", 1.0}}), ArgumentError);
   EXPECT_THROW(write_hdf5_attributes(context, path, "", {{"x", 1.0}}), ArgumentError);
   EXPECT_EQ(read_hdf5_attributes(path, "group"), (Hdf5Attributes{{"size", std::int64_t{3}}}));
@@ -222,20 +215,18 @@ RANK_TEST(Hdf5Files, AttributesOfOtherKindsAreListed) {
   const auto* const unread = std::get_if<Hdf5Unread>(&found.at("matrix"));
   ASSERT_NE(unread, nullptr);
   EXPECT_EQ(unread->what, "an array of 2 dimensions of integers of 8 bytes");
-  const std::string text =
-      same_error<ArgumentError>(context, [&] { write_hdf5_attributes(context, path, "data", found); });
-  EXPECT_TRUE(contains(text, "\"matrix\" was not read (an array of 2 dimensions")) << text;
+  EXPECT_ERROR_ON_ALL(ArgumentError, write_hdf5_attributes(context, path, "data", found),
+                      "\"matrix\" was not read (an array of 2 dimensions");
 }
 
 RANK_TEST(Hdf5Files, WhatIsNoDatasetIsNamed) {
   const SharedDirectory directory(context);
   const std::string path = directory / "a.h5";
   write_hdf5(path, "group/data", known(context, {4}));
-  expect_file_error(context, "\"group\" is a group",
-                    [&] { (void)read_hdf5(context, path, "group", Slab(0)); });
+  EXPECT_ERROR_ON_ALL(FileError, read_hdf5(context, path, "group", Slab(0)), "\"group\" is a group");
   errno = 0;  // the reason is that of this call, not of an earlier one
-  expect_file_error(context, "cannot open the file: No such file",
-                    [&] { (void)read_hdf5(context, directory / "missing.h5", "data", Slab(0)); });
+  EXPECT_ERROR_ON_ALL(FileError, read_hdf5(context, directory / "missing.h5", "data", Slab(0)),
+                      "cannot open the file: No such file");
 }
 
 /// Where groups cannot be read, "nothing" would be no answer.
@@ -253,9 +244,9 @@ RANK_TEST(Hdf5Files, DamagedGroupsAreNotEmpty) {
     overwrite(path, bytes);
   }
   context.barrier();
-  expect_file_error(context, "cannot list the contents of the file", [&] { (void)list_hdf5(path); });
-  expect_file_error(context, "cannot list the contents of the file",
-                    [&] { (void)read_hdf5(context, path, "group/data", Slab(0)); });
+  EXPECT_ERROR_ON_ALL(FileError, list_hdf5(path), "cannot list the contents of the file");
+  EXPECT_ERROR_ON_ALL(FileError, read_hdf5(context, path, "group/data", Slab(0)),
+                      "cannot list the contents of the file");
 }
 
 RANK_TEST(Hdf5Files, ChunksOfEveryShape) {
@@ -300,11 +291,10 @@ RANK_TEST(Hdf5Files, WhatCannotBeWrittenLeavesTheOldFile) {
   const std::string path = directory / "a.h5";
   const Array array = known(context, {6, 2});
   write_hdf5(path, "group/data", array);
-  expect_file_error(context, "is a group", [&] { write_hdf5(path, "group", array); });
-  expect_file_error(context, "\"group/data\" is a dataset",
-                    [&] { write_hdf5(path, "group/data/below", array); });
+  EXPECT_ERROR_ON_ALL(FileError, write_hdf5(path, "group", array), "is a group");
+  EXPECT_ERROR_ON_ALL(FileError, write_hdf5(path, "group/data/below", array), "\"group/data\" is a dataset");
   const Hdf5Attributes huge{{"huge", std::vector<double>(20000)}};
-  expect_file_error(context, "\"huge\"", [&] { write_hdf5(path, "x", array, {.attributes = huge}); });
+  EXPECT_ERROR_ON_ALL(FileError, write_hdf5(path, "x", array, {.attributes = huge}), "\"huge\"");
   EXPECT_THROW(write_hdf5(path, "", array), ArgumentError);
   EXPECT_THROW(write_hdf5(path, std::string("a\0b", 3), array), ArgumentError);
   for (const auto& [name, text] : {std::pair(std::string(), std::string("text")),
@@ -320,7 +310,7 @@ RANK_TEST(Hdf5Files, WhatCannotBeWrittenLeavesTheOldFile) {
   context.barrier();
   if (context.rank() == 0) overwrite(directory / "text.h5", "not HDF5");
   context.barrier();
-  expect_file_error(context, "not an HDF5 file", [&] { write_hdf5(directory / "text.h5", "x", array); });
+  EXPECT_ERROR_ON_ALL(FileError, write_hdf5(directory / "text.h5", "x", array), "not an HDF5 file");
   write_hdf5(directory / "text.h5", "x", array, {.truncate = true});
   EXPECT_EQ(wrong(context, directory / "text.h5", "x", array), 0);
 }
@@ -332,7 +322,7 @@ RANK_TEST(Hdf5Files, NothingIsLeftOfErrors) {
   EXPECT_EQ(H5Eget_num(H5E_DEFAULT), 0);
   const Array array = known(context, {6, 2});
   write_hdf5(directory / "a.h5", "data", array);
-  expect_file_error(context, "is a dataset", [&] { write_hdf5(directory / "a.h5", "data/x", array); });
+  EXPECT_ERROR_ON_ALL(FileError, write_hdf5(directory / "a.h5", "data/x", array), "is a dataset");
   EXPECT_THROW((void)read_hdf5_attributes(directory / "a.h5", "other"), FileError);
   EXPECT_EQ(H5Eget_num(H5E_DEFAULT), 0);
 }
@@ -341,14 +331,13 @@ RANK_TEST(Hdf5Files, RanksThatWantDifferentThingsHearOfIt) {
   if (context.size() == 1) GTEST_SKIP() << "one rank agrees with itself";
   const SharedDirectory directory(context);
   const Array array = known(context, {6, 2});
-  const Hdf5Options options{.chunks = {context.rank() == 0 ? 2 : 3, 2}};
-  EXPECT_THROW(write_hdf5(directory / "a.h5", "x", array, options), DisagreementError);
+  EXPECT_THROW(write_hdf5(directory / "a.h5", "x", array, {.chunks = {context.rank() == 0 ? 2 : 3, 2}}),
+               DisagreementError);
   // Elements of different sizes, which each rank would write to where it believes them to lie.
   const Array narrow = known(context, {6, 2}, Dtype::f32), column = known(context, {12});
   for (const Array& other : {narrow, column}) {
-    const std::string text = same_error<DisagreementError>(
-        context, [&] { write_hdf5(directory / "a.h5", "x", context.rank() == 0 ? other : array); });
-    EXPECT_TRUE(contains(text, "array: ")) << text;
+    EXPECT_ERROR_ON_ALL(DisagreementError,
+                        write_hdf5(directory / "a.h5", "x", context.rank() == 0 ? other : array), "array: ");
   }
   EXPECT_EQ(directory.entries(), 0U);
 }
@@ -360,17 +349,15 @@ RANK_TEST(Hdf5Files, RanksThatWantDifferentDatasetsHearOfIt) {
   const Array array = known(context, {6, 2});
   write_hdf5(path, {{"a", array}, {"b", array}});
   const bool first = context.rank() == 0;
-  const std::string read = same_error<DisagreementError>(
-      context, [&] { (void)read_hdf5(context, path, first ? "a" : "b", Slab(0)); });
-  EXPECT_TRUE(contains(read, "dataset: a on rank 0; b on rank")) << read;
+  EXPECT_ERROR_ON_ALL(DisagreementError, read_hdf5(context, path, first ? "a" : "b", Slab(0)),
+                      "dataset: a on rank 0; b on rank");
   std::vector<Hdf5Dataset> datasets{{"c", array}};
   if (first) datasets.push_back({"d", array});
-  const std::string count = same_error<DisagreementError>(context, [&] { write_hdf5(path, datasets); });
-  EXPECT_TRUE(contains(count, "dataset: c, d on rank 0; c on rank")) << count;
+  EXPECT_ERROR_ON_ALL(DisagreementError, write_hdf5(path, datasets), "dataset: c, d on rank 0; c on rank");
   datasets.resize(1);
   datasets.push_back({"d", array, {.truncate = first}});
-  const std::string options = same_error<DisagreementError>(context, [&] { write_hdf5(path, datasets); });
-  EXPECT_TRUE(contains(options, "truncate of \"d\": yes on rank 0; no on rank")) << options;
+  EXPECT_ERROR_ON_ALL(DisagreementError, write_hdf5(path, datasets),
+                      "truncate of \"d\": yes on rank 0; no on rank");
   EXPECT_EQ(names_in(path), (std::vector<std::string>{"a", "b"}));
 }
 

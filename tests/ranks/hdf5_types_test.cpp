@@ -1,12 +1,8 @@
 // Element types that other programs write: complex numbers of many kinds are read as such, other pairs are
 // refused. The files are made byte by byte.
-#include <algorithm>
-#include <cstring>
-#include <partita/io.hpp>
-
 #include "io/hdf5_library.hpp"
-#include "ranks/array_model.hpp"
 #include "ranks/shared_directory.hpp"
+#include "support/on_ranks.hpp"
 
 namespace partita::testing {
 namespace {
@@ -138,7 +134,7 @@ RANK_TEST(Hdf5Types, OtherCompoundsAreRefused) {
   const std::string path = directory / "pairs.h5";
   for (const Case& one : cases) {
     by_first_rank(context, [&] { write_pairs(path, one.members, one.bytes, "r"); });
-    expect_file_error(context, one.word, [&] { (void)read_hdf5(context, path, "data", Slab(0)); });
+    EXPECT_ERROR_ON_ALL(FileError, read_hdf5(context, path, "data", Slab(0)), one.word);
   }
 }
 
@@ -157,8 +153,8 @@ RANK_TEST(Hdf5Types, OnlyTruthsAreBooleans) {
       write_bytes(file, type, line_of(file), values.data());
     }
   });
-  expect_file_error(context, "{RED, GREEN} is not a boolean",
-                    [&] { (void)read_hdf5(context, path(false), "data", Slab(0)); });
+  EXPECT_ERROR_ON_ALL(FileError, read_hdf5(context, path(false), "data", Slab(0)),
+                      "{RED, GREEN} is not a boolean");
   const Array array = read_hdf5(context, path(true), "data", Slab(0));
   ASSERT_EQ(array.dtype(), Dtype::boolean);
   each_element(array, [&](std::int64_t number, auto& element) {
@@ -192,8 +188,7 @@ RANK_TEST(Hdf5Types, FloatsOfOneByte) {
       write_bytes(path, float_of_one_byte(path, one.exponent_bits, one.bias), line_of(path), bytes.data());
     });
     if (!one.dtype) {
-      expect_file_error(context, "other than E4M3 and E5M2",
-                        [&] { (void)read_hdf5(context, path, "data", Slab(0)); });
+      EXPECT_ERROR_ON_ALL(FileError, read_hdf5(context, path, "data", Slab(0)), "other than E4M3 and E5M2");
       continue;
     }
     const Array array = read_hdf5(context, path, "data", Slab(0));
@@ -211,7 +206,7 @@ RANK_TEST(Hdf5Types, ADatasetWithoutShapeIsNoScalar) {
     const io::Hdf5Handle space(H5Screate(H5S_NULL), H5Sclose, path, "space");
     write_bytes(path, H5T_IEEE_F64LE, space, nullptr);
   });
-  expect_file_error(context, "H5S_NULL", [&] { (void)read_hdf5(context, path, "data", Replicated()); });
+  EXPECT_ERROR_ON_ALL(FileError, read_hdf5(context, path, "data", Replicated()), "H5S_NULL");
   EXPECT_THROW((void)inspect_hdf5(path, "data"), FileError);
 }
 

@@ -1,12 +1,5 @@
 // Operations into arrays of the caller's: the same numbers as in new arrays, wherever those lie.
-#include <cmath>
-#include <partita/fft.hpp>
-#include <partita/redistribute.hpp>
-#include <partita/spectral.hpp>
-
-#include "ranks/any_memory.hpp"
-#include "ranks/caught.hpp"
-#include "ranks/rank_test.hpp"
+#include "support/on_ranks.hpp"
 
 namespace partita::testing {
 namespace {
@@ -43,9 +36,7 @@ void for_each_output(const Context& context, const Shape& shape, Dtype dtype,
 RANK_TEST(Into, EveryTransform) {
   const Array real = random_array(context, extents, Dtype::f64);
   const Array complex = random_array(context, extents, Dtype::c128);
-  FftOptions some;
-  some.axes = {2, 1};
-  some.norm = Norm::ortho;
+  FftOptions some{.axes = {2, 1}, .norm = Norm::ortho};
   for_each_output(context, extents, Dtype::c128, [&](Array& output) {
     fft_into(complex, output, some);
     expect_close(output, fft(complex, some));
@@ -119,8 +110,7 @@ RANK_TEST(Into, MoreAndFewerModes) {
 
 RANK_TEST(Into, Redistributions) {
   const Array source = random_array(context, extents, Dtype::f64);
-  RedistributeOptions turned;
-  turned.axes = {2, 0, 1};
+  RedistributeOptions turned{.axes = {2, 0, 1}};
   for_each_output(context, {7, 6, 5}, Dtype::f64, [&](Array& output) {
     redistribute_into(source, output, turned);
     EXPECT_TRUE(compare(output, redistribute(source, Slab(0), turned)).equal);

@@ -6,17 +6,9 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <cstring>
-#include <partita/array_reductions.hpp>
-#include <partita/io.hpp>
-#include <random>
 
-#include "ranks/array_model.hpp"
-#include "ranks/caught.hpp"
-#include "ranks/memory_checks.hpp"
-#include "ranks/rank_test.hpp"
 #include "ranks/shared_directory.hpp"
-#include "runtime/checks/agree.hpp"
+#include "support/on_ranks.hpp"
 #include "unit/random_layouts.hpp"
 
 namespace partita::testing {
@@ -151,21 +143,21 @@ RANK_TEST(Files, BadFilesAreNamed) {
     if (context.rank() == 0) overwrite(path, bytes);
     context.barrier();
   };
-  expect_file_error(context, "No such file", read);
+  EXPECT_ERROR_ON_ALL(FileError, read(), "No such file");
   put("");
-  expect_file_error(context, "not a .npy file", read);
+  EXPECT_ERROR_ON_ALL(FileError, read(), "not a .npy file");
   put("this is some other file, longer than ten bytes");
-  expect_file_error(context, "not a .npy file", read);
+  EXPECT_ERROR_ON_ALL(FileError, read(), "not a .npy file");
   Array array = empty(context, {30, 3}, Slab(0), Dtype::f64);
   write_known(array);
   write_npy(path, array);
   context.barrier();
   if (context.rank() == 0) fs::resize_file(path, fs::file_size(path) - 1);
   context.barrier();
-  expect_file_error(context, "truncated", read);
+  EXPECT_ERROR_ON_ALL(FileError, read(), "truncated");
   put(std::string("\x93NUMPY\x01\x00\x76\x00{'descr': '<U8', 'fortran_order': False, 'shape': (3,), }", 67) +
       std::string(200, ' '));
-  expect_file_error(context, "not supported", read);
+  EXPECT_ERROR_ON_ALL(FileError, read(), "not supported");
   const auto put_type = [&](const std::string& descr) {
     std::string header = fmt::format("{{'descr': {}, 'fortran_order': False, 'shape': (3,), }}", descr);
     header.resize(118, ' ');
@@ -181,7 +173,7 @@ RANK_TEST(Files, BadFilesAreNamed) {
             "structured NumPy type [('x', '<f8'), ('y', [('z', '<i4', (2,))])] are not supported (save "
             "each"}}) {
     put_type(descr);
-    expect_file_error(context, cure, read);
+    EXPECT_ERROR_ON_ALL(FileError, read(), cure);
   }
   const auto put_header = [&](const std::string& order, const std::string& shape) {
     std::string header = fmt::format("{{'descr': '<f8', 'fortran_order': {}, 'shape': {}, }}", order, shape);
@@ -190,12 +182,12 @@ RANK_TEST(Files, BadFilesAreNamed) {
   };
   for (const char* shape : {"(1099511627776, 1099511627776)", "(2305843009213693952,)"}) {
     put_header("False", shape);
-    expect_file_error(context, "bad.npy: the shape", read);
+    EXPECT_ERROR_ON_ALL(FileError, read(), "bad.npy: the shape");
   }
   put_header("Maybe", "(3,)");
-  expect_file_error(context, "neither True nor False but \"Maybe", read);
-  expect_file_error(context, "HDF5", [&] { (void)read_hdf5(context, path, "x", Slab(0)); });
-  expect_file_error(context, "No such file", [&] { write_npy(directory / "no/such/folder.npy", array); });
+  EXPECT_ERROR_ON_ALL(FileError, read(), "neither True nor False but \"Maybe");
+  EXPECT_ERROR_ON_ALL(FileError, read_hdf5(context, path, "x", Slab(0)), "HDF5");
+  EXPECT_ERROR_ON_ALL(FileError, write_npy(directory / "no/such/folder.npy", array), "No such file");
 }
 
 /// Whatever NumPy reads: either quotes, byte orders that need none, keys in any order, and what Python 2
@@ -250,7 +242,7 @@ RANK_TEST(Files, NamesAsLongAsTheyMayBe) {
     EXPECT_EQ(count_wrong(back, array.layout()), 0);
   }
   const std::string longer = directory / fmt::format("{:x>256}", ".npy");
-  expect_file_error(context, "File name too long", [&] { write_npy(longer, array); });
+  EXPECT_ERROR_ON_ALL(FileError, write_npy(longer, array), "File name too long");
 }
 
 /// A path that the system would read otherwise is no path.
@@ -258,13 +250,13 @@ RANK_TEST(Files, PathsAreWholeAndNotEmpty) {
   const SharedDirectory directory(context);
   const Array array = zeros(context, {4}, Slab(0), Dtype::f64);
   const std::string half = directory / std::string("a\0b.npy", 7);
-  expect_file_error(context, "zero byte", [&] { write_npy(half, array); });
-  expect_file_error(context, "zero byte", [&] { write_hdf5(half, "data", array); });
-  expect_file_error(context, "zero byte", [&] { (void)read_npy(context, half, Slab(0)); });
-  expect_file_error(context, "zero byte", [&] { (void)list_hdf5(half); });
-  expect_file_error(context, "no path", [&] { write_npy("", array); });
-  expect_file_error(context, "no path", [&] { write_hdf5("", "data", array); });
-  expect_file_error(context, "no path", [&] { (void)read_npy(context, "", Slab(0)); });
+  EXPECT_ERROR_ON_ALL(FileError, write_npy(half, array), "zero byte");
+  EXPECT_ERROR_ON_ALL(FileError, write_hdf5(half, "data", array), "zero byte");
+  EXPECT_ERROR_ON_ALL(FileError, read_npy(context, half, Slab(0)), "zero byte");
+  EXPECT_ERROR_ON_ALL(FileError, list_hdf5(half), "zero byte");
+  EXPECT_ERROR_ON_ALL(FileError, write_npy("", array), "no path");
+  EXPECT_ERROR_ON_ALL(FileError, write_hdf5("", "data", array), "no path");
+  EXPECT_ERROR_ON_ALL(FileError, read_npy(context, "", Slab(0)), "no path");
   EXPECT_EQ(directory.entries(), 0U);
 }
 
@@ -273,8 +265,8 @@ RANK_TEST(Files, MissingDatasetIsNamed) {
   Array array = empty(context, {4}, Slab(0), Dtype::f64);
   write_known(array);
   write_hdf5(directory / "a.h5", "there", array);
-  expect_file_error(context, "a.h5: there is no \"elsewhere\"; the file has there",
-                    [&] { (void)read_hdf5(context, directory / "a.h5", "elsewhere", Slab(0)); });
+  EXPECT_ERROR_ON_ALL(FileError, read_hdf5(context, directory / "a.h5", "elsewhere", Slab(0)),
+                      "a.h5: there is no \"elsewhere\"; the file has there");
 }
 
 /// A device that throws away what it gets, in the directory; false where there can be none.
@@ -294,7 +286,7 @@ RANK_TEST(Files, ADeviceIsNeverReplaced) {
   Array array = empty(context, {31, 5}, Slab(1), Dtype::f64);
   write_known(array);
   write_npy(device, array);
-  expect_file_error(context, "name a regular file", [&] { write_hdf5(device, "data", array); });
+  EXPECT_ERROR_ON_ALL(FileError, write_hdf5(device, "data", array), "name a regular file");
   context.barrier();
   EXPECT_TRUE(fs::is_character_file(device));
   EXPECT_EQ(directory.entries(), 1U);
@@ -312,14 +304,13 @@ RANK_TEST(Files, PipesAndDirectoriesAreRefused) {
   }
   context.barrier();
   // Nobody writes into it: who waited for that would wait for ever.
-  expect_file_error(context, "not a regular file",
-                    [&] { (void)read_npy(context, directory / "pipe", Slab(0)); });
-  expect_file_error(context, "not a regular file", [&] { (void)list_hdf5(directory / "pipe"); });
-  expect_file_error(context, "not a regular file", [&] { (void)list_hdf5(directory / "folder"); });
-  expect_file_error(context, "several ranks", [&] { write_npy(directory / "pipe", array); });
-  expect_file_error(context, "name a regular file", [&] { write_hdf5(directory / "pipe", "data", array); });
-  expect_file_error(context, "directory", [&] { write_npy(directory / "folder", array); });
-  expect_file_error(context, "directory", [&] { write_hdf5(directory / "folder", "data", array); });
+  EXPECT_ERROR_ON_ALL(FileError, read_npy(context, directory / "pipe", Slab(0)), "not a regular file");
+  EXPECT_ERROR_ON_ALL(FileError, list_hdf5(directory / "pipe"), "not a regular file");
+  EXPECT_ERROR_ON_ALL(FileError, list_hdf5(directory / "folder"), "not a regular file");
+  EXPECT_ERROR_ON_ALL(FileError, write_npy(directory / "pipe", array), "several ranks");
+  EXPECT_ERROR_ON_ALL(FileError, write_hdf5(directory / "pipe", "data", array), "name a regular file");
+  EXPECT_ERROR_ON_ALL(FileError, write_npy(directory / "folder", array), "directory");
+  EXPECT_ERROR_ON_ALL(FileError, write_hdf5(directory / "folder", "data", array), "directory");
   context.barrier();
   if (reader >= 0) ::close(reader);
   EXPECT_TRUE(fs::is_fifo(directory / "pipe"));
@@ -361,13 +352,10 @@ RANK_TEST(Files, RanksThatWriteDifferentThingsHearOfIt) {
   const SharedDirectory directory(context);
   const Array array = zeros(context, {6, 2}, Slab(0), Dtype::f64);
   const bool first = context.rank() == 0;
-  const std::string order = same_error<DisagreementError>(context, [&] {
-    write_npy(directory / "a.npy", array, first ? Order::row_major : Order::column_major);
-  });
-  EXPECT_TRUE(contains(order, "order")) << order;
-  const std::string path = same_error<DisagreementError>(
-      context, [&] { write_npy(directory / (first ? "a.npy" : "b.npy"), array); });
-  EXPECT_TRUE(contains(path, "path")) << path;
+  EXPECT_ERROR_ON_ALL(DisagreementError,
+                      write_npy(directory / "a.npy", array, first ? Order::row_major : Order::column_major),
+                      "order");
+  EXPECT_ERROR_ON_ALL(DisagreementError, write_npy(directory / (first ? "a.npy" : "b.npy"), array), "path");
   EXPECT_EQ(directory.entries(), 0U);
 }
 
@@ -385,10 +373,10 @@ RANK_TEST(Files, AFailedWriteLeavesTheOldFile) {
   const struct rlimit limit { 200000, before.rlim_max };
   ::setrlimit(RLIMIT_FSIZE, &limit);
   for (const char* format : {"npy", "h5"}) {
-    expect_file_error(context, "", [&] {
-      format[0] == 'n' ? write_npy(directory / "a.npy", large)
-                       : write_hdf5(directory / "a.npy", "data", large);
-    });
+    EXPECT_ERROR_ON_ALL(FileError,
+                        format[0] == 'n' ? write_npy(directory / "a.npy", large)
+                                         : write_hdf5(directory / "a.npy", "data", large),
+                        "");
   }
   context.barrier();
   ::setrlimit(RLIMIT_FSIZE, &before);

@@ -6,24 +6,17 @@
 //
 // Rank 0 prints the progress; the other ranks, and with --gtest_brief=1 rank 0 too, print their failures
 // only. The exit code of each process is its own.
-#include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <array>
 #include <charconv>
 #include <csignal>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <partita/machine_report.hpp>
-#include <random>
-#include <string>
-#include <string_view>
 
 #include "ranks/fake_device.hpp"
 #include "ranks/rank_run.hpp"
 #include "runtime/groups/mpi_group.hpp"
 #include "runtime/groups/sockets_group.hpp"
+#include "support/test.hpp"
 
 namespace partita::testing {
 namespace {

@@ -1,8 +1,6 @@
 // Epilogues of matrix multiply, against their formulas in wider numbers.
-#include <partita/matmul.hpp>
-
 #include "ranks/matmul_model.hpp"
-#include "ranks/rank_test.hpp"
+#include "support/on_ranks.hpp"
 
 namespace partita::testing {
 namespace {
@@ -200,9 +198,7 @@ RANK_TEST(MatmulEpilogue, BiasGradientsOfConjugatesAreConjugated) {
         Array gradient = empty(context, {of_a ? m : n}, Slab(0), dtype);
         fill_random(a, 1);
         fill_random(b, 2);
-        EpilogueArrays arrays;
-        arrays.gradient = &gradient;
-        matmul_into(a, b, nullptr, d, options, arrays);
+        matmul_into(a, b, nullptr, d, options, {.gradient = &gradient});
         const Whole factor(of_a ? a : b), sums(gradient);
         for (std::int64_t i = 0; i < (of_a ? m : n); ++i) {
           Wide expected = 0;
@@ -221,8 +217,7 @@ RANK_TEST(MatmulEpilogue, AllReduceGivesTheWholeToEveryRank) {
   Array b = empty(context, {40, 7}, Slab(0), Dtype::f64);
   fill_random(a, 1);
   fill_random(b, 2);
-  MatmulOptions options;
-  options.epilogue = Epilogue::all_reduce;
+  MatmulOptions options{.epilogue = Epilogue::all_reduce};
   const Array d = matmul(a, b, options);
   EXPECT_EQ(d.local_shape(), Shape({9, 7}));
   const Whole whole_a(a), whole_b(b);

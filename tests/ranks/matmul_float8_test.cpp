@@ -1,8 +1,6 @@
 // Multiplies of numbers of 8 bits with scales, against sums in wider numbers.
-#include <partita/matmul.hpp>
-
 #include "ranks/matmul_model.hpp"
-#include "ranks/rank_test.hpp"
+#include "support/on_ranks.hpp"
 
 namespace partita::testing {
 namespace {

@@ -1,21 +1,9 @@
 // Random multiplies, and what they must give, summed element by element in wider numbers.
 #pragma once
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <complex>
-#include <limits>
-#include <partita/matmul.hpp>
-#include <partita/redistribute.hpp>
-#include <string>
-#include <vector>
-
 #include "array/array_state.hpp"
 #include "base/visit_dtype.hpp"
-#include "ranks/any_memory.hpp"
-#include "ranks/array_model.hpp"
-#include "ranks/needs_devices.hpp"
+#include "support/on_ranks.hpp"
 #include "unit/random_layouts.hpp"
 #include "unit/wide.hpp"
 

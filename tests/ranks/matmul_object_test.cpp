@@ -1,13 +1,6 @@
 // The object of matrix multiply: planned once, executed many times.
-#include <chrono>
-#include <partita/matmul.hpp>
-#include <partita/trace.hpp>
-#include <random>
-#include <thread>
-
-#include "ranks/any_memory.hpp"
 #include "ranks/matmul_model.hpp"
-#include "ranks/rank_test.hpp"
+#include "support/on_ranks.hpp"
 
 namespace partita::testing {
 namespace {
@@ -19,9 +12,7 @@ RANK_TEST(MatmulObject, OperandsMayBeOverwrittenAfterEachExecute) {
     Array a = empty(context, {19, 23}, Slab(0), Dtype::f64, how);
     Array b = empty(context, {23, 17}, Slab(1), Dtype::f64, how);
     Array c = empty(context, {19, 17}, Slab(0), Dtype::f64, how);
-    MatmulOptions options;
-    options.beta = 1;
-    Matmul plan(context, {a.operand(), b.operand(), c.operand(), c.operand()}, options, true);
+    Matmul plan(context, {a.operand(), b.operand(), c.operand(), c.operand()}, {.beta = 1}, true);
     plan.reset(a, b, &c, c);
     fill(c, 0.0);
     Array sum = empty(context, {19, 17}, Replicated(), Dtype::f64, {.residency = Residency::ordinary});
@@ -78,9 +69,7 @@ RANK_TEST(MatmulObject, FactorsAreGivenAnew) {
   Trio trio(context, Slab(1), Slab(0), Slab(1));
   Matmul plan(context, trio.operands(), {}, true);
   plan.reset(trio.a, trio.b, &trio.c, trio.c);
-  MatmulOptions options;
-  options.alpha = 0;
-  options.beta = -1;
+  MatmulOptions options{.alpha = 0, .beta = -1};
   plan.execute(0, 1);
   plan.execute(0, -1);
   trio.expect(context, options, "alpha 0, beta -1");
@@ -98,9 +87,7 @@ RANK_TEST(MatmulObject, WithAlphaZeroNeitherFactorIsRead) {
   fill_nan(trio.a);
   fill_nan(trio.b);
   plan.execute(0, -1);
-  MatmulOptions options;
-  options.alpha = 0;
-  options.beta = -1;
+  MatmulOptions options{.alpha = 0, .beta = -1};
   Array in_line = empty(context, {21, 27}, Slab(0), Dtype::f64);
   matmul_into(trio.a, trio.b, &trio.c, in_line, options);
   for (std::int64_t round = 0; round < 2; ++round) {  // the second one from the cache
@@ -124,8 +111,7 @@ RANK_TEST(MatmulObject, WithAlphaZeroNeitherFactorIsRead) {
 
 RANK_TEST(MatmulObject, AutotuneKeepsAMethodAndPutsBackWhatIsInPlace) {
   Trio trio(context, Slab(0), Slab(0), Slab(0));
-  MatmulOptions options;
-  options.beta = 0.5;
+  MatmulOptions options{.beta = 0.5};
   Matmul plan(context, trio.operands(), options, true);
   EXPECT_THROW((void)plan.autotune(), ArgumentError);
   plan.reset(trio.a, trio.b, &trio.c, trio.c);
@@ -134,7 +120,7 @@ RANK_TEST(MatmulObject, AutotuneKeepsAMethodAndPutsBackWhatIsInPlace) {
   EXPECT_EQ(method, plan.plan().method);
   plan.execute();
   trio.expect(context, options, method.c_str());
-  EXPECT_NE(plan.explain().find("matmul"), std::string::npos);
+  EXPECT_TRUE(contains(plan.explain(), "matmul"));
 }
 
 // On one rank the three methods that leave D where it is (local, all-gather, summa-c) are one plan.
@@ -142,9 +128,7 @@ RANK_TEST(MatmulObject, AutotuneTimesEachPlanOnce) {
   const std::vector<int> me{context.rank()};
   Context alone = context.subgroup(me);
   Trio trio(alone, Slab(0), Slab(0), Slab(0));
-  MatmulOptions options;
-  options.beta = 0.5;
-  Matmul plan(alone, trio.operands(), options, true);
+  Matmul plan(alone, trio.operands(), {.beta = 0.5}, true);
   plan.reset(trio.a, trio.b, &trio.c, trio.c);
   constexpr int runs = 3;
   const Timeline measured = record_timeline(alone, [&] { (void)plan.autotune(runs); });
@@ -157,9 +141,7 @@ RANK_TEST(MatmulObject, AutotuneTimesEachPlanOnce) {
 
 RANK_TEST(MatmulObject, ReleaseGivesTheScratchBackAndTheNextExecutePlansAnew) {
   Trio trio(context, Slab(0), BlockCyclic({1, context.size()}, {4, 3}), Slab(1));
-  MatmulOptions options;
-  options.alpha = -1.5;
-  options.beta = 1;
+  MatmulOptions options{.alpha = -1.5, .beta = 1};
   Matmul plan(context, trio.operands(), options, true);
   const std::int64_t before = plan.workspace_size();
   plan.release();

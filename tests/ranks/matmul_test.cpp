@@ -1,9 +1,6 @@
 // Matrix multiply of everything by everything, against sums in wider numbers.
-#include <partita/matmul.hpp>
-
 #include "ranks/matmul_model.hpp"
-#include "ranks/needs_devices.hpp"
-#include "ranks/rank_test.hpp"
+#include "support/on_ranks.hpp"
 
 namespace partita::testing {
 namespace {
@@ -260,8 +257,7 @@ RANK_TEST(Matmul, ANewResultIsLaidOutAsAskedOrAsC) {
   const Array asked = matmul(a, b, c, options);
   EXPECT_EQ(asked.layout(), Layout(*options.distribution, {12, 10}, context.size()));
   EXPECT_EQ(asked.operand().axis_order, Extents({1, 0}));
-  options = {};
-  options.epilogue = Epilogue::all_reduce;
+  options = {.epilogue = Epilogue::all_reduce};
   EXPECT_EQ(matmul(a, b, options).local_shape(), Shape({12, 10}));
 }
 

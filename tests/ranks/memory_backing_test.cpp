@@ -4,24 +4,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <partita/error.hpp>
-#include <partita/memory.hpp>
-#include <sstream>
-#include <vector>
-
 #include "base/file_descriptor.hpp"
 #include "memory/page.hpp"
 #include "memory/reservation.hpp"
-#include "ranks/memory_checks.hpp"
-#include "ranks/rank_test.hpp"
+#include "support/on_ranks.hpp"
 
 namespace partita::testing {
 namespace {
-
-constexpr std::int64_t mebibyte = std::int64_t{1} << 20;
 
 /// Bytes that the mapping around `address` has in huge pages, in this process's page tables.
 std::int64_t huge_bytes_around(const void* address) {

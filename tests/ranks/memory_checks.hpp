@@ -11,6 +11,7 @@
 
 #include "context/context_state.hpp"
 #include "runtime/checks/agree.hpp"
+#include "support/errors.hpp"
 
 namespace partita::testing {
 
@@ -30,16 +31,17 @@ inline View memory_view(const Context& context, const void* memory, std::int64_t
   return {const_cast<void*>(memory), Dtype::u8, {bytes}, {1}, context.state()->default_space()};
 }
 
+/// As EXPECT_ERROR, with the same text on every rank of the `context` of the test.
+#define EXPECT_ERROR_ON_ALL(Failure, expression, ...)                                           \
+  ::partita::testing::expect_same_on_all(                                                       \
+      context, ::partita::testing::expect_parts(                                                \
+                   ::partita::testing::caught<Failure>([&] { static_cast<void>(expression); }), \
+                   {__VA_ARGS__}, __FILE__, __LINE__))
+
 /// Calls `body`, which must throw a `Failure` with the same text on every rank. Returns the text.
 template <class Failure, class Body>
 std::string same_error(const Context& context, Body&& body) {
-  std::string text = "nothing was thrown";
-  try {
-    body();
-    ADD_FAILURE() << text;
-  } catch (const Failure& error) {
-    text = error.what();
-  }
+  const std::string text = caught<Failure>(body);
   expect_same_on_all(context, text);
   return text;
 }

@@ -2,24 +2,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <fstream>
-#include <optional>
-#include <partita/error.hpp>
-#include <partita/memory.hpp>
-
 #include "array/transfer.hpp"
-#include "context/context_state.hpp"
 #include "memory/node_limits.hpp"
-#include "ranks/memory_checks.hpp"
-#include "ranks/needs_devices.hpp"
 #include "ranks/rank_run.hpp"
-#include "ranks/rank_test.hpp"
-#include "setting.hpp"
+#include "support/on_ranks.hpp"
 
 namespace partita::testing {
 namespace {
-
-constexpr std::int64_t mebibyte = std::int64_t{1} << 20;
 
 void write_byte(const Context& context, void* memory) {
   char byte = 'x';
@@ -32,17 +21,13 @@ void expect_usable(const Context& context) {
   symmetric_free(context, memory);
 }
 
-void expect_contains(const std::string& text, const std::string& part) {
-  EXPECT_NE(text.find(part), text.npos) << "\"" << text << "\" does not say \"" << part << "\"";
-}
-
 RANK_TEST(MemoryErrors, DoubleFree) {
   void* const memory = symmetric_allocate(context, 100);
   symmetric_free(context, memory);
-  expect_contains(same_error<MemoryError>(context, [&] { symmetric_free(context, memory); }), "double free");
+  EXPECT_ERROR_ON_ALL(MemoryError, symmetric_free(context, memory), "double free");
   SymmetricMemory owned = SymmetricMemory::allocate(context, 10);
   owned.free();
-  expect_contains(same_error<MemoryError>(context, [&] { owned.free(); }), "already freed");
+  EXPECT_ERROR_ON_ALL(MemoryError, owned.free(), "already freed");
   expect_usable(context);
 }
 
@@ -52,25 +37,22 @@ RANK_TEST(MemoryErrors, DoubleFreeOnOneRank) {
   void* const second = symmetric_allocate(context, 100);
   symmetric_free(context, first);
   const int guilty = context.size() - 1;
-  const std::string text = same_error<MemoryError>(
-      context, [&] { symmetric_free(context, context.rank() == guilty ? first : second); });
-  expect_contains(text, "rank " + std::to_string(guilty));
+  EXPECT_ERROR_ON_ALL(MemoryError, symmetric_free(context, context.rank() == guilty ? first : second),
+                      "rank " + std::to_string(guilty));
   symmetric_free(context, second);
   expect_usable(context);
 }
 
 RANK_TEST(MemoryErrors, ForeignPointers) {
   char mine = 0;
-  expect_contains(same_error<MemoryError>(context, [&] { symmetric_free(context, &mine); }),
-                  "foreign pointer");
-  same_error<MemoryError>(context, [&] { symmetric_free(context, nullptr); });
+  EXPECT_ERROR_ON_ALL(MemoryError, symmetric_free(context, &mine), "foreign pointer");
+  EXPECT_ERROR_ON_ALL(MemoryError, symmetric_free(context, nullptr));
   void* const memory = symmetric_allocate(context, 100);
-  const std::string text =
-      same_error<MemoryError>(context, [&] { symmetric_free(context, static_cast<char*>(memory) + 8); });
-  expect_contains(text, "not the start of its block");
-  const std::string one = same_error<MemoryError>(
-      context, [&] { symmetric_free(context, context.rank() == 0 ? static_cast<void*>(&mine) : memory); });
-  expect_contains(one, context.size() > 1 ? "rank 0: " : "foreign pointer");
+  EXPECT_ERROR_ON_ALL(MemoryError, symmetric_free(context, static_cast<char*>(memory) + 8),
+                      "not the start of its block");
+  EXPECT_ERROR_ON_ALL(MemoryError,
+                      symmetric_free(context, context.rank() == 0 ? static_cast<void*>(&mine) : memory),
+                      context.size() > 1 ? "rank 0: " : "foreign pointer");
   symmetric_free(context, memory);
   expect_usable(context);
 }
@@ -79,10 +61,8 @@ RANK_TEST(MemoryErrors, DifferentBlocks) {
   if (context.size() == 1) GTEST_SKIP() << "needs several ranks";
   void* const first = symmetric_allocate(context, 100);
   void* const second = symmetric_allocate(context, 200);
-  const std::string text = same_error<MemoryError>(
-      context, [&] { symmetric_free(context, context.rank() == 1 ? second : first); });
-  expect_contains(text, "the ranks free different blocks");
-  expect_contains(text, "200 bytes at memory_errors_test.cpp:");
+  EXPECT_ERROR_ON_ALL(MemoryError, symmetric_free(context, context.rank() == 1 ? second : first),
+                      "the ranks free different blocks", "200 bytes at memory_errors_test.cpp:");
   symmetric_free(context, second);
   symmetric_free(context, first);
 }
@@ -91,17 +71,15 @@ RANK_TEST(MemoryErrors, FreeOfADroppedBlock) {
   SymmetricMemory memory = SymmetricMemory::allocate(context, 100);
   void* const place = memory.data();
   memory = SymmetricMemory();
-  expect_contains(same_error<MemoryError>(context, [&] { symmetric_free(context, place); }), "owner");
+  EXPECT_ERROR_ON_ALL(MemoryError, symmetric_free(context, place), "owner");
   expect_usable(context);
 }
 
 RANK_TEST(MemoryErrors, BadSizes) {
-  same_error<ArgumentError>(context, [&] { SymmetricMemory::allocate(context, -1); });
-  same_error<ArgumentError>(context,
-                            [&] { SymmetricMemory::make_symmetric(context, context.rank() == 0 ? -5 : 5); });
-  const std::string huge =
-      same_error<MemoryError>(context, [&] { SymmetricMemory::allocate(context, std::int64_t{1} << 60); });
-  expect_contains(huge, "out of memory: 1152921504606846976 bytes requested");
+  EXPECT_ERROR_ON_ALL(ArgumentError, SymmetricMemory::allocate(context, -1));
+  EXPECT_ERROR_ON_ALL(ArgumentError, SymmetricMemory::make_symmetric(context, context.rank() == 0 ? -5 : 5));
+  EXPECT_ERROR_ON_ALL(MemoryError, SymmetricMemory::allocate(context, std::int64_t{1} << 60),
+                      "out of memory: 1152921504606846976 bytes requested");
   expect_usable(context);
 }
 
@@ -113,10 +91,9 @@ RANK_TEST(MemoryErrors, MoreThanTheMachineHas) {
   const std::size_t sharers = topology.node_ranks(topology.node(context.rank())).size();
   if (stride - 64 * mebibyte <= memory::NodeLimits::read().available / static_cast<std::int64_t>(sharers))
     GTEST_SKIP() << "a rank may have more than all that is available";
-  const std::string text = same_error<MemoryError>(
-      context, [&] { SymmetricMemory::allocate(context, stride - 64 * mebibyte, MemorySpace::host); });
-  expect_contains(text, "out of memory");
-  expect_contains(text, "bytes available");
+  EXPECT_ERROR_ON_ALL(MemoryError,
+                      SymmetricMemory::allocate(context, stride - 64 * mebibyte, MemorySpace::host),
+                      "out of memory", "bytes available");
   expect_usable(context);
 }
 
@@ -135,11 +112,9 @@ TEST(MemoryErrors, NoMemoryLeftOnOneRank) {
           return SymmetricMemory::allocate(context, bytes, MemorySpace::host);
         };
         const SymmetricMemory before = here(3 * mebibyte);
-        const std::string text = same_error<MemoryError>(context, [&] { here(20 * mebibyte); });
-        expect_contains(text, "PARTITA_MEMORY_LIMIT is 10485760");
-        if (ranks().kind == GroupKind::mpi && context.size() > 1) {
-          expect_contains(text, "rank " + std::to_string(context.size() - 1) + ": ");
-        }
+        const bool named = ranks().kind == GroupKind::mpi && context.size() > 1;
+        EXPECT_ERROR_ON_ALL(MemoryError, here(20 * mebibyte), "PARTITA_MEMORY_LIMIT is 10485760",
+                            named ? "rank " + std::to_string(context.size() - 1) + ": " : "");
         const SymmetricMemory after = here(4 * mebibyte);
         static_cast<char*>(after.data())[4 * mebibyte - 1] = 'x';
         expect_usable(context);
@@ -153,8 +128,7 @@ TEST(MemoryErrors, BadLimit) {
   EXPECT_THROW(
       {
         std::string text;
-        ContextOptions options;
-        options.deadline = deadline();
+        ContextOptions options{.deadline = deadline()};
         if (ranks().kind == GroupKind::threads) {
           ThreadGroup::run(
               ranks().count, [](Context&) {}, options);
@@ -165,17 +139,13 @@ TEST(MemoryErrors, BadLimit) {
       ArgumentError);
 }
 
-TEST(MemoryErrors, NothingAfterAFailure) {
-  on_ranks(
-      [](Context& context) {
-        SymmetricMemory memory = SymmetricMemory::allocate(context, 100, MemorySpace::host);
-        context.barrier();
-        context.state()->fail("a test says so");
-        EXPECT_THROW(SymmetricMemory::allocate(context, 100), FailedContextError);
-        EXPECT_THROW(memory.free(), FailedContextError);
-        static_cast<char*>(memory.data())[99] = 'x';
-      },
-      ContextOptions());
+RANK_TEST_WITH(MemoryErrors, NothingAfterAFailure, ContextOptions()) {
+  SymmetricMemory memory = SymmetricMemory::allocate(context, 100, MemorySpace::host);
+  context.barrier();
+  context.state()->fail("a test says so");
+  EXPECT_THROW(SymmetricMemory::allocate(context, 100), FailedContextError);
+  EXPECT_THROW(memory.free(), FailedContextError);
+  static_cast<char*>(memory.data())[99] = 'x';
 }
 
 std::int64_t address_space_bytes() {

@@ -1,21 +1,9 @@
 // The symmetric heap, on every backing.
-#include <algorithm>
-#include <functional>
-#include <numeric>
-#include <partita/error.hpp>
-#include <partita/memory.hpp>
-#include <thread>
-#include <vector>
-
 #include "array/transfer.hpp"
-#include "context/context_state.hpp"
-#include "ranks/memory_checks.hpp"
-#include "ranks/rank_test.hpp"
+#include "support/on_ranks.hpp"
 
 namespace partita::testing {
 namespace {
-
-constexpr std::int64_t mebibyte = std::int64_t{1} << 20;
 
 unsigned char pattern(int rank, std::int64_t index) {
   return static_cast<unsigned char>(31 * rank + 7 * index + index / 251 + 1);
@@ -83,13 +71,11 @@ RANK_TEST(SymmetricMemory, PeersReadAndWrite) {
 
 TEST(SymmetricMemoryOnNodes, PeersOfOtherNodesAreNull) {
   for (const int per_node : {1, 2, 3}) {
-    ContextOptions options;
-    options.ranks_per_node = per_node;
     on_ranks(
         [](Context& context) {
           for (const std::int64_t bytes : sizes) read_and_write_peers(context, bytes);
         },
-        options);
+        {.ranks_per_node = per_node});
   }
 }
 

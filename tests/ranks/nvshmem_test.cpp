@@ -1,17 +1,8 @@
 // NVSHMEM as the backing of the heap: on GPUs, and on fake devices with a fake library.
-#include <cstdlib>
-#include <partita/memory.hpp>
-#include <partita/redistribute.hpp>
-
-#include "context/context_state.hpp"
 #include "memory/nvshmem_node_memory.hpp"
-#include "ranks/array_model.hpp"
-#include "ranks/caught.hpp"
 #include "ranks/fake_device.hpp"
 #include "ranks/fake_nvshmem.hpp"
-#include "ranks/needs_devices.hpp"
-#include "ranks/rank_test.hpp"
-#include "setting.hpp"
+#include "support/on_ranks.hpp"
 
 namespace partita::testing {
 namespace {
@@ -34,9 +25,7 @@ class FakeNvshmem {
 };
 
 ContextOptions options_of_tests() {
-  ContextOptions options;
-  options.device = test_device();
-  return options;
+  return {.device = test_device()};
 }
 
 /// How a start ends: "", or the class and the text of the error.
@@ -176,9 +165,7 @@ TEST(Nvshmem, TooMuchIsAnErrorOnAllRanks) {
   on_ranks(
       [](Context& context) {
         const std::int64_t stride = context.state()->device_memory->stride();
-        const std::string text =
-            caught<MemoryError>([&] { (void)SymmetricMemory::allocate(context, stride + 1); });
-        EXPECT_TRUE(contains(text, "out of memory")) << text;
+        EXPECT_ERROR(MemoryError, SymmetricMemory::allocate(context, stride + 1), "out of memory");
         SymmetricMemory::allocate(context, stride / 2).free();
       },
       options_of_tests());

@@ -1,27 +1,7 @@
 // One rank has no memory for its part of a plan: all ranks get the same error and go without the plan, and
 // the same call goes well when there is memory again.
-#include <chrono>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <partita/array_reductions.hpp>
-#include <partita/astype.hpp>
-#include <partita/collectives.hpp>
-#include <partita/elements.hpp>
-#include <partita/fft.hpp>
-#include <partita/matmul.hpp>
-#include <partita/print.hpp>
-#include <partita/redistribute.hpp>
-#include <partita/spectral.hpp>
-#include <utility>
-
-#include "context/context_state.hpp"
-#include "ranks/array_model.hpp"
-#include "ranks/caught.hpp"
-#include "ranks/memory_checks.hpp"
-#include "ranks/needs_devices.hpp"
-#include "ranks/rank_test.hpp"
 #include "ranks/refused_memory.hpp"
+#include "support/on_ranks.hpp"
 
 namespace partita::testing {
 namespace {
@@ -32,11 +12,7 @@ using namespace std::chrono_literals;
 void on_nodes(const std::function<void(Context&)>& body) {
   if (ranks().count == 1) GTEST_SKIP() << "one rank moves nothing";
   if (has_devices() && !tests_fake_devices()) GTEST_SKIP() << "a GPU's memory cannot be refused here";
-  ContextOptions options;
-  options.device = test_device();
-  options.ranks_per_node = 1;
-  options.deadline = 10s;
-  on_ranks(body, options);
+  on_ranks(body, {.device = test_device(), .deadline = 10s, .ranks_per_node = 1});
 }
 
 /// `call` makes a plan: it fails where the last rank gets no memory, and then goes well.
@@ -90,9 +66,7 @@ TEST(OutOfMemory, Collectives) {
 TEST(OutOfMemory, HaloExchanges) {
   on_nodes([](Context& context) {
     const Array field = empty(context, {4 * context.size(), 6}, Slab(0), Dtype::f64);
-    HaloOptions options;
-    options.lower = {1, 0};
-    options.upper = {1, 0};
+    HaloOptions options{.lower = {1, 0}, .upper = {1, 0}};
     const Shape extents = halo_shape(field.layout(), context.rank(), options);
     const Array extended = empty(context, {6 * context.size(), 6}, Slab(0), Dtype::f64);
     View view = extended.local();
@@ -284,8 +258,6 @@ TEST_P(OutOfMemoryLater, IsToldToAllAtOnce) {
   if (has_devices() && (!tests_fake_devices() || !GetParam().on_devices))
     GTEST_SKIP() << "memory that cannot be refused here";
   if (ranks().count == 1 || ranks().per_node != 0) GTEST_SKIP() << "needs several ranks of one node";
-  ContextOptions options;
-  options.deadline = 60s;
   on_ranks(
       [](Context& context) {
         const auto [call, again] = GetParam().prepare(context);
@@ -308,7 +280,7 @@ TEST_P(OutOfMemoryLater, IsToldToAllAtOnce) {
         EXPECT_LT(std::chrono::steady_clock::now() - start, 20s);
         expect_same_text_on_all(context.rank(), said);
       },
-      options);
+      {.deadline = 60s});
 }
 
 INSTANTIATE_TEST_SUITE_P(Of, OutOfMemoryLater, ::testing::ValuesIn(again_cases),

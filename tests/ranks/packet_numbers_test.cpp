@@ -1,16 +1,8 @@
 // Exchanges of packets whose numbers come round: 32 bits are used up in hours.
-#include <chrono>
-#include <cstdint>
-#include <limits>
-#include <partita/collectives.hpp>
-#include <partita/redistribute.hpp>
-#include <thread>
-
 #include "device/device_synchronization.hpp"
 #include "device/packet_board.hpp"
-#include "ranks/array_model.hpp"
 #include "ranks/collectives_model.hpp"
-#include "ranks/needs_devices.hpp"
+#include "support/on_ranks.hpp"
 
 namespace partita::testing {
 namespace {
@@ -89,8 +81,6 @@ std::int64_t large(const Context& context) {
 TEST(PacketNumbers, TheNumberAfterTheLargestIsNotThatOfEmptySlots) {
   NEEDS_DEVICES();
   for (const Kind kind : every_kind) {
-    ContextOptions options;
-    options.device = test_device();
     on_ranks(
         [&](Context& context) {
           if (!goes_in_packets(context)) return;
@@ -102,26 +92,24 @@ TEST(PacketNumbers, TheNumberAfterTheLargestIsNotThatOfEmptySlots) {
             check_exchange(context, kind, round == 0 ? 1 : large(context), round + 5);
           }
         },
-        options);
+        {.device = test_device()});
   }
 }
 
 // A place that is seldom sent to may hold a packet from the round before.
-TEST(PacketNumbers, ANumberThatComesAgainIsNotThatOfAnOldPacket) {
+RANK_TEST(PacketNumbers, ANumberThatComesAgainIsNotThatOfAnOldPacket) {
   NEEDS_DEVICES();
-  on_ranks([](Context& context) {
-    if (!goes_in_packets(context)) return;
-    for (const Kind kind : every_kind) {
-      for (const std::uint32_t number : {1000U, 1001U}) {  // one of each half
-        set_number(context, number - 1);
-        check_exchange(context, kind, large(context), 1);
-        set_number(context, devices::PacketSlots::renewal - 2);
-        for (int round = 0; round < 4; ++round) check_exchange(context, kind, 1, round);
-        set_number(context, number - 1);
-        check_exchange(context, kind, large(context), 2);
-      }
+  if (!goes_in_packets(context)) return;
+  for (const Kind kind : every_kind) {
+    for (const std::uint32_t number : {1000U, 1001U}) {  // one of each half
+      set_number(context, number - 1);
+      check_exchange(context, kind, large(context), 1);
+      set_number(context, devices::PacketSlots::renewal - 2);
+      for (int round = 0; round < 4; ++round) check_exchange(context, kind, 1, round);
+      set_number(context, number - 1);
+      check_exchange(context, kind, large(context), 2);
     }
-  });
+  }
 }
 
 }  // namespace

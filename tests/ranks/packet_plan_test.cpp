@@ -1,15 +1,6 @@
 // Small redistributions between devices, which go in packets where they fit.
-#include <chrono>
-#include <partita/collectives.hpp>
-#include <partita/redistribute.hpp>
-#include <random>
-#include <thread>
-
-#include "context/context_state.hpp"
 #include "device/copy_way.hpp"
-#include "ranks/any_memory.hpp"
-#include "ranks/array_model.hpp"
-#include "ranks/needs_devices.hpp"
+#include "support/on_ranks.hpp"
 #include "unit/random_layouts.hpp"
 
 namespace partita::testing {
@@ -44,87 +35,78 @@ void check_pair(Context& context, const Pair& pair, const Shape& shape, Dtype dt
       << to_string(shape) << " " << name(dtype) << " " << plan.explain();
 }
 
-TEST(Packets, RedistributionsOfOddShapesAndEveryWidth) {
+RANK_TEST(Packets, RedistributionsOfOddShapesAndEveryWidth) {
   NEEDS_DEVICES();
-  on_ranks([](Context& context) {
-    for (const Pair& pair : pairs(context.size())) {
-      for (const Dtype dtype : {Dtype::u8, Dtype::f16, Dtype::f32, Dtype::c64, Dtype::c128}) {
-        // Evenly cut, unevenly, with ranks that have nothing.
-        for (const Shape& shape : {Shape{24, 48}, Shape{13, 29}, Shape{2, 1}}) {
-          check_pair(context, pair, shape, dtype);
-        }
+  for (const Pair& pair : pairs(context.size())) {
+    for (const Dtype dtype : {Dtype::u8, Dtype::f16, Dtype::f32, Dtype::c64, Dtype::c128}) {
+      // Evenly cut, unevenly, with ranks that have nothing.
+      for (const Shape& shape : {Shape{24, 48}, Shape{13, 29}, Shape{2, 1}}) {
+        check_pair(context, pair, shape, dtype);
       }
     }
-  });
+  }
 }
 
-TEST(Packets, RedistributionsOfRandomPairsInAnyMemory) {
+RANK_TEST(Packets, RedistributionsOfRandomPairsInAnyMemory) {
   NEEDS_DEVICES();
-  on_ranks([](Context& context) {
-    RandomLayouts random(static_cast<std::uint64_t>(pairs_seed()));
-    for (int i = 0; i < 40; ++i) {
-      const Shape shape = random.shape(random.number(1, 3), 12);
-      const Layout from = random.layout(shape, context.size()), to = random.layout(shape, context.size());
-      if (from.partial() || to.partial()) continue;
-      const Dtype dtype = random.maybe(0.5) ? Dtype::i16 : Dtype::f64;
-      Wrapped source = make_array(context, from, dtype, random.number(0, 3));
-      Wrapped destination = make_array(context, to, dtype, random.number(0, 3));
-      write_known(source.array);
-      write_constant(destination.array, 1);
-      redistribute(source.array, destination.array);
-      EXPECT_EQ(count_wrong(destination.array, from), 0) << from.to_string() << " -> " << to.to_string();
-    }
-  });
+  RandomLayouts random(static_cast<std::uint64_t>(pairs_seed()));
+  for (int i = 0; i < 40; ++i) {
+    const Shape shape = random.shape(random.number(1, 3), 12);
+    const Layout from = random.layout(shape, context.size()), to = random.layout(shape, context.size());
+    if (from.partial() || to.partial()) continue;
+    const Dtype dtype = random.maybe(0.5) ? Dtype::i16 : Dtype::f64;
+    Wrapped source = make_array(context, from, dtype, random.number(0, 3));
+    Wrapped destination = make_array(context, to, dtype, random.number(0, 3));
+    write_known(source.array);
+    write_constant(destination.array, 1);
+    redistribute(source.array, destination.array);
+    EXPECT_EQ(count_wrong(destination.array, from), 0) << from.to_string() << " -> " << to.to_string();
+  }
 }
 
 /// Every second element of memory: no plan knows the strides.
-TEST(Packets, RedistributionsOfStridedParts) {
+RANK_TEST(Packets, RedistributionsOfStridedParts) {
   NEEDS_DEVICES();
-  on_ranks([](Context& context) {
-    const Layout rows(Slab(0), {13, 29}, context.size()), columns(Slab(1), {13, 29}, context.size());
-    for (const Dtype dtype : {Dtype::u8, Dtype::f32, Dtype::c128}) {
-      WrappedSymmetric wrapped = spread(context, rows, dtype, 2);
-      Array& strided = wrapped.array;
-      Array dense = empty(context, columns, dtype);
-      write_known(strided);
-      redistribute(strided, dense);
-      EXPECT_EQ(count_wrong(dense, rows), 0) << name(dtype);
-      write_constant(strided, 1);
-      redistribute(dense, strided);
-      EXPECT_EQ(count_wrong(strided, columns), 0) << name(dtype);
-    }
-  });
+  const Layout rows(Slab(0), {13, 29}, context.size()), columns(Slab(1), {13, 29}, context.size());
+  for (const Dtype dtype : {Dtype::u8, Dtype::f32, Dtype::c128}) {
+    WrappedSymmetric wrapped = spread(context, rows, dtype, 2);
+    Array& strided = wrapped.array;
+    Array dense = empty(context, columns, dtype);
+    write_known(strided);
+    redistribute(strided, dense);
+    EXPECT_EQ(count_wrong(dense, rows), 0) << name(dtype);
+    write_constant(strided, 1);
+    redistribute(dense, strided);
+    EXPECT_EQ(count_wrong(strided, columns), 0) << name(dtype);
+  }
 }
 
 /// There and back without a look in between, with ranks that are late, and collectives among them.
-TEST(Packets, RedistributionsFollowOneAnotherInStreams) {
+RANK_TEST(Packets, RedistributionsFollowOneAnotherInStreams) {
   NEEDS_DEVICES();
-  on_ranks([](Context& context) {
-    const Shape shape{37, 53};
-    Array rows = empty(context, shape, Slab(0), Dtype::f32);
-    Array columns = empty(context, shape, Slab(1), Dtype::f32);
-    Redistribute there(context, rows.operand(), columns.operand());
-    Redistribute back(context, columns.operand(), rows.operand());
-    EXPECT_EQ(there.plan().method == "packets", in_packets(context)) << there.explain();
-    write_known(rows);
-    std::mt19937 random(static_cast<unsigned>(context.rank()));
-    for (int round = 0; round < 20; ++round) {
-      there.execute(rows, columns, Stream{});
-      if (round % 3 == 0) barrier(context, Stream{});
-      back.execute(columns, rows, Stream{});
-      if (random() % 4 == 0) std::this_thread::sleep_for(std::chrono::microseconds(random() % 500));
-    }
-    context.synchronize();
-    EXPECT_EQ(count_wrong(rows, rows.layout()), 0);
-    EXPECT_EQ(count_wrong(columns, rows.layout()), 0);
-  });
+  const Shape shape{37, 53};
+  Array rows = empty(context, shape, Slab(0), Dtype::f32);
+  Array columns = empty(context, shape, Slab(1), Dtype::f32);
+  Redistribute there(context, rows.operand(), columns.operand());
+  Redistribute back(context, columns.operand(), rows.operand());
+  EXPECT_EQ(there.plan().method == "packets", in_packets(context)) << there.explain();
+  write_known(rows);
+  std::mt19937 random(static_cast<unsigned>(context.rank()));
+  for (int round = 0; round < 20; ++round) {
+    there.execute(rows, columns, Stream{});
+    if (round % 3 == 0) barrier(context, Stream{});
+    back.execute(columns, rows, Stream{});
+    if (random() % 4 == 0) std::this_thread::sleep_for(std::chrono::microseconds(random() % 500));
+  }
+  context.synchronize();
+  EXPECT_EQ(count_wrong(rows, rows.layout()), 0);
+  EXPECT_EQ(count_wrong(columns, rows.layout()), 0);
 }
 
 TEST(Packets, ARankThatDoesNotRedistributeIsATimeoutAndNotAHang) {
   NEEDS_DEVICES();
   using namespace std::chrono_literals;
   if (ranks().count < 2 || ranks().per_node != 0) GTEST_SKIP() << "needs several ranks of one node";
-  ContextOptions options{.device = test_device(), .deadline = 1s};
   on_ranks(
       [](Context& context) {
         Array rows = zeros(context, {8, 8}, Slab(0), Dtype::f32);
@@ -136,7 +118,7 @@ TEST(Packets, ARankThatDoesNotRedistributeIsATimeoutAndNotAHang) {
         }
         texts_of_all(context.rank(), "");  // rank 0 stays until the others have given up
       },
-      options);
+      {.device = test_device(), .deadline = 1s});
 }
 
 }  // namespace

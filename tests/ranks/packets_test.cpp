@@ -1,18 +1,10 @@
 // Small collectives on devices: in streams, one after the other, with ranks that are late, and one that stays
 // away.
-#include <algorithm>
-#include <chrono>
-#include <partita/collectives.hpp>
-#include <partita/matmul.hpp>
-#include <random>
-#include <thread>
-
 #include "base/host_clock.hpp"
 #include "device/packet_board.hpp"
-#include "ranks/array_model.hpp"
 #include "ranks/collectives_model.hpp"
 #include "ranks/fake_device.hpp"
-#include "ranks/needs_devices.hpp"
+#include "support/on_ranks.hpp"
 
 namespace partita::testing {
 namespace {
@@ -41,18 +33,16 @@ void check_chain(Context& context, std::int64_t count, Memory memory) {
   EXPECT_EQ(part.wrong(expected), 0) << count << " elements";
 }
 
-TEST(Packets, EachCallTakesWhatTheOneBeforeMade) {
+RANK_TEST(Packets, EachCallTakesWhatTheOneBeforeMade) {
   NEEDS_DEVICES();
-  on_ranks([](Context& context) {
-    // In words of 8 bytes: as much as goes in packets, and more.
-    const std::int64_t slot = devices::PacketSlots::most_bytes(std::max(context.size(), 2)) / 8;
-    for (const std::int64_t count :
-         {std::int64_t{1}, std::int64_t{5}, std::int64_t{1021}, slot / context.size(), slot + 1}) {
-      check_chain(context, count, Memory::device);
-    }
-    check_chain(context, 1021, Memory::device_strided);
-    check_chain(context, 1021, Memory::device_heap);
-  });
+  // In words of 8 bytes: as much as goes in packets, and more.
+  const std::int64_t slot = devices::PacketSlots::most_bytes(std::max(context.size(), 2)) / 8;
+  for (const std::int64_t count :
+       {std::int64_t{1}, std::int64_t{5}, std::int64_t{1021}, slot / context.size(), slot + 1}) {
+    check_chain(context, count, Memory::device);
+  }
+  check_chain(context, 1021, Memory::device_strided);
+  check_chain(context, 1021, Memory::device_heap);
 }
 
 /// What all have alike after sums and broadcasts of `count` elements, in place.
@@ -78,16 +68,14 @@ void check_rounds_of_all(Context& context, std::int64_t count) {
   }
 }
 
-TEST(Packets, TwoRoundsInOneStart) {
+RANK_TEST(Packets, TwoRoundsInOneStart) {
   NEEDS_DEVICES();
-  on_ranks([](Context& context) {
-    // In words of 8 bytes: one round, two, as many as go in packets, one more.
-    for (const std::int64_t count :
-         {std::int64_t{3001}, std::int64_t{65537}, devices::PacketSlots::most_given / 8,
-          devices::PacketSlots::most_given / 8 + 1}) {
-      check_rounds_of_all(context, count);
-    }
-  });
+  // In words of 8 bytes: one round, two, as many as go in packets, one more.
+  for (const std::int64_t count :
+       {std::int64_t{3001}, std::int64_t{65537}, devices::PacketSlots::most_given / 8,
+        devices::PacketSlots::most_given / 8 + 1}) {
+    check_rounds_of_all(context, count);
+  }
 }
 
 /// Exchanges of packets that this rank has made.
@@ -133,37 +121,33 @@ void check_rooted(Context& context, int root, Memory memory) {
       << "root " << root;
 }
 
-TEST(Packets, GatherScatterAndReduce) {
+RANK_TEST(Packets, GatherScatterAndReduce) {
   NEEDS_DEVICES();
-  on_ranks([](Context& context) {
-    const bool in_packets = context.size() > 1 && context.state()->device_topology.node_count() == 1;
-    for (const Memory memory : {Memory::device, Memory::device_strided, Memory::device_heap}) {
-      for (int root = 0; root < context.size(); ++root) {
-        const std::uint32_t before = in_packets ? exchanges_made(context) : 0;
-        check_rooted(context, root, memory);
-        EXPECT_EQ(in_packets ? exchanges_made(context) - before : 3, 3U);
-      }
+  const bool in_packets = context.size() > 1 && context.state()->device_topology.node_count() == 1;
+  for (const Memory memory : {Memory::device, Memory::device_strided, Memory::device_heap}) {
+    for (int root = 0; root < context.size(); ++root) {
+      const std::uint32_t before = in_packets ? exchanges_made(context) : 0;
+      check_rooted(context, root, memory);
+      EXPECT_EQ(in_packets ? exchanges_made(context) - before : 3, 3U);
     }
-  });
+  }
 }
 
-TEST(Packets, NobodyLeavesABarrierOfStreamsBeforeAllHaveCome) {
+RANK_TEST(Packets, NobodyLeavesABarrierOfStreamsBeforeAllHaveCome) {
   NEEDS_DEVICES();
-  on_ranks([](Context& context) {
-    for (int late = 0; late < context.size(); ++late) {
-      barrier(context, Stream{});
-      context.synchronize();
-      if (context.rank() == late) std::this_thread::sleep_for(20ms);
-      double came = host_clock();
-      barrier(context, Stream{});
-      context.synchronize();
-      const double left = host_clock();
-      double last = 0;
-      all_reduce(context, View::dense(&came, Dtype::f64, {}), View::dense(&last, Dtype::f64, {}),
-                 {.reduction = Reduction::max});
-      EXPECT_GE(left, last);  // the clock is the machine's
-    }
-  });
+  for (int late = 0; late < context.size(); ++late) {
+    barrier(context, Stream{});
+    context.synchronize();
+    if (context.rank() == late) std::this_thread::sleep_for(20ms);
+    double came = host_clock();
+    barrier(context, Stream{});
+    context.synchronize();
+    const double left = host_clock();
+    double last = 0;
+    all_reduce(context, View::dense(&came, Dtype::f64, {}), View::dense(&last, Dtype::f64, {}),
+               {.reduction = Reduction::max});
+    EXPECT_GE(left, last);  // the clock is the machine's
+  }
 }
 
 /// A product with k cut over the ranks, of whole numbers, and the board that the context has behind it.
@@ -175,8 +159,7 @@ std::int64_t slot_behind_product(Context& context, std::int64_t rows, std::int64
   write_constant(a, 2);
   write_constant(b, 3);
   write_constant(d, 0);
-  MatmulOptions options{.method = MatmulMethod::reduce_scatter};
-  matmul_into(a, b, nullptr, d, options);
+  matmul_into(a, b, nullptr, d, {.method = MatmulMethod::reduce_scatter});
   const auto expected = static_cast<float>(6 * depth);
   const auto wrong = [&](float element) { return element != expected; };
   EXPECT_EQ(std::count_if(d.data<float>(), d.data<float>() + d.local_size(), wrong), 0);
@@ -187,7 +170,6 @@ std::int64_t slot_behind_product(Context& context, std::int64_t rows, std::int64
 TEST(Packets, ABoardIsAsLargeAsSomebodyHasWanted) {
   if (!tests_fake_devices()) GTEST_SKIP() << "needs PARTITA_TEST_DEVICE=fake";
   using Slots = devices::PacketSlots;
-  ContextOptions options{.device = test_device()};
   on_ranks(
       [](Context& context) {
         if (context.size() < 2 || context.state()->device_topology.node_count() > 1) return;
@@ -201,28 +183,23 @@ TEST(Packets, ABoardIsAsLargeAsSomebodyHasWanted) {
         check_chain(context, 1023, Memory::device);
         EXPECT_EQ(slot_behind_product(context, 4, 64), large);
       },
-      options);
+      {.device = test_device()});
 }
 
-TEST(Packets, ARankThatStaysAwayIsATimeoutAndNotAHang) {
+RANK_TEST_WITH(Packets, ARankThatStaysAwayIsATimeoutAndNotAHang, {.device = test_device(), .deadline = 1s}) {
   NEEDS_DEVICES();
   if (ranks().count < 2 || ranks().per_node != 0) GTEST_SKIP() << "needs several ranks of one node";
-  ContextOptions options{.device = test_device(), .deadline = 1s};
-  on_ranks(
-      [](Context& context) {
-        Block source(context, Dtype::f32, {33}, Memory::device);
-        Block destination(context, Dtype::f32, {33}, Memory::device);
-        all_reduce(context, source.view(), destination.view());
-        context.synchronize();
-        if (context.rank() != 0) {
-          all_reduce(context, source.view(), destination.view());
-          EXPECT_THROW(context.synchronize(), Error);
-          EXPECT_TRUE(context.failed());
-          EXPECT_THROW(barrier(context, Stream{}), FailedContextError);
-        }
-        texts_of_all(context.rank(), "");  // rank 0 stays until the others have given up
-      },
-      options);
+  Block source(context, Dtype::f32, {33}, Memory::device);
+  Block destination(context, Dtype::f32, {33}, Memory::device);
+  all_reduce(context, source.view(), destination.view());
+  context.synchronize();
+  if (context.rank() != 0) {
+    all_reduce(context, source.view(), destination.view());
+    EXPECT_THROW(context.synchronize(), Error);
+    EXPECT_TRUE(context.failed());
+    EXPECT_THROW(barrier(context, Stream{}), FailedContextError);
+  }
+  texts_of_all(context.rank(), "");  // rank 0 stays until the others have given up
 }
 
 RANK_TEST(Packets, ABarrierWithoutADeviceKnowsNoStreams) {

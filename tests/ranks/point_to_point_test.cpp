@@ -3,25 +3,14 @@
 
 #include <fmt/format.h>
 
-#include <deque>
-#include <limits>
-#include <numeric>
-#include <random>
-#include <thread>
-
-#include "ranks/caught.hpp"
 #include "ranks/collectives_model.hpp"
-#include "ranks/rank_test.hpp"
 #include "ranks/scripted_group.hpp"
+#include "support/on_ranks.hpp"
 
 namespace partita::testing {
 namespace {
 
 using namespace std::chrono_literals;
-
-auto of_rank(Dtype dtype, int rank, int salt = 0) {
-  return [=](const Index& index) { return known(dtype, rank, index, salt); };
-}
 
 /// Counts from every rank to every rank, the same on all.
 std::vector<std::vector<std::int64_t>> random_counts(std::mt19937& random, int ranks, int most) {
@@ -78,20 +67,18 @@ RANK_TEST(Collectives, AllToAllVComparesCounts) {
   Block destination(context, Dtype::f32, {2 * ranks});
   std::vector<std::int64_t> other = counts;
   if (context.rank() == ranks - 1) other[0] = 3;
-  const std::string text = caught<DisagreementError>(
-      [&] { all_to_all_v(context, source.view(), destination.view(), counts, other); });
-  EXPECT_TRUE(contains(text, fmt::format("rank 0 sends 2 to rank {}, which expects 3", ranks - 1))) << text;
+  EXPECT_ERROR(DisagreementError, all_to_all_v(context, source.view(), destination.view(), counts, other),
+               fmt::format("rank 0 sends 2 to rank {}, which expects 3", ranks - 1));
   std::vector<std::int64_t> huge(static_cast<std::size_t>(ranks),
                                  std::numeric_limits<std::int64_t>::max() / 2 + 1);
   if (ranks > 1) {
-    const std::string much =
-        caught<ArgumentError>([&] { all_to_all_v(context, source.view(), destination.view(), huge, huge); });
-    EXPECT_TRUE(contains(much, "more than 2^63 - 1")) << much;
+    EXPECT_ERROR(ArgumentError, all_to_all_v(context, source.view(), destination.view(), huge, huge),
+                 "more than 2^63 - 1");
   }
   counts[0] = -1;
-  caught<ArgumentError>([&] { all_to_all_v(context, source.view(), destination.view(), counts, counts); });
+  EXPECT_ERROR(ArgumentError, all_to_all_v(context, source.view(), destination.view(), counts, counts));
   counts.pop_back();
-  caught<ArgumentError>([&] { all_to_all_v(context, source.view(), destination.view(), counts, counts); });
+  EXPECT_ERROR(ArgumentError, all_to_all_v(context, source.view(), destination.view(), counts, counts));
   EXPECT_FALSE(context.failed());
 }
 
@@ -149,7 +136,7 @@ RANK_TEST(PointToPoint, ToOneself) {
   send(context, one.view(), context.rank(), 1);
   receive(context, other.view(), context.rank(), 1);
   EXPECT_EQ(other.wrong(of_rank(Dtype::f64, 3)), 0);
-  caught<ArgumentError>([&] { receive(context, other.view(), context.rank(), 1); });
+  EXPECT_ERROR(ArgumentError, receive(context, other.view(), context.rank(), 1));
 }
 
 RANK_TEST(PointToPoint, AMisfitIsRefusedAndGone) {
@@ -162,14 +149,13 @@ RANK_TEST(PointToPoint, AMisfitIsRefusedAndGone) {
     send(context, three.view(), 1);
   }
   if (context.rank() == 1) {
-    const std::string text = caught<ArgumentError>([&] { receive(context, four.view(), 0); });
-    EXPECT_TRUE(contains(text, "3 elements of f32, but 4 elements of f32")) << text;
+    EXPECT_ERROR(ArgumentError, receive(context, four.view(), 0), "3 elements of f32, but 4 elements of f32");
     receive(context, three.view(), 0);
     EXPECT_EQ(three.wrong(of_rank(Dtype::f32, 1)), 0);
   }
   barrier(context);
-  caught<ArgumentError>([&] { send(context, three.view(), context.size()); });
-  caught<ArgumentError>([&] { receive(context, three.view(), -1); });
+  EXPECT_ERROR(ArgumentError, send(context, three.view(), context.size()));
+  EXPECT_ERROR(ArgumentError, receive(context, three.view(), -1));
   EXPECT_FALSE(context.failed());
 }
 
@@ -199,30 +185,23 @@ RANK_TEST(PointToPoint, AnErrorOfTheTransportLeavesTheOthersInTheList) {
   EXPECT_EQ(asked_for_second, 3);
 }
 
-TEST(PointToPoint, TheDeadlineEndsAWait) {
+RANK_TEST_WITH(PointToPoint, TheDeadlineEndsAWait, {.deadline = 1s}) {
   if (ranks().count == 1) GTEST_SKIP() << "needs several ranks";
-  ContextOptions options;
-  options.deadline = 1s;
-  on_ranks(
-      [](Context& context) {
-        Block block(context, Dtype::f32, {3});
-        const int next = (context.rank() + 1) % context.size();
-        try {
-          receive(context, block.view(), next);
-          ADD_FAILURE() << "a message that nobody sent";
-        } catch (const TimeoutError&) {
-        } catch (const LostPeerError&) {  // who gave up first
-        }
-        EXPECT_TRUE(context.failed());
-        caught<FailedContextError>([&] { send(context, block.view(), next); });
-      },
-      options);
+  Block block(context, Dtype::f32, {3});
+  const int next = (context.rank() + 1) % context.size();
+  try {
+    receive(context, block.view(), next);
+    ADD_FAILURE() << "a message that nobody sent";
+  } catch (const TimeoutError&) {
+  } catch (const LostPeerError&) {  // who gave up first
+  }
+  EXPECT_TRUE(context.failed());
+  EXPECT_ERROR(FailedContextError, send(context, block.view(), next));
 }
 
 TEST(PointToPoint, AWrongTagIsNamedWithWhatLiesThere) {
   if (ranks().count == 1) GTEST_SKIP() << "needs several ranks";
-  ContextOptions options;
-  options.deadline = 60s;
+  ContextOptions options{.deadline = 60s};
   on_ranks(
       [](Context& context) {
         Block three(context, Dtype::f32, {3}), four(context, Dtype::i16, {4});
@@ -236,44 +215,32 @@ TEST(PointToPoint, AWrongTagIsNamedWithWhatLiesThere) {
           return;
         }
         context.state()->options.deadline = 500ms;
-        const std::string text = caught<TimeoutError>([&] { receive(context, three.view(), 0, 8); });
-        EXPECT_TRUE(
-            contains(text,
+        EXPECT_ERROR(TimeoutError, receive(context, three.view(), 0, 8),
                      "with tag 8; other messages from it that have arrived: tag 7 (3 elements of f32), "
-                     "tag 9 (4 elements of i16)"))
-            << text;
+                     "tag 9 (4 elements of i16)");
       },
       options);
 }
 
 // Whose sender is in a call of all ranks, which waits for the receiver: nothing comes from there.
-TEST(PointToPoint, AMessageThatCannotComeIsFoundOut) {
+RANK_TEST_WITH(PointToPoint, AMessageThatCannotComeIsFoundOut, {.deadline = 60s}) {
   if (ranks().count == 1 || ranks().per_node == 1) GTEST_SKIP() << "needs several ranks of a node";
-  ContextOptions options;
-  options.deadline = 60s;
-  on_ranks(
-      [](Context& context) {
-        Block block(context, Dtype::f32, {3});
-        const auto begin = std::chrono::steady_clock::now();
-        const std::string text = caught<DisagreementError>([&] {
-          if (context.rank() == 0) receive(context, block.view(), 1);
-          context.barrier();
-        });
-        EXPECT_TRUE(
-            contains(text, "the ranks called different operations: receive on rank 0; barrier on rank"))
-            << text;
-        EXPECT_TRUE(context.failed());
-        EXPECT_LT(std::chrono::steady_clock::now() - begin, 30s);
-      },
-      options);
+  Block block(context, Dtype::f32, {3});
+  const auto begin = std::chrono::steady_clock::now();
+  const std::string text = caught<DisagreementError>([&] {
+    if (context.rank() == 0) receive(context, block.view(), 1);
+    context.barrier();
+  });
+  EXPECT_TRUE(contains(text, "the ranks called different operations: receive on rank 0; barrier on rank"))
+      << text;
+  EXPECT_TRUE(context.failed());
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 30s);
 }
 
 // Whose receiver is in a call of all ranks, or in the execution of a plan that is kept.
 TEST(PointToPoint, ASendThatNobodyReceivesIsFoundOut) {
   if (ranks().count == 1 || ranks().per_node != 0) GTEST_SKIP() << "needs several ranks of one node";
   if (test_device().kind != Device::Kind::cpu) GTEST_SKIP() << "of the host";
-  ContextOptions options;
-  options.deadline = 60s;
   for (const bool executes : {false, true}) {
     for (const bool sends : {true, false}) {
       on_ranks(
@@ -294,7 +261,7 @@ TEST(PointToPoint, ASendThatNobodyReceivesIsFoundOut) {
             EXPECT_LT(std::chrono::steady_clock::now() - begin, 30s);
             expect_same_text_on_all(context.rank(), text);
           },
-          options);
+          {.deadline = 60s});
     }
   }
 }
@@ -318,8 +285,6 @@ RANK_TEST(PointToPoint, WhoHasSentMayGoOn) {
 TEST(PointToPoint, ARingOfSendsIsFoundOut) {
   if (ranks().count == 1) GTEST_SKIP() << "needs several ranks";
   const bool one_node = ranks().per_node == 0;
-  ContextOptions options;
-  options.deadline = one_node ? std::chrono::milliseconds(60s) : std::chrono::milliseconds(1s);
   on_ranks(
       [one_node](Context& context) {
         Block large(context, Dtype::f64, {1 << 20}), small(context, Dtype::f64, {100});
@@ -328,9 +293,8 @@ TEST(PointToPoint, ARingOfSendsIsFoundOut) {
         send(context, small.view(), next, 1);  // nobody waits for what is copied
         receive(context, small.view(), previous, 1);
         if (one_node) {
-          const std::string text = caught<DisagreementError>([&] { send(context, large.view(), next); });
-          EXPECT_TRUE(contains(text, "send to each other in a cycle")) << text;
-          EXPECT_TRUE(contains(text, "send_receive")) << text;
+          EXPECT_ERROR(DisagreementError, send(context, large.view(), next), "send to each other in a cycle",
+                       "send_receive");
         } else {
           try {
             send(context, large.view(), next);
@@ -342,7 +306,7 @@ TEST(PointToPoint, ARingOfSendsIsFoundOut) {
         }
         EXPECT_TRUE(context.failed());
       },
-      options);
+      {.deadline = one_node ? std::chrono::milliseconds(60s) : std::chrono::milliseconds(1s)});
 }
 
 // Many who wait for slow receivers are no ring.

@@ -1,17 +1,8 @@
-#include "ranks/rank_test.hpp"
-
-#include <cstdlib>
-#include <exception>
-#include <string_view>
-#include <thread>
-#include <utility>
-#include <vector>
-
-#include "context/context_state.hpp"
 #include "ranks/fake_transport.hpp"
 #include "ranks/rank_run.hpp"
 #include "runtime/checks/error_kind.hpp"
 #include "runtime/groups/threads_group.hpp"
+#include "support/on_ranks.hpp"
 
 namespace partita::testing {
 namespace {
@@ -65,8 +56,7 @@ std::string run_body(Context& context, const std::function<void(Context&)>& body
 }
 
 ContextOptions test_options() {
-  ContextOptions options{.device = test_device(), .deadline = deadline()};
-  return options;
+  return {.device = test_device(), .deadline = deadline()};
 }
 
 void on_threads(const std::function<void(Context&)>& body, const ContextOptions& options) {

@@ -74,3 +74,12 @@ void expect_same_text_on_all(int rank, const std::string& mine);
         [](partita::Context& on_this_context) { suite##_##name##_on_ranks(on_this_context); }); \
   }                                                                                             \
   static void suite##_##name##_on_ranks([[maybe_unused]] partita::Context& context)
+
+/// The same with a context of its own, made with the options that follow.
+#define RANK_TEST_WITH(suite, name, ...)                                                                     \
+  static void suite##_##name##_on_ranks(partita::Context& context);                                          \
+  TEST(suite, name) {                                                                                        \
+    partita::testing::on_ranks(                                                                              \
+        [](partita::Context& on_this_context) { suite##_##name##_on_ranks(on_this_context); }, __VA_ARGS__); \
+  }                                                                                                          \
+  static void suite##_##name##_on_ranks([[maybe_unused]] partita::Context& context)

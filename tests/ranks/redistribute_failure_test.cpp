@@ -1,13 +1,6 @@
 // Ranks that execute different plans, or different arrays, are found out; large counts work.
-#include <array>
-#include <partita/redistribute.hpp>
-#include <vector>
-
 #include "execute/plan_memory.hpp"
-#include "ranks/any_memory.hpp"
-#include "ranks/array_model.hpp"
-#include "ranks/caught.hpp"
-#include "ranks/rank_test.hpp"
+#include "support/on_ranks.hpp"
 
 namespace partita::testing {
 namespace {
@@ -15,9 +8,7 @@ namespace {
 using namespace std::chrono_literals;
 
 ContextOptions short_deadline() {
-  ContextOptions options;
-  options.deadline = 5s;
-  return options;
+  return {.deadline = 5s};
 }
 
 /// Whether the text says what is wrong. On another node a rank may only see that its peer, which saw it
@@ -30,12 +21,7 @@ bool says_what_is_wrong(const std::string& text) {
 
 /// Every rank must be told, be it that it saw it or that it heard it from who did; the context is failed.
 void expect_found_out(Context& context, const std::function<void()>& call) {
-  std::string text = "nothing was thrown";
-  try {
-    call();
-  } catch (const Error& error) {
-    text = error.what();
-  }
+  const std::string text = text_of_error<Error>(call);
   EXPECT_TRUE(says_what_is_wrong(text)) << text;
   EXPECT_TRUE(context.failed());
   EXPECT_TRUE(says_what_is_wrong(context.failure())) << context.failure();
@@ -51,39 +37,30 @@ bool may_race() {
 #endif
 }
 
-TEST(RedistributeFailure, DifferentPlansOnDifferentRanks) {
+RANK_TEST_WITH(RedistributeFailure, DifferentPlansOnDifferentRanks, short_deadline()) {
   if (ranks().count == 1) GTEST_SKIP() << "needs several ranks";
   if (may_race()) GTEST_SKIP() << "undefined results on devices race";
-  on_ranks(
-      [](Context& context) {
-        Array rows = empty(context, {40, 24}, Slab(0), Dtype::f64);
-        Array columns = empty(context, {40, 24}, Slab(1), Dtype::f64);
-        Redistribute there(context, rows.operand(), columns.operand());
-        Redistribute back(context, columns.operand(), rows.operand());
-        expect_found_out(context, [&] {
-          context.rank() == 0 ? there.execute(rows, columns) : back.execute(columns, rows);
-        });
-      },
-      short_deadline());
+  Array rows = empty(context, {40, 24}, Slab(0), Dtype::f64);
+  Array columns = empty(context, {40, 24}, Slab(1), Dtype::f64);
+  Redistribute there(context, rows.operand(), columns.operand());
+  Redistribute back(context, columns.operand(), rows.operand());
+  expect_found_out(context,
+                   [&] { context.rank() == 0 ? there.execute(rows, columns) : back.execute(columns, rows); });
 }
 
 // Peers read the heap by offset: another array of the same layout on one rank would give wrong numbers
 // silently.
-TEST(RedistributeFailure, DifferentArraysOnDifferentRanks) {
+RANK_TEST_WITH(RedistributeFailure, DifferentArraysOnDifferentRanks, short_deadline()) {
   if (ranks().count == 1 || ranks().per_node == 1) GTEST_SKIP() << "needs several ranks of a node";
   if (may_race()) GTEST_SKIP() << "undefined results on devices race";
-  on_ranks(
-      [](Context& context) {
-        Array one = empty(context, {40, 24}, Slab(0), Dtype::f64);
-        Array other = empty(context, {40, 24}, Slab(0), Dtype::f64);
-        Array columns = empty(context, {40, 24}, Slab(1), Dtype::f64);
-        Redistribute plan(context, one.operand(), columns.operand());
-        ASSERT_NE(plan.plan().method, "local");
-        const bool neighbours = context.topology().same_node(0, context.size() - 1);
-        if (!neighbours) GTEST_SKIP() << "needs the first and the last rank on one node";
-        expect_found_out(context, [&] { plan.execute(context.rank() == 0 ? one : other, columns); });
-      },
-      short_deadline());
+  Array one = empty(context, {40, 24}, Slab(0), Dtype::f64);
+  Array other = empty(context, {40, 24}, Slab(0), Dtype::f64);
+  Array columns = empty(context, {40, 24}, Slab(1), Dtype::f64);
+  Redistribute plan(context, one.operand(), columns.operand());
+  ASSERT_NE(plan.plan().method, "local");
+  const bool neighbours = context.topology().same_node(0, context.size() - 1);
+  if (!neighbours) GTEST_SKIP() << "needs the first and the last rank on one node";
+  expect_found_out(context, [&] { plan.execute(context.rank() == 0 ? one : other, columns); });
 }
 
 RANK_TEST(RedistributeFailure, AnArrayOfAnotherLayoutIsRefused) {
@@ -105,11 +82,11 @@ RANK_TEST(RedistributeFailure, AnArrayOfAnotherLayoutIsRefused) {
 RANK_TEST(RedistributeFailure, OptionsThatDifferAreNamed) {
   if (context.size() == 1) GTEST_SKIP() << "needs several ranks";
   const Array rows = zeros(context, {8, 6}, Slab(0), Dtype::f64);
-  RedistributeOptions options;
-  options.method = context.rank() == 1 ? RedistributeMethod::staged : RedistributeMethod::messages;
-  const std::string text = caught<DisagreementError>([&] { (void)redistribute(rows, Slab(1), options); });
-  EXPECT_TRUE(contains(text, "method staged")) << text;
-  EXPECT_TRUE(contains(text, "method messages")) << text;
+  EXPECT_ERROR(DisagreementError,
+               redistribute(rows, Slab(1),
+                            {.method = context.rank() == 1 ? RedistributeMethod::staged
+                                                           : RedistributeMethod::messages}),
+               "method staged", "method messages");
 }
 
 // A refused call leaves nothing behind: the next one has the addresses of its own arrays.
@@ -122,9 +99,7 @@ RANK_TEST(RedistributeFailure, ARefusedOperandLeavesNothingBehind) {
     Array to = empty(context, columns, Dtype::f64), wrong = empty(context, columns, Dtype::f32);
     write_known(first.array);
     write_known(second.array);
-    RedistributeOptions options;
-    options.method = method;
-    Redistribute plan(context, first.array.operand(), to.operand(), options);
+    Redistribute plan(context, first.array.operand(), to.operand(), {.method = method});
     plan.execute(first.array, to);
     EXPECT_EQ(count_wrong(to, rows), 0) << plan.explain();
     EXPECT_THROW(plan.execute(second.array, wrong), ArgumentError);

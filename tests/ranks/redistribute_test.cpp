@@ -1,14 +1,6 @@
 // Redistribution of everything into everything, against values computed element by element.
-#include <chrono>
-#include <partita/redistribute.hpp>
-#include <random>
-#include <thread>
-#include <vector>
-
-#include "ranks/any_memory.hpp"
-#include "ranks/array_model.hpp"
 #include "ranks/random_redistribution.hpp"
-#include "ranks/rank_test.hpp"
+#include "support/on_ranks.hpp"
 #include "unit/random_layouts.hpp"
 
 namespace partita::testing {
@@ -50,9 +42,7 @@ RANK_TEST(Redistribute, EveryDtypeThroughEveryMethod) {
 RANK_TEST(Redistribute, IntoANewArrayInEitherOrder) {
   Array source = empty(context, {11, 5, 3}, Slab(0), Dtype::f32);
   write_known(source);
-  RedistributeOptions options;
-  options.order = Order::column_major;
-  options.axes = {2, 0, 1};
+  RedistributeOptions options{.axes = {2, 0, 1}, .order = Order::column_major};
   const Array result = redistribute(source, Slab(1), options);
   EXPECT_EQ(result.shape(), Shape({3, 11, 5}));
   EXPECT_EQ(count_wrong(result, source.layout(), options.axes), 0);
@@ -86,9 +76,7 @@ RANK_TEST(Redistribute, SourceMayBeOverwrittenAfterEachExecute) {
     if (method == pulled && !may_pull(context)) continue;
     Array source = empty(context, {37, 29}, Slab(0), Dtype::i64, {.residency = residency});
     Array destination = empty(context, {37, 29}, Slab(1), Dtype::i64, {.residency = residency});
-    RedistributeOptions options;
-    options.method = method;
-    Redistribute plan(context, source.operand(), destination.operand(), options);
+    Redistribute plan(context, source.operand(), destination.operand(), {.method = method});
     plan.reset(source, destination);
     for (std::int64_t round = 0; round < 1000; ++round) {
       each_element(source, [&](std::int64_t number, auto& element) {
@@ -111,8 +99,7 @@ RANK_TEST(Redistribute, PlansOfOneContextInterleave) {
   Array a = empty(context, {17, 12}, Slab(0), Dtype::f64);
   Array b = empty(context, {12, 17}, Slab(0), Dtype::f64);
   write_known(a);
-  RedistributeOptions transposed;
-  transposed.axes = {1, 0};
+  RedistributeOptions transposed{.axes = {1, 0}};
   for (int i = 0; i < 50; ++i) {
     redistribute(a, b, transposed);
     redistribute(b, a, transposed);
@@ -142,9 +129,7 @@ RANK_TEST(Redistribute, RefusesWhatDoesNotFitAlikeOnAllRanks) {
   EXPECT_THROW(redistribute(source, wrong_dtype), ArgumentError);
   EXPECT_THROW(redistribute(source, source), ArgumentError);
   EXPECT_THROW((void)redistribute(source, Slab(2)), ArgumentError);
-  RedistributeOptions bad_axes;
-  bad_axes.axes = {0, 0};
-  EXPECT_THROW((void)redistribute(source, Slab(0), bad_axes), ArgumentError);
+  EXPECT_THROW((void)redistribute(source, Slab(0), {.axes = {0, 0}}), ArgumentError);
   EXPECT_FALSE(context.failed());
   write_known(source);
   EXPECT_EQ(count_wrong(redistribute(source, Slab(1)), source.layout()), 0);  // the context still works

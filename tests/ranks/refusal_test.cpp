@@ -1,13 +1,5 @@
 // What keeps one rank from a collective call, thrown by all.
-#include <partita/collectives.hpp>
-#include <partita/error.hpp>
-#include <partita/refusal.hpp>
-#include <vector>
-
-#include "context/context_state.hpp"
-#include "ranks/caught.hpp"
-#include "ranks/rank_test.hpp"
-#include "runtime/checks/agree.hpp"
+#include "support/on_ranks.hpp"
 
 namespace partita::testing {
 namespace {
@@ -84,17 +76,19 @@ RANK_TEST(Refusal, ComparesFactsOfCallersOnAllRanks) {
   agree(context, "call", [] { return std::vector<Fact>{{"shape", "3"}}; });
   if (context.size() == 1) return;
   const bool odd = refuses(context);
-  const std::string differs = caught<DisagreementError>([&] {
-    agree(context, "call", [&] { return std::vector<Fact>{{"shape", odd ? "4" : "3"}}; });
-  });
-  EXPECT_TRUE(contains(differs, "call: the ranks disagree on shape: 3 on rank")) << differs;
-  const std::string wrong = caught<ArgumentError>([&] {
-    agree(context, "call", [&] {
-      if (odd) throw ArgumentError("not here");
-      return std::vector<Fact>{{"shape", "3"}};
-    });
-  });
-  EXPECT_TRUE(contains(wrong, who_refuses(context)) && contains(wrong, "not here")) << wrong;
+  EXPECT_ERROR(DisagreementError,
+               agree(context, "call",
+                     [&] {
+                       return std::vector<Fact>{{"shape", odd ? "4" : "3"}};
+                     }),
+               "call: the ranks disagree on shape: 3 on rank");
+  EXPECT_ERROR(ArgumentError,
+               agree(context, "call",
+                     [&] {
+                       if (odd) throw ArgumentError("not here");
+                       return std::vector<Fact>{{"shape", "3"}};
+                     }),
+               who_refuses(context), "not here");
   EXPECT_FALSE(context.failed());
   context.barrier();
 }
@@ -123,81 +117,64 @@ RANK_TEST(Refusal, IsHeardByThoseThatListen) {
 }
 
 // The others had made room for the plan of their call.
-TEST(Refusal, LeavesAllRanksTheSamePlans) {
+RANK_TEST_WITH(Refusal, LeavesAllRanksTheSamePlans,
+               {.deadline = std::chrono::seconds(20), .plan_cache_size = 2}) {
   if (ranks().count == 1) GTEST_SKIP() << "needs several ranks";
-  ContextOptions options;
-  options.plan_cache_size = 2;
-  options.deadline = std::chrono::seconds(20);
-  on_ranks(
-      [](Context& context) {
-        std::vector<double> mine{1, 2, 3, 4}, sums(4);
-        const auto sum_of = [&](std::int64_t elements) {
-          View source = view(mine), destination = view(sums);
-          source.extents = destination.extents = {elements};
-          all_reduce(context, source, destination);
-        };
-        sum_of(1);
-        sum_of(2);
-        caught<UnsupportedError>([&] {
-          if (refuses(context)) refuse_here<UnsupportedError>(context, "all_reduce", "sorry");
-          sum_of(3);
-        });
-        EXPECT_FALSE(context.failed());
-        for (const std::int64_t elements : {1, 2, 3, 1}) sum_of(elements);
-        EXPECT_FALSE(context.failed());
-      },
-      options);
+  std::vector<double> mine{1, 2, 3, 4}, sums(4);
+  const auto sum_of = [&](std::int64_t elements) {
+    View source = view(mine), destination = view(sums);
+    source.extents = destination.extents = {elements};
+    all_reduce(context, source, destination);
+  };
+  sum_of(1);
+  sum_of(2);
+  caught<UnsupportedError>([&] {
+    if (refuses(context)) refuse_here<UnsupportedError>(context, "all_reduce", "sorry");
+    sum_of(3);
+  });
+  EXPECT_FALSE(context.failed());
+  for (const std::int64_t elements : {1, 2, 3, 1}) sum_of(elements);
+  EXPECT_FALSE(context.failed());
 }
 
 // The others wait for this rank's part of a plan that they have: they find out, and the context has failed.
-TEST(Refusal, IsThrownByThoseThatExecute) {
+RANK_TEST(Refusal, IsThrownByThoseThatExecute) {
   if (ranks().count == 1 || ranks().per_node == 1) GTEST_SKIP() << "needs several ranks of a node";
-  on_ranks([](Context& context) {
-    std::vector<double> mine{1, 2, 3}, sums(3);
-    const View source = view(mine), destination = view(sums);
+  std::vector<double> mine{1, 2, 3}, sums(3);
+  const View source = view(mine), destination = view(sums);
+  all_reduce(context, source, destination);
+  const std::string text = caught<UnsupportedError>([&] {
+    if (refuses(context)) refuse_here<UnsupportedError>(context, "all_reduce", "sorry");
     all_reduce(context, source, destination);
-    const std::string text = caught<UnsupportedError>([&] {
-      if (refuses(context)) refuse_here<UnsupportedError>(context, "all_reduce", "sorry");
-      all_reduce(context, source, destination);
-    });
-    EXPECT_EQ(text, who_refuses(context) + "all_reduce: sorry");
-    EXPECT_TRUE(context.failed());
   });
+  EXPECT_EQ(text, who_refuses(context) + "all_reduce: sorry");
+  EXPECT_TRUE(context.failed());
 }
 
 // The same call with other arguments is no other operation.
-TEST(Refusal, OfAnotherCallOfTheSameOperationSaysSo) {
+RANK_TEST(Refusal, OfAnotherCallOfTheSameOperationSaysSo) {
   if (ranks().count == 1 || ranks().per_node == 1) GTEST_SKIP() << "needs several ranks of a node";
-  on_ranks([](Context& context) {
-    std::vector<double> mine{1, 2, 3, 4}, sums(4);
-    const auto sum_of = [&](std::int64_t elements) {
-      View source = view(mine), destination = view(sums);
-      source.extents = destination.extents = {elements};
-      all_reduce(context, source, destination);
-    };
-    sum_of(4);
-    const std::string text = caught<DisagreementError>([&] { sum_of(refuses(context) ? 3 : 4); });
-    EXPECT_TRUE(contains(text, "all_reduce: the ranks disagree on ")) << text;
-    EXPECT_TRUE(context.failed());
-  });
+  std::vector<double> mine{1, 2, 3, 4}, sums(4);
+  const auto sum_of = [&](std::int64_t elements) {
+    View source = view(mine), destination = view(sums);
+    source.extents = destination.extents = {elements};
+    all_reduce(context, source, destination);
+  };
+  sum_of(4);
+  EXPECT_ERROR(DisagreementError, sum_of(refuses(context) ? 3 : 4), "all_reduce: the ranks disagree on ");
+  EXPECT_TRUE(context.failed());
 }
 
 // The others are in a meeting of some ranks, or come to a call of all.
-TEST(Refusal, IsThrownByThoseThatMakeASubgroup) {
+RANK_TEST_WITH(Refusal, IsThrownByThoseThatMakeASubgroup, {.deadline = std::chrono::seconds(20)}) {
   if (ranks().count < 3 || ranks().per_node == 1) GTEST_SKIP() << "needs three ranks, and several of a node";
-  ContextOptions options;
-  options.deadline = std::chrono::seconds(20);
-  on_ranks(
-      [](Context& context) {
-        const std::string text = caught<ArgumentError>([&] {
-          if (refuses(context)) refuse_here<ArgumentError>(context, "subgroup", "sorry");
-          if (context.rank() == 0) static_cast<void>(context.subgroup({0, context.size() - 1}));
-          context.barrier();
-        });
-        EXPECT_EQ(text, who_refuses(context) + "subgroup: sorry");
-        EXPECT_TRUE(context.failed());
-      },
-      options);
+  const std::string text = caught<ArgumentError>([&] {
+    if (refuses(context)) refuse_here<ArgumentError>(context, "subgroup", "sorry");
+    if (context.rank() == 0) static_cast<void>(context.subgroup({0, context.size() - 1}));
+    context.barrier();
+  });
+  EXPECT_EQ(text, who_refuses(context) + "subgroup: sorry");
+  EXPECT_TRUE(context.failed());
 }
 
 }  // namespace

@@ -1,13 +1,5 @@
 // Where results lie, and symmetric memory seen as arrays; on the host or (PARTITA_TEST_DEVICE) on devices.
-#include <partita/fft.hpp>
-#include <partita/matmul.hpp>
-#include <partita/memory.hpp>
-#include <partita/redistribute.hpp>
-#include <partita/spectral.hpp>
-
-#include "ranks/array_model.hpp"
-#include "ranks/memory_checks.hpp"
-#include "ranks/rank_test.hpp"
+#include "support/on_ranks.hpp"
 
 namespace partita::testing {
 namespace {
@@ -35,8 +27,7 @@ RANK_TEST(Results, SymmetricMemoryIsSeenAsArrays) {
   block.free();
   EXPECT_THROW((void)block.view(Dtype::i64, {1}), ArgumentError);
   if (context.device().kind == Device::Kind::cpu) {
-    (void)same_error<UnsupportedError>(
-        context, [&] { (void)SymmetricMemory::allocate(context, 8, MemorySpace::device); });
+    EXPECT_ERROR_ON_ALL(UnsupportedError, SymmetricMemory::allocate(context, 8, MemorySpace::device));
   }
 }
 
@@ -60,9 +51,7 @@ RANK_TEST(Results, LieWhereTheOptionsSay) {
       check_of(gather(a, context.size() - 1,
                       {.residency = residency, .order = Order::column_major, .space = MemorySpace::host}),
                a, MemorySpace::host);
-      MatmulOptions multiply;
-      multiply.residency = residency;
-      check_of(matmul(a, b, multiply), product, there);
+      check_of(matmul(a, b, {.residency = residency}), product, there);
     }
     const Array whole = gather(a, 0, {.residency = Residency::ordinary, .space = MemorySpace::host});
     check_of(scatter(context, whole.local(), {9, 8}, Slab(1), 0, {.residency = residency}), a, there);
@@ -75,8 +64,7 @@ RANK_TEST(Results, LieWhereTheOptionsSay) {
   EXPECT_EQ(back.local().space, there);
   EXPECT_TRUE(compare(back, a).equal);
   if (there == MemorySpace::host) {
-    (void)same_error<UnsupportedError>(
-        context, [&] { (void)redistribute(a, Slab(1), {.space = MemorySpace::device}); });
+    EXPECT_ERROR_ON_ALL(UnsupportedError, redistribute(a, Slab(1), {.space = MemorySpace::device}));
   }
   EXPECT_FALSE(context.failed());
 }
@@ -87,28 +75,19 @@ RANK_TEST(Results, OfTransformsLieWhereTheOptionsSay) {
   fill_random(field, 1);
   const Array spectrum = rfft(field);
   for (const Residency residency : {Residency::heap, Residency::ordinary}) {
-    FftOptions options;
-    options.residency = residency;
+    FftOptions options{.residency = residency};
     const auto check_of = [&](const Array& result, const Array& expected) {
       EXPECT_EQ(result.operand().residency, residency);
       EXPECT_LT(compare(result, expected).largest_difference, 1e-12);
     };
     check_of(rfft(field, options), spectrum);
     check_of(irfft(spectrum, options), field);
-    SpectralOptions apply;
-    apply.axes = {0, 1};
-    apply.residency = residency;
-    check_of(spectral_apply(
-                 field, [](const WaveVector&) { return std::complex<double>(1); }, apply),
+    check_of(spectral_apply(field, [](const WaveVector&) { return std::complex<double>(1); },
+                            {.axes = {0, 1}, .residency = residency}),
              field);
-    ResizeOptions resize;
-    resize.halved_axis = 1;
-    resize.residency = residency;
-    check_of(resize_spectrum(spectrum, {8, 6}, {8, 6}, resize), spectrum);
+    check_of(resize_spectrum(spectrum, {8, 6}, {8, 6}, {.halved_axis = 1, .residency = residency}), spectrum);
     FFT plan(context, field.operand(), [&] {
-      FftOptions forward;
-      forward.kind = FftKind::r2c;
-      forward.residency = residency;
+      FftOptions forward{.kind = FftKind::r2c, .residency = residency};
       return forward;
     }());
     EXPECT_EQ(plan.output().residency, residency);

@@ -1,15 +1,7 @@
 // A host that gives its device thousands of launches at once still keeps the deadline: a driver's queue holds
 // about a thousand, and who launches more blocks there.
-#include <chrono>
-#include <functional>
-#include <partita/matmul.hpp>
-#include <partita/redistribute.hpp>
-#include <thread>
-
-#include "context/context_state.hpp"
-#include "ranks/array_model.hpp"
 #include "ranks/gate.hpp"
-#include "ranks/needs_devices.hpp"
+#include "support/on_ranks.hpp"
 
 namespace partita::testing {
 namespace {
@@ -46,21 +38,18 @@ Operand on_device(Layout layout, Residency residency) {
 
 // Through slots, in many small pieces.
 Execute many_steps(Context& context) {
-  RedistributeOptions options;
-  options.method = RedistributeMethod::staged;
-  options.staging_bytes = 64 << 10;
   const Shape shape{1024, 1024};
   return redistribution(context, on_device(Layout(Slab(0), shape, context.size()), Residency::ordinary),
-                        on_device(Layout(Slab(1), shape, context.size()), Residency::ordinary), options);
+                        on_device(Layout(Slab(1), shape, context.size()), Residency::ordinary),
+                        {.method = RedistributeMethod::staged, .staging_bytes = 64 << 10});
 }
 
 // Blocks of lengths without a common divisor meet in thousands of pieces.
 Execute many_pieces(Context& context) {
-  RedistributeOptions options;
-  options.method = RedistributeMethod::pushed;
   const Shape shape{601 * 607 * 3, 1};
   return redistribution(context, on_device(rows_of(context, shape, 601), Residency::heap),
-                        on_device(rows_of(context, shape, 607), Residency::heap), options);
+                        on_device(rows_of(context, shape, 607), Residency::heap),
+                        {.method = RedistributeMethod::pushed});
 }
 
 // A rank's products, one for each piece of the rows that it has of both.
@@ -77,12 +66,12 @@ Execute many_products(Context& context) {
   return [state] { matmul_into(state->a, state->b, nullptr, state->d, {.stream = Stream{}}); };
 }
 
-struct Kind {
+struct Executions {
   const char* name;
   Prepare prepare;
 };
 
-const Kind kinds[] = {
+const Executions kinds[] = {
     {"steps", many_steps},
     {"pieces", many_pieces},
     {"products", many_products},
@@ -108,11 +97,10 @@ void execute_behind_a_gate(Context& context, const Prepare& prepare) {
 TEST(RunAhead, NoLaunchBlocksHoweverManyAnExecutionHas) {
   if (!tests_fake_devices()) GTEST_SKIP() << "needs PARTITA_TEST_DEVICE=fake";
   if (ranks().per_node != 0) GTEST_SKIP() << "between nodes the host waits for messages";
-  for (const Kind& kind : kinds) {
+  for (const Executions& kind : kinds) {
     const ::testing::ScopedTrace trace(__FILE__, __LINE__, kind.name);
-    ContextOptions options;
-    options.device = test_device();
-    on_ranks([&](Context& context) { execute_behind_a_gate(context, kind.prepare); }, options);
+    on_ranks([&](Context& context) { execute_behind_a_gate(context, kind.prepare); },
+             {.device = test_device()});
   }
 }
 
@@ -120,8 +108,7 @@ TEST(RunAhead, NoLaunchBlocksHoweverManyAnExecutionHas) {
 TEST(RunAhead, APeerThatStaysAwayIsMissedWithinALongExecution) {
   if (!tests_fake_devices()) GTEST_SKIP() << "needs PARTITA_TEST_DEVICE=fake";
   if (ranks().per_node != 0 || ranks().count < 2) GTEST_SKIP() << "needs several ranks of a node";
-  ContextOptions options;
-  options.device = test_device();
+  ContextOptions options{.device = test_device()};
   on_ranks(
       [](Context& context) {
         const Execute execute = many_steps(context);

@@ -1,14 +1,9 @@
-// Files of a test: a directory that all ranks share, and the errors that they must all get.
+// Files of a test: a directory that all ranks share.
 #pragma once
 
 #include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
-#include <string>
-
-#include "ranks/rank_test.hpp"
-#include "runtime/checks/agree.hpp"
+#include "support/on_ranks.hpp"
 
 namespace partita::testing {
 
@@ -45,20 +40,6 @@ class SharedDirectory {
 
 inline void overwrite(const std::string& path, const std::string& bytes) {
   std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
-}
-
-/// Expects a FileError with this word in it, the same text on every rank.
-template <class Body>
-void expect_file_error(Context& context, const std::string& word, Body&& body) {
-  std::string text = "no error";
-  try {
-    body();
-  } catch (const FileError& error) {
-    text = error.what();
-  }
-  EXPECT_NE(text.find(word), std::string::npos) << text;
-  for (const std::string& other : runtime::exchange(*context.state(), "test", text)) EXPECT_EQ(other, text);
-  EXPECT_FALSE(context.failed());
 }
 
 }  // namespace partita::testing

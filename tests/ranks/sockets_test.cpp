@@ -2,13 +2,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstdlib>
-#include <partita/context.hpp>
-#include <partita/error.hpp>
 #include <partita/machine_report.hpp>
 
-#include "ranks/rank_test.hpp"
 #include "runtime/groups/sockets_group.hpp"
+#include "support/on_ranks.hpp"
 
 namespace partita::testing {
 namespace {

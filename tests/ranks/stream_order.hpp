@@ -1,13 +1,7 @@
 // When an execution in a stream is over.
 #pragma once
 
-#include <chrono>
-#include <partita/redistribute.hpp>
-#include <random>
-#include <thread>
-
-#include "ranks/array_model.hpp"
-#include "ranks/rank_test.hpp"
+#include "support/on_ranks.hpp"
 
 namespace partita::testing {
 

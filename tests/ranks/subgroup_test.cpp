@@ -1,14 +1,5 @@
 // Some ranks of a context as a context of their own.
-#include <numeric>
-#include <optional>
-#include <partita/context.hpp>
-#include <partita/error.hpp>
-#include <partita/memory.hpp>
-
-#include "context/context_state.hpp"
-#include "ranks/caught.hpp"
-#include "ranks/rank_test.hpp"
-#include "runtime/checks/agree.hpp"
+#include "support/on_ranks.hpp"
 
 namespace partita::testing {
 namespace {
@@ -142,7 +133,7 @@ RANK_TEST(Subgroup, FailsAlone) {
   group.barrier();
   group.state()->fail("for a test");
   EXPECT_TRUE(group.failed());
-  EXPECT_TRUE(contains(caught<FailedContextError>([&] { group.barrier(); }), "for a test"));
+  EXPECT_ERROR(FailedContextError, group.barrier(), "for a test");
   use(context, "whole");
 }
 
@@ -164,11 +155,10 @@ RANK_TEST(Subgroup, BadListsAreRefused) {
 RANK_TEST(Subgroup, AListThatIsBadOnOneRankIsRefusedOnAll) {
   std::vector<int> ranks = sequence(0, context.size());
   if (context.rank() == 0) ranks.push_back(context.size());
-  const std::string text = caught<ArgumentError>([&] { context.subgroup(ranks); });
-  EXPECT_TRUE(contains(text, "is not one of")) << text;
+  EXPECT_ERROR(ArgumentError, context.subgroup(ranks), "is not one of");
   ranks = sequence(0, context.size());
   if (context.rank() == context.size() - 1) ranks.push_back(0);
-  EXPECT_TRUE(contains(caught<ArgumentError>([&] { context.subgroup(ranks); }), "twice"));
+  EXPECT_ERROR(ArgumentError, context.subgroup(ranks), "twice");
   use(context, "after");
 }
 
@@ -176,28 +166,21 @@ RANK_TEST(Subgroup, TheSameRanksInDifferentOrders) {
   if (context.size() == 1) GTEST_SKIP() << "needs several ranks";
   std::vector<int> ranks = sequence(0, context.size());
   if (context.rank() == 0) std::swap(ranks[0], ranks[1]);
-  const std::string text = caught<DisagreementError>([&] { context.subgroup(ranks); });
-  EXPECT_TRUE(contains(text, "subgroup: the ranks disagree on the list of ranks: 1,0")) << text;
+  EXPECT_ERROR(DisagreementError, context.subgroup(ranks),
+               "subgroup: the ranks disagree on the list of ranks: 1,0");
   use(context, "after");
 }
 
-TEST(SubgroupOfOthers, IsADisagreementThatFailsTheParent) {
+RANK_TEST_WITH(SubgroupOfOthers, IsADisagreementThatFailsTheParent, {.deadline = std::chrono::seconds(20)}) {
   if (ranks().count < 3 || ranks().per_node == 1) GTEST_SKIP() << "needs three ranks, and several of a node";
-  ContextOptions options;
-  options.deadline = std::chrono::seconds(20);
-  on_ranks(
-      [](Context& context) {
-        // Ranks 0 and 1 meet; rank 1 thinks that rank 2 comes too.
-        std::vector<int> list{0, 1};
-        if (context.rank() > 0) list.push_back(2);
-        context.barrier();
-        if (context.rank() > 2) return;
-        const std::string text = caught<DisagreementError>([&] { context.subgroup(list); });
-        EXPECT_TRUE(contains(text, "subgroup of ranks 0,1 on rank 0; subgroup of ranks 0-2 on ranks 1,2"))
-            << text;
-        EXPECT_TRUE(context.failed());
-      },
-      options);
+  // Ranks 0 and 1 meet; rank 1 thinks that rank 2 comes too.
+  std::vector<int> list{0, 1};
+  if (context.rank() > 0) list.push_back(2);
+  context.barrier();
+  if (context.rank() > 2) return;
+  EXPECT_ERROR(DisagreementError, context.subgroup(list),
+               "subgroup of ranks 0,1 on rank 0; subgroup of ranks 0-2 on ranks 1,2");
+  EXPECT_TRUE(context.failed());
 }
 
 }  // namespace

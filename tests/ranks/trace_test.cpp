@@ -1,10 +1,5 @@
 // Timelines of what executors did, on the host or (PARTITA_TEST_DEVICE) on devices.
-#include <map>
-#include <partita/partita.hpp>
-#include <set>
-
-#include "ranks/caught.hpp"
-#include "ranks/rank_test.hpp"
+#include "support/on_ranks.hpp"
 
 namespace partita::testing {
 namespace {
@@ -55,9 +50,7 @@ void expect_increasing(const Timeline& timeline) {
 }
 
 void on_context(const std::function<void(Context&)>& body) {
-  ContextOptions options;
-  options.device = test_device();
-  on_ranks(body, options);
+  on_ranks(body, {.device = test_device()});
 }
 
 TEST(Trace, HasEveryStepOfEveryRank) {
@@ -83,8 +76,7 @@ TEST(Trace, HasBothHalvesOfAnExecution) {
   on_context([](Context& context) {
     if (context.device().kind != Device::Kind::cpu) GTEST_SKIP() << "of the host";
     Moved moved(context);
-    const HaloOptions around{.lower = {1, 1}, .periodic = {true, true}};
-    Halo halo(context, moved.source.operand(), around);
+    Halo halo(context, moved.source.operand(), {.lower = {1, 1}, .periodic = {true, true}});
     std::vector<float> cells(static_cast<std::size_t>(volume(halo.extended_shape())));
     const View extended = view(cells, halo.extended_shape());
     halo.start(moved.source, extended);

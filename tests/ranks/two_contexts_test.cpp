@@ -1,15 +1,7 @@
 // Arrays of two contexts in one call, and plans with arrays of another context: an error on all ranks,
 // whether the contexts number the ranks alike or not.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <functional>
-#include <partita/partita.hpp>
-
-#include "ranks/caught.hpp"
-#include "ranks/memory_checks.hpp"
-#include "ranks/rank_test.hpp"
 #include "ranks/shared_directory.hpp"
+#include "support/on_ranks.hpp"
 
 namespace partita::testing {
 namespace {
@@ -37,14 +29,11 @@ struct CallOfTwo {
 /// Everything that takes several arrays, once with one of the other context in each place.
 std::vector<CallOfTwo> calls_of_arrays(Own& one, Own& other, const std::string& file) {
   const auto epilogue = [](Epilogue kind) {
-    MatmulOptions options;
-    options.epilogue = kind;
+    MatmulOptions options{.epilogue = kind};
     return options;
   };
   const auto with_bias = [&] {
-    EpilogueArrays arrays;
-    arrays.bias = &other.row;
-    (void)matmul(one.square, one.square, epilogue(Epilogue::bias), arrays);
+    (void)matmul(one.square, one.square, epilogue(Epilogue::bias), {.bias = &other.row});
   };
   return {
       {"copy", [&] { copy(one.square, other.square); }},
@@ -175,9 +164,8 @@ RANK_TEST(TwoContexts, TheRankThatMistakesOneTellsAll) {
   const auto wrong_here = [&](Array& right, Array& wrong) -> Array& {
     return context.rank() == last ? wrong : right;
   };
-  const auto text = same_error<ArgumentError>(
-      context, [&] { redistribute_into(one.square, wrong_here(one.columns, other.columns)); });
-  EXPECT_TRUE(contains(text, "different contexts")) << text;
+  EXPECT_ERROR_ON_ALL(ArgumentError, redistribute_into(one.square, wrong_here(one.columns, other.columns)),
+                      "different contexts");
   EXPECT_FALSE(context.failed());
   second.barrier();
 }
@@ -195,8 +183,7 @@ RANK_TEST(TwoContexts, ListsOfRanksAreThoseOfTheSubgroup) {
   if (context.size() == 1) return;
   EXPECT_TRUE(
       contains(same_error<ArgumentError>(context, [&] { (void)embed(context, inner, ranks); }), "0,1"));
-  EXPECT_TRUE(contains(same_error<ArgumentError>(context, [&] { (void)restrict_to(opposite, outer, ranks); }),
-                       "0,1"));
+  EXPECT_ERROR_ON_ALL(ArgumentError, restrict_to(opposite, outer, ranks), "0,1");
 }
 
 }  // namespace

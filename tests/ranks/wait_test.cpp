@@ -1,16 +1,8 @@
 // The one wait: progress, the deadline, and what it notices on the way.
 #include "runtime/board/wait.hpp"
 
-#include <functional>
-#include <optional>
-#include <partita/collectives.hpp>
-#include <partita/error.hpp>
-#include <thread>
-
-#include "context/context_state.hpp"
-#include "ranks/caught.hpp"
-#include "ranks/rank_test.hpp"
 #include "ranks/scripted_group.hpp"
+#include "support/on_ranks.hpp"
 
 namespace partita::testing {
 namespace {
@@ -18,9 +10,7 @@ namespace {
 using namespace std::chrono_literals;
 
 ContextOptions with_deadline(std::chrono::milliseconds deadline) {
-  ContextOptions options;
-  options.deadline = deadline;
-  return options;
+  return {.deadline = deadline};
 }
 
 RANK_TEST(Wait, EndsWhenReady) {
@@ -32,47 +22,37 @@ RANK_TEST(Wait, EndsWhenReady) {
   runtime::wait_until(*context.state(), reason, [&] { return std::chrono::steady_clock::now() >= end; });
 }
 
-TEST(WaitDeadline, SaysWhoWaitedForWhomAndFailsTheContext) {
-  on_ranks(
-      [](Context& context) {
-        // Nobody may see a neighbour's failure before its own deadline: each has a context of its own.
-        const std::vector<int> me{context.rank()};
-        Context alone = context.subgroup(me);
-        runtime::WaitReason reason{.operation = "redistribute",
-                                   .what = [] { return "the signal \"ready\""; }};
-        reason.peer = 0;
-        const std::string text =
-            caught<TimeoutError>([&] { runtime::wait_until(*alone.state(), reason, [] { return false; }); });
-        EXPECT_EQ(
-            text,
+RANK_TEST_WITH(WaitDeadline, SaysWhoWaitedForWhomAndFailsTheContext, with_deadline(200ms)) {
+  // Nobody may see a neighbour's failure before its own deadline: each has a context of its own.
+  const std::vector<int> me{context.rank()};
+  Context alone = context.subgroup(me);
+  runtime::WaitReason reason{.operation = "redistribute", .what = [] { return "the signal \"ready\""; }};
+  reason.peer = 0;
+  const std::string text =
+      caught<TimeoutError>([&] { runtime::wait_until(*alone.state(), reason, [] { return false; }); });
+  EXPECT_EQ(text,
             "redistribute: rank 0 waited 0.2 s for rank 0 (the signal \"ready\"); set PARTITA_DEADLINE or "
             "ContextOptions::deadline for a longer wait");
-        EXPECT_TRUE(alone.failed());
-        EXPECT_EQ(alone.failure(), text);
-        EXPECT_TRUE(contains(caught<FailedContextError>([&] { alone.barrier(); }), text));
-        EXPECT_FALSE(context.failed());
-      },
-      with_deadline(200ms));
+  EXPECT_TRUE(alone.failed());
+  EXPECT_EQ(alone.failure(), text);
+  EXPECT_ERROR(FailedContextError, alone.barrier(), text);
+  EXPECT_FALSE(context.failed());
 }
 
-TEST(WaitDeadline, StartsAnewWithProgress) {
-  on_ranks(
-      [](Context& context) {
-        const std::vector<int> me{context.rank()};
-        Context alone = context.subgroup(me);
-        const runtime::WaitReason reason{.operation = "test"};
-        runtime::WaitLoop loop(*alone.state(), reason);
-        const auto start = std::chrono::steady_clock::now();
-        auto last = start;
-        while (std::chrono::steady_clock::now() - start < 1000ms) {
-          loop.pause();
-          if (std::chrono::steady_clock::now() - last < 50ms) continue;
-          loop.progressed();
-          last = std::chrono::steady_clock::now();
-        }
-        EXPECT_FALSE(alone.failed());
-      },
-      with_deadline(800ms));
+RANK_TEST_WITH(WaitDeadline, StartsAnewWithProgress, with_deadline(800ms)) {
+  const std::vector<int> me{context.rank()};
+  Context alone = context.subgroup(me);
+  const runtime::WaitReason reason{.operation = "test"};
+  runtime::WaitLoop loop(*alone.state(), reason);
+  const auto start = std::chrono::steady_clock::now();
+  auto last = start;
+  while (std::chrono::steady_clock::now() - start < 1000ms) {
+    loop.pause();
+    if (std::chrono::steady_clock::now() - last < 50ms) continue;
+    loop.progressed();
+    last = std::chrono::steady_clock::now();
+  }
+  EXPECT_FALSE(alone.failed());
 }
 
 // Whichever message it is about, nobody can go on as if it had come.
@@ -85,7 +65,7 @@ RANK_TEST(Wait, AnErrorOfTheTransportFailsTheContext) {
       caught<Error>([&] { runtime::wait_until(*alone.state(), reason, [] { return false; }); });
   EXPECT_EQ(text, "progress: the cable is cut");
   EXPECT_EQ(alone.failure(), text);
-  EXPECT_TRUE(contains(caught<FailedContextError>([&] { alone.barrier(); }), text));
+  EXPECT_ERROR(FailedContextError, alone.barrier(), text);
   EXPECT_FALSE(context.failed());
 }
 
@@ -140,7 +120,7 @@ TEST(OnWait, WhatItThrowsComesOutAndFailsTheContext) {
   with_on_wait([](Context& alone) {
     EXPECT_THROW(wait_alone(alone, [] { throw Interrupted(); }), Interrupted);
     EXPECT_TRUE(alone.failed());
-    EXPECT_TRUE(contains(caught<FailedContextError>([&] { alone.barrier(); }), "not a std::exception"));
+    EXPECT_ERROR(FailedContextError, alone.barrier(), "not a std::exception");
   });
 }
 
@@ -152,42 +132,37 @@ TEST(OnWait, MustNotUseItsContext) {
   });
 }
 
-TEST(WaitWatch, NoticesAFailedNeighbour) {
+RANK_TEST(WaitWatch, NoticesAFailedNeighbour) {
   if (ranks().count == 1 || ranks().per_node == 1) GTEST_SKIP() << "needs several ranks of a node";
-  on_ranks([](Context& context) {
-    const bool fails = context.rank() == context.size() - 1;
-    const std::string name = "rank " + std::to_string(context.size() - 1);
-    context.barrier();
-    if (fails) {
-      // The barrier must be over everywhere: its messages may be relayed.
-      std::this_thread::sleep_for(100ms);
-      return context.state()->fail("it said so");
-    }
-    const std::string text = caught<LostPeerError>([&] { context.barrier(); });
-    EXPECT_TRUE(contains(text, "failed") && contains(text, name) && contains(text, "it said so")) << text;
-    EXPECT_TRUE(context.failed());
-  });
+  const bool fails = context.rank() == context.size() - 1;
+  const std::string name = "rank " + std::to_string(context.size() - 1);
+  context.barrier();
+  if (fails) {
+    // The barrier must be over everywhere: its messages may be relayed.
+    std::this_thread::sleep_for(100ms);
+    return context.state()->fail("it said so");
+  }
+  EXPECT_ERROR(LostPeerError, context.barrier(), "failed", name, "it said so");
+  EXPECT_TRUE(context.failed());
 }
 
-TEST(WaitWatch, NoticesTwoRanksThatWaitForEachOtherInDifferentCalls) {
+RANK_TEST(WaitWatch, NoticesTwoRanksThatWaitForEachOtherInDifferentCalls) {
   if (ranks().count == 1 || ranks().per_node == 1) GTEST_SKIP() << "needs several ranks of a node";
-  on_ranks([](Context& context) {
-    context.barrier();
-    const std::string text = caught<DisagreementError>([&] {
-      if (context.rank() != 0) return context.barrier();
-      // Rank 0 is in the execution of a plan and waits for a signal of rank 1 beside those of tests before.
-      runtime::NodeBoard& board = *context.state()->board;
-      board.begin_execution(4711, "redistribute");
-      runtime::WaitReason reason{.operation = "redistribute"};
-      reason.peer = 1;
-      const std::uint64_t before = board.counter(1, 0);
-      runtime::wait_until(*context.state(), reason, [&] { return board.counter(1, 0) > before; });
-    });
-    EXPECT_TRUE(
-        contains(text, "the ranks called different operations: redistribute on rank 0; barrier on rank"))
-        << text;
-    if (ranks().per_node == 0) expect_same_text_on_all(context.rank(), text);
+  context.barrier();
+  const std::string text = caught<DisagreementError>([&] {
+    if (context.rank() != 0) return context.barrier();
+    // Rank 0 is in the execution of a plan and waits for a signal of rank 1 beside those of tests before.
+    runtime::NodeBoard& board = *context.state()->board;
+    board.begin_execution(4711, "redistribute");
+    runtime::WaitReason reason{.operation = "redistribute"};
+    reason.peer = 1;
+    const std::uint64_t before = board.counter(1, 0);
+    runtime::wait_until(*context.state(), reason, [&] { return board.counter(1, 0) > before; });
   });
+  EXPECT_TRUE(
+      contains(text, "the ranks called different operations: redistribute on rank 0; barrier on rank"))
+      << text;
+  if (ranks().per_node == 0) expect_same_text_on_all(context.rank(), text);
 }
 
 // --- two contexts, which rank 0 uses in the other order
@@ -201,8 +176,6 @@ class WaitOf : public ::testing::TestWithParam<TwoContexts> {};
 
 TEST_P(WaitOf, TwoContextsInDifferentOrdersIsFoundOut) {
   if (ranks().count == 1 || ranks().per_node != 0) GTEST_SKIP() << "needs several ranks of one node";
-  ContextOptions options;
-  options.device = Device::cpu();
   on_ranks(
       [](Context& first) {
         Context second = first.split(0).value();
@@ -225,7 +198,7 @@ TEST_P(WaitOf, TwoContextsInDifferentOrdersIsFoundOut) {
         EXPECT_TRUE(first.failed() || second.failed());
         expect_same_text_on_all(first.rank(), text);
       },
-      options);
+      {.device = Device::cpu()});
 }
 
 INSTANTIATE_TEST_SUITE_P(Calls, WaitOf,

@@ -1,12 +1,5 @@
 // Sub-arrays: parts of local parts, seen through a layout's window.
-#include <gtest/gtest.h>
-
-#include <numeric>
-#include <partita/partita.hpp>
-#include <vector>
-
-#include "ranks/caught.hpp"
-#include "ranks/rank_test.hpp"
+#include "support/on_ranks.hpp"
 
 namespace partita::testing {
 namespace {
@@ -130,15 +123,15 @@ RANK_TEST(Window, WrapRefusesWhatDoesNotSuitTheOperand) {
   Operand operand = Operand::of(layout, Dtype::f64);
   EXPECT_TRUE(wrap(context, local, operand).valid());
   operand.dtype = Dtype::f32;
-  (void)caught<ArgumentError>([&] { (void)wrap(context, local, operand); });
+  EXPECT_ERROR(ArgumentError, wrap(context, local, operand));
   operand = Operand::of(layout, Dtype::f64, Order::row_major, Residency::heap);
-  (void)caught<ArgumentError>([&] { (void)wrap(context, local, operand); });
+  EXPECT_ERROR(ArgumentError, wrap(context, local, operand));
   operand = Operand::of(Layout(Slab(0), {40, 4}, context.size()), Dtype::f64);
-  (void)caught<ArgumentError>([&] { (void)wrap(context, local, operand); });
+  EXPECT_ERROR(ArgumentError, wrap(context, local, operand));
   operand = Operand::of(Layout(Slab(0), {4, 4}, context.size() + 1), Dtype::f64);
-  (void)caught<ArgumentError>([&] { (void)wrap(context, local, operand); });
+  EXPECT_ERROR(ArgumentError, wrap(context, local, operand));
   operand = Operand::of(layout, Dtype::f64, Order::column_major);
-  if (context.size() == 1) (void)caught<ArgumentError>([&] { (void)wrap(context, local, operand); });
+  if (context.size() == 1) EXPECT_ERROR(ArgumentError, wrap(context, local, operand));
 }
 
 }  // namespace

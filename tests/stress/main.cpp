@@ -121,9 +121,7 @@ int live(Run& run, Context& context, int turn) {
 
 ContextOptions context_options(const Run& run, int turn) {
   RandomLayouts random(number_of(run.options, turn, 0));
-  ContextOptions options;
-  options.device = test_device();
-  options.deadline = 20s;
+  ContextOptions options{.device = test_device(), .deadline = 20s};
   if (random.maybe(0.3)) options.ranks_per_node = random.number(1, 2);
   return options;
 }

@@ -116,10 +116,8 @@ class Calls {
     Array result = empty(turn_.context, {12, 12}, Slab(1), Dtype::c128);
     write_known(square);
     for (const Op op : {Op::none, Op::transpose}) {
-      MatmulOptions options;
-      options.op_b = op;
       calls_.push_back({fmt::format("matmul, op {}", static_cast<int>(op)),
-                        [=]() mutable { matmul_into(square, square, nullptr, result, options); }});
+                        [=]() mutable { matmul_into(square, square, nullptr, result, {.op_b = op}); }});
     }
     const auto plan = std::make_shared<FFT>(turn_.context, square.operand());
     calls_.push_back({"fft", [=]() mutable { plan->execute(square, square); }});

@@ -79,8 +79,7 @@ Number factor(const Spectral& what, std::int64_t place, const NumberArray& other
 }
 
 NumberArray Spectral::expected(std::uint64_t seed) const {
-  FftOptions there;
-  there.axes = options.axes;
+  FftOptions there{.axes = options.axes};
   const NumberArray second =
       helper == Helper::convolve ? transformed(whole(other_seed), there) : NumberArray{};
   NumberArray spectrum = transformed(whole(seed), there);
@@ -105,8 +104,7 @@ Spectral random_spectral(Turn& turn) {
   for (int d = 0; d < dimensions; ++d)
     shape.push_back(even ? turn.pick(std::array{2, 4, 8}) : random.number(1, dimensions == 3 ? 7 : 12));
   const auto helper = static_cast<Helper>(random.number(0, 3));
-  SpectralOptions options;
-  options.axes = random.permutation(dimensions);
+  SpectralOptions options{.axes = random.permutation(dimensions)};
   options.axes.resize(helper == Helper::gradient ? 1
                                                  : static_cast<std::size_t>(random.number(1, dimensions)));
   const bool on_device = turn.on_device() && random.maybe(0.8);

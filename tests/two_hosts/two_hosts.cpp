@@ -147,9 +147,7 @@ void meet_the_cut(Case& c) {
 }
 
 void run(const std::string& name, const std::string& report, unsigned seed) {
-  pt::ContextOptions options;
-  options.deadline = std::chrono::seconds(name == "cut" ? 5 : 60);
-  pt::Context context = pt::initialize(options);
+  pt::Context context = pt::initialize({.deadline = std::chrono::seconds(name == "cut" ? 5 : 60)});
   Case c{context, {report + "." + std::to_string(context.rank())}, std::mt19937(seed)};
   try {
     if (name == "work") return work(c);

@@ -1,22 +1,14 @@
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <complex>
-#include <cstring>
-#include <limits>
-#include <partita/error.hpp>
-#include <type_traits>
-
 #include "base/half.hpp"
 #include "kernels/host/copy.hpp"
 #include "random_nest.hpp"
+#include "support/test.hpp"
 
 namespace partita {
 namespace {
 
 using testing::Case;
 using testing::Random;
-using Buffer = std::vector<std::byte>;
+using ByteBuffer = std::vector<std::byte>;
 
 // An independent meaning of the reductions, written for clarity: elements as long double, wrapped back.
 template <class T>
@@ -32,45 +24,45 @@ T expected_element(Reduction reduction, T a, T b) {
 }
 
 template <class T>
-T load(const Buffer& buffer, std::int64_t at) {
+T load(const ByteBuffer& buffer, std::int64_t at) {
   T value;
   std::memcpy(&value, buffer.data() + at, sizeof value);
   return value;
 }
 
 template <class T>
-void store(Buffer& buffer, std::int64_t at, T value) {
+void store(ByteBuffer& buffer, std::int64_t at, T value) {
   std::memcpy(buffer.data() + at, &value, sizeof value);
 }
 
 template <class T>
-void reduce(Reduction reduction, const Buffer& from, std::int64_t source, Buffer& to,
+void reduce(Reduction reduction, const ByteBuffer& from, std::int64_t source, ByteBuffer& to,
             std::int64_t destination) {
   store(to, destination, expected_element(reduction, load<T>(to, destination), load<T>(from, source)));
 }
 
 template <class Half, Half (*round)(float)>
-void reduce_half(Reduction reduction, const Buffer& from, std::int64_t source, Buffer& to,
+void reduce_half(Reduction reduction, const ByteBuffer& from, std::int64_t source, ByteBuffer& to,
                  std::int64_t destination) {
   const float a = to_float(load<Half>(to, destination));
   store(to, destination, round(expected_element(reduction, a, to_float(load<Half>(from, source)))));
 }
 
 template <class T>
-void reduce_complex(Reduction, const Buffer& from, std::int64_t source, Buffer& to,
+void reduce_complex(Reduction, const ByteBuffer& from, std::int64_t source, ByteBuffer& to,
                     std::int64_t destination) {
   using Complex = std::complex<T>;
   store(to, destination, load<Complex>(to, destination) + load<Complex>(from, source));
 }
 
-void reduce_boolean(Reduction reduction, const Buffer& from, std::int64_t source, Buffer& to,
+void reduce_boolean(Reduction reduction, const ByteBuffer& from, std::int64_t source, ByteBuffer& to,
                     std::int64_t destination) {
   const bool a = load<std::uint8_t>(to, destination) != 0;
   const bool b = load<std::uint8_t>(from, source) != 0;
   store(to, destination, static_cast<std::uint8_t>(reduction == Reduction::min ? a && b : a || b));
 }
 
-using Reference = void (*)(Reduction, const Buffer&, std::int64_t, Buffer&, std::int64_t);
+using Reference = void (*)(Reduction, const ByteBuffer&, std::int64_t, ByteBuffer&, std::int64_t);
 
 struct Row {
   Dtype dtype;
@@ -97,17 +89,17 @@ const Row rows[] = {
 
 // Random bits, with the NaNs of the floating dtypes made equal so that whole buffers can be compared.
 template <class T>
-void tame(Buffer& buffer, std::int64_t at) {
+void tame(ByteBuffer& buffer, std::int64_t at) {
   if (std::isnan(load<T>(buffer, at))) store(buffer, at, std::numeric_limits<T>::quiet_NaN());
 }
 
 template <class Half, Half (*round)(float)>
-void tame_half(Buffer& buffer, std::int64_t at) {
+void tame_half(ByteBuffer& buffer, std::int64_t at) {
   const float value = to_float(load<Half>(buffer, at));
   if (std::isnan(value)) store(buffer, at, round(std::numeric_limits<float>::quiet_NaN()));
 }
 
-void tame(Dtype dtype, Buffer& buffer, std::int64_t at) {
+void tame(Dtype dtype, ByteBuffer& buffer, std::int64_t at) {
   if (dtype == Dtype::boolean)
     store(buffer, at, static_cast<std::uint8_t>(load<std::uint8_t>(buffer, at) & 1));
   if (dtype == Dtype::f16) tame_half<Float16, to_float16>(buffer, at);
@@ -119,18 +111,18 @@ void tame(Dtype dtype, Buffer& buffer, std::int64_t at) {
 }
 
 // The sign of a NaN that a sum makes (inf - inf) is the machine's choice.
-void tame_all(Dtype dtype, const kernels::StridedCopy& nest, Buffer& buffer) {
+void tame_all(Dtype dtype, const kernels::StridedCopy& nest, ByteBuffer& buffer) {
   testing::for_each_item(nest, [&](std::int64_t, std::int64_t at) { tame(dtype, buffer, at); });
 }
 
 void expect_accumulated(Random& random, const Row& row, Reduction reduction, const Case& sample) {
-  Buffer from = testing::random_bytes(random, sample.from_bytes);
-  Buffer result = testing::random_bytes(random, sample.to_bytes);
+  ByteBuffer from = testing::random_bytes(random, sample.from_bytes);
+  ByteBuffer result = testing::random_bytes(random, sample.to_bytes);
   testing::for_each_item(sample.nest, [&](std::int64_t source, std::int64_t destination) {
     tame(row.dtype, from, source);
     tame(row.dtype, result, destination);
   });
-  Buffer expected = result;
+  ByteBuffer expected = result;
   testing::for_each_item(sample.nest, [&](std::int64_t source, std::int64_t destination) {
     row.reference(reduction, from, source, expected, destination);
   });

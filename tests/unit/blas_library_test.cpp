@@ -1,13 +1,7 @@
 #include "kernels/host/blas_library.hpp"
 
-#include <gtest/gtest.h>
-
-#include <cstdlib>
-#include <partita/error.hpp>
-#include <utility>
-#include <vector>
-
 #include "kernels/host/gemm.hpp"
+#include "support/test.hpp"
 
 namespace partita {
 namespace {
@@ -26,21 +20,21 @@ TEST(BlasLibrary, SaysWhereTheKernelsAreSlowerThanTheProcessor) {
   EXPECT_EQ(kernels::note_on_kernels("Zen", "HASWELL", "Zen", true), "");
   EXPECT_EQ(kernels::note_on_kernels("Prescott", "", "Prescott", true), "");
   const std::string forced = kernels::note_on_kernels("Haswell", "SKYLAKEX", "Haswell", false);
-  EXPECT_NE(forced.find("OPENBLAS_CORETYPE=Haswell in the environment forces OpenBLAS's Haswell kernels"),
-            std::string::npos)
+  EXPECT_TRUE(
+      contains(forced, "OPENBLAS_CORETYPE=Haswell in the environment forces OpenBLAS's Haswell kernels"))
       << forced;
-  EXPECT_NE(forced.find("unset OPENBLAS_CORETYPE"), std::string::npos) << forced;
+  EXPECT_TRUE(contains(forced, "unset OPENBLAS_CORETYPE")) << forced;
   const std::string before = kernels::note_on_kernels("Prescott", "ZEN", nullptr, true);
-  EXPECT_NE(before.find("loaded before Partita"), std::string::npos) << before;
-  EXPECT_NE(before.find("set OPENBLAS_CORETYPE=ZEN"), std::string::npos) << before;
+  EXPECT_TRUE(contains(before, "loaded before Partita")) << before;
+  EXPECT_TRUE(contains(before, "set OPENBLAS_CORETYPE=ZEN")) << before;
 }
 
 TEST(BlasLibrary, SaysWhatItIs) {
   const char* const before = std::getenv("OPENBLAS_CORETYPE");
   const std::string set_by_user = before == nullptr ? "" : before;
   const kernels::BlasLibrary& library = kernels::blas();
-  EXPECT_NE(library.path().find("openblas"), std::string::npos) << library.path();
-  EXPECT_NE(library.configuration().find("OpenBLAS"), std::string::npos) << library.configuration();
+  EXPECT_TRUE(contains(library.path(), "openblas")) << library.path();
+  EXPECT_TRUE(contains(library.configuration(), "OpenBLAS")) << library.configuration();
   EXPECT_FALSE(library.core_type().empty());
   // The environment is as it was.
   const char* const after = std::getenv("OPENBLAS_CORETYPE");

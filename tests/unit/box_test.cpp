@@ -1,9 +1,5 @@
-#include <gtest/gtest.h>
-
-#include <partita/error.hpp>
-#include <partita/layout.hpp>
-
 #include "layout_model.hpp"
+#include "support/test.hpp"
 
 namespace partita {
 namespace {
@@ -12,12 +8,7 @@ using model::Draw;
 
 /// What a tiling by `boxes` is refused for; empty where it is fine.
 std::string refusal(const std::vector<Box::Bounds>& boxes, const Shape& shape, int ranks = 20) {
-  try {
-    (void)Layout(Box(boxes), shape, ranks);
-    return {};
-  } catch (const ArgumentError& error) {
-    return error.what();
-  }
+  return text_of_error<ArgumentError>([&] { (void)Layout(Box(boxes), shape, ranks); });
 }
 
 /// How many boxes hold each element, by counting.
@@ -62,12 +53,11 @@ TEST(Box, TilingsAreJudgedAsByCounting) {
     const std::string text = refusal(boxes, shape);
     if (expected.overlaps > 0) {
       ++overlaps;
-      ASSERT_NE(text.find("overlap"), std::string::npos) << text;
+      ASSERT_TRUE(contains(text, "overlap")) << text;
     } else if (expected.holes > 0) {
       ++holes;
-      ASSERT_NE(text.find("do not cover " + std::to_string(expected.holes) + " elements"), std::string::npos)
-          << text;
-      ASSERT_NE(text.find("no rank owns index " + expected.first_hole), std::string::npos)
+      ASSERT_TRUE(contains(text, "do not cover " + std::to_string(expected.holes) + " elements")) << text;
+      ASSERT_TRUE(contains(text, "no rank owns index " + expected.first_hole))
           << text << " but expected " << expected.first_hole;
     } else {
       ASSERT_EQ(text, "");
@@ -78,19 +68,17 @@ TEST(Box, TilingsAreJudgedAsByCounting) {
 }
 
 TEST(Box, ErrorsNameTheRanks) {
-  EXPECT_NE(refusal({{{0, 0}, {2, 3}}, {{4, 0}, {4, 3}}, {{1, 2}, {4, 3}}}, {4, 3})
-                .find("boxes of ranks 0 and 2 overlap at index (1,2)"),
-            std::string::npos);
-  EXPECT_NE(refusal({{{0}, {4}}, {{4}, {7}}}, {6}).find("box of rank 1"), std::string::npos);
-  EXPECT_NE(refusal({{{0}, {4}}, {{6}, {4}}}, {6}).find("box of rank 1"), std::string::npos);
-  EXPECT_NE(refusal({{{0}, {4}}, {{-1}, {0}}}, {4}).find("box of rank 1"), std::string::npos);
-  EXPECT_NE(refusal({{{0}, {6}}, {{0, 0}, {0, 0}}}, {6}).find("box of rank 1"), std::string::npos);
-  EXPECT_NE(refusal({{{0}, {3}}, {{3}, {6}}}, {6}, 1).find("2 boxes are given for 1 ranks"),
-            std::string::npos);
-  EXPECT_NE(refusal({}, {6}).find("no rank owns index (0)"), std::string::npos);
+  EXPECT_TRUE(contains(refusal({{{0, 0}, {2, 3}}, {{4, 0}, {4, 3}}, {{1, 2}, {4, 3}}}, {4, 3}),
+                       "boxes of ranks 0 and 2 overlap at index (1,2)"));
+  EXPECT_TRUE(contains(refusal({{{0}, {4}}, {{4}, {7}}}, {6}), "box of rank 1"));
+  EXPECT_TRUE(contains(refusal({{{0}, {4}}, {{6}, {4}}}, {6}), "box of rank 1"));
+  EXPECT_TRUE(contains(refusal({{{0}, {4}}, {{-1}, {0}}}, {4}), "box of rank 1"));
+  EXPECT_TRUE(contains(refusal({{{0}, {6}}, {{0, 0}, {0, 0}}}, {6}), "box of rank 1"));
+  EXPECT_TRUE(contains(refusal({{{0}, {3}}, {{3}, {6}}}, {6}, 1), "2 boxes are given for 1 ranks"));
+  EXPECT_TRUE(contains(refusal({}, {6}), "no rank owns index (0)"));
   EXPECT_EQ(refusal({}, {6, 0}), "");
   EXPECT_EQ(refusal({{{}, {}}}, {}), "");
-  EXPECT_NE(refusal({{{}, {}}, {{}, {}}}, {}).find("overlap"), std::string::npos);
+  EXPECT_TRUE(contains(refusal({{{}, {}}, {{}, {}}}, {}), "overlap"));
 }
 
 TEST(Box, ThousandsOfBoxesWithVolumesBeyond32Bits) {
@@ -107,9 +95,9 @@ TEST(Box, ThousandsOfBoxesWithVolumesBeyond32Bits) {
   const int ranks = 8000;
   EXPECT_EQ(refusal(boxes, shape, ranks), "");
   boxes[4321].upper[2] -= 1;
-  EXPECT_NE(refusal(boxes, shape, ranks).find("do not cover 10000600009 elements"), std::string::npos);
+  EXPECT_TRUE(contains(refusal(boxes, shape, ranks), "do not cover 10000600009 elements"));
   boxes[4321].upper[2] += 2;
-  EXPECT_NE(refusal(boxes, shape, ranks).find("ranks 4321 and 4322 overlap"), std::string::npos);
+  EXPECT_TRUE(contains(refusal(boxes, shape, ranks), "ranks 4321 and 4322 overlap"));
 }
 
 TEST(Box, FromCutPoints) {

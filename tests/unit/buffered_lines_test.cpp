@@ -1,16 +1,7 @@
 // Real lines through buffers, against complex transforms of the same lines.
 #include "kernels/host/buffered_lines.hpp"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <complex>
-#include <cstdlib>
-#include <limits>
-#include <memory>
-#include <random>
-#include <vector>
+#include "support/test.hpp"
 
 namespace partita::testing {
 namespace {

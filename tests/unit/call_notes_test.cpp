@@ -1,8 +1,6 @@
 #include "runtime/checks/call_notes.hpp"
 
-#include <gtest/gtest.h>
-
-#include <string>
+#include "support/test.hpp"
 
 namespace partita {
 namespace {

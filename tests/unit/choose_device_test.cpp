@@ -1,8 +1,6 @@
 // Which device a rank gets, from what all ranks offer.
-#include <gtest/gtest.h>
-
 #include "device/start_device.hpp"
-#include "partita/error.hpp"
+#include "support/test.hpp"
 
 namespace partita::testing {
 namespace {

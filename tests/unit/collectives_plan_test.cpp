@@ -1,11 +1,8 @@
 // The plans of collectives, of all ranks, on symbols; and what travels.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-
 #include "collectives/layouts.hpp"
 #include "collectives/plans.hpp"
 #include "plan/channels.hpp"
+#include "support/test.hpp"
 
 namespace partita::collective {
 namespace {

@@ -1,12 +1,6 @@
 // The reductions beyond sum, min and max.
-#include <gtest/gtest.h>
-
-#include <array>
-#include <complex>
-#include <partita/error.hpp>
-#include <partita/reduction.hpp>
-
 #include "kernels/host/copy.hpp"
+#include "support/test.hpp"
 
 namespace partita {
 namespace {

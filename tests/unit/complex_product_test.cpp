@@ -1,11 +1,6 @@
 // Products of complex numbers against std::complex, of every remainder modulo a vector.
-#include <gtest/gtest.h>
-
-#include <complex>
-#include <limits>
-#include <vector>
-
 #include "kernels/host/number_arithmetic.hpp"
+#include "support/test.hpp"
 
 namespace partita {
 namespace {

@@ -1,16 +1,8 @@
 // Conversions of elements, with the numbers at which they may go wrong.
 #include "kernels/host/convert.hpp"
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <complex>
-#include <limits>
-#include <numeric>
-#include <partita/error.hpp>
-#include <vector>
-
 #include "base/half.hpp"
+#include "support/test.hpp"
 
 namespace partita {
 namespace {

@@ -1,14 +1,10 @@
 #include "kernels/host/copy.hpp"
 
-#include <gtest/gtest.h>
-
-#include <cstring>
-#include <partita/error.hpp>
-
 #include "kernels/host/copy_kernels.hpp"
 #include "kernels/host/copy_onto_itself.hpp"
 #include "kernels/host/fill.hpp"
 #include "random_nest.hpp"
+#include "support/test.hpp"
 
 namespace partita {
 namespace {
@@ -16,16 +12,16 @@ namespace {
 using testing::Case;
 using testing::Random;
 using testing::uniform;
-using Buffer = std::vector<std::byte>;
+using ByteBuffer = std::vector<std::byte>;
 
 constexpr std::int64_t item_sizes[] = {1, 2, 4, 8, 16};
 
-void move_item(const Buffer& from, std::int64_t source, Buffer& to, std::int64_t destination,
+void move_item(const ByteBuffer& from, std::int64_t source, ByteBuffer& to, std::int64_t destination,
                std::int64_t size) {
   std::memcpy(to.data() + destination, from.data() + source, static_cast<std::size_t>(size));
 }
 
-Buffer copied_by_brute_force(const kernels::StridedCopy& nest, const Buffer& from, Buffer to) {
+ByteBuffer copied_by_brute_force(const kernels::StridedCopy& nest, const ByteBuffer& from, ByteBuffer to) {
   testing::for_each_item(nest, [&](std::int64_t source, std::int64_t destination) {
     move_item(from, source, to, destination, nest.item_bytes);
   });
@@ -43,13 +39,13 @@ std::string text(const kernels::StridedCopy& nest) {
 
 // The whole destination is compared, so that a store outside of the nest is found too.
 void expect_copied(Random& random, const Case& sample) {
-  const Buffer from = testing::random_bytes(random, sample.from_bytes);
-  const Buffer to = testing::random_bytes(random, sample.to_bytes);
-  const Buffer expected = copied_by_brute_force(sample.nest, from, to);
+  const ByteBuffer from = testing::random_bytes(random, sample.from_bytes);
+  const ByteBuffer to = testing::random_bytes(random, sample.to_bytes);
+  const ByteBuffer expected = copied_by_brute_force(sample.nest, from, to);
   const kernels::StridedCopy nest = kernels::simplify(sample.nest);
   for (const kernels::CopyKernels* kernels : kernels::available_copy_kernels()) {
     for (const kernels::StoreHint hint : {kernels::StoreHint::cache, kernels::StoreHint::memory}) {
-      Buffer result = to;
+      ByteBuffer result = to;
       kernels::copy_with(*kernels, nest, from.data(), result.data(), hint);
       ASSERT_TRUE(result == expected) << kernels->name << ", hint " << static_cast<int>(hint) << ": "
                                       << text(sample.nest) << " as " << text(nest);
@@ -173,14 +169,14 @@ TEST(Fill, RandomNestsAgreeWithBruteForce) {
   for (int i = 0; i < 500; ++i) {
     const std::int64_t size = item_sizes[i % 5];
     const Case sample = testing::random_case(random, size, i % 2 == 0 ? 16 : 3, 20000);
-    const Buffer element = testing::random_bytes(random, size);
-    const Buffer to = testing::random_bytes(random, sample.to_bytes);
-    Buffer expected = to;
+    const ByteBuffer element = testing::random_bytes(random, size);
+    const ByteBuffer to = testing::random_bytes(random, sample.to_bytes);
+    ByteBuffer expected = to;
     testing::for_each_item(sample.nest, [&](std::int64_t, std::int64_t destination) {
       move_item(element, 0, expected, destination, size);
     });
     for (const kernels::StoreHint hint : {kernels::StoreHint::cache, kernels::StoreHint::memory}) {
-      Buffer result = to;
+      ByteBuffer result = to;
       kernels::fill(kernels::destination_of(sample.nest), element.data(), size, result.data(), hint);
       ASSERT_TRUE(result == expected) << text(sample.nest);
     }

@@ -1,21 +1,13 @@
 #include "base/default_variable.hpp"
 
-#include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <atomic>
-#include <cstdlib>
-#include <memory>
-#include <optional>
-#include <thread>
-#include <vector>
-
-#include "setting.hpp"
+#include "support/test.hpp"
 
 namespace partita {
 namespace {
 
-constexpr const char* name = "PARTITA_TEST_DEFAULT";
+constexpr const char* variable_name = "PARTITA_TEST_DEFAULT";
 
 std::optional<std::string> value_of(const char* variable) {
   const char* const value = std::getenv(variable);
@@ -24,21 +16,21 @@ std::optional<std::string> value_of(const char* variable) {
 
 TEST(DefaultVariable, IsThereForAsLongAsItLives) {
   {
-    const DefaultVariable variable(name, "a=b");
-    EXPECT_EQ(value_of(name), "a=b");
-    const DefaultVariable again(name, "c");
-    EXPECT_EQ(value_of(name), "a=b");
+    const DefaultVariable variable(variable_name, "a=b");
+    EXPECT_EQ(value_of(variable_name), "a=b");
+    const DefaultVariable again(variable_name, "c");
+    EXPECT_EQ(value_of(variable_name), "a=b");
   }
-  EXPECT_EQ(value_of(name), std::nullopt);
+  EXPECT_EQ(value_of(variable_name), std::nullopt);
 }
 
 TEST(DefaultVariable, TheUsersStays) {
-  const testing::Setting users(name, "mine");
+  const testing::Setting users(variable_name, "mine");
   {
-    const DefaultVariable variable(name, "other");
-    EXPECT_EQ(value_of(name), "mine");
+    const DefaultVariable variable(variable_name, "other");
+    EXPECT_EQ(value_of(variable_name), "mine");
   }
-  EXPECT_EQ(value_of(name), "mine");
+  EXPECT_EQ(value_of(variable_name), "mine");
 }
 
 TEST(DefaultVariable, TheArrayThatOthersReadIsNotTouched) {
@@ -51,7 +43,7 @@ TEST(DefaultVariable, TheArrayThatOthersReadIsNotTouched) {
     for (std::size_t i = 0; i < entries.size(); ++i) ASSERT_EQ(array[i], entries[i]) << i;
   };
   {
-    const DefaultVariable variable(name, "1");
+    const DefaultVariable variable(variable_name, "1");
     ASSERT_NE(environ, array);
     expect_untouched();
   }
@@ -62,21 +54,21 @@ TEST(DefaultVariable, TheArrayThatOthersReadIsNotTouched) {
 TEST(DefaultVariable, WhatOthersSetMeanwhileStays) {
   std::optional<testing::Setting> other;
   {
-    const DefaultVariable variable(name, "1");
+    const DefaultVariable variable(variable_name, "1");
     other.emplace("PARTITA_TEST_OTHER", "2");
-    EXPECT_EQ(value_of(name), "1");
+    EXPECT_EQ(value_of(variable_name), "1");
   }
-  EXPECT_EQ(value_of(name), std::nullopt);
+  EXPECT_EQ(value_of(variable_name), std::nullopt);
   EXPECT_EQ(value_of("PARTITA_TEST_OTHER"), "2");
   other.reset();
   EXPECT_EQ(value_of("PARTITA_TEST_OTHER"), std::nullopt);
 }
 
 TEST(DefaultVariable, TheFirstMayGoBeforeTheSecond) {
-  auto first = std::make_unique<DefaultVariable>(name, "1");
+  auto first = std::make_unique<DefaultVariable>(variable_name, "1");
   auto second = std::make_unique<DefaultVariable>("PARTITA_TEST_SECOND", "2");
   first.reset();
-  EXPECT_EQ(value_of(name), std::nullopt);
+  EXPECT_EQ(value_of(variable_name), std::nullopt);
   EXPECT_EQ(value_of("PARTITA_TEST_SECOND"), "2");
   second.reset();
   EXPECT_EQ(value_of("PARTITA_TEST_SECOND"), std::nullopt);
@@ -95,7 +87,7 @@ TEST(DefaultVariable, ComesAndGoesWhileOthersRead) {
     });
   }
   for (int round = 0; round < 3000; ++round) {
-    const DefaultVariable variable(name, "1");
+    const DefaultVariable variable(variable_name, "1");
     const DefaultVariable second("PARTITA_TEST_SECOND", "2");
   }
   over = true;

@@ -1,19 +1,12 @@
 // What a plan's steps touch, and what they wait for in lanes, against brute force.
 #include "plan/dependencies.hpp"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <numeric>
-#include <partita/matmul.hpp>
-#include <partita/redistribute.hpp>
-#include <random>
-
 #include "execute/lower.hpp"
 #include "plan/channels.hpp"
 #include "plan/cost.hpp"
 #include "plan/moves.hpp"
 #include "plan/work.hpp"
+#include "support/test.hpp"
 
 namespace partita::testing {
 namespace {

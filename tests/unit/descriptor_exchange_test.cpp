@@ -1,5 +1,4 @@
 #include <fcntl.h>
-#include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -7,13 +6,9 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <cstddef>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <partita/error.hpp>
 
 #include "memory/descriptor_mailbox.hpp"
+#include "support/test.hpp"
 
 namespace partita {
 namespace {
@@ -166,12 +161,8 @@ TEST(DescriptorMailbox, RefusedWhenNobodyListens) {
     address = mailbox.address();
   }
   const FileDescriptor file = memory_file("x");
-  try {
-    memory::DescriptorMailbox::deliver(address, 0, {file.get()});
-    FAIL() << "it should have thrown";
-  } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "cannot be reached over a local socket: Connection refused");
-  }
+  EXPECT_EQ(text_of_error<Error>([&] { memory::DescriptorMailbox::deliver(address, 0, {file.get()}); }),
+            "cannot be reached over a local socket: Connection refused");
 }
 
 TEST(DescriptorMailbox, NamesAreNotGuessable) {

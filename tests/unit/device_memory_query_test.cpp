@@ -1,6 +1,6 @@
 #include "runtime/groups/device_memory_query.hpp"
 
-#include <gtest/gtest.h>
+#include "support/test.hpp"
 
 namespace partita {
 namespace {
@@ -57,15 +57,13 @@ TEST(DeviceMemoryQuery, CrayHasToBeTold) {
     EXPECT_FALSE(takes(cray, queries, off));
   }
   EXPECT_FALSE(takes(cray, {gpu_no, cuda_ends_the_process}, "1"));  // linked for others' GPUs
-  EXPECT_NE(runtime::why_no_device_memory(cray, queries, "0").find("MPICH_GPU_SUPPORT_ENABLED=1"),
-            std::string::npos);
+  EXPECT_TRUE(contains(runtime::why_no_device_memory(cray, queries, "0"), "MPICH_GPU_SUPPORT_ENABLED=1"));
   EXPECT_TRUE(takes(mpich, queries, "0"));  // Cray's alone
 }
 
 TEST(DeviceMemoryQuery, WhoDoesNotSayTakesNone) {
   for (const std::string_view version : {open_mpi, mpich, cray}) {
-    EXPECT_NE(runtime::why_no_device_memory(version, {}, "1").find("does not report"), std::string::npos)
-        << version;
+    EXPECT_TRUE(contains(runtime::why_no_device_memory(version, {}, "1"), "does not report")) << version;
   }
 }
 

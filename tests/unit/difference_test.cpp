@@ -1,10 +1,7 @@
 #include "runtime/checks/difference.hpp"
 
-#include <gtest/gtest.h>
-
-#include <partita/error.hpp>
-
 #include "runtime/checks/rank_list.hpp"
+#include "support/test.hpp"
 
 namespace partita {
 namespace {
@@ -17,11 +14,7 @@ runtime::Report report(const std::string& operation, std::vector<Fact> facts) {
 }
 
 std::string text_of(const std::vector<runtime::Report>& reports, const std::vector<int>& ranks) {
-  try {
-    runtime::throw_difference(reports, ranks);
-  } catch (const DisagreementError& error) {
-    return error.what();
-  }
+  return caught<DisagreementError>([&] { runtime::throw_difference(reports, ranks); });
 }
 
 TEST(RankList, IsCompressed) {
@@ -56,7 +49,7 @@ TEST(Difference, NamesOnlyTheFactsThatDiffer) {
       text_of(reports, {0, 1, 2}),
       "fft: the ranks disagree on b: x on ranks 0,2; y on rank 1; and on c: 7 on ranks 0,2; 8 on rank 1");
   // Ranks of a subgroup keep their numbers.
-  EXPECT_NE(text_of(reports, {4, 6, 9}).find("x on ranks 4,9; y on rank 6"), std::string::npos);
+  EXPECT_TRUE(contains(text_of(reports, {4, 6, 9}), "x on ranks 4,9; y on rank 6"));
 }
 
 TEST(Difference, WhatSomebodyThrewIsSaidInAnyCase) {
@@ -77,7 +70,7 @@ TEST(Difference, StaysShort) {
   }
   const std::string text = text_of(reports, ranks);
   EXPECT_LT(text.size(), 4000U);
-  EXPECT_NE(text.find("and 992 other values"), std::string::npos) << text;
+  EXPECT_TRUE(contains(text, "and 992 other values")) << text;
 }
 
 // The chains of later executions differ too: the first one is it.

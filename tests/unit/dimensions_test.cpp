@@ -1,10 +1,7 @@
 // Layouts with a dimension more or some less, against what each rank has of either.
 #include "distribution/dimensions.hpp"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-
+#include "support/test.hpp"
 #include "unit/layout_model.hpp"
 
 namespace partita {

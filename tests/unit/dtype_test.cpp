@@ -1,10 +1,5 @@
 // C++ types and their dtypes: settled while this compiles.
-#include <gtest/gtest.h>
-
-#include <partita/compute_type.hpp>
-#include <partita/dtype.hpp>
-#include <partita/error.hpp>
-#include <partita/half.hpp>
+#include "support/test.hpp"
 
 namespace partita {
 namespace {

@@ -1,10 +1,5 @@
-#include <gtest/gtest.h>
-
-#include <partita/error.hpp>
-#include <string>
-
 #include "runtime/settings.hpp"
-#include "setting.hpp"
+#include "support/test.hpp"
 
 namespace partita {
 namespace {
@@ -13,21 +8,14 @@ using testing::Setting;
 
 std::string refusal(const char* name, const char* value) {
   const Setting setting(name, value);
-  try {
-    runtime::with_environment({});
-  } catch (const ArgumentError& error) {
-    return error.what();
-  }
-  return "";
+  return text_of_error<ArgumentError>([] { runtime::with_environment({}); });
 }
 
 TEST(Environment, WinsOverTheOptions) {
-  ContextOptions options;
-  options.deadline = std::chrono::seconds(9);
-  options.threads = 5;
   const Setting deadline("PARTITA_DEADLINE", "0.25"), threads("PARTITA_THREADS", "2");
   const Setting ranks("PARTITA_RANKS_PER_NODE", "");
-  const ContextOptions result = runtime::with_environment(options);
+  const ContextOptions result =
+      runtime::with_environment({.deadline = std::chrono::seconds(9), .threads = 5});
   EXPECT_EQ(result.deadline, std::chrono::milliseconds(250));
   EXPECT_EQ(result.threads, 2);
   EXPECT_EQ(result.ranks_per_node, 0);
@@ -53,43 +41,33 @@ TEST(Environment, EverySettingOfAContextIsRead) {
 }
 
 TEST(Environment, BadOptionsAreRefusedByName) {
-  const auto refused = [](const ContextOptions& options) -> std::string {
-    try {
-      runtime::with_environment(options);
-    } catch (const ArgumentError& error) {
-      return error.what();
-    }
-    return "";
+  const auto refused = [](const ContextOptions& options) {
+    return text_of_error<ArgumentError>([&] { runtime::with_environment(options); });
   };
-  ContextOptions options;
-  options.device_lanes = 8;
+  ContextOptions options{.device_lanes = 8};
   EXPECT_EQ(refused(options), "device_lanes is 8; it must be a whole number from 0 to 7");
-  options = {};
-  options.plan_cache_size = 0;
+  options = {.plan_cache_size = 0};
   EXPECT_EQ(refused(options), "plan_cache_size is 0; it must be a whole number, 1 or more");
-  options = {};
-  options.memory_limit = -1;
+  options = {.memory_limit = -1};
   EXPECT_EQ(refused(options), "memory_limit is -1; it must be a whole number of bytes, 0 or more");
-  options = {};
-  options.deadline = std::chrono::milliseconds(0);
+  options = {.deadline = std::chrono::milliseconds(0)};
   EXPECT_NE(refused(options), "");
 }
 
 TEST(Environment, BadValuesAreRefusedByName) {
   for (const char* value : {"soon", "-1", "0", "1e99", "nan", "5 s", "0x10"}) {
-    EXPECT_NE(refusal("PARTITA_DEADLINE", value).find("PARTITA_DEADLINE is \""), std::string::npos) << value;
+    EXPECT_TRUE(contains(refusal("PARTITA_DEADLINE", value), "PARTITA_DEADLINE is \"")) << value;
   }
   for (const char* name : {"PARTITA_THREADS", "PARTITA_RANKS_PER_NODE", "PARTITA_MEMORY_LIMIT"}) {
     for (const char* value : {"many", "-1", "1.5", "x", "1x", " 1", "99999999999999999999"}) {
-      EXPECT_NE(refusal(name, value).find(std::string(name) + " is \""), std::string::npos) << value;
+      EXPECT_TRUE(contains(refusal(name, value), std::string(name) + " is \"")) << value;
     }
     EXPECT_EQ(refusal(name, "0"), "");
   }
-  EXPECT_NE(refusal("PARTITA_LOG", "loud").find("PARTITA_LOG is \"loud\"; known: trace"), std::string::npos);
+  EXPECT_TRUE(contains(refusal("PARTITA_LOG", "loud"), "PARTITA_LOG is \"loud\"; known: trace"));
   for (const char* name : {"PARTITA_CROSS_MEMORY", "PARTITA_DEVICE_HEAP", "PARTITA_DEVICE_COLLECTIVES",
                            "PARTITA_DEVICE_MESSAGES", "PARTITA_COPY_WAY"}) {
-    EXPECT_NE(refusal(name, "pigeon").find(std::string(name) + " is \"pigeon\"; known: automatic, "),
-              std::string::npos);
+    EXPECT_TRUE(contains(refusal(name, "pigeon"), std::string(name) + " is \"pigeon\"; known: automatic, "));
     EXPECT_EQ(refusal(name, "automatic"), "");
   }
   EXPECT_NE(refusal("PARTITA_PLAN_CACHE_SIZE", "0"), "");

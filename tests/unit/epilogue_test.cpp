@@ -1,13 +1,8 @@
 // The last pass over a result and sums along dimensions, against formulas in wider numbers.
 #include "kernels/host/epilogue.hpp"
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <limits>
-#include <map>
-
 #include "execute/works/bound_work.hpp"
+#include "support/test.hpp"
 #include "unit/local_array.hpp"
 #include "unit/random_layouts.hpp"
 

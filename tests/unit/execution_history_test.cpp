@@ -1,11 +1,6 @@
 #include "runtime/checks/execution_history.hpp"
 
-#include <gtest/gtest.h>
-
-#include <atomic>
-#include <memory>
-#include <string>
-#include <thread>
+#include "support/test.hpp"
 
 namespace partita {
 namespace {

@@ -1,8 +1,6 @@
-#include <gtest/gtest.h>
-
 #include <nlohmann/json.hpp>
-#include <partita/error.hpp>
 
+#include "support/test.hpp"
 #include "unit/hand_made_plans.hpp"
 
 namespace partita {
@@ -10,12 +8,6 @@ namespace {
 
 using namespace hand_made;
 using Json = nlohmann::json;
-
-const Problem apart({5, 3}, "slab:0", "slab:1", 2, 1);
-
-bool contains(const std::string& text, const std::string& words) {
-  return text.find(words) != std::string::npos;
-}
 
 Json explain_json(const std::vector<Plan>& plans, bool steps = false) {
   return Json::parse(

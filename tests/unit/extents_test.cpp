@@ -1,9 +1,4 @@
-#include <gtest/gtest.h>
-
-#include <limits>
-#include <partita/error.hpp>
-#include <partita/extents.hpp>
-#include <vector>
+#include "support/test.hpp"
 
 namespace partita {
 namespace {

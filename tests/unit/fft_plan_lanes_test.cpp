@@ -1,14 +1,9 @@
 // What goes beside what, in plans of transforms on devices.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <set>
-#include <vector>
-
 #include "fft/layouts.hpp"
 #include "plan/channels.hpp"
 #include "plan/dependencies.hpp"
 #include "plan/lanes.hpp"
+#include "support/test.hpp"
 #include "unit/fft_plans.hpp"
 
 namespace partita::testing {
@@ -38,8 +33,8 @@ Plan plan_of_cube(std::int64_t n, FftExchange exchange, int ranks = 2) {
   Operand input = on_heap(Layout(Slab(0), {n, n, n}, ranks), Dtype::c64),
           output = on_heap(Layout(Slab(1), {n, n, n}, ranks), Dtype::c64);
   input.space = output.space = MemorySpace::device;
-  FftOptions options{.exchange = exchange};
-  return plan_fft(input, output, Topology::regular(ranks), 1, options, Machine::find("node-8-gpu"));
+  return plan_fft(input, output, Topology::regular(ranks), 1, {.exchange = exchange},
+                  Machine::find("node-8-gpu"));
 }
 
 /// The first group's while the other axes are transformed, which wait for no stores; each group's last
@@ -165,8 +160,9 @@ TEST(FftPlan, PencilsAreCopiedGroupByGroup) {
   Operand input = on_heap(fourier::grid_layout(shape, from, grid, 4), Dtype::c64),
           output = on_heap(fourier::grid_layout(shape, to, grid, 4), Dtype::c64);
   input.space = output.space = MemorySpace::device;
-  FftOptions options{.method = FftMethod::pencil, .exchange = FftExchange::copies};
-  const Plan plan = plan_fft(input, output, Topology::regular(4), 1, options, Machine::find("node-8-gpu"));
+  const Plan plan =
+      plan_fft(input, output, Topology::regular(4), 1,
+               {.method = FftMethod::pencil, .exchange = FftExchange::copies}, Machine::find("node-8-gpu"));
   const InLanes found(plan);
   std::vector<int> axes;  // in the order of the steps
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
@@ -223,9 +219,8 @@ TEST(FftPlan, BetweenDevicesOfNodesMessagesMayGoInGroups) {
     Operand input = on_heap(Layout(Slab(0), shape, 4), Dtype::c64),
             output = on_heap(Layout(Slab(1), shape, 4), Dtype::c64);
     input.space = output.space = MemorySpace::device;
-    FftOptions options{.scratch_bytes = scratch_bytes};
-    return fourier::plan_transform(input, output, Topology::regular(4, per_node), 1, options, {}, false,
-                                   grouped)
+    return fourier::plan_transform(input, output, Topology::regular(4, per_node), 1,
+                                   {.scratch_bytes = scratch_bytes}, {}, false, grouped)
         .plan;
   };
   const Plan plan = planned(256, 1, true);

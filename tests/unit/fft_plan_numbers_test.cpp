@@ -1,8 +1,5 @@
 // What plans of transforms compute, whatever the distributions are.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-
+#include "support/test.hpp"
 #include "unit/fft_plans.hpp"
 #include "unit/random_layouts.hpp"
 
@@ -23,8 +20,7 @@ TEST(FftPlan, EndsOnEveryRankWhateverTheDistributions) {
     Operand to = on_heap(output);
     if (random.maybe()) from.residency = Residency::ordinary;
     if (random.maybe()) to.residency = Residency::ordinary;
-    FftOptions options;
-    options.axes = random.permutation(dimensions);
+    FftOptions options{.axes = random.permutation(dimensions)};
     options.axes.resize(static_cast<std::size_t>(random.number(1, dimensions)));
     const Topology topology = Topology::regular(ranks, random.number(0, ranks));
     SCOPED_TRACE(from.to_string() + " -> " + to.to_string());
@@ -62,8 +58,7 @@ TEST(FftPlan, TransformsWhateverTheDistributionsAre) {
     const int ranks = random.number(1, 8), dimensions = random.number(1, 3);
     Shape shape;
     for (int d = 0; d < dimensions; ++d) shape.push_back(random.number(2, 7));
-    FftOptions options;
-    options.kind = static_cast<FftKind>(random.maybe() ? 0 : random.number(1, 10));
+    FftOptions options{.kind = static_cast<FftKind>(random.maybe() ? 0 : random.number(1, 10))};
     options.inverse = options.kind == FftKind::c2c && random.maybe();
     if (options.kind >= FftKind::dct1) options.orthogonalize = devices.maybe();
     options.axes = random.permutation(dimensions);

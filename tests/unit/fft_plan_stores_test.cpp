@@ -1,10 +1,6 @@
 // Plans of transforms whose last passes store into the memory of other ranks.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <map>
-
 #include "plan/channels.hpp"
+#include "support/test.hpp"
 #include "unit/fft_plans.hpp"
 #include "unit/random_layouts.hpp"
 
@@ -39,8 +35,9 @@ TEST(FftPlan, ResultsAreStoredWhereTheyBelongOrCopiedThereInGroups) {
     Shape shape;
     for (int d = 0; d < dimensions; ++d)
       shape.push_back(random.maybe() ? 1 << random.number(1, 4) : random.number(1, 9));
-    FftOptions options;
-    options.kind = random.maybe(0.6) ? FftKind::c2c : random.maybe() ? FftKind::r2c : FftKind::c2r;
+    FftOptions options{.kind = random.maybe(0.6) ? FftKind::c2c
+                               : random.maybe()  ? FftKind::r2c
+                                                 : FftKind::c2r};
     options.inverse = options.kind == FftKind::c2c && random.maybe();
     options.axes = random.permutation(dimensions);
     options.axes.resize(static_cast<std::size_t>(random.number(1, dimensions)));
@@ -206,7 +203,7 @@ TEST(FftPlan, HowArraysChangeHandsIsChosenByPriceOrAsked) {
   EXPECT_EQ(planned(256, FftExchange::automatic, {}).method, "slab");  // nothing is known of its stores
   EXPECT_EQ(planned(250, FftExchange::automatic, h200).method, "slab");
   EXPECT_EQ(planned(250, FftExchange::stores, h200).method, "slab");
-  EXPECT_NE(planned(256, FftExchange::automatic, h200).reason.find("; slab "), std::string::npos);
+  EXPECT_TRUE(contains(planned(256, FftExchange::automatic, h200).reason, "; slab "));
   // Half spectra have rows of 129 numbers; those of c64 are no whole words of 16 bytes, which two devices
   // copy.
   for (const std::int64_t planes : {256, 250}) {
@@ -225,8 +222,8 @@ TEST(FftPlan, TheCheapestResultOfCopiesHasWholeRows) {
   for (const std::int64_t n : {250, 500, 509, 720}) {
     Operand input = on_heap(Layout(Slab(0), {n, n, n}, 4), Dtype::c64);
     input.space = MemorySpace::device;
-    const FftOptions options{.output = Output::cheapest};
-    const Layout result = result_layout(input, Topology::regular(4), options, Machine::find("node-4-h200"));
+    const Layout result = result_layout(input, Topology::regular(4), {.output = Output::cheapest},
+                                        Machine::find("node-4-h200"));
     EXPECT_EQ(result.local_shape(1)[2], n) << result.to_string();
   }
 }
@@ -236,8 +233,8 @@ TEST(FftPlan, StoredRowsHaveRoomBehindThem) {
   Operand input = on_heap(Layout(Slab(0), {64, 64, 64}, 2), Dtype::f32),
           output = on_heap(Layout(Slab(1), {64, 64, 33}, 2), Dtype::c64);
   input.space = output.space = MemorySpace::device;
-  FftOptions options{.kind = FftKind::r2c, .exchange = FftExchange::stores};
-  const Plan plan = plan_fft(input, output, Topology::regular(2), 0, options, that_stores());
+  const Plan plan = plan_fft(input, output, Topology::regular(2), 0,
+                             {.kind = FftKind::r2c, .exchange = FftExchange::stores}, that_stores());
   int with_room = 0;
   for (const Buffer& buffer : plan.buffers)
     with_room += buffer.operand && buffer.operand->layout.shape() == Shape{64, 64, 48} ? 1 : 0;

@@ -1,16 +1,9 @@
 // Plans of transforms: that they end, and that they compute what the definition says.
 #pragma once
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <partita/fft.hpp>
-#include <partita/verify_numbers.hpp>
-#include <set>
-#include <vector>
-
 #include "fft/plan.hpp"
 #include "plan/work.hpp"
+#include "support/test.hpp"
 #include "unit/indices.hpp"
 #include "unit/naive_transform.hpp"
 

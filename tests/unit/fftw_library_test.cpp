@@ -1,16 +1,8 @@
 #include "kernels/host/fftw_library.hpp"
 
-#include <gtest/gtest.h>
-
-#include <array>
-#include <complex>
-#include <filesystem>
-#include <fstream>
-#include <thread>
-#include <vector>
-
 #include "kernels/host/fft_planning.hpp"
 #include "kernels/host/transform.hpp"
+#include "support/test.hpp"
 
 namespace partita {
 namespace {
@@ -53,7 +45,7 @@ TEST(FftPlanning, KeepsWisdomInAFile) {
   EXPECT_EQ(kernels::FftPlanning::current(), nullptr);
   std::string first_word;
   std::ifstream(file) >> first_word;
-  EXPECT_NE(first_word.find("fftw"), std::string::npos);
+  EXPECT_TRUE(contains(first_word, "fftw"));
   std::filesystem::remove(file);
   // A file that cannot be written is no error.
   const kernels::FftPlanning planning(true, "/nowhere/wisdom");

@@ -1,11 +1,5 @@
 // Numbers of 8 bits, all of them, against their definition.
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <limits>
-#include <partita/dtype.hpp>
-#include <partita/float8.hpp>
-#include <partita/scalar.hpp>
+#include "support/test.hpp"
 
 namespace partita {
 namespace {

@@ -1,12 +1,7 @@
 // Folds of the host: long rows and columns, strides, and what is lost to rounding.
 #include "kernels/host/fold.hpp"
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <numeric>
-#include <partita/extents.hpp>
-#include <vector>
+#include "support/test.hpp"
 
 namespace partita::kernels {
 namespace {

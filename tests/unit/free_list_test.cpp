@@ -1,20 +1,10 @@
 #include "memory/free_list.hpp"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <limits>
-#include <map>
-#include <random>
-#include <vector>
-
 #include "memory/page.hpp"
-#include "partita/error.hpp"
+#include "support/test.hpp"
 
 namespace partita {
 namespace {
-
-constexpr std::int64_t mebibyte = std::int64_t{1} << 20;
 
 /// One flag a page; finds the best fit by looking at everything.
 class BruteForce {

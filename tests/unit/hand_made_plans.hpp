@@ -4,7 +4,7 @@
 #include <partita/plan.hpp>
 #include <vector>
 
-namespace hand_made {
+namespace partita::hand_made {
 
 namespace pt = partita;
 
@@ -157,4 +157,8 @@ inline std::vector<pt::Plan> messages(const Problem& problem) {
   return plans;
 }
 
-}  // namespace hand_made
+/// Rows to columns on two ranks of one node, and of two nodes.
+inline const Problem on_a_node({5, 3}, "slab:0", "slab:1", 2);
+inline const Problem apart({5, 3}, "slab:0", "slab:1", 2, 1);
+
+}  // namespace partita::hand_made

@@ -1,14 +1,12 @@
 #include "runtime/groups/host_identity.hpp"
 
-#include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <csignal>
-#include <thread>
 
 #include "runtime/board/process_watch.hpp"
+#include "support/test.hpp"
 
 namespace partita {
 namespace {

@@ -1,13 +1,10 @@
-#include <gtest/gtest.h>
-
-#include <partita/error.hpp>
-#include <partita/index_set.hpp>
-#include <random>
-#include <set>
+#include "support/test.hpp"
+#include "unit/layout_model.hpp"
 
 namespace partita {
 namespace {
 
+using model::Draw;
 using Elements = std::set<std::int64_t>;
 
 Elements expand(const IndexSet& set) {
@@ -71,21 +68,11 @@ void expect_even_steps(const IndexSet& part, const IndexSet& set) {
   }
 }
 
-class Draw {
- public:
-  explicit Draw(unsigned seed) : engine_(seed) {}
-  std::int64_t operator()(std::int64_t low, std::int64_t high) {
-    return std::uniform_int_distribution<std::int64_t>(low, high)(engine_);
-  }
-  IndexSet set(std::int64_t extent) {
-    if ((*this)(0, 3) == 0) return IndexSet::range((*this)(0, extent), (*this)(0, extent));
-    const std::int64_t period = (*this)(1, 12);
-    return IndexSet::cyclic((*this)(0, extent / 2), (*this)(0, period), period, (*this)(0, extent));
-  }
-
- private:
-  std::mt19937 engine_;
-};
+IndexSet random_set(Draw& draw, std::int64_t extent) {
+  if (draw(0, 3) == 0) return IndexSet::range(draw(0, extent), draw(0, extent));
+  const std::int64_t period = draw(1, 12);
+  return IndexSet::cyclic(draw(0, extent / 2), draw(0, period), period, draw(0, extent));
+}
 
 TEST(IndexSet, TheEmptySetIsOrdinary) {
   expect_set(IndexSet(), {}, 5);
@@ -132,9 +119,9 @@ TEST(IndexSet, PrintsItsIntervals) {
 TEST(IndexSet, IntersectionsAgreeWithBruteForce) {
   Draw draw(2);
   for (int round = 0; round < 1500; ++round) {
-    const IndexSet a = draw.set(120);
-    const IndexSet b = draw.set(120);
-    const IndexSet c = draw.set(120);
+    const IndexSet a = random_set(draw, 120);
+    const IndexSet b = random_set(draw, 120);
+    const IndexSet c = random_set(draw, 120);
     const IndexSet both = intersect(a, b);
     expect_set(both, common(expand(a), expand(b)), 125);
     expect_even_steps(both, a);
@@ -190,7 +177,7 @@ TEST(IndexSet, AnyDisjointIntervalsMakeASet) {
     for (const std::int64_t index : elements) single.push_back({index, 1, 1, 1});
     EXPECT_EQ(set, IndexSet::of(single)) << to_string(set);
     EXPECT_EQ(set, IndexSet::of({set.intervals().begin(), set.intervals().end()}));
-    const IndexSet other = draw.set(120);
+    const IndexSet other = random_set(draw, 120);
     expect_set(intersect(set, other), common(elements, expand(other)), 135);
     expect_even_steps(intersect(set, other), set);
     expect_even_steps(intersect(set, other), other);
@@ -206,7 +193,7 @@ TEST(IndexSet, AnyDisjointIntervalsMakeASet) {
 TEST(IndexSet, MovesByAnOffset) {
   Draw draw(4);
   for (int round = 0; round < 300; ++round) {
-    const IndexSet set = intersect(draw.set(60), draw.set(60));
+    const IndexSet set = intersect(random_set(draw, 60), random_set(draw, 60));
     const std::int64_t offset = draw(-70, 30);
     Elements moved;
     for (const std::int64_t index : expand(set)) {

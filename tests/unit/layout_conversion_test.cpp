@@ -1,10 +1,5 @@
-#include <gtest/gtest.h>
-
-#include <partita/error.hpp>
-#include <partita/layout.hpp>
-#include <set>
-
 #include "layout_model.hpp"
+#include "support/test.hpp"
 
 namespace partita {
 namespace {
@@ -61,7 +56,7 @@ TEST(LayoutConversion, ConvertsWhereverAnotherKindDescribesTheSame) {
           << layout.to_string() << " as " << written.to_string();
       ++converted[static_cast<std::size_t>(to)];
     } catch (const ArgumentError& error) {
-      ASSERT_NE(std::string(error.what()).find("cannot be written as"), std::string::npos) << error.what();
+      ASSERT_TRUE(contains(error.what(), "cannot be written as")) << error.what();
       // No layout of that kind drawn at random may describe it either.
       for (int i = 0; i < 40; ++i) {
         const Layout other(model::random_distribution(draw, shape, ranks, to), shape, ranks);
@@ -96,11 +91,7 @@ TEST(LayoutConversion, KeepsTheGridOfTheSource) {
 }
 
 void expect_reason(const char* text, DistributionKind kind, const std::string& reason) {
-  try {
-    FAIL() << as(text, {5, 7}, 4, kind);
-  } catch (const ArgumentError& error) {
-    EXPECT_NE(std::string(error.what()).find(reason), std::string::npos) << error.what();
-  }
+  EXPECT_ERROR(ArgumentError, as(text, {5, 7}, 4, kind), reason);
 }
 
 TEST(LayoutConversion, SaysWhyItCannot) {

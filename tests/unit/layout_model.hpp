@@ -25,6 +25,14 @@ class Draw {
   std::mt19937 engine_;
 };
 
+inline bool contains(const Region& region, const Index& index) {
+  if (region.sets.size() != static_cast<std::size_t>(index.size())) return false;
+  for (int i = 0; i < index.size(); ++i) {
+    if (!region.sets[static_cast<std::size_t>(i)].contains(index[i])) return false;
+  }
+  return true;
+}
+
 /// 1 to 5 dimensions of 0 to 40, primes among them, of a volume that loops can walk.
 inline Shape random_shape(Draw& draw, std::int64_t most = 900) {
   for (;;) {

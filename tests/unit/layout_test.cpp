@@ -1,25 +1,10 @@
-#include <gtest/gtest.h>
-
-#include <array>
-#include <map>
-#include <numeric>
-#include <partita/error.hpp>
-#include <partita/layout.hpp>
-
 #include "layout_model.hpp"
+#include "support/test.hpp"
 
 namespace partita {
 namespace {
 
 using model::Draw;
-
-bool contains(const Region& region, const Index& index) {
-  if (region.sets.size() != static_cast<std::size_t>(index.size())) return false;
-  for (int i = 0; i < index.size(); ++i) {
-    if (!region.sets[static_cast<std::size_t>(i)].contains(index[i])) return false;
-  }
-  return true;
-}
 
 /// Every element is on the ranks that it should be on, and on no others; local and global indices are
 /// inverse.
@@ -35,7 +20,7 @@ void expect_owners(const Layout& layout, const std::function<model::Owners(const
     ASSERT_EQ(layout.owners(index), owners) << layout.to_string();
     for (int rank = 0; rank < layout.ranks(); ++rank) {
       const bool owned = std::binary_search(owners.begin(), owners.end(), rank);
-      ASSERT_EQ(contains(regions[static_cast<std::size_t>(rank)], index), owned) << layout.to_string();
+      ASSERT_EQ(model::contains(regions[static_cast<std::size_t>(rank)], index), owned) << layout.to_string();
       const auto local = layout.to_local(rank, index);
       ASSERT_EQ(local.has_value(), owned) << layout.to_string();
       if (!owned) continue;
@@ -61,11 +46,11 @@ void expect_cells(const Layout& layout, const Region& region,
   model::for_each_index(layout.shape(), [&](const Index& index) {
     int found = 0;
     for (const Layout::Cell& cell : cells) {
-      if (!contains(cell.region, index)) continue;
+      if (!model::contains(cell.region, index)) continue;
       ++found;
       ASSERT_EQ(cell.contributions, expected(index)) << layout.to_string();
     }
-    ASSERT_EQ(found, contains(region, index) ? 1 : 0) << layout.to_string();
+    ASSERT_EQ(found, model::contains(region, index) ? 1 : 0) << layout.to_string();
   });
 }
 
@@ -323,12 +308,7 @@ TEST(Layout, OneRankOfThousandsAsksOnlyForWhatItMeets) {
 
 TEST(Layout, RefusesRulesThatDoNotFit) {
   const auto refused = [](const char* text, const Shape& shape, int ranks, const std::string& hint) {
-    try {
-      const Layout layout(Distribution::parse(text), shape, ranks);
-      ADD_FAILURE() << layout.to_string();
-    } catch (const ArgumentError& error) {
-      EXPECT_NE(std::string(error.what()).find(hint), std::string::npos) << error.what();
-    }
+    EXPECT_ERROR(ArgumentError, Layout(Distribution::parse(text), shape, ranks), hint);
   };
   refused("slab:0", {3}, 0, "at least one rank");
   refused("slab:0", {-3}, 2, "negative extent");

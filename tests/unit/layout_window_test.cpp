@@ -1,13 +1,5 @@
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <map>
-#include <numeric>
-#include <partita/error.hpp>
-#include <partita/layout.hpp>
-#include <partita/redistribute.hpp>
-
 #include "layout_model.hpp"
+#include "support/test.hpp"
 
 namespace partita {
 namespace {
@@ -61,13 +53,6 @@ void expect_part_of(const Layout& part, const Layout& whole, const Index& lower)
   ASSERT_EQ(part.largest_local_size(), *std::max_element(held.begin(), held.end())) << part.to_string();
 }
 
-bool contains(const Region& region, const Index& index) {
-  for (int i = 0; i < index.size(); ++i) {
-    if (!region.sets[static_cast<std::size_t>(i)].contains(index[i])) return false;
-  }
-  return true;
-}
-
 /// The cells of the part's whole index space hold every element once, with the holders of the whole layout's
 /// cell.
 void expect_cells(const Layout& part, const Layout& whole, const Index& lower) {
@@ -81,7 +66,7 @@ void expect_cells(const Layout& part, const Layout& whole, const Index& lower) {
   const auto cells_of_whole = whole.cells(everything_in_whole);
   model::for_each_index(part.shape(), [&](const Index& index) {
     const auto holds = [&](const Index& where) {
-      return [&where](const Layout::Cell& cell) { return contains(cell.region, where); };
+      return [&where](const Layout::Cell& cell) { return model::contains(cell.region, where); };
     };
     const Index global = moved(index, lower);
     ASSERT_EQ(std::count_if(cells.begin(), cells.end(), holds(index)), 1) << part.to_string();

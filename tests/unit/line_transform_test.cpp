@@ -1,12 +1,5 @@
 // The kernel that transforms lines into the memory of several owners, as plain code, against the definition.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <complex>
-#include <limits>
-#include <numeric>
-#include <random>
-
+#include "support/test.hpp"
 #include "unit/lines_here.hpp"
 #include "unit/naive_transform.hpp"
 

@@ -1,9 +1,4 @@
-#include <gtest/gtest.h>
-
-#include <array>
-#include <partita/error.hpp>
-#include <partita/layout.hpp>
-#include <sstream>
+#include "support/test.hpp"
 
 namespace partita {
 namespace {

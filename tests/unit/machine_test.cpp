@@ -1,22 +1,16 @@
-#include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <partita/error.hpp>
-#include <partita/machine.hpp>
-#include <sstream>
 
 #include "plan/shipped_machines.hpp"
+#include "support/test.hpp"
 
 namespace partita {
 namespace {
 
 namespace fs = std::filesystem;
 
-class MachineFile : public testing::Test {
+class MachineFile : public ::testing::Test {
  protected:
   void SetUp() override {
     directory_ = fs::temp_directory_path() / ("partita-machine-test-" + std::to_string(::getpid()));
@@ -32,19 +26,10 @@ class MachineFile : public testing::Test {
     return path.string();
   }
   std::string refusal(const std::string& text) {
-    try {
-      (void)Machine::read(write("machine.json", text));
-    } catch (const ArgumentError& error) {
-      return error.what();
-    }
-    return "nothing was refused";
+    return caught<ArgumentError>([&] { (void)Machine::read(write("machine.json", text)); });
   }
   fs::path directory_;
 };
-
-bool contains(const std::string& text, const std::string& words) {
-  return text.find(words) != std::string::npos;
-}
 
 TEST(Machine, ShippedOnesAreFoundByName) {
   EXPECT_EQ(Machine::shipped(), (std::vector<std::string>{"laptop", "node-4-h200", "node-8-gpu", "cluster"}));
@@ -107,13 +92,8 @@ TEST(Machine, ProductsOfFewBitsMayBeFaster) {
 }
 
 TEST(Machine, AnUnknownNameIsRefusedWithTheList) {
-  try {
-    (void)Machine::find("abacus");
-    FAIL() << "abacus was found";
-  } catch (const ArgumentError& error) {
-    EXPECT_TRUE(contains(error.what(), "\"abacus\"")) << error.what();
-    EXPECT_TRUE(contains(error.what(), "laptop, node-4-h200, node-8-gpu, cluster")) << error.what();
-  }
+  EXPECT_ERROR(ArgumentError, Machine::find("abacus"), "\"abacus\"",
+               "laptop, node-4-h200, node-8-gpu, cluster");
 }
 
 TEST_F(MachineFile, IsReadWithDefaultsForWhatItLeavesOut) {

@@ -1,12 +1,8 @@
 // Plans of multiplies between devices of several nodes, whose messages go in groups.
-#include <gtest/gtest.h>
-
-#include <map>
-#include <set>
-
 #include "execute/message_use.hpp"
 #include "plan/moves.hpp"
 #include "plan/work.hpp"
+#include "support/test.hpp"
 #include "unit/matmul_numbers.hpp"
 
 namespace partita {
@@ -103,7 +99,7 @@ TEST(MatmulGroups, EachShardIsMultipliedWhileTheNextOneTravels) {
   for (int rank = 0; rank < 4; ++rank) {
     const Plan plan = test.plan(rank);
     EXPECT_EQ(plan.method, "all-gather");
-    EXPECT_NE(plan.reason.find("messages in rounds"), std::string::npos) << plan.reason;
+    EXPECT_TRUE(contains(plan.reason, "messages in rounds")) << plan.reason;
     EXPECT_EQ(rounds_before_products(plan), (std::vector<std::size_t>{0, 1, 2, 3}));
     // Packed once for all three.
     EXPECT_EQ(std::ranges::count(plan.steps, StepKind::copy, &Step::kind), 1);

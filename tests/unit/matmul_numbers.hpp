@@ -1,12 +1,8 @@
 // Plans of all ranks of random multiplies, run on numbers.
 #pragma once
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <partita/matmul.hpp>
-
 #include "plan/moves.hpp"
+#include "support/test.hpp"
 #include "unit/indices.hpp"
 #include "unit/matmul_case.hpp"
 

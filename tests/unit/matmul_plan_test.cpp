@@ -1,12 +1,9 @@
 // Plans of multiplies: what they compute, what they need, and how they are made.
-#include <gtest/gtest.h>
-
-#include <partita/matmul.hpp>
-
 #include "execute/message_use.hpp"
 #include "plan/channels.hpp"
 #include "plan/moves.hpp"
 #include "plan/work.hpp"
+#include "support/test.hpp"
 #include "unit/matmul_numbers.hpp"
 
 namespace partita {
@@ -79,8 +76,8 @@ TEST(MatmulPlan, IsTheDevicesWhereAnyOperandLiesThere) {
       }
     }
     const bool reads = test.parameters.alpha != Number(0);
-    EXPECT_TRUE(!reads || plan.reason.find("from host memory to the device before: ") != std::string::npos);
-    EXPECT_EQ(plan.reason.find("copied back to host memory after: D") != std::string::npos, seed % 2 == 0);
+    EXPECT_TRUE(!reads || contains(plan.reason, "from host memory to the device before: "));
+    EXPECT_EQ(contains(plan.reason, "copied back to host memory after: D"), seed % 2 == 0);
     run(test, seed);
     if (HasFatalFailure()) return;
   }
@@ -170,9 +167,7 @@ TEST(MatmulPlan, APieceThatNobodyWaitsForIsFound) {
     if (!pushed) continue;
     ++tried;
     const Verdict verdict = testing::matmul_numbers::verdict_of(test, hasty, seed, 12);
-    const auto is_number = [](const std::string& fault) {
-      return fault.find("are wrong") != std::string::npos;
-    };
+    const auto is_number = [](const std::string& fault) { return contains(fault, "are wrong"); };
     if (std::ranges::any_of(verdict.faults, is_number)) ++found;
   }
   EXPECT_GT(tried, 20);
@@ -192,7 +187,7 @@ TEST(MatmulPlan, KeepsToTheMemoryLimitOrSaysWhatWouldDo) {
     try {
       ASSERT_LE(most_scratch(test), test.options.memory_limit);
     } catch (const ArgumentError& error) {
-      ASSERT_NE(std::string(error.what()).find("memory"), std::string::npos) << error.what();
+      ASSERT_TRUE(contains(error.what(), "memory")) << error.what();
       ++refused;
       continue;
     }
@@ -224,7 +219,7 @@ TEST(MatmulPlan, TheLimitHoldsForAllOfThePlan) {
       try {
         ASSERT_LE(most_scratch(test), test.options.memory_limit);
         ++kept;
-        redistributed += test.plan(0).reason.find("redistributed") != std::string::npos ? 1 : 0;
+        redistributed += contains(test.plan(0).reason, "redistributed") ? 1 : 0;
         break;
       } catch (const ArgumentError& error) {
         const std::int64_t enough = bytes_that_would_do(error.what());
@@ -292,7 +287,7 @@ TEST(MatmulPlan, OwnersOfOrdinaryMemoryCopyWhatPeersReadAndNoMore) {
     for (const Step& step : plan.steps) {
       if (step.kind != StepKind::copy) continue;
       const Buffer& to = plan.buffers[static_cast<std::size_t>(step.to.buffer)];
-      if (to.name.find("published") != std::string::npos) published += step.region.size();
+      if (contains(to.name, "published")) published += step.region.size();
     }
     EXPECT_EQ(published, 16 * 16 / 4) << rank;
   }
@@ -429,7 +424,7 @@ TEST(MatmulPlan, ThinPartsOfManyRanksAreMadeSquareFirst) {
   MatmulCase test = square(216, Slab(0), Topology::regular(216, 36));
   test.options.method = MatmulMethod::communication_avoiding;
   const Plan plan = test.plan(5);
-  EXPECT_NE(plan.reason.find("a is redistributed"), std::string::npos) << plan.method << plan.reason;
+  EXPECT_TRUE(contains(plan.reason, "a is redistributed")) << plan.method << plan.reason;
   EXPECT_LT(plan.works.size(), 400u);
 }
 

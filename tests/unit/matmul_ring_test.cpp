@@ -1,11 +1,6 @@
 // D summed around a ring, on devices.
-#include <gtest/gtest.h>
-
-#include <optional>
-#include <partita/matmul.hpp>
-#include <string>
-
 #include "device/packet_exchange.hpp"
+#include "support/test.hpp"
 #include "unit/matmul_cut_along_k.hpp"
 #include "unit/matmul_numbers.hpp"
 
@@ -60,7 +55,7 @@ TEST(MatmulRing, MakesTheProductWhateverTheShapesAndRatesAre) {
     ++rings;
     several += pieces_of(plan) > 1 ? 1 : 0;
     in_chains += chains_of(plan) > 1 ? 1 : 0;
-    put_to_all += plan.reason.find("sends its part of d to all") != std::string::npos ? 1 : 0;
+    put_to_all += contains(plan.reason, "sends its part of d to all") ? 1 : 0;
     with_c += test.operands.c ? 1 : 0;
   }
   EXPECT_GT(rings, 40);

@@ -1,9 +1,6 @@
 // D made in stripes over all of k, on devices.
-#include <gtest/gtest.h>
-
-#include <partita/matmul.hpp>
-
 #include "plan/lanes.hpp"
+#include "support/test.hpp"
 #include "unit/matmul_cut_along_k.hpp"
 #include "unit/matmul_numbers.hpp"
 
@@ -45,7 +42,7 @@ TEST(MatmulStripes, MakeTheProductWhateverTheShapesAndRatesAre) {
     if (HasFatalFailure()) return;
     several += stripes_of(plan) > 1 ? 1 : 0;
     filled += std::ranges::count(planning::lanes_of(plan), planning::keeping) > 0 ? 1 : 0;
-    put_to_all += plan.reason.find("sends its part of d to all") != std::string::npos ? 1 : 0;
+    put_to_all += contains(plan.reason, "sends its part of d to all") ? 1 : 0;
   }
   EXPECT_GT(several, 40);
   EXPECT_GT(filled, 40);

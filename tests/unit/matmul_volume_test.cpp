@@ -1,10 +1,6 @@
 // What plans of matrix multiply take in, beside the lower bound, up to 4,096 ranks.
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <partita/matmul.hpp>
-
 #include "matmul/choose/chooser.hpp"
+#include "support/test.hpp"
 #include "unit/random_layouts.hpp"
 
 namespace partita {
@@ -175,14 +171,13 @@ void expect_no_less_than_the_bound(const MatmulOperands& operands, const Topolog
   const Shape &a = operands.a.layout.shape(), &d = operands.d.layout.shape();
   for (const MatmulMethod method : {MatmulMethod::automatic, MatmulMethod::summa_a, MatmulMethod::summa_b,
                                     MatmulMethod::summa_c, MatmulMethod::communication_avoiding}) {
-    MatmulOptions options{.method = method};
     MatmulShares shares{0, largest(operands.a), largest(operands.b), largest(operands.d)};
     MatmulVolume most;
     std::string made_by;
     for (int rank = 0; rank < topology.ranks(); ++rank) {
       Plan plan;
       try {
-        plan = plan_matmul(operands, topology, rank, options);
+        plan = plan_matmul(operands, topology, rank, {.method = method});
       } catch (const ArgumentError&) {
         break;  // the method does not suit the operands, on any rank
       }
@@ -264,7 +259,7 @@ TEST(MatmulVolume, DevicesTakeInNoMoreThanHostsByTheSameMethod) {
             << of_device.method << ": " << operands.a.to_string() << " by " << operands.b.to_string();
       }
       for (const Buffer& buffer : of_device.buffers) {
-        EXPECT_EQ(buffer.name.find("redistributed"), std::string::npos) << buffer.name;
+        EXPECT_FALSE(contains(buffer.name, "redistributed")) << buffer.name;
         EXPECT_NE(buffer.name, "d summed");
       }
     }
@@ -325,8 +320,7 @@ TEST(MatmulResult, AMemoryLimitIsRefusedWithWhatWouldDo) {
     const Operand a = Operand::of(random.layout({m, k}, ranks), Dtype::f32);
     const Operand b = Operand::of(random.layout({k, n}, ranks), Dtype::f32);
     const Topology topology = Topology::regular(ranks, random.number(0, 3));
-    MatmulOptions options;
-    options.memory_limit = random.number(1, 500);
+    MatmulOptions options{.memory_limit = random.number(1, 500)};
     SCOPED_TRACE(a.to_string() + " by " + b.to_string());
     try {
       (void)cheapest_result(a, b, topology, options);

@@ -1,14 +1,11 @@
 // What messages have to wait for, found in plans by hand and by the planner.
 #include "execute/message_use.hpp"
 
-#include <gtest/gtest.h>
-
-#include <partita/redistribute.hpp>
-
 #include "execute/host/direct_messages.hpp"
 #include "execute/lower.hpp"
 #include "plan/cost.hpp"
 #include "plan/dependencies.hpp"
+#include "support/test.hpp"
 #include "unit/hand_made_plans.hpp"
 
 namespace partita::testing {
@@ -107,9 +104,8 @@ TEST(MessageUse, SharedMemoryKeepsTheOrderOfThePlan) {
 TEST(MessageUse, TheSidesOfARedistributionAreApart) {
   const Operand from = Operand::of(Layout(Slab(0), {64, 64}, 4), Dtype::f64);
   const Operand to = Operand::of(Layout(Slab(1), {64, 64}, 4), Dtype::f64);
-  RedistributeOptions options{.staging_bytes = 2048};
   for (const int per_node : {1, 2}) {
-    const Plan plan = plan_redistribute(from, to, Topology::regular(4, per_node), 1, options);
+    const Plan plan = plan_redistribute(from, to, Topology::regular(4, per_node), 1, {.staging_bytes = 2048});
     EXPECT_TRUE(use_of(plan).apart);
     const auto before = moves_before(plan);
     int again = 0;

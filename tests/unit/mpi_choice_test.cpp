@@ -1,9 +1,6 @@
 #include "runtime/groups/mpi_choice.hpp"
 
-#include <gtest/gtest.h>
-
-#include <map>
-#include <partita/error.hpp>
+#include "support/test.hpp"
 
 namespace partita::runtime {
 namespace {
@@ -45,12 +42,7 @@ MpiChoice choose(const std::vector<LoadedMpi>& loaded, const Environment& variab
 template <class Exception>
 std::string refusal(const Communicator& communicator, const std::vector<LoadedMpi>& loaded,
                     const Environment& variables, const std::vector<MpiFamily>& modules) {
-  try {
-    choose_mpi(communicator, loaded, variables, modules);
-  } catch (const Exception& error) {
-    return error.what();
-  }
-  return "none";
+  return caught<Exception>([&] { choose_mpi(communicator, loaded, variables, modules); });
 }
 
 using Paths = std::vector<std::string>;
@@ -73,9 +65,8 @@ TEST(MpiChoice, WithoutLauncherThereIsNone) {
   EXPECT_TRUE(choose({}, environment({{"PARTITA_MPI_LIBRARY", "libmpi.so.12"}})).libraries.empty());
   // A library that lies there without running, as one of a plug-in's.
   EXPECT_TRUE(choose({loaded_mpich}, nothing).libraries.empty());
-  EXPECT_NE(
-      choose({loaded_mpich}, nothing).why.find("libmpich.so.12, which it has loaded, is not initialised"),
-      std::string::npos);
+  EXPECT_TRUE(contains(choose({loaded_mpich}, nothing).why,
+                       "libmpich.so.12, which it has loaded, is not initialised"));
 }
 
 TEST(MpiChoice, WhatRunsIsTaken) {
@@ -135,7 +126,7 @@ TEST(MpiChoice, WithoutAModuleItSaysWhatThereIs) {
             "which this "
             "Partita has no module (it has: none)");
   const LoadedMpi other{"/opt/libmpi.so", "HPE MPT 2.28", true};
-  EXPECT_NE(refusal<UnsupportedError>({}, {other}, nothing, both).find("HPE MPT 2.28"), std::string::npos);
+  EXPECT_TRUE(contains(refusal<UnsupportedError>({}, {other}, nothing, both), "HPE MPT 2.28"));
 }
 
 TEST(MpiChoice, ACommunicatorBringsItsMpi) {

@@ -1,15 +1,8 @@
 // The local multiply on sets of indices, against sums element by element.
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <complex>
-#include <limits>
-#include <random>
-#include <vector>
-
 #include "base/hash.hpp"
 #include "execute/works/bound_work.hpp"
 #include "kernels/host/blas_library.hpp"
+#include "support/test.hpp"
 #include "unit/local_array.hpp"
 #include "unit/random_layouts.hpp"
 

@@ -1,13 +1,4 @@
-#include <gtest/gtest.h>
-
-#include <partita/context.hpp>
-#include <partita/error.hpp>
-#include <partita/fft.hpp>
-#include <partita/matmul.hpp>
-#include <partita/mesh.hpp>
-#include <partita/names.hpp>
-#include <partita/redistribute.hpp>
-#include <string>
+#include "support/test.hpp"
 
 namespace partita {
 namespace {
@@ -52,13 +43,8 @@ TEST(Names, OfEachOptionAreParsed) {
 }
 
 TEST(Names, AnErrorListsTheWords) {
-  const auto refusal = [](std::string_view word) -> std::string {
-    try {
-      (void)parse<FftMethod>(word);
-    } catch (const ArgumentError& error) {
-      return error.what();
-    }
-    return "";
+  const auto refusal = [](std::string_view word) {
+    return caught<ArgumentError>([&] { (void)parse<FftMethod>(word); });
   };
   EXPECT_EQ(
       refusal("four step"),

@@ -1,14 +1,6 @@
 #include "runtime/board/node_board.hpp"
 
-#include <gtest/gtest.h>
-
-#include <atomic>
-#include <cstring>
-#include <memory>
-#include <new>
-#include <random>
-#include <thread>
-#include <vector>
+#include "support/test.hpp"
 
 namespace partita {
 namespace {

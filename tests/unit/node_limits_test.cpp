@@ -1,18 +1,14 @@
 #include "memory/node_limits.hpp"
 
-#include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
+#include "support/test.hpp"
 
 namespace partita {
 namespace {
 
-constexpr std::int64_t mebibyte = std::int64_t{1} << 20;
-
 /// A folder with its own /proc and /sys, gone afterwards.
-class NodeLimitsTest : public testing::Test {
+class NodeLimitsTest : public ::testing::Test {
  protected:
   void SetUp() override {
     std::string name = (std::filesystem::temp_directory_path() / "partita-limits-XXXXXX").string();

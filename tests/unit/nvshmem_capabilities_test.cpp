@@ -1,11 +1,7 @@
-#include <gtest/gtest.h>
-
 #include <partita/device_report.hpp>
-#include <partita/error.hpp>
-#include <vector>
 
 #include "memory/nvshmem_library.hpp"
-#include "setting.hpp"
+#include "support/test.hpp"
 
 namespace partita {
 namespace {

@@ -1,9 +1,6 @@
 #include "memory/nvshmem_pool.hpp"
 
-#include <gtest/gtest.h>
-
-#include <partita/error.hpp>
-#include <utility>
+#include "support/test.hpp"
 
 namespace partita {
 namespace {

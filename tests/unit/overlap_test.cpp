@@ -1,12 +1,6 @@
 #include "array/overlap.hpp"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <limits>
-#include <random>
-#include <set>
-#include <vector>
+#include "support/test.hpp"
 
 namespace partita {
 namespace {

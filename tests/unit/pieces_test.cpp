@@ -1,12 +1,8 @@
 // Parts of arrays that are walked piece by piece.
 #include "array/pieces.hpp"
 
-#include <gtest/gtest.h>
-
-#include <set>
-#include <span>
-
 #include "distribution/local_indices.hpp"
+#include "support/test.hpp"
 
 namespace partita {
 namespace {

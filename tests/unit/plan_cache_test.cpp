@@ -1,12 +1,7 @@
 #include "context/plan_cache.hpp"
 
-#include <gtest/gtest.h>
-
-#include <partita/error.hpp>
-#include <string>
-#include <string_view>
-
 #include "context/attachments.hpp"
+#include "support/test.hpp"
 
 namespace partita {
 namespace {

@@ -1,11 +1,5 @@
 // What a plan was asked for stands in it, and no two requests have the same hash.
-#include <gtest/gtest.h>
-
-#include <partita/fft.hpp>
-#include <partita/matmul.hpp>
-#include <partita/redistribute.hpp>
-#include <set>
-#include <string>
+#include "support/test.hpp"
 
 namespace partita {
 namespace {
@@ -30,14 +24,12 @@ TEST(PlanIdentity, TransformsDifferInDirectionAxisNormAndKind) {
   for (const bool inverse : {false, true}) {
     for (const int axis : {0, 1}) {
       for (const Norm norm : {Norm::backward, Norm::ortho, Norm::forward}) {
-        FftOptions options{.axes = {axis}, .inverse = inverse, .norm = norm};
-        hashes.insert(hash_of_fft(options, Dtype::c128));
+        hashes.insert(hash_of_fft({.axes = {axis}, .inverse = inverse, .norm = norm}, Dtype::c128));
       }
     }
   }
   for (const FftKind kind : {FftKind::dct1, FftKind::dct2, FftKind::dct3, FftKind::dst2}) {
-    FftOptions options{.kind = kind};
-    hashes.insert(hash_of_fft(options, Dtype::f64));
+    hashes.insert(hash_of_fft({.kind = kind}, Dtype::f64));
   }
   EXPECT_EQ(hashes.size(), 16U);
 }

@@ -8,9 +8,6 @@ namespace {
 
 using namespace hand_made;
 
-const Problem on_a_node({5, 3}, "slab:0", "slab:1", 2);
-const Problem apart({5, 3}, "slab:0", "slab:1", 2, 1);
-
 TEST(PlanHash, IsTheSameOnAllRanksAndStableAcrossProcesses) {
   const std::vector<Plan> plans = direct(on_a_node);
   EXPECT_EQ(plans[0].hash(), plans[1].hash());

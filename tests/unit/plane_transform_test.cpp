@@ -1,14 +1,5 @@
 // Transforms along both axes of planes, as plain code: in which order tiles are taken, and what they make.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <complex>
-#include <limits>
-#include <random>
-#include <vector>
-
+#include "support/test.hpp"
 #include "unit/lines_here.hpp"
 
 namespace partita::testing {

@@ -1,9 +1,5 @@
 // What works of products and transforms cost.
-#include <gtest/gtest.h>
-
-#include <partita/fft.hpp>
-#include <partita/machine.hpp>
-#include <partita/matmul.hpp>
+#include "support/test.hpp"
 
 namespace partita {
 namespace {
@@ -33,8 +29,8 @@ TEST(Price, OfAMatrixByAVectorIsReadingTheMatrix) {
                                   {},
                                   on_every_rank({1000}, Dtype::f64, ranks)};
     machine.flops = 1e12;
-    MatmulOptions options{.method = MatmulMethod::local};
-    return price(plan_matmul(operands, Topology::regular(ranks), 0, options, machine), machine);
+    return price(plan_matmul(operands, Topology::regular(ranks), 0, {.method = MatmulMethod::local}, machine),
+                 machine);
   };
   const double matrix = 8e6, vector = 8e3;
   EXPECT_DOUBLE_EQ(seconds(1, price_figures()), 1e-3 + (matrix + vector) / 1e9);

@@ -2,12 +2,9 @@
 #include "device/product_choices.hpp"
 
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <array>
-#include <filesystem>
-#include <fstream>
+#include "support/test.hpp"
 
 namespace partita::devices {
 namespace {
@@ -82,7 +79,7 @@ TEST(ProductChoices, AreReadFromAFileAndWrittenThere) {
   std::ifstream in(file);
   const std::string text{std::istreambuf_iterator<char>(in), {}};
   for (const char* const line : {"file: known\t1\n", "file: new\t2\n", "file: of another process\t3\n"})
-    EXPECT_NE(text.find(line), std::string::npos) << text;
+    EXPECT_TRUE(contains(text, line)) << text;
   std::filesystem::remove(file);
   { const ChoicesFile nothing_new(file); }
   EXPECT_FALSE(std::filesystem::exists(file));

@@ -1,14 +1,6 @@
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <partita/error.hpp>
-
 #include "base/opened_library.hpp"
-#include "setting.hpp"
+#include "support/test.hpp"
 
 namespace partita {
 namespace {

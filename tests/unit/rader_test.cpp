@@ -1,18 +1,9 @@
 // Lines whose length has a large prime factor, against the definition of the transform.
 #include "kernels/host/rader.hpp"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <complex>
-#include <cstdlib>
-#include <limits>
-#include <memory>
-#include <partita/error.hpp>
-#include <random>
-
 #include "kernels/host/rader_lines.hpp"
 #include "naive_transform.hpp"
+#include "support/test.hpp"
 
 namespace partita {
 namespace {

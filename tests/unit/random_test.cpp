@@ -1,14 +1,8 @@
 // Random elements by their numbers, and the functions that they are made of.
 #include "kernels/host/random.hpp"
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <limits>
-#include <numbers>
-#include <random>
-
 #include "base/random_numbers.hpp"
+#include "support/test.hpp"
 
 namespace partita::testing {
 namespace {

@@ -53,7 +53,7 @@ Layout whole_values(RandomLayouts& random, const Shape& shape, int ranks) {
   return layout.partial() ? Layout(Slab(0), shape, ranks) : layout;
 }
 
-void verify_random(RandomLayouts& random, int most_ranks, int most_extent) {
+void verify_random_parts(RandomLayouts& random, int most_ranks, int most_extent) {
   const int ranks = random.number(1, most_ranks);
   const int dimensions = random.number(1, 3);
   const Shape shape = random.shape(dimensions, dimensions == 1 ? most_extent * most_extent : most_extent);
@@ -81,12 +81,12 @@ void verify_random(RandomLayouts& random, int most_ranks, int most_extent) {
 
 TEST(RedistributeParts, AnyPairOfDistributionsMadeInParts) {
   RandomLayouts random(91);
-  for (int i = 0; i < 300 && !HasFailure(); ++i) verify_random(random, 8, 11);
+  for (int i = 0; i < 300 && !HasFailure(); ++i) verify_random_parts(random, 8, 11);
 }
 
 TEST(RedistributeParts, ManyRanks) {
   RandomLayouts random(92);
-  for (int i = 0; i < 20 && !HasFailure(); ++i) verify_random(random, 60, 17);
+  for (int i = 0; i < 20 && !HasFailure(); ++i) verify_random_parts(random, 60, 17);
 }
 
 TEST(RedistributeParts, APartThatIsMadeTooLateIsFound) {

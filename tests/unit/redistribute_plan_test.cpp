@@ -1,8 +1,4 @@
-#include <gtest/gtest.h>
-
-#include <partita/redistribute.hpp>
-#include <set>
-
+#include "support/test.hpp"
 #include "unit/plan_interpreter.hpp"
 #include "unit/random_layouts.hpp"
 
@@ -152,9 +148,7 @@ Operand operand(const Shape& shape, int ranks, const char* text, Residency resid
 Case make_case(const Shape& shape, int ranks, const char* from, const char* to, int per_node = 0,
                RedistributeMethod method = RedistributeMethod::automatic, Residency source = Residency::heap,
                Residency destination = Residency::heap) {
-  RedistributeOptions options;
-  options.method = method;
-  options.staging_bytes = 64 * 1024;
+  RedistributeOptions options{.method = method, .staging_bytes = 64 * 1024};
   return {operand(shape, ranks, from, source), operand(shape, ranks, to, destination),
           Topology::regular(ranks, per_node), options};
 }
@@ -318,7 +312,7 @@ std::string refusal(const Case& test) {
 }
 
 void expect_says(const std::string& text, const std::string& part) {
-  EXPECT_NE(text.find(part), std::string::npos) << text;
+  EXPECT_TRUE(contains(text, part)) << text;
 }
 
 TEST(RedistributePlan, RefusesOperandsThatDoNotFit) {
@@ -371,9 +365,8 @@ TEST(RedistributePlan, RefusesReductionsThatAreNotDefinedAndTooLittleScratch) {
 TEST(RedistributePlan, ExplainsWhatWouldMove) {
   const std::string text = explain_redistribute(Layout(Slab(0), {12, 10}, 3), Slab(1));
   expect_says(text, "direct");
-  RedistributeOptions options;
-  options.axes = {1, 0};
-  EXPECT_FALSE(explain_redistribute(Layout(Slab(0), {12, 10}, 3), Slab(1), Dtype::f32, options).empty());
+  EXPECT_FALSE(
+      explain_redistribute(Layout(Slab(0), {12, 10}, 3), Slab(1), Dtype::f32, {.axes = {1, 0}}).empty());
 }
 
 TEST(RedistributePlan, WhatIsPulledLiesDenseInOrdinaryMemory) {

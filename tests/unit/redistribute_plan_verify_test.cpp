@@ -1,8 +1,5 @@
 // The plans of all ranks, run on symbols by the verifier.
-#include <gtest/gtest.h>
-
-#include <partita/redistribute.hpp>
-
+#include "support/test.hpp"
 #include "unit/random_layouts.hpp"
 
 namespace partita {
@@ -22,14 +19,14 @@ void expect_verified(const Operand& source, const Operand& destination, const To
   }
 }
 
-Operand random_operand(RandomLayouts& random, const Shape& shape, int ranks) {
+Operand random_f32_operand(RandomLayouts& random, const Shape& shape, int ranks) {
   const Dtype dtype = Dtype::f32;
   return Operand::of(random.layout(shape, ranks), dtype,
                      random.maybe() ? Order::row_major : Order::column_major,
                      random.maybe() ? Residency::heap : Residency::ordinary);
 }
 
-void verify_random(RandomLayouts& random, int most_ranks, int most_extent) {
+void verify_random_plans(RandomLayouts& random, int most_ranks, int most_extent) {
   const int ranks = random.number(1, most_ranks);
   const int dimensions = random.number(1, 3);
   const Shape shape = random.shape(dimensions, dimensions == 1 ? most_extent * most_extent : most_extent);
@@ -39,8 +36,8 @@ void verify_random(RandomLayouts& random, int most_ranks, int most_extent) {
     options.axes = random.permutation(dimensions);
     for (int i = 0; i < dimensions; ++i) permuted[i] = shape[options.axes[static_cast<std::size_t>(i)]];
   }
-  const Operand source = random_operand(random, shape, ranks);
-  const Operand destination = random_operand(random, permuted, ranks);
+  const Operand source = random_f32_operand(random, shape, ranks);
+  const Operand destination = random_f32_operand(random, permuted, ranks);
   if (random.maybe(0.3)) options.method = RedistributeMethod::staged;
   if (random.maybe(0.3)) options.method = RedistributeMethod::messages;
   if (random.maybe(0.3)) options.method = RedistributeMethod::grouped;
@@ -57,21 +54,21 @@ void verify_random(RandomLayouts& random, int most_ranks, int most_extent) {
 
 TEST(RedistributePlanVerify, AnyPairOfDistributions) {
   RandomLayouts random(77);
-  for (int i = 0; i < 300 && !HasFailure(); ++i) verify_random(random, 8, 11);
+  for (int i = 0; i < 300 && !HasFailure(); ++i) verify_random_plans(random, 8, 11);
 }
 
 TEST(RedistributePlanVerify, ManyRanks) {
   RandomLayouts random(78);
-  for (int i = 0; i < 25 && !HasFailure(); ++i) verify_random(random, 100, 17);
+  for (int i = 0; i < 25 && !HasFailure(); ++i) verify_random_plans(random, 100, 17);
 }
 
 // What the planner would never write.
 TEST(RedistributePlanVerify, OrdinaryMemoryIsReadOnlyWhereTheKernelLets) {
   const Operand source = Operand::of(Layout(Slab(0), {8, 6}, 2), Dtype::f64);
   const Operand destination = Operand::of(Layout(Slab(1), {8, 6}, 2), Dtype::f64);
-  RedistributeOptions options{.method = RedistributeMethod::pulled};
   const Planner planner = [&](int rank) {
-    return plan_redistribute(source, destination, Topology::regular(2).with_cross_memory(), rank, options);
+    return plan_redistribute(source, destination, Topology::regular(2).with_cross_memory(), rank,
+                             {.method = RedistributeMethod::pulled});
   };
   EXPECT_TRUE(verify(planner).ok());
   const auto faults = [&](const auto& change) {
@@ -83,7 +80,7 @@ TEST(RedistributePlanVerify, OrdinaryMemoryIsReadOnlyWhereTheKernelLets) {
   };
   const Verdict apart = faults([](Plan& plan) { plan.topology = plan.topology.with_cross_memory(false); });
   ASSERT_FALSE(apart.ok());
-  EXPECT_NE(apart.faults.front().find("cannot be reached in place"), std::string::npos);
+  EXPECT_TRUE(contains(apart.faults.front(), "cannot be reached in place"));
   const Verdict strided = faults([](Plan& plan) { plan.buffers[0].operand->dense = false; });
   EXPECT_FALSE(strided.ok());
 }
@@ -95,10 +92,9 @@ TEST(RedistributePlanVerify, HundredRanksByEveryMethod) {
        {RedistributeMethod::direct, RedistributeMethod::pushed, RedistributeMethod::staged,
         RedistributeMethod::messages, RedistributeMethod::grouped}) {
     for (const int per_node : {0, 1, 16}) {
-      RedistributeOptions options{.method = method};
       expect_verified(Operand::of(from, Dtype::f64, Order::row_major, Residency::heap),
                       Operand::of(to, Dtype::f64, Order::column_major, Residency::heap),
-                      Topology::regular(100, per_node), options);
+                      Topology::regular(100, per_node), {.method = method});
     }
   }
 }

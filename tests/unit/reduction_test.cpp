@@ -1,14 +1,5 @@
-#include <gtest/gtest.h>
-
-#include <array>
-#include <cmath>
-#include <complex>
-#include <cstring>
-#include <limits>
-#include <partita/error.hpp>
-#include <partita/reduction.hpp>
-
 #include "base/half.hpp"
+#include "support/test.hpp"
 
 namespace partita {
 namespace {

@@ -1,16 +1,12 @@
 #include "memory/reservation.hpp"
 
-#include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <fstream>
-#include <functional>
-#include <partita/error.hpp>
-
 #include "memory/page.hpp"
+#include "support/test.hpp"
 
 namespace partita {
 namespace {
@@ -92,12 +88,8 @@ TEST(Reservation, HalvesTheStrideUntilItCanBeHad) {
 TEST(Reservation, SaysWhenThereAreNoAddresses) {
   if (sanitized) GTEST_SKIP() << "sanitizers take the address space themselves";
   EXPECT_TRUE(holds_within(gibibyte / 8, [] {
-    try {
-      memory::Reservation::segments(4, 16 * gibibyte);
-    } catch (const MemoryError& error) {
-      return std::string(error.what()).find("ulimit -v") != std::string::npos;
-    }
-    return false;
+    const auto reserve = [] { memory::Reservation::segments(4, 16 * gibibyte); };
+    return contains(text_of_error<MemoryError>(reserve), "ulimit -v");
   }));
   EXPECT_THROW(memory::Reservation(std::int64_t{1} << 60), MemoryError);
 }

@@ -1,10 +1,5 @@
 // Numbers with a dtype.
-#include <gtest/gtest.h>
-
-#include <cstdint>
-#include <limits>
-#include <partita/error.hpp>
-#include <partita/scalar.hpp>
+#include "support/test.hpp"
 
 namespace partita {
 namespace {

@@ -1,15 +1,10 @@
 #include "memory/segment_growth.hpp"
 
-#include <gtest/gtest.h>
-
-#include <partita/error.hpp>
-#include <string>
-#include <vector>
+#include "support/test.hpp"
 
 namespace partita {
 namespace {
 
-constexpr std::int64_t mebibyte = std::int64_t{1} << 20;
 constexpr std::int64_t unlimited = std::int64_t{1} << 62;
 
 /// Memory that notes what is asked of it, "+2..6" taken and "-2..6" given back, in MiB.

@@ -1,12 +1,4 @@
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <fstream>
-#include <partita/settings.hpp>
-#include <sstream>
-#include <string>
-
-#include "setting.hpp"
+#include "support/test.hpp"
 
 namespace partita {
 namespace {
@@ -65,7 +57,7 @@ TEST(Settings, AreAllInTheDocs) {
   std::ifstream file(PARTITA_DOCS "/settings.md");
   std::ostringstream text;
   text << file.rdbuf();
-  EXPECT_NE(text.str().find(table()), std::string::npos) << "docs/settings.md should have\n" << table();
+  EXPECT_TRUE(contains(text.str(), table())) << "docs/settings.md should have\n" << table();
 }
 
 }  // namespace

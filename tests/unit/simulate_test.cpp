@@ -1,8 +1,4 @@
-#include <gtest/gtest.h>
-
-#include <partita/error.hpp>
-#include <partita/machine.hpp>
-
+#include "support/test.hpp"
 #include "unit/hand_made_plans.hpp"
 
 namespace partita {

@@ -1,16 +1,11 @@
 // Who gives what to whom in a small exchange, as bytes and as nests; without devices.
 #include "plan/small_exchange.hpp"
 
-#include <gtest/gtest.h>
-
-#include <map>
-#include <numeric>
-#include <vector>
-
 #include "collectives/layouts.hpp"
 #include "execute/device/packet_nests.hpp"
 #include "execute/device/packet_ranges.hpp"
 #include "redistribute/packets.hpp"
+#include "support/test.hpp"
 #include "unit/layout_model.hpp"
 #include "unit/random_layouts.hpp"
 
@@ -312,8 +307,7 @@ TEST(PacketNests, OnlyLittleBetweenDevicesOfOneNode) {
   EXPECT_TRUE(plan_of(rows, columns, 0));
   EXPECT_FALSE(plan_of(rows, rows, 0));  // nothing moves
   EXPECT_FALSE(redistribution::plan_in_packets(rows, columns, Topology::regular(ranks, 2), 0, {}));
-  RedistributeOptions asked{.method = RedistributeMethod::pushed};
-  EXPECT_FALSE(plan_of(rows, columns, 0, asked));
+  EXPECT_FALSE(plan_of(rows, columns, 0, {.method = RedistributeMethod::pushed}));
   const Shape large{4096, 4096};
   EXPECT_FALSE(plan_of(spread(Slab(0), large, Dtype::f32), spread(Slab(1), large, Dtype::f32), 0));
   Operand host_rows = rows, host_columns = columns;

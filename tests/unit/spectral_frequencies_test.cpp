@@ -1,7 +1,4 @@
-#include <gtest/gtest.h>
-
-#include <partita/error.hpp>
-#include <partita/spectral.hpp>
+#include "support/test.hpp"
 
 namespace partita {
 namespace {

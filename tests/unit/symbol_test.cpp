@@ -1,9 +1,7 @@
 // A spectrum times a symbol, mode by mode.
 #include "kernels/host/symbol.hpp"
 
-#include <gtest/gtest.h>
-
-#include <complex>
+#include "support/test.hpp"
 
 namespace partita::testing {
 namespace {

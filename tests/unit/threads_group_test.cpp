@@ -1,15 +1,7 @@
 #include "runtime/groups/threads_group.hpp"
 
-#include <gtest/gtest.h>
-
-#include <array>
-#include <chrono>
-#include <cstdlib>
-#include <partita/error.hpp>
-#include <thread>
-#include <vector>
-
 #include "runtime/groups/message_table.hpp"
+#include "support/test.hpp"
 
 namespace partita {
 namespace {
@@ -139,13 +131,9 @@ TEST(ThreadsGroup, BothSidesHearOfSizesThatDiffer) {
   const runtime::MessageId receive = groups[1]->receive(0, runtime::Lane::control, bytes.data(), 16);
   const runtime::MessageId send = groups[0]->send(1, runtime::Lane::control, bytes.data(), 8);
   for (const auto& [group, message] : {std::pair(1, receive), std::pair(0, send)}) {
-    try {
-      groups[static_cast<std::size_t>(group)]->test(message);
-      ADD_FAILURE() << "rank " << group << " should have thrown";
-    } catch (const DisagreementError& error) {
-      EXPECT_STREQ(error.what(),
-                   "a message of 8 bytes from rank 0 does not match a receive of 16 bytes at rank 1");
-    }
+    runtime::ProcessGroup& one = *groups[static_cast<std::size_t>(group)];
+    EXPECT_EQ(caught<DisagreementError>([&, message = message] { one.test(message); }),
+              "a message of 8 bytes from rank 0 does not match a receive of 16 bytes at rank 1");
   }
 }
 
@@ -185,8 +173,6 @@ TEST(ThreadGroup, NobodyWaitsForARankThatThrew) {
   for (const int ranks_per_node : {0, 1}) {
     const auto start = std::chrono::steady_clock::now();
     std::array<std::string, 3> heard;
-    ContextOptions options;
-    options.ranks_per_node = ranks_per_node;
     const auto body = [&heard](Context& context) {
       if (context.rank() == 2) throw FileError("the disk is full");
       try {
@@ -196,32 +182,23 @@ TEST(ThreadGroup, NobodyWaitsForARankThatThrew) {
         throw;
       }
     };
-    EXPECT_THROW(ThreadGroup::run(3, body, options), Error);
+    EXPECT_THROW(ThreadGroup::run(3, body, {.ranks_per_node = ranks_per_node}), Error);
     for (const int rank : {0, 1}) {
       const std::string& text = heard[static_cast<std::size_t>(rank)];
       EXPECT_NE(text, "") << "rank " << rank << " came through";
     }
-    EXPECT_NE((heard[0] + heard[1]).find("the disk is full"), std::string::npos)
-        << heard[0] << " / " << heard[1];
+    EXPECT_TRUE(contains((heard[0] + heard[1]), "the disk is full")) << heard[0] << " / " << heard[1];
     EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(60))
         << "the deadline is five minutes";
   }
 }
 
 TEST(ThreadGroup, NobodyWaitsForARankThatReturned) {
-  ContextOptions options;
-  options.ranks_per_node = 1;
   const auto body = [](Context& context) {
     if (context.rank() != 1) context.barrier();
   };
-  try {
-    ThreadGroup::run(2, body, options);
-    ADD_FAILURE() << "rank 0 came through";
-  } catch (const LostPeerError& error) {
-    EXPECT_NE(std::string(error.what()).find("rank 1 has left its context without closing it"),
-              std::string::npos)
-        << error.what();
-  }
+  EXPECT_ERROR(LostPeerError, ThreadGroup::run(2, body, {.ranks_per_node = 1}),
+               "rank 1 has left its context without closing it");
 }
 
 }  // namespace

@@ -1,11 +1,8 @@
 #include "runtime/threads_per_rank.hpp"
 
-#include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
-#include <numeric>
+#include "support/test.hpp"
 
 namespace partita {
 namespace {

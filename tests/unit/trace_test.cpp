@@ -1,10 +1,6 @@
-#include <gtest/gtest.h>
-
-#include <algorithm>
 #include <nlohmann/json.hpp>
-#include <partita/error.hpp>
-#include <partita/redistribute.hpp>
-#include <partita/trace.hpp>
+
+#include "support/test.hpp"
 
 namespace partita {
 namespace {

@@ -1,16 +1,8 @@
 // Local transforms of dense arrays in place, and what is refused.
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <complex>
-#include <memory>
-#include <partita/error.hpp>
-#include <utility>
-#include <vector>
-
 #include "execute/works/bound_work.hpp"
 #include "kernels/host/fft_planning.hpp"
 #include "kernels/host/transform.hpp"
+#include "support/test.hpp"
 #include "unit/naive_transform.hpp"
 
 namespace partita::testing {

@@ -1,16 +1,9 @@
 // Local transforms through bind_transform, against the definitions.
 #include "kernels/host/transform.hpp"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstring>
-#include <string>
-#include <vector>
-
 #include "execute/works/bound_work.hpp"
 #include "kernels/host/fft_planning.hpp"
+#include "support/test.hpp"
 #include "unit/transform_side.hpp"
 
 namespace partita::testing {

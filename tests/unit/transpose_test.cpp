@@ -1,11 +1,9 @@
 // The kernel that copies transpositions in tiles, as plain code, against brute force.
 #include "kernels/cuda/transpose.hpp"
 
-#include <gtest/gtest.h>
 #include <sys/mman.h>
 
-#include <cstring>
-
+#include "support/test.hpp"
 #include "unit/random_transposition.hpp"
 #include "unit/transpose_here.hpp"
 

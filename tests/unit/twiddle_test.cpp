@@ -1,11 +1,5 @@
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <complex>
-#include <numbers>
-#include <partita/error.hpp>
-
 #include "execute/works/bound_work.hpp"
+#include "support/test.hpp"
 
 namespace partita {
 namespace {

@@ -1,7 +1,4 @@
-#include <gtest/gtest.h>
-
-#include <partita/error.hpp>
-
+#include "support/test.hpp"
 #include "unit/hand_made_plans.hpp"
 
 namespace partita {
@@ -14,27 +11,25 @@ std::vector<std::string> faults(std::vector<Plan> plans, int schedules = 6) {
 }
 
 // One of the lines has all of the words.
-testing::AssertionResult finds(const std::vector<std::string>& lines, const std::vector<std::string>& words) {
+::testing::AssertionResult finds(const std::vector<std::string>& lines,
+                                 const std::vector<std::string>& words) {
   for (const std::string& line : lines) {
     bool all = true;
-    for (const std::string& word : words) all = all && line.find(word) != std::string::npos;
-    if (all) return testing::AssertionSuccess() << line;
+    for (const std::string& word : words) all = all && contains(line, word);
+    if (all) return ::testing::AssertionSuccess() << line;
   }
-  testing::AssertionResult result = testing::AssertionFailure() << lines.size() << " faults:";
+  ::testing::AssertionResult result = ::testing::AssertionFailure() << lines.size() << " faults:";
   for (const std::string& line : lines) result << "\n  " << line;
   return result;
 }
 
-testing::AssertionResult nothing_wrong(const std::vector<std::string>& lines) {
-  return lines.empty() ? testing::AssertionSuccess() : !finds(lines, {"no such words"}) << lines.front();
+::testing::AssertionResult nothing_wrong(const std::vector<std::string>& lines) {
+  return lines.empty() ? ::testing::AssertionSuccess() : !finds(lines, {"no such words"}) << lines.front();
 }
 
 Region rows(std::int64_t first, std::int64_t last, std::int64_t columns) {
   return {{IndexSet::range(first, last), IndexSet::range(0, columns)}};
 }
-
-const Problem on_a_node({5, 3}, "slab:0", "slab:1", 2);
-const Problem apart({5, 3}, "slab:0", "slab:1", 2, 1);
 
 // --- good plans
 

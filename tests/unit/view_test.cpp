@@ -1,11 +1,5 @@
 // Views of memory of C++.
-#include <gtest/gtest.h>
-
-#include <array>
-#include <complex>
-#include <partita/error.hpp>
-#include <partita/view.hpp>
-#include <vector>
+#include "support/test.hpp"
 
 namespace partita {
 namespace {
