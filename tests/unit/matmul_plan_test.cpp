@@ -496,6 +496,16 @@ TEST(MatmulPlan, IsQuicklyMadeForOneRankOfManyThousand) {
   }
 }
 
+// As many multiplies as other ranks, of 32 lines each, cost more than moving the slabs to squares.
+TEST(MatmulPlan, SlabsOfManyRanksAreRedistributedToSquaresWhereThatIsCheaper) {
+  MatmulCase test = square(32768, Slab(0), Topology::regular(1024, 64));
+  test.machine = Machine::find("cluster");
+  EXPECT_NE(test.plan(77).reason.find("a is redistributed to block-noncyclic:32x32"), std::string::npos);
+  test.operands.b = test.operands.d;
+  test.options.alpha = 0;  // nothing is multiplied
+  EXPECT_EQ(test.plan(77).reason.find("redistributed"), std::string::npos);
+}
+
 TEST(MatmulPlan, IsOneOperationOnAllRanks) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     const MatmulCase test = RandomMatmul(seed).make();

@@ -224,4 +224,14 @@ Pricer pricer_of(const Problem& problem) {
   };
 }
 
+double seconds_to_redistribute(const Problem& problem, const Operand& operand) {
+  const Machine& machine = problem.machine;
+  const auto moved = static_cast<double>(array_bytes(operand));
+  const double sharers = static_cast<double>(problem.ranks()) / problem.topology.node_count();
+  const double bandwidth =
+      std::min({machine.copy_bandwidth, machine.peer_bandwidth, machine.node_copy_bandwidth / sharers});
+  const bool between_nodes = problem.topology.node_count() > 1;
+  return 2 * moved / bandwidth + (between_nodes ? moved * sharers / machine.network_bandwidth : 0);
+}
+
 }  // namespace partita::multiplication

@@ -32,4 +32,7 @@ struct Choice {
 using Pricer = std::function<Choice(Tiling)>;
 Pricer pricer_of(const Problem& problem);
 
+/// Of an operand before the multiply, or of D after it: all of it is packed, sent and unpacked.
+double seconds_to_redistribute(const Problem& problem, const Operand& operand);
+
 }  // namespace partita::multiplication

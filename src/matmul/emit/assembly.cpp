@@ -13,7 +13,6 @@ namespace partita::multiplication {
 namespace {
 
 constexpr int many_ranks = 64;
-constexpr std::int64_t most_multiplies = 1024;
 
 /// A grid of processes over rows and columns that cuts the matrix into parts as square as may be.
 Layout squarest(const Layout& layout) {
@@ -138,22 +137,25 @@ void Assembly::choose() {
   const std::int64_t here = common_scratch_bytes();
   seen.beside_stationary = here + relayout_scratch(true);
   seen.beside_moving = here + relayout_scratch(false);
-  take_tiling(seen);
+  const double seconds = take_tiling(seen);
   const bool may_relay =
       seen.options.memory_limit == 0 && (seen.options.method == MatmulMethod::automatic ||
                                          seen.options.method == MatmulMethod::communication_avoiding);
-  if (may_relay && seen.ranks() >= many_ranks && multiplies() > most_multiplies) relay_thin_operands(seen);
+  if (may_relay && seen.ranks() >= many_ranks && multiplies() > few_multiplies)
+    relay_thin_operands(seen, seconds);
 }
 
-void Assembly::take_tiling(const Problem& seen) {
+double Assembly::take_tiling(const Problem& seen) {
   const bool idle = seen.multiplies_nothing();
-  frame_.tiling = idle ? tiling_of(seen, MatmulMethod::local) : multiplication::choose(seen).tiling;
+  const Choice choice = idle ? Choice{tiling_of(seen, MatmulMethod::local)} : multiplication::choose(seen);
+  frame_.tiling = choice.tiling;
   if (idle) frame_.tiling.reason = "neither A nor B is read";
   frame_.tiles.clear();
   for (int rank = 0; rank < seen.ranks(); ++rank) {
     frame_.tiles.push_back(frame_.tiling.tile(rank));
     if (idle) frame_.tiles.back().k = {};
   }
+  return choice.seconds;
 }
 
 // Local multiplies of the rank that makes most, of a few.
@@ -170,22 +172,23 @@ std::int64_t Assembly::multiplies() const {
 }
 
 // Many ranks hold long thin parts (slabs over thousands of ranks), of which each tile would take hundreds,
-// for thousands of tiny multiplies. Moving an operand once into square parts costs little beside that.
-void Assembly::relay_thin_operands(Problem seen) {
-  const Frame before = frame_;
-  const std::int64_t multiplies_before = multiplies();
+// for thousands of tiny multiplies. Moving an operand once into square parts may cost little in comparison.
+void Assembly::relay_thin_operands(Problem seen, double seconds) {
   const std::array<HeldOperand*, 3> operands{&seen.a, &seen.b, &seen.d};
   std::array<bool, 3> thin{};
+  double moving = 0;
   for (std::size_t i = 0; i < operands.size(); ++i) {
-    const Layout squares = squarest(operands[i]->layout);
-    thin[i] = shortest_side(squares) >= 4 * shortest_side(operands[i]->layout);
     auto square = static_cast<const Operand&>(*operands[i]);
-    square.layout = squares;
-    if (thin[i]) *operands[i] = std::move(square);
+    square.layout = squarest(square.layout);
+    thin[i] = shortest_side(square.layout) >= 4 * shortest_side(operands[i]->layout);
+    if (!thin[i]) continue;
+    moving += seconds_to_redistribute(seen, *operands[i]);
+    *operands[i] = std::move(square);
   }
+  if (moving == 0 || moving > seconds) return;
+  const Frame before = frame_;
   frame_.problem = seen;
-  take_tiling(seen);
-  if (multiplies() * 4 >= multiplies_before) {
+  if (moving + take_tiling(seen) > seconds) {
     frame_ = before;
     return;
   }

@@ -29,6 +29,10 @@ RedistributeOptions redistribution_within(const Problem& problem);
 /// Bytes of scratch of one redistribution, the same on every rank.
 std::int64_t staging_bytes(const Problem& problem, const Operand& from, const Operand& to);
 
+/// Local multiplies of a rank for which operands are used as they are: neither redistributed first, nor
+/// gathered in panels.
+inline constexpr std::int64_t few_multiplies = 256;
+
 class Assembly {
  public:
   explicit Assembly(const Problem& problem);
@@ -49,9 +53,9 @@ class Assembly {
   const Operand& operand_of(int buffer) const { return builder_.operand(buffer); }
   void add_operands();
   void choose();
-  void take_tiling(const Problem& seen);
+  double take_tiling(const Problem& seen);  // its price
   std::int64_t multiplies() const;
-  void relay_thin_operands(Problem seen);
+  void relay_thin_operands(Problem seen, double seconds);
   void sum_contributions();
   void relay(bool of_a, Layout layout);
   std::optional<Operand> summed_elsewhere(bool stationary) const;
@@ -80,6 +84,7 @@ class Assembly {
   void share_among_panels(std::int64_t room);
   void multiply();
   void check_limit() const;
+  [[noreturn]] void refuse_limit(std::int64_t needed) const;
   void deliver_gradient();
   std::int64_t common_scratch_bytes() const;
   std::int64_t relayout_scratch(bool stationary) const;

@@ -22,8 +22,7 @@ std::string counted(int count, const char* one) {
 }
 
 constexpr std::int64_t little_staging = std::int64_t{1} << 20;
-constexpr std::int64_t least_staging = 256;   // of each rank of a node: a cache line in four slots
-constexpr std::int64_t few_multiplies = 256;  // for which no panels are made
+constexpr std::int64_t least_staging = 256;  // of each rank of a node: a cache line in four slots
 
 /// Whether the ranks of the node hold together all that one of them needs. Parts are disjoint, or replicas.
 bool has_it_near(const Problem& problem, const HeldOperand& input, int rank, const Region& wanted) {
@@ -192,6 +191,7 @@ void Assembly::limit_messages() {
   if (limit == 0) return;
   frame_.shortest_turn = 1;
   const std::int64_t room = limit - common_scratch_bytes() - scratch_after();
+  if (room < 0) refuse_limit(limit - room);  // before a plan is made of messages of one byte
   if (frame_.gathers) return share_among_panels(room);
   frame_.message_bytes = std::clamp<std::int64_t>(room / 6, 1, most_message_bytes);
 }
@@ -280,10 +280,13 @@ void Assembly::multiply() {
 
 void Assembly::check_limit() const {
   const std::int64_t limit = frame_.problem.options.memory_limit, bytes = planning::scratch_bytes(plan_);
-  if (limit == 0 || bytes <= limit) return;
-  throw LimitRefusal(fmt::format("a memory limit of {} bytes is too small for this multiply by {}", limit,
-                                 frame_.tiling.name),
-                     bytes, false);
+  if (limit > 0 && bytes > limit) refuse_limit(bytes);
+}
+
+void Assembly::refuse_limit(std::int64_t needed) const {
+  throw LimitRefusal(fmt::format("a memory limit of {} bytes is too small for this multiply by {}",
+                                 frame_.problem.options.memory_limit, frame_.tiling.name),
+                     needed, false);
 }
 
 }  // namespace partita::multiplication
