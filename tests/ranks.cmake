@@ -1,36 +1,12 @@
 # Rank tests: one executable with its own main, started on several processes, or with its ranks as threads.
 file(GLOB_RECURSE rank_sources CONFIGURE_DEPENDS ranks/*.cpp)
 partita_choose_backends(rank_sources)
-foreach(shared partita_test_support partita_fake_devices)
-  get_target_property(shared_sources ${shared} SOURCES)
-  list(REMOVE_ITEM rank_sources ${shared_sources})
-endforeach()
-add_executable(partita_rank_tests ${rank_sources})
+add_executable(partita_rank_tests ${rank_sources} support/rank_main.cpp)
 partita_our_code(partita_rank_tests)
 partita_compile_quickly(partita_rank_tests)
 partita_precompile(partita_rank_tests LIKE partita_test_support)
 target_link_libraries(partita_rank_tests PRIVATE partita_test_support partita_fake_devices partita_objects)
-partita_unite(
-  partita_rank_tests
-  ALONE
-  ranks/array_reductions_test.cpp
-  ranks/device_fft_streams_test.cpp
-  ranks/device_fft_test.cpp
-  ranks/device_messages_test.cpp
-  ranks/device_passes_test.cpp
-  ranks/elementwise_test.cpp
-  ranks/fft_errors_test.cpp
-  ranks/fft_object_test.cpp
-  ranks/fft_test.cpp
-  ranks/point_to_point_test.cpp
-  ranks/matmul_test.cpp
-  ranks/memory_errors_test.cpp
-  ranks/memory_test.cpp
-  ranks/packet_numbers_test.cpp
-  ranks/redistribute_failure_test.cpp
-  ranks/redistribute_test.cpp
-  ranks/spectral_test.cpp
-  ranks/trace_test.cpp)
+partita_unite(partita_rank_tests)
 
 # What `make test` leaves to `make check` (ctest -C full), see CONTRIBUTING.md. Where there are no processes, threads are
 # all that there is.

@@ -3,8 +3,8 @@
 
 #include <gif_lib.h>
 
-#include "ranks/shared_directory.hpp"
 #include "support/on_ranks.hpp"
+#include "support/shared_directory.hpp"
 
 namespace partita::testing {
 namespace {

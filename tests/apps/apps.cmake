@@ -1,6 +1,6 @@
 # What the programs of apps/ compute, on 1 to 4 ranks.
 file(GLOB app_tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/apps/*.cpp)
-add_executable(partita_app_tests ${app_tests} ${PARTITA_APP_KERNELS} ${CMAKE_CURRENT_SOURCE_DIR}/ranks/main.cpp)
+add_executable(partita_app_tests ${app_tests} ${PARTITA_APP_KERNELS} ${CMAKE_CURRENT_SOURCE_DIR}/support/rank_main.cpp)
 partita_our_code(partita_app_tests)
 partita_compile_quickly(partita_app_tests)
 partita_precompile(partita_app_tests LIKE partita_test_support)

@@ -2,8 +2,8 @@
 #include "density/deposit.hpp"
 #include "density/program.hpp"
 #include "device/host_copy.hpp"
-#include "ranks/shared_directory.hpp"
 #include "support/on_ranks.hpp"
+#include "support/shared_directory.hpp"
 
 namespace partita::testing {
 namespace {

@@ -1,7 +1,7 @@
 // On the devices of tests the programs' kernels run in their host form, in the order of streams.
 #include "device/queue.hpp"
-#include "ranks/fake_device.hpp"
-#include "ranks/rank_test.hpp"
+#include "support/fakes/fake_device.hpp"
+#include "support/rank_test.hpp"
 
 namespace partita::testing {
 namespace {

@@ -1,9 +1,9 @@
 // The ocean: any distribution gives the same, nothing is lost, and its time step has the order that it
 // should.
-#include "ranks/shared_directory.hpp"
 #include "shallow_water/program.hpp"
 #include "shallow_water/tile_kernels.hpp"
 #include "support/on_ranks.hpp"
+#include "support/shared_directory.hpp"
 
 namespace partita::testing {
 namespace {

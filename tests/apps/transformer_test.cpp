@@ -1,6 +1,6 @@
 // The language model: its gradients are those of its loss, on any mesh the same.
-#include "ranks/shared_directory.hpp"
 #include "support/on_ranks.hpp"
+#include "support/shared_directory.hpp"
 #include "transformer/checkpoint.hpp"
 #include "transformer/estimate.hpp"
 #include "transformer/kernels.hpp"

@@ -4,8 +4,8 @@
 #include "base/visit_dtype.hpp"
 #include "kernels/host/convert.hpp"
 #include "kernels/host/fill.hpp"
+#include "support/models/random_transposition.hpp"
 #include "support/test.hpp"
-#include "unit/random_transposition.hpp"
 
 namespace partita::testing {
 namespace {

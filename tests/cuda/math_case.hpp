@@ -6,7 +6,7 @@
 #include "cuda/device_case.hpp"
 #include "device/device_memory.hpp"
 #include "kernels/host/number_runs.hpp"
-#include "ranks/fake_math.hpp"
+#include "support/fakes/fake_math.hpp"
 #include "support/test.hpp"
 
 namespace partita::testing {

@@ -5,7 +5,7 @@
 
 #include "cuda/device_case.hpp"
 #include "device/device_memory.hpp"
-#include "ranks/fake_transforms.hpp"
+#include "support/fakes/fake_transforms.hpp"
 #include "support/test.hpp"
 
 namespace partita::testing {

@@ -35,7 +35,7 @@
 #include <thread>
 #include <vector>
 
-#include "ranks/fake_device.hpp"
+#include "support/fakes/fake_device.hpp"
 
 namespace pt = partita;
 

@@ -4,7 +4,7 @@
 #include <partita/collectives.hpp>
 #include <string>
 
-#include "ranks/collectives_model.hpp"
+#include "support/models/collectives_model.hpp"
 
 namespace partita::testing {
 

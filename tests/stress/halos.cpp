@@ -1,7 +1,7 @@
 #include <partita/collectives.hpp>
 
-#include "ranks/halo_model.hpp"
 #include "stress/turn.hpp"
+#include "support/models/halo_model.hpp"
 
 namespace partita::testing {
 namespace {

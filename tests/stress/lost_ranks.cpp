@@ -2,8 +2,8 @@
 #include <csignal>
 #include <partita/error.hpp>
 
-#include "ranks/rank_test.hpp"
 #include "stress/turn.hpp"
+#include "support/rank_test.hpp"
 
 namespace partita::testing {
 

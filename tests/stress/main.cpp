@@ -22,15 +22,15 @@
 #include <random>
 
 #include "context/context_state.hpp"
-#include "ranks/fake_device.hpp"
-#include "ranks/fake_transport.hpp"
-#include "ranks/rank_run.hpp"
 #include "runtime/checks/error_kind.hpp"
 #include "runtime/groups/mpi_group.hpp"
 #include "runtime/groups/sockets_group.hpp"
 #include "stress/options.hpp"
 #include "stress/report.hpp"
 #include "stress/turn.hpp"
+#include "support/fakes/fake_device.hpp"
+#include "support/fakes/fake_transport.hpp"
+#include "support/rank_run.hpp"
 
 namespace partita::testing {
 namespace {

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <partita/redistribute.hpp>
 
-#include "ranks/array_model.hpp"
 #include "stress/turn.hpp"
+#include "support/models/array_model.hpp"
 
 namespace partita::testing {
 

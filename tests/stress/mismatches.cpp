@@ -7,12 +7,12 @@
 #include <partita/matmul.hpp>
 #include <partita/redistribute.hpp>
 
-#include "ranks/any_memory.hpp"
-#include "ranks/array_model.hpp"
-#include "ranks/random_redistribution.hpp"
 #include "stress/collective_call.hpp"
 #include "stress/random_collective.hpp"
 #include "stress/turn.hpp"
+#include "support/models/any_memory.hpp"
+#include "support/models/array_model.hpp"
+#include "support/models/random_redistribution.hpp"
 
 namespace partita::testing {
 namespace {

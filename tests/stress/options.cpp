@@ -7,7 +7,7 @@
 #include <random>
 #include <string_view>
 
-#include "ranks/rank_run.hpp"
+#include "support/rank_run.hpp"
 
 namespace partita::testing {
 namespace {

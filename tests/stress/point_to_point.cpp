@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <deque>
 
-#include "ranks/collectives_model.hpp"
 #include "stress/turn.hpp"
+#include "support/models/collectives_model.hpp"
 
 namespace partita::testing {
 namespace {

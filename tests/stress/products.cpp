@@ -4,9 +4,9 @@
 #include <optional>
 #include <partita/matmul.hpp>
 
-#include "ranks/any_memory.hpp"
-#include "ranks/array_model.hpp"
 #include "stress/turn.hpp"
+#include "support/models/any_memory.hpp"
+#include "support/models/array_model.hpp"
 
 namespace partita::testing {
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "stress/collective_call.hpp"
-#include "unit/random_layouts.hpp"
+#include "support/models/random_layouts.hpp"
 
 namespace partita::testing {
 

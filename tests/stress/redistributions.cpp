@@ -2,10 +2,10 @@
 #include <optional>
 #include <partita/redistribute.hpp>
 
-#include "ranks/any_memory.hpp"
-#include "ranks/array_model.hpp"
-#include "ranks/random_redistribution.hpp"
 #include "stress/turn.hpp"
+#include "support/models/any_memory.hpp"
+#include "support/models/array_model.hpp"
+#include "support/models/random_redistribution.hpp"
 
 namespace partita::testing {
 namespace {

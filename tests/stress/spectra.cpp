@@ -2,9 +2,9 @@
 #include <array>
 #include <partita/spectral.hpp>
 
-#include "ranks/any_memory.hpp"
-#include "ranks/fft_model.hpp"
 #include "stress/turn.hpp"
+#include "support/models/any_memory.hpp"
+#include "support/models/fft_model.hpp"
 
 namespace partita::testing {
 namespace {

@@ -5,8 +5,8 @@
 #include "context/context_state.hpp"
 #include "device/accelerator.hpp"
 #include "device/device_synchronization.hpp"
-#include "ranks/fake_device.hpp"
-#include "ranks/rank_test.hpp"
+#include "support/fakes/fake_device.hpp"
+#include "support/rank_test.hpp"
 
 namespace partita::testing {
 namespace {

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "ranks/any_memory.hpp"
-#include "unit/random_layouts.hpp"
+#include "support/models/any_memory.hpp"
+#include "support/models/random_layouts.hpp"
 
 namespace partita::testing {
 

@@ -3,10 +3,10 @@
 #pragma once
 
 #include "context/context_state.hpp"
-#include "ranks/any_memory.hpp"
-#include "ranks/array_model.hpp"
-#include "ranks/memory_checks.hpp"
-#include "ranks/needs_devices.hpp"
-#include "ranks/rank_test.hpp"
 #include "runtime/checks/agree.hpp"
+#include "support/memory_checks.hpp"
+#include "support/models/any_memory.hpp"
+#include "support/models/array_model.hpp"
+#include "support/needs_devices.hpp"
+#include "support/rank_test.hpp"
 #include "support/test.hpp"

@@ -42,8 +42,8 @@
 #include <variant>
 #include <vector>
 
-#include "setting.hpp"
 #include "support/errors.hpp"
+#include "support/setting.hpp"
 
 namespace partita {
 inline constexpr std::int64_t mebibyte = std::int64_t{1} << 20;

@@ -2,7 +2,7 @@
 // by LD_LIBRARY_PATH before the real one.
 #include <chrono>
 
-#include "ranks/fake_device.hpp"
+#include "support/fakes/fake_device.hpp"
 
 namespace {
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "bindings/python/src/xla_abi.hpp"
-#include "ranks/fake_device.hpp"
+#include "support/fakes/fake_device.hpp"
 
 namespace {
 
