@@ -125,7 +125,7 @@ function(partita_add_device_test name ranks by)
   partita_add_rank_test(${name} ${ranks} COMMAND partita_rank_tests --threads-group --ranks=${ranks} SUITES ${by}
                         ENVIRONMENT PARTITA_TEST_DEVICE=fake ${ARGN})
 endfunction()
-set(machines ${CMAKE_CURRENT_SOURCE_DIR}/ranks)
+set(machines ${CMAKE_CURRENT_SOURCE_DIR}/support/fakes)
 partita_add_device_test(ranks-threads-3-fake-device 3 device)
 # What a device multiplies is put into its memory, however small it is, and what it transforms in groups.
 partita_add_device_test(ranks-threads-2-fake-device-pushing 2 pushing PARTITA_MACHINE=${machines}/machine_that_pushes.json)
