@@ -53,7 +53,7 @@ class PairwiseExchange {
   void run() {
     list(moves_.given, true);
     list(moves_.taken, false);
-    std::vector<planning::Transfer> list = planning::in_order(std::move(transfers_));
+    std::vector<planning::Transfer> list = planning::sorted_by_key(std::move(transfers_));
     planning::TransferWriter writer(builder_, scratch_);
     writer.expect(list);
     writer.write(std::move(list));

@@ -8,7 +8,7 @@
 
 namespace partita::planning {
 
-std::vector<Transfer> in_order(std::vector<KeyedTransfer> transfers) {
+std::vector<Transfer> sorted_by_key(std::vector<KeyedTransfer> transfers) {
   std::vector<KeyedTransfer*> order;
   for (KeyedTransfer& keyed : transfers) order.push_back(&keyed);
   std::ranges::stable_sort(order, {}, [](const KeyedTransfer* keyed) { return keyed->key; });

@@ -46,7 +46,7 @@ struct KeyedTransfer {
   Transfer transfer = {};
 };
 /// Those of equal keys stay in their order.
-std::vector<Transfer> in_order(std::vector<KeyedTransfer> transfers);
+std::vector<Transfer> sorted_by_key(std::vector<KeyedTransfer> transfers);
 
 /// Sets `first` and `last`: one signal before all, and one after all.
 void announce_together(std::span<Transfer> transfers);

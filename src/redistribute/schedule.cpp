@@ -35,7 +35,7 @@ class Scheduler {
         add(TransferEnd::keep, overlap, staging_.piece);
       }
     }
-    std::vector<Transfer> list = planning::in_order(std::exchange(items_, {}));
+    std::vector<Transfer> list = planning::sorted_by_key(std::exchange(items_, {}));
     for (Transfer& transfer : list) transfer.slot = next_slot(transfer);
     if (problem_.accumulates) return list;
     for (const Overlap& overlap : exchange.incoming) {
@@ -130,7 +130,7 @@ class Scheduler {
     const auto most = static_cast<std::int64_t>(rest.size()) / 2 + 1;
     const std::int64_t bytes = problem_.bytes(overlap.region);
     add(TransferEnd::keep, overlap, by_pieces ? std::max(piece_bytes, bytes / most) : 0);
-    std::vector<Transfer> own = planning::in_order(std::exchange(items_, {})), list;
+    std::vector<Transfer> own = planning::sorted_by_key(std::exchange(items_, {})), list;
     list.reserve(own.size() + rest.size());
     auto next = rest.begin();
     for (std::size_t i = 0; i < own.size(); ++i) {

@@ -234,7 +234,7 @@ std::vector<planning::Transfer> Pushes::given(Cutting& cutting) const {
                        .to = landing(taker, piece)}});
     }
   }
-  return planning::in_order(std::move(puts));
+  return planning::sorted_by_key(std::move(puts));
 }
 
 Place Pushes::landing(int rank, const Landing& piece) const {
