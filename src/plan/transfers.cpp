@@ -58,6 +58,11 @@ void TransferWriter::expect(std::vector<Transfer>& list) {
 }
 
 void TransferWriter::write(std::vector<Transfer> list) {
+  constexpr std::array<std::size_t, 8> steps_of = {3, 1, 3, 2, 3, 1, 2, 1};  // by end, at most or about
+  std::vector<Step>& steps = builder_.plan().steps;
+  std::size_t expected = steps.size() + 64;
+  for (const Transfer& transfer : list) expected += steps_of[static_cast<std::size_t>(transfer.end)];
+  if (expected > steps.capacity()) steps.reserve(std::max(expected, 2 * steps.capacity()));
   for (Transfer& transfer : list) write(transfer);
 }
 
