@@ -7,10 +7,10 @@
 namespace partita::multiplication {
 namespace {
 
-constexpr int few_ranks = 64;      // each of which is tried
-constexpr int ranks_tried = 8;     // of more
-constexpr int small_steps = 3;     // before the limit is raised by more than was required
-constexpr std::int64_t part = 16;  // of the limit, by which it is raised then
+constexpr int few_ranks = 64;        // each of which is tried
+constexpr int ranks_tried = 8;       // of more
+constexpr int small_steps = 3;       // before the limit is raised by more than was required
+constexpr std::int64_t raised = 16;  // by a part of so many of the limit then
 
 /// What the rank requires most of all that are tried; 0: the limit is enough.
 std::int64_t required(Problem problem) {
@@ -35,9 +35,9 @@ std::int64_t enough_memory(const Problem& problem) {
   std::int64_t& limit = tried.options.memory_limit;
   int steps = 0;
   while (const std::int64_t needed = required(tried))
-    limit = std::max(needed, steps++ < small_steps ? limit + 1 : limit + limit / part + 1);
+    limit = std::max(needed, steps++ < small_steps ? limit + 1 : limit + limit / raised + 1);
   const bool all_tried = problem.ranks() <= few_ranks || limit == problem.options.memory_limit;
-  return all_tried ? limit : limit + limit / part;
+  return all_tried ? limit : limit + limit / raised;
 }
 
 }  // namespace partita::multiplication

@@ -189,9 +189,10 @@ void Assembly::add_scratch_buffers() {
 void Assembly::limit_messages() {
   const std::int64_t limit = frame_.problem.options.memory_limit;
   if (limit == 0) return;
-  frame_.shortest_turn = 1;
   const std::int64_t room = limit - common_scratch_bytes() - scratch_after();
-  if (room < 0) refuse_limit(limit - room);  // before a plan is made of messages of one byte
+  if (room < 0) refuse_limit(limit - room);  // before its steps are made
+  if (frame_.problem.topology.node_count() == 1) return;
+  frame_.shortest_turn = 1;
   if (frame_.gathers) return share_among_panels(room);
   frame_.message_bytes = std::clamp<std::int64_t>(room / 6, 1, most_message_bytes);
 }

@@ -264,6 +264,21 @@ TEST(MatmulPlan, WhatARefusalSaysWouldDoDoes) {
   EXPECT_GT(refused, 300);
 }
 
+// There are no messages that a limit must keep short: what devices sum is cut into few pieces.
+TEST(MatmulPlan, ALimitDoesNotCutTheSumsOfDevicesOfOneNode) {
+  MatmulCase test = square(512, Slab(0), Topology::regular(4));
+  lay_on_devices(test);
+  test.options.method = MatmulMethod::reduce_scatter;
+  test.options.memory_limit = 1;
+  try {
+    (void)test.plan(0);
+    FAIL() << "not refused";
+  } catch (const ArgumentError& error) {
+    test.options.memory_limit = bytes_that_would_do(error.what());
+  }
+  EXPECT_LT(test.plan(0).steps.size(), 100u);
+}
+
 TEST(MatmulPlan, NothingIsCopiedThatTheLocalMultiplyCanReadWhereItLies) {
   for (const char* distribution : {"slab:0", "slab:1", "block-noncyclic:2x2", "block-cyclic:2x2:3x5"}) {
     const MatmulCase test = square(37, Distribution::parse(distribution), Topology::regular(4));
