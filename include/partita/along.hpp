@@ -1,4 +1,4 @@
-// Collectives and arrays along axes of a mesh: the ranks that differ in those only, as contexts of their own.
+// Sub-groups along axes of a mesh, for collectives and arrays.
 #pragma once
 
 #include <initializer_list>
@@ -11,16 +11,16 @@
 
 namespace partita {
 
-/// The ranks that differ from this one only along these axes of the mesh (`Mesh::ranks_along`), in that
-/// order: `all_reduce(along(context, mesh, "x"), ...)` sums over x; arrays on it are distributed over
-/// `mesh.submesh(axes)`. Made by the first call, as `Context::subgroup` makes one, and kept in the context
-/// until that is closed or goes: later calls for the same mesh and axes give the same one without any
-/// communication. Collective over those ranks; blocking where it is made. Errors: ArgumentError (an unknown
-/// axis or one named twice, more ranks in the mesh than in the context, this rank not in the mesh) on the
-/// rank that has asked so, which has named nobody that could be told; and as of `Context::subgroup`.
+/// The context of the ranks that differ from this rank only along `axes` (`Mesh::ranks_along`), in that
+/// order: `all_reduce(along(context, mesh, "x"), ...)` sums over x; arrays in it are distributed over
+/// `mesh.submesh(axes)`. The first call makes the context, as `Context::subgroup`, and keeps it until the
+/// parent context is closed or destroyed; later calls with the same mesh and axes return it without
+/// communication. Collective over those ranks; the first call blocks. Errors: as for `Context::subgroup`;
+/// ArgumentError on the calling rank only (an unknown axis, an axis listed twice, a mesh with more ranks than
+/// the context or without this rank).
 PARTITA_API Context along(const Context& context, const Mesh& mesh, std::span<const std::string> axes);
 
-/// Of one axis, and of several as they are written: along(context, mesh, {"x", "y"}).
+/// Overloads for one axis, and for a list: along(context, mesh, {"x", "y"}).
 inline Context along(const Context& context, const Mesh& mesh, std::string_view axis) {
   const std::string name(axis);
   return along(context, mesh, std::span(&name, 1));

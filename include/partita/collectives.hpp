@@ -122,10 +122,10 @@ PARTITA_API void all_to_all_v(const Context& context, const View& source, const 
                               std::span<const std::int64_t> receive_counts,
                               std::optional<Stream> stream = {});
 
-/// Whose contributions a scan reduces.
+/// Which contributions a scan reduces.
 enum class Scan : std::uint8_t {
-  inclusive,  ///< of the ranks up to and including this one
-  exclusive,  ///< of the ranks before this one; the identity of the reduction on rank 0
+  inclusive,  ///< those of the ranks up to and including this one
+  exclusive,  ///< those of the ranks before this one; the identity of the reduction on rank 0
 };
 /// destination = the sources of the ranks up to this one, reduced in rank order. In place allowed. At most 7
 /// dimensions. Each rank accumulates a slice of all sources and returns the results to their ranks.
@@ -243,7 +243,7 @@ class PARTITA_API Halo {
   std::unique_ptr<State> state_;
 };
 
-/// One line: as `Halo::execute`, with the plan kept in the context.
+/// One-line call of `Halo::execute`; the plan is cached in the context.
 PARTITA_API void halo_exchange(const Array& source, const View& extended, const HaloOptions& options);
 
 }  // namespace partita

@@ -1,4 +1,4 @@
-// In what a matrix multiply is computed.
+// The precision in which matrix products are computed.
 #pragma once
 
 #include <cstdint>
@@ -7,17 +7,17 @@
 
 namespace partita {
 
-/// In what products are formed and summed up, of complex numbers those of their parts; with the names of
-/// cuBLAS and, as there, the least precision that will do: where there is no such way, a more precise one is
-/// taken. The CPU computes f16, tf32 and bf16x9 in f32.
+/// Precision of products and sums; for complex numbers, that of the real and imaginary parts. Names as in
+/// cuBLAS. It is a minimum: if a precision is not available, a higher one is used. The CPU computes f16, tf32
+/// and bf16x9 in f32.
 enum class ComputeType : std::uint8_t {
-  automatic,  ///< what the factors say: f32 of numbers of 16 and 8 bits, i32 of i8, else their own
-  f16,        ///< of factors of f16
+  automatic,  ///< f32 for half precision and FP8, i32 for i8, otherwise that of the factors
+  f16,        ///< for factors in f16
   f32,
-  tf32,    ///< of factors of f32, which are rounded to 11 bits; only where it is asked for
-  bf16x9,  ///< of factors of f32, each the sum of three of bf16: as accurate as f32
+  tf32,    ///< for factors in f32, rounded to 11 bits; only on request
+  bf16x9,  ///< for factors in f32, each split into three bf16 numbers: as accurate as f32
   f64,
-  i32,  ///< of factors of i8: exact, modulo 2^32
+  i32,  ///< for factors in i8: exact, modulo 2^32
 };
 template <>
 struct OptionWords<ComputeType> {

@@ -1,4 +1,4 @@
-// The ranks that work together, and everything that an operation needs beside its arrays.
+// Contexts: a group of ranks with its communication, memory, device and plan cache.
 #pragma once
 
 #include <array>
@@ -20,27 +20,27 @@ namespace partita {
 struct ContextState;
 struct Machine;
 
-/// Where a context computes.
+/// The processor of a context.
 struct Device {
-  /// Which sort of device; `any`: a GPU where there is one.
-  enum class Kind : std::uint8_t { any, cpu, cuda } kind = Kind::any;  ///< which sort is wanted, or is
-  int index = -1;                                  ///< of a GPU; -1: chosen by the rank's place in its node
-  static Device any() { return {}; }               ///< a GPU if this process has one, else the CPU
-  static Device cpu() { return {Kind::cpu, -1}; }  ///< the host alone
-  static Device cuda(int index = -1) { return {Kind::cuda, index}; }  ///< a GPU, else UnsupportedError
+  /// Kind of device; `any`: a GPU if the process has one, otherwise the CPU.
+  enum class Kind : std::uint8_t { any, cpu, cuda } kind = Kind::any;  ///< requested or actual kind
+  int index = -1;                                  ///< index of the GPU; -1: by the rank's number in its node
+  static Device any() { return {}; }               ///< a GPU if this process has one, otherwise the CPU
+  static Device cpu() { return {Kind::cpu, -1}; }  ///< no GPU
+  static Device cuda(int index = -1) { return {Kind::cuda, index}; }  ///< a GPU, or UnsupportedError
 };
 
-/// Whom a context is made of. Default: all processes of MPI_COMM_WORLD, or this process alone when neither a
-/// launcher started it nor MPI runs in it. Made by
-/// `communicator(MPI_Comm)` in <partita/mpi.hpp> or by `ThreadGroup::member`.
+/// The ranks of a context. Default: all processes of MPI_COMM_WORLD, or this process alone if no launcher
+/// started it and MPI is not initialised. Made by `communicator(MPI_Comm)` in <partita/mpi.hpp> or by
+/// `ThreadGroup::member`.
 struct PARTITA_API Communicator {
   std::array<unsigned char, 16> handle{};  ///< the bytes of an MPI_Comm
-  int handle_bytes = 0;                    ///< 0: none given
-  std::string implementation;  ///< "Open MPI 4", "MPICH 4": of the caller's mpi.h, or as its MPI calls itself
-  std::shared_ptr<void> thread_member;  ///< a place in a ThreadGroup
+  int handle_bytes = 0;                    ///< 0: no MPI communicator
+  std::string implementation;              ///< "Open MPI 4", "MPICH 4": the MPI of the caller's mpi.h
+  std::shared_ptr<void> thread_member;     ///< a member of a ThreadGroup
 };
 
-/// What is logged: this, and what is graver.
+/// Minimum severity of log messages.
 enum class LogLevel : std::uint8_t { trace, debug, info, warn, error, off };
 template <>
 struct OptionWords<LogLevel> {
@@ -48,13 +48,13 @@ struct OptionWords<LogLevel> {
   static constexpr std::string_view words[]{"trace", "debug", "info", "warn", "error", "off"};
 };
 
-/// Whether ranks of a node read each other's ordinary memory through the kernel (cross-memory attach:
-/// process_vm_readv), one copy in place of two through shared buffers.
+/// Whether ranks of a node read each other's ordinary memory through the kernel (cross-memory attach,
+/// process_vm_readv): one copy in place of two through shared buffers.
 enum class CrossMemory : std::uint8_t {
-  automatic,  ///< where the kernel lets every rank of a node read every other one: found out by trying
+  automatic,  ///< if the kernel allows it between all ranks of a node, which is tested
   off,        ///< never
-  allow,      ///< as automatic, and where Yama would forbid it, this process lets any other of its user read
-              ///< its memory, from now until it ends (PR_SET_PTRACER_ANY)
+  allow,      ///< as automatic; if Yama forbids it, this process allows all processes of its user to read
+              ///< its memory until it exits (PR_SET_PTRACER_ANY)
 };
 template <>
 struct OptionWords<CrossMemory> {
@@ -62,11 +62,11 @@ struct OptionWords<CrossMemory> {
   static constexpr std::string_view words[]{"automatic", "off", "allow"};
 };
 
-/// What the symmetric heap of devices lies in.
+/// Memory of the symmetric heap of devices.
 enum class DeviceHeap : std::uint8_t {
-  automatic,  ///< memory of the driver; NVSHMEM's where peers cannot map that; else messages
-  driver,     ///< memory of the driver; else messages
-  nvshmem,    ///< NVSHMEM's memory; else an error
+  automatic,  ///< the driver's; NVSHMEM's if peers cannot map that; otherwise messages are used
+  driver,     ///< the driver's; messages are used if peers cannot map it
+  nvshmem,    ///< NVSHMEM's; an error if it is not available
 };
 template <>
 struct OptionWords<DeviceHeap> {
@@ -74,11 +74,11 @@ struct OptionWords<DeviceHeap> {
   static constexpr std::string_view words[]{"automatic", "driver", "nvshmem"};
 };
 
-/// Who carries out collectives on devices.
+/// Implementation of collectives on devices.
 enum class DeviceCollectives : std::uint8_t {
-  automatic,  ///< whichever is faster
-  own,        ///< Partita
-  library,    ///< the vendor's library (NCCL) wherever it can
+  automatic,  ///< the faster one
+  own,        ///< Partita's
+  library,    ///< the vendor's library (NCCL) wherever it supports the call
 };
 template <>
 struct OptionWords<DeviceCollectives> {
@@ -86,12 +86,12 @@ struct OptionWords<DeviceCollectives> {
   static constexpr std::string_view words[]{"automatic", "own", "library"};
 };
 
-/// How messages of device memory go.
+/// Path of messages between devices of different nodes.
 enum class DeviceMessages : std::uint8_t {
-  automatic,  ///< by the vendor's library (NCCL) in the stream where there is one; else direct where the
-              ///< transport says that it takes device memory; else staged
+  automatic,  ///< the vendor's library (NCCL) on the stream if available; otherwise direct if the transport
+              ///< accepts device memory; otherwise staged
   staged,     ///< packed into pinned host memory
-  direct,     ///< packed in the device's memory, whose addresses the transport gets
+  direct,     ///< packed in device memory, whose addresses are passed to the transport
 };
 template <>
 struct OptionWords<DeviceMessages> {
@@ -99,11 +99,11 @@ struct OptionWords<DeviceMessages> {
   static constexpr std::string_view words[]{"automatic", "staged", "direct"};
 };
 
-/// How devices copy.
+/// How devices copy strided memory.
 enum class CopyWay : std::uint8_t {
   automatic,
-  engine,  ///< the copy engine, one two-dimensional copy at a time: long rows
-  kernel,  ///< a kernel with accesses as wide as both sides allow: short rows, few bytes, transpositions
+  engine,  ///< copy engine, one two-dimensional copy at a time: for long rows
+  kernel,  ///< kernel with the widest accesses that both sides allow: short rows, few bytes, transpositions
 };
 template <>
 struct OptionWords<CopyWay> {
@@ -111,9 +111,9 @@ struct OptionWords<CopyWay> {
   static constexpr std::string_view words[]{"automatic", "engine", "kernel"};
 };
 
-/// Behaviour first, performance after. But for the communicator, the device and `on_wait` the environment may
-/// set each of these, too, and wins: PARTITA_ and the name in capitals (`report_settings` in
-/// <partita/settings.hpp> lists them).
+/// Options of a context. Environment variables override all members except the communicator, the device and
+/// `on_wait`: PARTITA_ followed by the name in capitals (`report_settings` in <partita/settings.hpp> lists
+/// them).
 struct ContextOptions {
   Communicator communicator = {};
   /// Kinds must be the same on all ranks. With a GPU, new arrays are allocated in its memory by default.

@@ -1,8 +1,8 @@
-// Arrays that begin with something in them. `empty` and `zeros` are in <partita/array.hpp>.
+// Arrays with initial values. `empty` and `zeros` are in <partita/array.hpp>.
 //
-// All are collective and blocking, with the errors of `empty`; the ranks compare what the elements are, too.
-// The elements are there when the call returns, for any stream.
-// In a partial distribution every contribution gets them.
+// All functions are collective and blocking, with the errors of `empty`; the ranks also compare the values.
+// The elements are complete when the call returns, for any stream. In a partial distribution every
+// contribution gets the values.
 #pragma once
 
 #include <partita/array.hpp>
@@ -15,13 +15,13 @@ namespace partita {
 namespace detail {
 PARTITA_API Array full(const Context& context, const Shape& shape, const Distribution& distribution,
                        Dtype dtype, const void* value, const ArrayOptions& options, SourcePlace where);
-/// start, stop and step: of std::int64_t, std::uint64_t or double, as `number` says. `counted`: in which the
-/// number of elements is computed; f32, or `number` itself.
+/// start, stop and step have the type `number`: std::int64_t, std::uint64_t or double. `counted`: the dtype
+/// in which the number of elements is computed: f32, or `number`.
 PARTITA_API Array arange(const Context& context, Dtype number, Dtype counted, const void* start,
                          const void* stop, const void* step, const Distribution& distribution, Dtype dtype,
                          const ArrayOptions& options, SourcePlace where);
 
-/// What ranges are computed in.
+/// The type in which ranges are computed.
 template <class T>
 using RangeNumber =
     std::conditional_t<std::is_floating_point_v<T>, double,
@@ -30,8 +30,8 @@ using RangeNumber =
 template <class T>
 concept InRange = std::is_arithmetic_v<T> && !std::is_same_v<T, bool>;
 
-/// The type of a range that is given in several: the common one; of integers with and without a sign
-/// std::int64_t, so that none becomes another number.
+/// The common type of the arguments of a range; std::int64_t for a mix of signed and unsigned integers, so
+/// that no value changes.
 template <class... T>
 using RangeType = std::conditional_t<(std::is_integral_v<T> && ...) &&
                                          !((std::is_signed_v<T> && ...) || (std::is_unsigned_v<T> && ...)),
@@ -46,17 +46,17 @@ To range_number(From value) {
 }
 }  // namespace detail
 
-/// Every element is `value`, whose type is the dtype.
+/// An array filled with `value`; its type determines the dtype.
 template <class T>
 Array full(const Context& context, const Shape& shape, const Distribution& distribution, T value,
            const ArrayOptions& options = {}, SourcePlace where = SourcePlace::current()) {
   return detail::full(context, shape, distribution, dtype_of<T>(), &value, options, where);
 }
 
-/// start, start + step, ... below (with a negative step: above) `stop`, along one dimension; the dtype is
-/// that of T, an integer or floating type. As NumPy's: the number of elements is ceil((stop - start) / step),
-/// of floating numbers computed in T, element i is start + i step, computed in f64. ArgumentError: a step of
-/// 0, a NaN or infinity.
+/// The numbers start, start + step, ... below `stop` (above it for a negative step), in one dimension. The
+/// dtype is that of T, an integer or floating-point type. As in NumPy, the number of elements is ceil((stop -
+/// start) / step), computed in T for floating-point types; element i is start + i step, computed in f64.
+/// ArgumentError: a step of 0, NaN or infinity.
 template <detail::InRange T>
 Array arange(const Context& context, T start, T stop, T step, const Distribution& distribution,
              const ArrayOptions& options = {}, SourcePlace where = SourcePlace::current()) {
@@ -67,8 +67,9 @@ Array arange(const Context& context, T start, T stop, T step, const Distribution
   return detail::arange(context, dtype_of<Number>(), counted, &first, &last, &by, distribution, dtype_of<T>(),
                         options, where);
 }
-/// The same of numbers of several types: the dtype is that of their common type; of integers with and without
-/// a sign (`arange(context, 0, v.size(), 1, Slab(0))`) i64, where one beyond 2^63 - 1 is an ArgumentError.
+/// As above, with arguments of several types: the dtype is that of their common type, and i64 for a mix of
+/// signed and unsigned integers (`arange(context, 0, v.size(), 1, Slab(0))`), where a value beyond 2^63 - 1
+/// is an ArgumentError.
 template <detail::InRange Start, detail::InRange Stop, detail::InRange Step>
 Array arange(const Context& context, Start start, Stop stop, Step step, const Distribution& distribution,
              const ArrayOptions& options = {}, SourcePlace where = SourcePlace::current()) {
@@ -76,7 +77,7 @@ Array arange(const Context& context, Start start, Stop stop, Step step, const Di
   return arange<T>(context, detail::range_number<T>(start), detail::range_number<T>(stop),
                    detail::range_number<T>(step), distribution, options, where);
 }
-/// start, start + 1, ... below `stop`; of two types as above.
+/// start, start + 1, ... below `stop`; mixed types as above.
 template <detail::InRange Start, detail::InRange Stop>
 Array arange(const Context& context, Start start, Stop stop, const Distribution& distribution,
              const ArrayOptions& options = {}, SourcePlace where = SourcePlace::current()) {
@@ -91,7 +92,7 @@ Array arange(const Context& context, T stop, const Distribution& distribution,
   return arange(context, T(0), stop, T(1), distribution, options, where);
 }
 
-/// rows x columns, 1 where column = row + diagonal and 0 elsewhere.
+/// A matrix of rows x columns: 1 where column = row + diagonal, 0 elsewhere.
 PARTITA_API Array eye(const Context& context, std::int64_t rows, std::int64_t columns,
                       const Distribution& distribution, Dtype dtype, std::int64_t diagonal = 0,
                       const ArrayOptions& options = {}, SourcePlace where = SourcePlace::current());

@@ -1,4 +1,4 @@
-// Arrays and symmetric memory for other libraries in the same process: NumPy, PyTorch, CuPy, JAX, ...
+// DLPack: arrays and symmetric memory shared with NumPy, PyTorch, CuPy, JAX, ... in the same process.
 #pragma once
 
 #include <partita/array.hpp>
@@ -7,41 +7,39 @@
 #include <partita/memory.hpp>
 #include <partita/stream.hpp>
 
-/// Of <dlpack/dlpack.h>, which whoever looks into it includes. Its memory layout is the same in all releases
-/// of DLPack from 0.6 on (1.0 and later call it the unversioned tensor).
+/// Defined in <dlpack/dlpack.h>; include it to access members. The memory layout is the same in all releases
+/// of DLPack since 0.6 (1.0 and later call it the unversioned tensor).
 extern "C" struct DLManagedTensor;
-/// Of DLPack 1.0; read where the installed header is older, too.
+/// The tensor of DLPack 1.0; accepted also if the installed header is older.
 extern "C" struct DLManagedTensorVersioned;
 
 namespace partita {
 
-/// This rank's part of the array: its memory itself, no copy, with strides in elements. On kDLCPU, or kDLCUDA
-/// with the device's index. The caller owns the result and ends it by calling its `deleter`, from any thread,
-/// also after the array and the context are gone: the memory is kept until then (as long as any other copy of
-/// the array would keep it), but of a wrapped array it is the caller's, who keeps it.
+/// Exports the local part of the array without a copy, with strides in elements, as kDLCPU or kDLCUDA with
+/// the device's index. The caller owns the result and calls its `deleter`, from any thread, also after the
+/// array and the context are destroyed: the memory is kept until then. The memory of a wrapped array without
+/// `owner` must be kept by the caller.
 ///
-/// Work that the context has put into a stream may still be writing: call `Context::synchronize` first, or
-/// name the stream of the reader, which from here on waits for that work (on the device; the host does not).
-/// That is the `stream` of `__dlpack__`: 1 and 2 are CUDA's own handles, None is `Stream{nullptr}`, -1 is to
-/// name none. Local. ArgumentError: no array, or one on read-only memory. UnsupportedError: the context's own
-/// stream is being captured.
+/// Work on the context's stream may still be writing: call `Context::synchronize` first, or pass the stream
+/// of the reader, which then waits for that work on the device. This is the `stream` of `__dlpack__`: 1 and 2
+/// are handles of CUDA, None is `Stream{nullptr}`; for -1 pass no stream. Local. ArgumentError: an empty
+/// Array, or an array on read-only memory. UnsupportedError: the context's own stream is being captured.
 PARTITA_API DLManagedTensor* to_dlpack(const Array& array);
 PARTITA_API DLManagedTensor* to_dlpack(const Array& array, Stream reader);
 
-/// A dense array of `extents`, in row-major order, at the start of a block of symmetric memory, which the
-/// result owns from here on: its deleter drops the block. `context` is that of the block. Local.
-/// ArgumentError, and the block is dropped: no block, or it is too small.
+/// Exports the start of a block of symmetric memory as a dense row-major tensor of `extents`. The result owns
+/// the block: its deleter drops it. `context` is that of the block. Local. ArgumentError, after which the
+/// block is dropped: no block, or a block that is too small.
 PARTITA_API DLManagedTensor* to_dlpack(const Context& context, SymmetricMemory memory, Dtype dtype,
                                        const Shape& extents);
 
-/// An array on the memory of other libraries' tensors, one a rank, without a copy: as `wrap` with an owner.
-/// Each is the rank's part; what it is of, and how it is spread, only the caller knows. On kDLCPU or
-/// kDLCUDAHost, or on kDLCUDA or kDLCUDAManaged with the index of the context's device. `tensor` belongs to
-/// the call, which ends it where it throws; else the array does. The producer must have been given
-/// `Context::stream` as the `stream` of its `__dlpack__`. Memory that a versioned tensor calls read-only may
-/// only be read: calls that write to the array throw ArgumentError. Collective, blocking. Errors as of
-/// `wrap`; also ArgumentError, the same on every rank: no tensor, elements that are no dtype's, too many
-/// dimensions.
+/// An array on the memory of other libraries' tensors, one per rank, without a copy: as `wrap` with an owner.
+/// Each tensor is the local part of its rank; `distribution` and `shape` describe the whole array. The memory
+/// is kDLCPU or kDLCUDAHost, or kDLCUDA or kDLCUDAManaged on the context's device. The call takes ownership
+/// of `tensor`: it is deleted with the array, or if the call throws. Pass `Context::stream` as `stream` of
+/// the producer's `__dlpack__`. The array of a read-only versioned tensor is read-only: calls that write to
+/// it throw ArgumentError. Collective, blocking. Errors as for `wrap`; also ArgumentError, the same on every
+/// rank: a null tensor, an element type without a dtype, too many dimensions.
 PARTITA_API Array from_dlpack(const Context& context, DLManagedTensor* tensor,
                               const Distribution& distribution, const Shape& shape);
 PARTITA_API Array from_dlpack(const Context& context, DLManagedTensorVersioned* tensor,

@@ -1,4 +1,4 @@
-// Element types. The dtype is a run-time value, as in NumPy.
+// Element types: run-time values, as in NumPy.
 #pragma once
 
 #include <complex>
@@ -7,7 +7,7 @@
 #include <string_view>
 #include <type_traits>
 
-// CUDA's by name only: <cuda_fp16.h>, <cuda_bf16.h> and <cuda_fp8.h> are for whoever has them.
+// CUDA's types are only declared: <cuda_fp16.h>, <cuda_bf16.h> and <cuda_fp8.h> are not required.
 struct __half;         // NOLINT(bugprone-reserved-identifier)
 struct __nv_bfloat16;  // NOLINT(bugprone-reserved-identifier)
 struct __nv_fp8_e4m3;  // NOLINT(bugprone-reserved-identifier)
@@ -15,12 +15,12 @@ struct __nv_fp8_e5m2;  // NOLINT(bugprone-reserved-identifier)
 
 namespace partita {
 
-struct Float16;     // of <partita/half.hpp>
-struct BFloat16;    // likewise
-struct Float8E4M3;  // of <partita/float8.hpp>
-struct Float8E5M2;  // likewise
+struct Float16;     // in <partita/half.hpp>
+struct BFloat16;    // in <partita/half.hpp>
+struct Float8E4M3;  // in <partita/float8.hpp>
+struct Float8E5M2;  // in <partita/float8.hpp>
 
-/// The element types, by the names that files and texts have.
+/// The element types.
 enum class Dtype : std::uint8_t {
   boolean,  ///< one byte, 0 or 1
   i8,
@@ -37,22 +37,23 @@ enum class Dtype : std::uint8_t {
   f64,
   c64,   ///< two f32: real, imaginary
   c128,  ///< two f64
-  /// Float8E4M3, the "float8_e4m3fn" of NumPy's extensions. Numbers of 8 bits are moved, converted
-  /// (`astype`), stored in files and multiplied as matrices; other arithmetic on them, which has too few bits
-  /// for sums, is an ArgumentError.
+  /// Float8E4M3, "float8_e4m3fn" in ml_dtypes. FP8 numbers can be moved, converted (`astype`), stored in
+  /// files and multiplied as matrices; other arithmetic is an ArgumentError, because they have too few bits
+  /// for sums.
   f8e4m3,
-  f8e5m2,  ///< Float8E5M2, "float8_e5m2"; likewise
+  f8e5m2,  ///< Float8E5M2, "float8_e5m2"; as f8e4m3
 };
 
-inline constexpr int dtype_count = 17;  ///< how many there are
+inline constexpr int dtype_count = 17;  ///< number of dtypes
 
-/// Bytes of one element: 1, 2, 4, 8 or 16.
+/// Size of one element in bytes: 1, 2, 4, 8 or 16.
 PARTITA_API std::int64_t size_of(Dtype dtype);
 
-/// "f64", "bool", ...: the inverse of `parse_dtype`.
+/// The name: "f64", "bool", ...; the inverse of `parse_dtype`.
 PARTITA_API std::string_view name(Dtype dtype);
 
-/// Also reads NumPy's names ("float64", "float8_e5m2", ...). Throws ArgumentError that lists the known names.
+/// The dtype with this name; NumPy's names ("float64", "float8_e5m2", ...) are accepted too. Throws
+/// ArgumentError that lists the names.
 PARTITA_API Dtype parse_dtype(std::string_view text);
 
 PARTITA_API bool is_complex(Dtype dtype);  ///< c64, c128
@@ -64,7 +65,7 @@ namespace detail {
 template <class T, class... Others>
 inline constexpr bool is_one_of = (std::is_same_v<T, Others> || ...);
 
-// std::float16_t is _Float16, std::bfloat16_t is __bf16, wherever there are such types.
+// std::float16_t is _Float16, and std::bfloat16_t is __bf16, where these types exist.
 #if defined(__FLT16_MAX__) && !defined(__CUDACC__) && (!defined(__clang__) || __clang_major__ >= 15)
 using NativeFloat16 = _Float16;
 #else
@@ -83,16 +84,16 @@ template <class T>
 inline constexpr bool is_f8e4m3 = is_one_of<T, Float8E4M3, __nv_fp8_e4m3>;
 template <class T>
 inline constexpr bool is_f8e5m2 = is_one_of<T, Float8E5M2, __nv_fp8_e5m2>;
-/// Of 16 and of 8 bits.
+/// Half precision and FP8.
 template <class T>
 inline constexpr bool is_small_float = is_f16<T> || is_bf16<T> || is_f8e4m3<T> || is_f8e5m2<T>;
 }  // namespace detail
 
-/// The dtype of a C++ type, for typed access: `dtype_of<double>() == Dtype::f64`. Integers go by size and
-/// sign: `long` and `long long` are both i64 where both have 64 bits. Of 16 bits are Float16 and BFloat16 of
-/// <partita/half.hpp>, std::float16_t and std::bfloat16_t (C++23), _Float16, CUDA's __half and __nv_bfloat16;
-/// of 8 bits Float8E4M3 and Float8E5M2 of <partita/float8.hpp>, CUDA's __nv_fp8_e4m3 and __nv_fp8_e5m2.
-/// Does not compile for a type without a dtype.
+/// The dtype of a C++ type: `dtype_of<double>() == Dtype::f64`. Integers are matched by size and sign: `long`
+/// and `long long` are both i64 if both have 64 bits. Half precision: Float16 and BFloat16 of
+/// <partita/half.hpp>, std::float16_t and std::bfloat16_t (C++23), _Float16, CUDA's __half and __nv_bfloat16.
+/// FP8: Float8E4M3 and Float8E5M2 of <partita/float8.hpp>, CUDA's __nv_fp8_e4m3 and __nv_fp8_e5m2. Does not
+/// compile for other types.
 template <class T>
 constexpr Dtype dtype_of() {
   using detail::is_one_of;

@@ -1,7 +1,7 @@
-// Elements of arrays by their global indices.
+// Access to elements by global indices.
 //
-// They block. Of an array in device memory they run after all work that was enqueued on `stream` before; if
-// unset, on the context's own. In host memory a stream is an UnsupportedError.
+// All functions block. For arrays in device memory they run after all work that was enqueued on `stream` (if
+// unset, on the context's own). A stream for host memory is an UnsupportedError.
 #pragma once
 
 #include <optional>
@@ -12,11 +12,11 @@
 
 namespace partita {
 
-/// Of this rank's part: see <partita/layout.hpp>.
+/// The global indices of the local part along `axis`: see <partita/layout.hpp>.
 PARTITA_API std::vector<std::int64_t> local_indices(const Array& array, int axis);
 
 namespace detail {
-/// One loop over this rank's part a dimension, the innermost along the dimension that lies closest.
+/// One loop per dimension over the local part; the innermost has the smallest stride.
 struct LocalLoops {
   struct Loop {
     int dimension = 0;
@@ -24,12 +24,13 @@ struct LocalLoops {
     std::vector<std::int64_t> indices;  // global, by local index
   };
   std::vector<Loop> loops;  // outermost first
-  bool empty = false;       // nothing is owned
+  bool empty = false;       // the local part is empty
 };
 /// Throws UnsupportedError: device memory.
 PARTITA_API LocalLoops local_loops(const Array& array);
 
-/// The array itself, or one of the same layout in host memory with undefined contents. Local.
+/// The array itself if it is in host memory, otherwise an array of the same layout there with undefined
+/// contents. Local.
 PARTITA_API Array host_stand_in(const Array& array, std::optional<Stream> stream = {});
 
 template <class T, class Body>
@@ -56,10 +57,10 @@ PARTITA_API void write_element(Array& array, const Index& index, const void* val
                                std::optional<Stream> stream);
 }  // namespace detail
 
-/// Calls `body(index, value)` for every element of this rank's part: its global index (const Index&) and the
-/// element itself (T&), in the order in which they lie. Each holder of a replicated element has its own; of a
-/// partial array, its contribution. Local. Throws ArgumentError if T is not the dtype, UnsupportedError for
-/// device memory: fill(array, f) does that, or `copy` to an array in host memory and back.
+/// Calls `body(index, value)` for every local element: its global index (const Index&) and the element (T&),
+/// in memory order. Replicas are visited on each rank that holds one; for a partial array the elements are
+/// contributions. Local. Throws ArgumentError if T is not the dtype, and UnsupportedError for device memory:
+/// use fill(array, f), or `copy` to an array in host memory and back.
 template <class T, class Body>
 void for_each_local(const Array& array, Body&& body) {
   T* const data = array.data<T>();
@@ -68,9 +69,9 @@ void for_each_local(const Array& array, Body&& body) {
   if (!walk.empty) detail::loop_over(walk.loops, 0, index, data, body);
 }
 
-/// Every element becomes f(its global index): `fill(array, [](const Index& i) { return 10.0 * i[0]; })`. What
-/// f gives must be of the array's dtype, else ArgumentError. Local; f is called on this thread, once for each
-/// element of this rank's part. Device memory is filled on the host and copied over.
+/// Sets every element to f(global index): `fill(array, [](const Index& i) { return 10.0 * i[0]; })`. The
+/// result of f must have the array's dtype, otherwise ArgumentError. Local; f is called on this thread, once
+/// per local element. Device memory is filled on the host and copied to the device.
 template <class F>
 requires std::is_invocable_v<F&, const Index&>
 void fill(Array& array, F f, std::optional<Stream> stream = {}) {
@@ -81,9 +82,9 @@ void fill(Array& array, F f, std::optional<Stream> stream = {}) {
   if (part.state() != array.state()) copy(part, array, stream.value_or(Stream{}));
 }
 
-/// The element at a global index, on every rank: `at<double>(array, {3, 4})`. Collective, blocking, one small
-/// exchange: for a look at a few, not for loops. Errors, the same on every rank: ArgumentError (T is not the
-/// dtype, an index outside, a partial array: redistribute it first), DisagreementError.
+/// The element at a global index, on every rank: `at<double>(array, {3, 4})`. Collective, blocking; each call
+/// is a small exchange, so do not call it in loops. Errors, the same on every rank: ArgumentError (T is not
+/// the dtype, an index out of range, a partial array: redistribute it first), DisagreementError.
 template <class T>
 T at(const Array& array, const Index& index, std::optional<Stream> stream = {}) {
   (void)array.data<T>();
@@ -92,8 +93,8 @@ T at(const Array& array, const Index& index, std::optional<Stream> stream = {}) 
   return value;
 }
 
-/// The ranks that hold the element write it; called alike by all ranks, it is set everywhere. Local. Throws
-/// ArgumentError (T is not the dtype, an index outside, a partial array).
+/// Sets an element on the ranks that own it; call it alike on all ranks. Local. Throws ArgumentError (T is
+/// not the dtype, an index out of range, a partial array).
 template <class T>
 void set_at(Array& array, const Index& index, T value, std::optional<Stream> stream = {}) {
   (void)array.data<T>();

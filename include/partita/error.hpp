@@ -1,5 +1,4 @@
-// The exception family. A failed collective call throws the same exception, with the same text, on every
-// rank.
+// Exceptions. A failed collective call throws the same exception, with the same text, on every rank.
 #pragma once
 
 #include <partita/export.hpp>
@@ -8,64 +7,65 @@
 
 namespace partita {
 
-/// Base of everything that Partita throws. `what()` is one line and says what to do where that is known.
+/// Base class of all exceptions of Partita. `what()` is one line, with the remedy if one is known.
 class PARTITA_API Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
   ~Error() override;
 };
 
-/// A bad argument: wrong shape, unknown text, a distribution that does not cover its array, ...
+/// An invalid argument: wrong shape, unknown text, a distribution that does not cover its array, ...
 class PARTITA_API ArgumentError : public Error {
  public:
   using Error::Error;
   ~ArgumentError() override;
 };
 
-/// Ranks called different operations, or the same with different arguments. The text names the ranks and what
-/// they differ in. Where they had begun to execute, the context has failed.
+/// Ranks called different operations, or the same with different arguments. The text names the ranks and both
+/// values. If some ranks had begun to execute, the context has failed.
 class PARTITA_API DisagreementError : public ArgumentError {
  public:
   using ArgumentError::ArgumentError;
   ~DisagreementError() override;
 };
 
-/// The request is legal but this build, machine or dtype does not offer it.
+/// The request is valid, but this build, machine or dtype does not support it.
 class PARTITA_API UnsupportedError : public Error {
  public:
   using Error::Error;
   ~UnsupportedError() override;
 };
 
-/// No memory left on at least one rank, a double free, or a pointer that the symmetric heap does not own.
+/// Memory is exhausted on at least one rank, a block was freed twice, or a pointer is not in the symmetric
+/// heap.
 class PARTITA_API MemoryError : public Error {
  public:
   using Error::Error;
   ~MemoryError() override;
 };
 
-/// A file is missing, truncated, foreign, or could not be written whole.
+/// A file is missing, truncated, of another format, or could not be written completely.
 class PARTITA_API FileError : public Error {
  public:
   using Error::Error;
   ~FileError() override;
 };
 
-/// A blocking wait made no progress until its deadline, or a peer died. The context is failed from here on.
+/// A blocking wait made no progress until its deadline. The context has failed.
 class PARTITA_API TimeoutError : public Error {
  public:
   using Error::Error;
   ~TimeoutError() override;
 };
 
-/// A peer process ended while this rank waited for it. The context is failed from here on.
+/// A peer process ended while this rank waited for it. The context has failed.
 class PARTITA_API LostPeerError : public Error {
  public:
   using Error::Error;
   ~LostPeerError() override;
 };
 
-/// A call on a context that failed earlier; the text repeats the first failure.
+/// A call on a context that has failed; the text repeats the first failure.
 class PARTITA_API FailedContextError : public Error {
  public:
   using Error::Error;

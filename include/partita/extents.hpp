@@ -1,4 +1,4 @@
-// A short list of 64-bit integers: a shape, an index, or strides. Never more than `max_dimensions` of them.
+// Shapes, indices and strides: lists of at most `max_dimensions` 64-bit integers.
 #pragma once
 
 #include <array>
@@ -16,13 +16,13 @@
 
 namespace partita {
 
-inline constexpr int max_dimensions = 8;  ///< of arrays
+inline constexpr int max_dimensions = 8;  ///< maximum number of dimensions of an array
 
 namespace detail {
 [[noreturn]] PARTITA_API void refuse_extent(std::uint64_t value);
 [[noreturn]] PARTITA_API void refuse_dimension(int dimension, int dimensions);
 
-/// One of the integers, of whatever type it came: `std::size_t` is as good as `int`.
+/// One integer, converted from any integer type.
 struct Extent {
   std::int64_t value;
 
@@ -36,38 +36,38 @@ struct Extent {
 };
 }  // namespace detail
 
-/// A value of at most 8 integers, without allocation. `{}` is the shape of a scalar. Made of integers of any
-/// types; ArgumentError for one beyond 2^63 - 1. Not thread-safe for writing; reading from several threads is
-/// fine.
+/// At most 8 integers, without allocation. `{}` is the shape of a scalar. A value; converted from any integer
+/// types, ArgumentError beyond 2^63 - 1. Thread-safe for reading.
 class PARTITA_API Extents {
  public:
   Extents() = default;
   Extents(std::initializer_list<detail::Extent> values);   ///< throws ArgumentError beyond 8 values
-  explicit Extents(std::span<const std::int64_t> values);  ///< likewise
-  /// Likewise, of a vector of `std::size_t` and the like.
+  explicit Extents(std::span<const std::int64_t> values);  ///< throws ArgumentError beyond 8 values
+  /// From a range of any integer type, such as std::vector<std::size_t>. Throws ArgumentError beyond 8
+  /// values.
   template <std::ranges::input_range Values>
   requires std::integral<std::ranges::range_value_t<Values>> &&
       (!std::convertible_to<const Values&, std::span<const std::int64_t>>)explicit Extents(
           const Values& values) {
     for (const auto value : values) push_back(detail::Extent(value).value);
   }
-  static Extents filled(int dimensions, std::int64_t value);  ///< `dimensions` times `value`
+  static Extents filled(int dimensions, std::int64_t value);  ///< `value` repeated `dimensions` times
 
   int size() const { return size_; }         ///< the number of dimensions
-  bool empty() const { return size_ == 0; }  ///< no dimensions: a scalar
-  /// Throws ArgumentError where there is no dimension `i`, in every build.
+  bool empty() const { return size_ == 0; }  ///< true for a scalar
+  /// Throws ArgumentError if i is out of range, in every build.
   std::int64_t operator[](int i) const { return values_[place(i)]; }
   std::int64_t& operator[](int i) { return values_[place(i)]; }
   std::int64_t at(int i) const { return values_[place(i)]; }  ///< the same as operator[]
   std::int64_t& at(int i) { return values_[place(i)]; }       ///< the same as operator[]
-  /// For loops over the integers.
+  /// Iterators.
   const std::int64_t* begin() const { return values_.data(); }
   const std::int64_t* end() const { return values_.data() + size_; }
   std::int64_t* begin() { return values_.data(); }
   std::int64_t* end() { return values_.data() + size_; }
   void push_back(std::int64_t value);  ///< throws ArgumentError beyond 8 values
 
-  /// As many dimensions, and the same integers.
+  /// Whether the numbers of dimensions and all integers are equal.
   friend bool operator==(const Extents& a, const Extents& b) {
     if (a.size_ != b.size_) return false;
     for (int i = 0; i < a.size_; ++i) {
@@ -95,7 +95,7 @@ using Strides = Extents;  ///< step in elements (not bytes) along each dimension
 /// Product of the extents; 1 for a scalar. Throws ArgumentError on a negative extent or beyond 2^63 - 1.
 PARTITA_API std::int64_t volume(const Extents& shape);
 
-/// How the elements of a local part lie in memory.
+/// Memory order of a local part.
 enum class Order : std::uint8_t {
   row_major,     ///< last index fastest, as in C
   column_major,  ///< first index fastest, as in Fortran
@@ -106,12 +106,12 @@ struct OptionWords<Order> {
   static constexpr std::string_view words[]{"row-major", "column-major"};
 };
 
-/// Strides, in elements, of a dense array.
+/// Strides of a dense array, in elements.
 PARTITA_API Strides dense_strides(const Extents& shape, Order order = Order::row_major);
 
-/// "197x233x189"; "scalar" for none.
+/// Text form: "197x233x189"; "scalar" without dimensions.
 PARTITA_API std::string to_string(const Extents& extents);
-/// Writes that.
+/// Writes `to_string`.
 PARTITA_API std::ostream& operator<<(std::ostream& stream, const Extents& extents);
 
 }  // namespace partita

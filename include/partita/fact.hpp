@@ -1,4 +1,4 @@
-// What ranks compare, in words.
+// Properties that ranks compare.
 #pragma once
 
 #include <partita/language.hpp>
@@ -6,7 +6,7 @@
 
 namespace partita {
 
-/// Something that all ranks of a collective call must have alike: {"shape", "8192x8192"}. A value.
+/// A property that must be the same on all ranks of a collective call: {"shape", "8192x8192"}. A value.
 struct Fact {
   std::string name;
   std::string value;

@@ -15,13 +15,13 @@
 
 namespace partita {
 
-/// Which transform: complex (c2c), of real data and back (r2c, c2r), cosine and sine transforms of FFTW's
-/// types.
+/// The kinds of transforms: complex (c2c), real to complex and complex to real (r2c, c2r), and the cosine and
+/// sine transforms of FFTW.
 enum class FftKind : std::uint8_t {
   c2c,
-  r2c,  ///< half spectrum along the last of the axes: n/2+1
-  /// Its inverse; `last_length` says n. What is real in the half spectrum of a real line, its first element
-  /// and of an even n its last one, counts as real: imaginary parts there change nothing, as in NumPy.
+  r2c,  ///< half spectrum along the last of the axes: n/2+1 elements
+  /// The inverse of r2c; `last_length` is n. Imaginary parts of the first element of each line, and for even
+  /// n of the last one, are ignored, as in NumPy.
   c2r,
   dct1,
   dct2,
@@ -39,8 +39,8 @@ struct OptionWords<FftKind> {
                                             "dct4", "dst1", "dst2", "dst3", "dst4"};
 };
 
-/// Whose the 1/N is, N the product of the transformed lengths (for DCT and DST the logical lengths of FFTW:
-/// 2n and the like).
+/// Which direction is scaled: backward by 1/N, both (ortho) by 1/sqrt(N), or forward by 1/N. N is the product
+/// of the transformed lengths (for DCT and DST the logical lengths of FFTW, such as 2n).
 enum class Norm : std::uint8_t { backward, ortho, forward };
 template <>
 struct OptionWords<Norm> {
@@ -48,10 +48,10 @@ struct OptionWords<Norm> {
   static constexpr std::string_view words[]{"backward", "ortho", "forward"};
 };
 
-/// How lines that are cut between ranks become whole.
+/// Algorithms for axes that are distributed over ranks.
 enum class FftMethod : std::uint8_t {
   automatic,
-  local,      ///< every rank owns whole lines already
+  local,      ///< every rank owns whole lines; no communication
   slab,       ///< one exchange between all ranks
   pencil,     ///< an exchange along each axis of a process grid
   four_step,  ///< one long 1-D transform over all ranks (Bailey 1990)
@@ -62,11 +62,11 @@ struct OptionWords<FftMethod> {
   static constexpr std::string_view words[]{"automatic", "local", "slab", "pencil", "four-step"};
 };
 
-/// How an array changes hands between the devices of a node that reach each other's memory.
+/// How an array is transferred between devices of a node that access each other's memory.
 enum class FftExchange : std::uint8_t {
-  automatic,  ///< as predicted; without a machine's `store_bandwidth`, copies
-  copies,     ///< what has been transformed is copied to its new owners, part by part
-  stores,     ///< the last transform before it stores its results in the memory of their owners, where it can
+  automatic,  ///< the faster one by the cost model; copies if the machine has no `store_bandwidth`
+  copies,     ///< results of local transforms are copied to their new owners, part by part
+  stores,     ///< the kernel of the preceding transform stores its results in the memory of their new owners
 };
 template <>
 struct OptionWords<FftExchange> {
@@ -74,10 +74,10 @@ struct OptionWords<FftExchange> {
   static constexpr std::string_view words[]{"automatic", "copies", "stores"};
 };
 
-/// Which distribution a new result gets.
+/// The distribution of a newly allocated result.
 enum class Output : std::uint8_t {
-  as_input,  ///< the input's, or FftOptions::distribution where that is set
-  cheapest,  ///< that in which the method leaves it (transposed); `result_layout` says which
+  as_input,  ///< that of the input, or FftOptions::distribution if set
+  cheapest,  ///< the one in which the method produces it (transposed); see `result_layout`
   given,     ///< FftOptions::distribution
 };
 template <>
@@ -86,73 +86,74 @@ struct OptionWords<Output> {
   static constexpr std::string_view words[]{"as-input", "cheapest", "given"};
 };
 
-/// Behaviour first, performance after.
+/// Options of transforms.
 struct FftOptions {
-  /// If set, the functions below are stream-ordered (<partita/stream.hpp>), of arrays in device memory, as
-  /// `FFT::execute` with a stream. UnsupportedError, too: a new plan while the stream is being captured.
+  /// If set, the functions below are stream-ordered (<partita/stream.hpp>), for arrays in device memory, as
+  /// `FFT::execute` with a stream. Additional UnsupportedError: a new plan while the stream is being
+  /// captured.
   std::optional<Stream> stream = {};
-  FftKind kind = FftKind::c2c;  ///< functions that are called as a kind allow no other
-  /// Which to transform; empty: all. For r2c and c2r the last named is the halved one.
+  FftKind kind = FftKind::c2c;  ///< functions named after a kind accept no other
+  /// Axes to transform; empty: all. For r2c and c2r the last one listed has the half spectrum.
   std::vector<int> axes = {};
   bool inverse = false;
   Norm norm = Norm::backward;
-  /// Of cosine and sine transforms: the ends of lines are weighted such that the transform's matrix is
-  /// orthogonal up to a factor, as SciPy's `orthogonalize` (types I to III of cosine, II and III of sine
-  /// transforms change; see `Transform::orthogonal`). If unset: yes with Norm::ortho, no otherwise, which is
-  /// SciPy's default. ArgumentError if true for a Fourier transform.
+  /// For cosine and sine transforms: weight the ends of lines such that the matrix is orthogonal up to a
+  /// factor, as SciPy's `orthogonalize` (affects DCT types I to III and DST types II and III; see
+  /// `Transform::orthogonal`). If unset: true with Norm::ortho, otherwise false, as in SciPy. ArgumentError
+  /// if true for a Fourier transform.
   std::optional<bool> orthogonalize = {};
-  /// Of c2r: n along the last axis; 0: 2 (extent - 1), the even one. ArgumentError if negative.
+  /// For c2r: n along the last axis; 0: 2 (extent - 1). ArgumentError if negative.
   std::int64_t last_length = 0;
   Output output = Output::as_input;
-  /// Of the result: enough by itself; an error with Output::cheapest, and where the caller's own result lies
-  /// otherwise.
+  /// Distribution of the result; sufficient without `output`. ArgumentError with Output::cheapest, or if a
+  /// given output has another distribution.
   std::optional<Distribution> distribution = {};
-  Order order = Order::row_major;         ///< of a new result
-  Residency residency = Residency::heap;  ///< likewise
+  Order order = Order::row_major;         ///< of a newly allocated result
+  Residency residency = Residency::heap;  ///< of a newly allocated result
   FftMethod method = FftMethod::automatic;
-  std::vector<int> grid = {};  ///< of processes, for pencil, which it asks for by itself; empty: chosen
-  /// Stores are for complex lines of 2, 4, .. 2048 elements, distributions of one box a rank, up to 16 ranks
-  /// that reach each other's memory, and results on the heap; the rest is copied. Both may be in one plan.
+  std::vector<int> grid = {};  ///< process grid; implies method pencil; empty: chosen by the planner
+  /// Stores support complex lines of 2, 4, ..., 2048 elements, distributions with one box per rank, up to 16
+  /// ranks that access each other's memory, and results on the heap; otherwise copies are used. One plan may
+  /// contain both.
   FftExchange exchange = FftExchange::automatic;
-  std::int64_t scratch_bytes = 0;  ///< bound on what one rank stages; 0: chosen by the planner
-  /// Complex to real, `FFT::inverse` of real to complex too, may destroy what is transformed (as FFTW does by
-  /// itself), which saves devices a copy; others keep it. The same on all ranks.
+  std::int64_t scratch_bytes = 0;  ///< bound on the staging memory of one rank; 0: chosen by the planner
+  /// c2r, and `FFT::inverse` of r2c, may overwrite their input (as FFTW does by default), which saves a copy
+  /// on devices; other kinds keep it. The same on all ranks.
   bool overwrite_input = false;
-  bool measure = false;          ///< local transforms are timed when planned (FFTW_MEASURE), not estimated
-  std::string wisdom_file = {};  ///< read before planning local transforms, written after; empty: none
+  bool measure = false;          ///< plan local transforms by timing (FFTW_MEASURE)
+  std::string wisdom_file = {};  ///< read before local transforms are planned, written after; empty: none
 };
 
 // --- planning: pure functions, for any rank of any number of ranks, without MPI
 
-/// The layout of the result: of the transformed shape (r2c, c2r change the last axis), distributed as the
-/// options say. Throws ArgumentError: an axis named twice or out of range, real data to a complex transform
-/// and the reverse, a wrong half-spectrum extent, a distribution that does not cover the array, options that
-/// contradict each other.
+/// The layout of the result: the transformed shape (r2c and c2r change the last axis), with the distribution
+/// that the options determine. Throws ArgumentError: an axis listed twice or out of range, real input for a
+/// complex transform or the reverse, a wrong extent of a half spectrum, a distribution that does not cover
+/// the array, contradictory options.
 PARTITA_API Layout result_layout(const Operand& input, const Topology& topology,
                                  const FftOptions& options = {}, const Machine& machine = {});
-/// The same in a context: with its machine, and among its ranks as they reach each other's memory of the kind
-/// that the input is in. Local.
+/// As above, with the machine of the context and the topology of its ranks for the memory space of the input.
+/// Local.
 PARTITA_API Layout result_layout(const Context& context, const Operand& input,
                                  const FftOptions& options = {});
-/// Of the result: real to complex and back change it, in its precision. Pure.
+/// The dtype of the result: r2c and c2r change it, in the same precision. Pure.
 PARTITA_API Dtype result_dtype(Dtype input, FftKind kind);
 
-/// Buffers: 0 input, 1 output (the same array where in place), then scratch. `batch` transforms of the same
-/// plan one behind the other use the scratch in turn. Where one of the two lies in device memory, the plan is
-/// that of the device: the other is an array of the same layout on its heap there.
+/// The plan of one rank. Buffers: 0 input, 1 output (the same array if in place), then scratch. Consecutive
+/// executions of a batch use the scratch alternately. If one of the two arrays is in device memory, the plan
+/// is for the device: the other is an array of the same layout on its heap.
 PARTITA_API Plan plan_fft(const Operand& input, const Operand& output, const Topology& topology, int rank,
                           const FftOptions& options = {}, const Machine& machine = {}, bool in_place = false);
 
-// --- carrying out
+// --- execution
 
-/// One line each: a new array, on the symmetric heap unless the options say otherwise. Collective over the
-/// context of `input`; blocks until this rank's part is complete, unless `options.stream` is set; the input
-/// keeps its values, but see `FftOptions::overwrite_input`. The plan is cached in the context. Errors, the
-/// same on every rank: ArgumentError, DisagreementError, UnsupportedError (no FFTW on this machine),
-/// MemoryError, TimeoutError.
+/// One-line calls. Each returns a new array, on the symmetric heap unless the options say otherwise.
+/// Collective over the context of `input`; blocks until this rank's part is complete, unless `options.stream`
+/// is set. The input is unchanged, except with `FftOptions::overwrite_input`. The plan is cached in the
+/// context. Errors, the same on every rank: ArgumentError, DisagreementError, UnsupportedError (no FFTW, or
+/// no cuFFT for device memory), MemoryError, TimeoutError.
 ///
-/// What lies in device memory is transformed by its device, in the context's own stream, and so is its
-/// result; UnsupportedError where there is no cuFFT.
+/// Arrays in device memory are transformed by their device on the context's own stream, and so is the result.
 PARTITA_API Array fft(const Array& input, const FftOptions& options = {},
                       SourcePlace where = SourcePlace::current());  ///< c2c
 PARTITA_API Array ifft(const Array& input, const FftOptions& options = {},
@@ -170,12 +171,11 @@ PARTITA_API Array dst(const Array& input, int type = 2, const FftOptions& option
 PARTITA_API Array idst(const Array& input, int type = 2, const FftOptions& options = {},
                        SourcePlace where = SourcePlace::current());
 
-/// The same into an array of the caller's, in any distribution, of the result's shape and dtype. `output` may
-/// be `input` itself where shape and dtype stay. Of `irfft_into`, `last_length` is that of the output if
-/// nothing is said. Where one of the two lies in device memory and the other in host memory, this rank's part
-/// of the latter is copied to the device's heap before, or from there after. Errors, too: ArgumentError (an
-/// output of another shape, dtype or context, or that shares memory with the input without being the same
-/// array; an output that the options want elsewhere).
+/// As above, into a given array of the result's shape and dtype, in any distribution. `output` may be `input`
+/// itself if shape and dtype are unchanged. `irfft_into` takes `last_length` from the output if unset. If
+/// only one of the two arrays is in device memory, the local part of the other is copied to the device's heap
+/// before, or from it after. Additional ArgumentErrors: an output of another shape, dtype or context, or that
+/// partly overlaps the input; an output whose distribution contradicts the options.
 PARTITA_API void fft_into(const Array& input, Array& output, const FftOptions& options = {});
 PARTITA_API void ifft_into(const Array& input, Array& output, const FftOptions& options = {});
 PARTITA_API void rfft_into(const Array& input, Array& output, const FftOptions& options = {});
@@ -185,25 +185,24 @@ PARTITA_API void idct_into(const Array& input, Array& output, int type = 2, cons
 PARTITA_API void dst_into(const Array& input, Array& output, int type = 2, const FftOptions& options = {});
 PARTITA_API void idst_into(const Array& input, Array& output, int type = 2, const FftOptions& options = {});
 
-/// The array with the extents of `shape`: cut off at the end of an axis that becomes shorter, and followed by
-/// zeros along one that becomes longer, as NumPy and SciPy do with the `n` and `s` of their transforms. The
-/// same dtype and the same rule of distribution; along an axis that the distribution cuts, elements move to
-/// their new owners. A new array on the symmetric heap, in the memory space of the array; the array itself if
-/// it has that shape. Collective; blocks until this rank's part is complete, or is stream-ordered
-/// (<partita/stream.hpp>). Errors, the same on every rank: ArgumentError (other than one length per axis, a
-/// length below 1, a partial array), DisagreementError, UnsupportedError (a stream for host memory),
-/// MemoryError.
+/// The array with the extents of `shape`: axes that become shorter are truncated at the end, longer ones are
+/// padded with zeros, as NumPy and SciPy do with `n` and `s`. Dtype and rule of distribution are unchanged;
+/// along distributed axes elements move to their new owners. Returns a new array on the symmetric heap, in
+/// the same memory space, or the array itself if it has that shape. Collective; blocks until this rank's part
+/// is complete, or is stream-ordered (<partita/stream.hpp>). Errors, the same on every rank: ArgumentError
+/// (not one length per axis, a length below 1, a partial array), DisagreementError, UnsupportedError (a
+/// stream for host memory), MemoryError.
 PARTITA_API Array crop_or_pad(const Array& array, const Shape& shape, std::optional<Stream> stream = {},
                               SourcePlace where = SourcePlace::current());
 
-/// Plan once, execute many times: forward from the input's layout to the output's and inverse back. Creation
-/// and execution are collective and blocking (but for executions with a stream); a second execute allocates
-/// nothing and makes no collective call beyond the exchange. Not copyable; one object must not be used from
-/// two threads at once.
+/// Plan once, execute many times: forward from the input's layout to the output's, and inverse. Creation and
+/// execution are collective and blocking (except executions with a stream); executions after the first
+/// allocate nothing and communicate only data. Not copyable; one object must not be used from two threads at
+/// once.
 class PARTITA_API FFT {
  public:
-  /// Collective. The output: as the options say, or this operand; the memory of the input where in place.
-  /// Errors, the same on every rank, as of `fft`; also ArgumentError where `options.stream` is set.
+  /// The output is `output`, or determined by the options; `in_place`: it is the memory of the input. Errors,
+  /// the same on every rank, as for `fft`; also ArgumentError if `options.stream` is set.
   FFT(const Context& context, const Operand& input, const FftOptions& options = {});
   FFT(const Context& context, const Operand& input, const Operand& output, const FftOptions& options = {},
       bool in_place = false);
@@ -211,49 +210,49 @@ class PARTITA_API FFT {
   FFT(FFT&&) noexcept;
   FFT& operator=(FFT&&) noexcept;
 
-  /// The operand of the result.
+  /// The operand of the output.
   const Operand& output() const;
 
-  /// Binds the arrays for execute() without arrays; the same array twice where in place. Local.
+  /// Binds arrays for execute() without arrays; the same array twice if in place. Local.
   void reset(const Array& input, Array& output);
-  /// Collective, blocking, as `fft`; ArgumentError where no arrays are bound, or they are not those of the
-  /// plan. `scale` multiplies in addition to the norm's factor.
+  /// Collective, blocking, as `fft`. ArgumentError if no arrays are bound, or if they do not match the plan.
+  /// `scale` multiplies the result in addition to the norm's factor.
   ///
   /// With a stream, for arrays in device memory: enqueues the work on it (`Stream{}`: the context's own) and
-  /// returns.
-  /// The contract then holds in stream order: what the stream does next may overwrite the input, read the
-  /// output or free either. `Context::synchronize` waits, and throws what went wrong. Plans with messages
-  /// (between nodes) wait for them here, unless NCCL carries them. Local transforms are planned when the
-  /// object is made, those of `inverse` at its first use, which waits for the device. UnsupportedError: host
-  /// memory.
+  /// returns. The contract then holds in stream order: later work on the stream may overwrite the input, read
+  /// the output or free either. `Context::synchronize` waits, and throws errors of the execution. Plans with
+  /// messages (between nodes) wait for them here, unless NCCL transfers them. Local transforms are planned
+  /// when the object is made, those of `inverse` at its first use, which waits for the device.
+  /// UnsupportedError: host memory.
   ///
-  /// A stream that is being captured gets the work into its graph, with this scale; nothing is done now. The
-  /// graph may be started as one of `Redistribute::execute` may, with the same duties. UnsupportedError, the
-  /// same on every rank: a plan with messages that the host waits for, or one that has yet to be made.
+  /// On a stream that is being captured the work is added to its graph, with this scale; nothing is executed
+  /// now. The contract of the graph is that of `Redistribute::execute`. UnsupportedError, the same on every
+  /// rank: a plan with messages that the host waits for, or a plan that has not been made yet.
   void execute(std::optional<Stream> stream = {});
   void execute(const Array& input, Array& output, double scale = 1, std::optional<Stream> stream = {});
-  /// The opposite transform, from `output`'s layout to `input`'s; planned at its first use (collective).
+  /// The inverse transform, from the output's layout to the input's; planned at its first use (collective).
   void inverse(const Array& output, Array& input, double scale = 1, std::optional<Stream> stream = {});
-  /// Several transforms of the plan, one call: messages of one overlap the computing of the next.
+  /// Executes the plan for several arrays in one call: messages of one overlap with the computation of the
+  /// next.
   void execute_batch(const std::vector<Array>& inputs, std::vector<Array>& outputs, double scale = 1,
                      std::optional<Stream> stream = {});
 
-  /// Times methods, grids and exchange ways on scratch arrays and keeps the fastest. Collective. Returns its
-  /// name.
+  /// Times the methods, grids and exchanges on scratch arrays and keeps the fastest. Collective, blocking.
+  /// Returns its name.
   std::string autotune(int runs = 3);
 
-  /// Bytes of scratch on this rank, as a workspace of the caller's holds them.
+  /// Bytes of scratch on this rank that a workspace of the caller must hold.
   std::int64_t workspace_size() const;
-  /// Scratch from the caller: an array of the plan's context on the symmetric heap, of the device where that
-  /// transforms, at least the largest workspace_size() of all ranks; must outlive its use. Buffers of
-  /// messages that are staged through the host stay the plan's own. Collective. ArgumentError, the same on
-  /// every rank: an array of another context or of ordinary memory, too small, in the wrong memory space.
+  /// Uses `workspace` as scratch: an array of the plan's context on the symmetric heap (of the device if that
+  /// transforms), of at least the largest workspace_size() of all ranks; it must outlive its use. Buffers of
+  /// messages that pass through the host remain with the plan. Collective. ArgumentError, the same on every
+  /// rank: an array of another context, in ordinary memory, too small, or in the wrong memory space.
   void set_workspace(const Array& workspace);
-  /// Frees scratch now (collective); the next execute makes it anew.
+  /// Frees the scratch. Collective; the next execution allocates it again.
   void release();
 
-  const Plan& plan() const;  ///< this rank's, forward
-  /// That in words. Local.
+  const Plan& plan() const;  ///< the forward plan of this rank
+  /// The plan as text. Local.
   std::string explain(const ExplainOptions& options = {}) const;
 
  private:

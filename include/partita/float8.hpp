@@ -1,5 +1,5 @@
-// Numbers of 8 bits, with the names of the Open Compute Project (OCP 8-bit Floating Point, 2023). Storage
-// only: arithmetic on them happens in f32.
+// FP8 numbers of the Open Compute Project (OCP 8-bit Floating Point, 2023). Storage types: arithmetic is done
+// in f32.
 #pragma once
 
 #include <algorithm>
@@ -10,19 +10,19 @@
 namespace partita {
 
 /// An E4M3 number ("e4m3fn"): up to 448, without infinities. One byte, trivially copyable; converts to float
-/// by itself and exactly.
+/// implicitly and exactly.
 struct Float8E4M3 {
-  std::uint8_t bits = 0;  ///< as they lie in memory
+  std::uint8_t bits = 0;  ///< the representation
 
   constexpr Float8E4M3() = default;
-  /// Rounds to nearest, ties to even; what is beyond the largest number, infinities too, becomes NaN, which
-  /// keeps its sign.
+  /// Rounds to nearest, ties to even; values beyond the largest number, and infinities, become NaN with the
+  /// same sign.
   constexpr explicit Float8E4M3(float value) {
     const std::uint32_t all = std::bit_cast<std::uint32_t>(value);
     const std::uint32_t result = detail::nearest_magnitude<3, 7>(all & 0x7fffffffu);
     bits = static_cast<std::uint8_t>(std::min(result, 0x7fu) | ((all >> 24) & 0x80u));
   }
-  /// Of its bits.
+  /// The number with this representation.
   static constexpr Float8E4M3 from_bits(std::uint8_t bits) {
     Float8E4M3 result;
     result.bits = bits;
@@ -40,9 +40,9 @@ struct Float8E4M3 {
   }
 };
 
-/// An E5M2 number: the upper half of a Float16, up to 57344. As Float8E4M3, with infinities.
+/// An E5M2 number: the upper byte of a Float16, up to 57344, with infinities. Otherwise as Float8E4M3.
 struct Float8E5M2 {
-  std::uint8_t bits = 0;  ///< as they lie in memory
+  std::uint8_t bits = 0;  ///< the representation
 
   constexpr Float8E5M2() = default;
   /// Rounds to nearest, ties to even; overflows to infinity; NaN becomes a quiet NaN of the same sign.
@@ -53,7 +53,7 @@ struct Float8E5M2 {
     const std::uint32_t result = magnitude > 0x7f800000u ? 0x7eu : number;
     bits = static_cast<std::uint8_t>(result | ((all >> 24) & 0x80u));
   }
-  /// Of its bits.
+  /// The number with this representation.
   static constexpr Float8E5M2 from_bits(std::uint8_t bits) {
     Float8E5M2 result;
     result.bits = bits;

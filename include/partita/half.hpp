@@ -1,4 +1,4 @@
-// Numbers of 16 bits. Storage only: arithmetic on them happens in f32.
+// Half-precision numbers. Storage types: arithmetic is done in f32.
 #pragma once
 
 #include <algorithm>
@@ -9,15 +9,16 @@
 namespace partita {
 
 namespace detail {
-/// The bits, without sign, of the number with that many bits of mantissa and that bias of the exponent that
-/// is nearest to a float, which is given likewise; ties to even. What overflows is beyond its largest number.
+/// The bits, without sign, of the number with `mantissa` bits and exponent bias `bias` that is nearest to a
+/// float, given by its bits without sign; ties to even. An overflow gives bits beyond those of the largest
+/// number.
 template <std::uint32_t mantissa, std::uint32_t bias>
 constexpr std::uint32_t nearest_magnitude(std::uint32_t magnitude) {
   constexpr std::uint32_t dropped = 23 - mantissa, rebias = 127 - bias;
-  // Normal result: rebias, then round on the bits that fall off. A carry runs into the exponent rightly.
+  // Normal result: rebias, then round by the dropped bits. A carry into the exponent is correct.
   const std::uint32_t odd = (magnitude >> dropped) & 1u;
   const std::uint32_t normal = (magnitude - (rebias << 23) + ((1u << (dropped - 1)) - 1u) + odd) >> dropped;
-  // Subnormal result: beside a number whose last bit is its step, the f32 unit rounds to that.
+  // Subnormal result: adding a number whose last bit is the step makes the f32 unit round to that step.
   constexpr std::uint32_t larger = (rebias + 1 + dropped) << 23;
   const float shifted = std::bit_cast<float>(magnitude) + std::bit_cast<float>(larger);
   const std::uint32_t subnormal = std::bit_cast<std::uint32_t>(shifted) - larger;
@@ -25,10 +26,10 @@ constexpr std::uint32_t nearest_magnitude(std::uint32_t magnitude) {
 }
 }  // namespace detail
 
-/// An IEEE binary16 number. Two bytes, trivially copyable; converts to float by itself and exactly, so that
-/// sums and comparisons are those of floats.
+/// An IEEE binary16 number. Two bytes, trivially copyable; converts to float implicitly and exactly, so sums
+/// and comparisons are those of floats.
 struct Float16 {
-  std::uint16_t bits = 0;  ///< as they lie in memory
+  std::uint16_t bits = 0;  ///< the representation
 
   constexpr Float16() = default;
   /// Rounds to nearest, ties to even; overflows to infinity; NaN becomes a quiet NaN of the same sign.
@@ -40,7 +41,7 @@ struct Float16 {
     const std::uint32_t result = magnitude > 0x7f800000u ? 0x7e00u : number;
     bits = static_cast<std::uint16_t>(result | sign);
   }
-  /// Of its bits.
+  /// The number with this representation.
   static constexpr Float16 from_bits(std::uint16_t bits) {
     Float16 result;
     result.bits = bits;
@@ -62,19 +63,19 @@ struct Float16 {
   }
 };
 
-/// A bfloat16 number: the upper half of an f32. As Float16.
+/// A bfloat16 number: the upper two bytes of an f32. Otherwise as Float16.
 struct BFloat16 {
-  std::uint16_t bits = 0;  ///< as they lie in memory
+  std::uint16_t bits = 0;  ///< the representation
 
   constexpr BFloat16() = default;
-  /// As of Float16: to nearest, ties to even.
+  /// Rounds to nearest, ties to even; NaN becomes a quiet NaN of the same sign.
   constexpr explicit BFloat16(float value) {
     const std::uint32_t all = std::bit_cast<std::uint32_t>(value);
     const std::uint32_t rounded = (all + 0x7fffu + ((all >> 16) & 1u)) >> 16;
     const bool is_nan = (all & 0x7fffffffu) > 0x7f800000u;
     bits = static_cast<std::uint16_t>(is_nan ? (all >> 16) | 0x40u : rounded);
   }
-  /// Of its bits.
+  /// The number with this representation.
   static constexpr BFloat16 from_bits(std::uint16_t bits) {
     BFloat16 result;
     result.bits = bits;

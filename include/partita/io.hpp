@@ -1,4 +1,4 @@
-// Files, read and written by all ranks at once, in any distribution.
+// Files of arrays, read and written by all ranks concurrently, in any distribution.
 #pragma once
 
 #include <concepts>
@@ -15,20 +15,20 @@
 
 namespace partita {
 
-/// What a file says of an array.
+/// The description of an array in a file.
 struct FileHeader {
   Shape shape;
   Dtype dtype = Dtype::f64;
   Order order = Order::row_major;
 };
 
-/// Reads the header only. Local. FileError: missing, truncated, foreign, a dtype that Partita does not have,
-/// or more than 2^63 - 1 bytes. Elements of either byte order are read. What NumPy lacks is named as its
-/// extension ml_dtypes does it: bfloat16 V2, float8_e5m2 f1 (which NumPy itself does not read), float8_e4m3fn
-/// V1; so ml_dtypes names other types of 8 bits, too, and they are taken for it. In HDF5 a compound of two
-/// equal floats is complex if its members are called r and i, re and im, or real and imag, in either order
-/// and in any case; a dataset without shape (H5S_NULL) is a FileError; where a dataset is missing the error
-/// names those that are there. Booleans are bytes: any but 0 is read as true.
+/// Reads the header only. Local. FileError: a file that is missing, truncated or of another format, a dtype
+/// that Partita does not have, more than 2^63 - 1 bytes; for a missing dataset the error lists the existing
+/// ones. Both byte orders are supported. Dtypes that NumPy lacks are stored as its extension ml_dtypes stores
+/// them: bfloat16 as V2, float8_e5m2 as f1 (which NumPy itself cannot read), float8_e4m3fn as V1; other FP8
+/// types of ml_dtypes share V1 and are read as float8_e4m3fn. In HDF5 a compound of two equal floats is
+/// complex if its members are named r and i, re and im, or real and imag, in either order and case; a dataset
+/// without shape (H5S_NULL) is a FileError. Booleans are bytes: any nonzero byte is true.
 PARTITA_API FileHeader inspect_npy(const std::string& path);
 PARTITA_API FileHeader inspect_hdf5(const std::string& path, const std::string& dataset);
 
@@ -40,11 +40,11 @@ PARTITA_API Array read_hdf5(const Context& context, const std::string& path, con
                             const Distribution& distribution, const ArrayOptions& options = {},
                             SourcePlace where = SourcePlace::current());
 
-/// Every rank writes its part (of replicas, one rank). The file is written completely or not at all: all
-/// ranks write a temporary file in the same folder, and one renames it when all have succeeded; on failure it
-/// is removed and the old file stays. Links are followed; owner and permissions are kept. A character device
-/// is written directly. Any other target is a FileError, as is an old file that the caller may not write. A
-/// partial array is an ArgumentError: redistribute it first. Collective, blocking.
+/// Every rank writes its part; of replicas, one rank writes. The file is written completely or not at all:
+/// the ranks write a temporary file in the same folder, and one rank renames it when all have succeeded; on
+/// failure it is removed and the old file is kept. Links are followed; owner and permissions are kept. A
+/// character device is written directly. Other targets are a FileError, as is an old file without write
+/// permission. A partial array is an ArgumentError: redistribute it first. Collective, blocking.
 PARTITA_API void write_npy(const std::string& path, const Array& array, Order order = Order::row_major);
 
 /// An attribute of an unsupported kind: it is listed but not read, and cannot be written.
@@ -52,39 +52,40 @@ struct Hdf5Unread {
   std::string what;  ///< for messages: "an array of 2 dimensions"
   friend bool operator==(const Hdf5Unread&, const Hdf5Unread&) = default;
 };
-/// What an attribute may be.
+/// The types of an attribute.
 using Hdf5Value = std::variant<std::string, std::int64_t, std::uint64_t, double, std::vector<std::int64_t>,
                                std::vector<std::uint64_t>, std::vector<double>, Hdf5Unread>;
-/// An attribute of a dataset or a group: a string, a number, or a vector of numbers. An integer is a
-/// std::int64_t, or a std::uint64_t if it is beyond 2^63 - 1; so are the elements of vectors. A value;
-/// made implicitly.
+/// An attribute of a dataset or a group: a string, a number, or a vector of numbers. Integers are
+/// std::int64_t, or std::uint64_t beyond 2^63 - 1, also as elements of vectors. A value, converted
+/// implicitly.
 struct Hdf5Attribute : Hdf5Value {
   Hdf5Attribute() = default;
-  /// Of any integer type.
+  /// From any integer type.
   template <std::integral T>
   Hdf5Attribute(T value) : Hdf5Value(static_cast<std::int64_t>(value)) {  // NOLINT: implicit by design
     if constexpr (std::is_unsigned_v<T> && sizeof(T) == sizeof(std::uint64_t)) {
       if (value >> 63U != 0) emplace<std::uint64_t>(value);
     }
   }
-  /// Of one of the others.
+  /// From the other types.
   template <class T>
   requires(!std::same_as<std::remove_cvref_t<T>, Hdf5Attribute> && !std::integral<std::remove_cvref_t<T>> &&
            std::constructible_from<Hdf5Value, T>) Hdf5Attribute(T&& value)
       : Hdf5Value(std::forward<T>(value)) {}  // NOLINT: implicit by design
 };
-/// By name.
+/// Attributes by name.
 using Hdf5Attributes = std::map<std::string, Hdf5Attribute>;
 
-/// How a dataset is stored, with the names of h5py.
+/// Storage of a dataset, with the names of h5py.
 struct Hdf5Options {
   /// Removes the other contents of the file.
   bool truncate = false;
-  /// Extents of a chunk; empty: contiguous, which all ranks write concurrently and other programs read fast.
+  /// Extents of a chunk; empty: contiguous, which all ranks write concurrently and other programs read
+  /// quickly.
   Extents chunks = {};
-  int compression = 0;             ///< of chunks, by deflate ("gzip"): 1 (fast) to 9 (small); 0: none
-  bool shuffle = false;            ///< of chunks: groups bytes by significance, which compresses better
-  Hdf5Attributes attributes = {};  ///< of the dataset
+  int compression = 0;             ///< deflate ("gzip") level of chunks: 1 (fast) to 9 (small); 0: none
+  bool shuffle = false;            ///< group bytes of chunks by significance, which compresses better
+  Hdf5Attributes attributes = {};  ///< attributes of the dataset
 };
 
 /// Adds a dataset (intermediate groups are created) to the file, or creates the file. A dataset of this name
@@ -117,10 +118,10 @@ PARTITA_API void write_hdf5_attributes(const Context& context, const std::string
 /// A group or a dataset.
 struct Hdf5Entry {
   std::string name;                  ///< with its groups: "group/data"
-  std::optional<FileHeader> header;  ///< of a dataset that can be read as an array
-  Extents chunks = {};               ///< of a dataset in chunks
+  std::optional<FileHeader> header;  ///< set for a dataset that can be read as an array
+  Extents chunks = {};               ///< extents of a chunk; empty if contiguous
 };
-/// The groups and datasets of a file by name; only the names of groups and of datasets that are not arrays.
+/// The groups and datasets of a file, sorted by name; groups and datasets that are not arrays have no header.
 /// Local. FileError.
 PARTITA_API std::vector<Hdf5Entry> list_hdf5(const std::string& path);
 

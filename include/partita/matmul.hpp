@@ -1,4 +1,4 @@
-// Distributed matrix multiply: D = F(alpha op(A) op(B) + beta C), of f8 with scales.
+// Distributed matrix multiply: D = F(alpha op(A) op(B) + beta C), with scales for FP8.
 #pragma once
 
 #include <complex>
@@ -20,7 +20,7 @@ namespace partita {
 enum class Op : std::uint8_t {
   none,
   transpose,
-  conjugate_transpose,  ///< of a real matrix: transpose
+  conjugate_transpose,  ///< as transpose for a real matrix
   conjugate,            ///< without transposition
 };
 template <>
@@ -29,28 +29,27 @@ struct OptionWords<Op> {
   static constexpr std::string_view words[]{"none", "transpose", "conjugate-transpose", "conjugate"};
 };
 
-/// F, with the names of cuBLAS. Bias has one number a row of D (length m). What has an auxiliary array writes
-/// it (the value before the activation) in a forward epilogue and reads it in a backward one; it has D's
-/// shape.
+/// The function F, with the names of cuBLAS. The bias has one number per row of D (length m). The auxiliary
+/// array has D's shape: forward epilogues write it (the value before the activation), backward ones read it.
 enum class Epilogue : std::uint8_t {
   none,
-  all_reduce,  ///< D is replicated: every rank gets the whole sum
+  all_reduce,  ///< D is replicated: every rank gets the complete sum
   relu,
   relu_aux,
   bias,
   bias_aux,
   relu_bias,
   relu_bias_aux,
-  gelu,  ///< tanh form, to a rounding of the larger of |x| and |gelu(x)|
+  gelu,  ///< tanh form; error at most one rounding of max(|x|, |gelu(x)|)
   gelu_aux,
   gelu_bias,
   gelu_bias_aux,
   drelu,                ///< times the derivative of relu at the auxiliary values
-  drelu_bias_gradient,  ///< and the sums of D along its rows into the gradient (length m)
-  dgelu,                ///< likewise, of gelu; of 16 bits to two roundings
+  drelu_bias_gradient,  ///< as drelu; the gradient (length m) is the sums of D along its rows
+  dgelu,                ///< times the derivative of gelu; half precision: at most two roundings
   dgelu_bias_gradient,
-  bias_gradient_a,  ///< sums of op(A) over k into the gradient (length m)
-  bias_gradient_b,  ///< sums of op(B) over k into the gradient (length n)
+  bias_gradient_a,  ///< the gradient (length m) is the sums of op(A) over k
+  bias_gradient_b,  ///< the gradient (length n) is the sums of op(B) over k
 };
 template <>
 struct OptionWords<Epilogue> {
@@ -75,16 +74,16 @@ struct OptionWords<Epilogue> {
                                             "bias-gradient-b"};
 };
 
-/// What moves, and what stays; docs/algorithms.md has them in steps.
+/// Algorithms by the operand that moves; docs/algorithms.md describes their steps.
 enum class MatmulMethod : std::uint8_t {
   automatic,
-  local,           ///< every rank has what it needs
-  all_gather,      ///< the moving operand is read or gathered piece by piece, own piece first
-  reduce_scatter,  ///< partial products are made piece by piece and reduced to their owners, own piece last
-  all_reduce,      ///< partial products, reduced to every rank
+  local,           ///< every rank owns what it needs; no communication
+  all_gather,      ///< the moving operand is read or gathered in tiles, the rank's own tile first
+  reduce_scatter,  ///< partial products are computed in tiles and reduced to their owners, own tile last
+  all_reduce,      ///< partial products are reduced to every rank
   summa_c,         ///< SUMMA, C stationary (van de Geijn and Watts 1997)
-  summa_a,         ///< A stationary
-  summa_b,         ///< B stationary
+  summa_a,         ///< SUMMA, A stationary
+  summa_b,         ///< SUMMA, B stationary
   communication_avoiding,  ///< a grid over m, n and k with the fewest bytes within the memory limit
                            ///< (Kwasniewski et al. 2019; Demmel et al. 2013)
 };
@@ -112,9 +111,9 @@ struct OptionWords<ScaleMode> {
                                             "block16-ue4m3"};
 };
 
-/// Everything that identifies a multiply except its arrays. Behaviour first, performance after.
+/// Options of a multiply.
 struct MatmulOptions {
-  /// If set, `matmul` and `matmul_into` are stream-ordered (<partita/stream.hpp>), of arrays in device
+  /// If set, `matmul` and `matmul_into` are stream-ordered (<partita/stream.hpp>), for arrays in device
   /// memory, as `Matmul::execute` with a stream.
   std::optional<Stream> stream = {};
   Op op_a = Op::none;
@@ -127,7 +126,8 @@ struct MatmulOptions {
   std::optional<Distribution> distribution = {};
   Order order = Order::row_major;         ///< of a newly allocated result
   Residency residency = Residency::heap;  ///< of a newly allocated result
-  /// Of a newly allocated result. If unset: the device if any of the arrays is there, else the host.
+  /// Memory space of a newly allocated result. If unset: the device if any of the arrays is there, otherwise
+  /// the host.
   std::optional<MemorySpace> space = {};
   /// Dtype of D: by default that of the operands, i32 for i8, f32 for f8. Also allowed: f32 for f16 and bf16;
   /// for f8 (f8e4m3 and f8e5m2, in any combination) f16, bf16, f8e4m3 and f8e5m2.
@@ -230,7 +230,7 @@ struct MatmulVolume {
   std::int64_t received = 0;  ///< elements
   std::int64_t scratch = 0;   ///< elements
 };
-/// Of a plan of `plan_matmul`. Pure.
+/// The volume of a plan of `plan_matmul`. Pure.
 PARTITA_API MatmulVolume matmul_volume(const Plan& plan);
 
 /// How the work and the operands of a multiply are divided among the ranks. Members that are 0: evenly, that
@@ -300,33 +300,32 @@ class PARTITA_API Matmul {
   /// Releases the arrays that are bound; `reset` binds others. Local. Without it they stay allocated until
   /// the next `reset`, or until this object is destroyed.
   void unbind();
-  /// Of the arrays that are bound; ArgumentError where there are none.
+  /// Executes the plan on the bound arrays; ArgumentError if none are bound.
   ///
   /// With a stream, for arrays in device memory: enqueues the work on it (`Stream{}`: the context's own) and
-  /// returns. The contract then holds in stream order: what the stream does next may overwrite the operands,
+  /// returns. The contract then holds in stream order: later work on the stream may overwrite the operands,
   /// read D or free any of them. alpha and beta are those of the call. `Context::synchronize` waits, and
-  /// throws what went wrong. Plans with messages (between nodes) wait for them here, unless NCCL carries
-  /// them; the first execution after `reset` with arrays in ordinary memory compares them with the other
-  /// ranks, on the host. UnsupportedError: an array in host memory.
+  /// throws errors of the execution. Plans with messages (between nodes) wait for them here, unless NCCL
+  /// transfers them; the first execution after `reset` with arrays in ordinary memory compares them with the
+  /// other ranks, on the host. UnsupportedError: an array in host memory.
   ///
-  /// A stream that is being captured gets the work into its graph, with this alpha and beta; nothing is done
-  /// now. The graph may be started as one of `Redistribute::execute` may, with the same duties.
-  /// UnsupportedError, the same on every rank: a plan whose messages the host waits for, which cannot be
-  /// captured.
+  /// On a stream that is being captured the work is added to its graph, with this alpha and beta; nothing is
+  /// executed now. The contract of the graph is that of `Redistribute::execute`. UnsupportedError, the same
+  /// on every rank: a plan whose messages the host waits for, which cannot be captured.
   void execute(std::optional<Stream> stream = {});
   void execute(std::complex<double> alpha, std::complex<double> beta, std::optional<Stream> stream = {});
 
-  /// Times every method that fits on the bound arrays (D is overwritten; in place C is, too: then it is saved
-  /// and put back) and keeps the fastest. Collective. Returns its name.
+  /// Times every applicable method on the bound arrays and keeps the fastest. D is overwritten; in place, C
+  /// is saved and restored. Collective, blocking. Returns the name of the method.
   std::string autotune(int runs = 3);
 
-  /// Bytes of scratch on this rank, and of copies of arrays in host memory.
+  /// Bytes of scratch and of device copies of host arrays on this rank.
   std::int64_t workspace_size() const;
-  /// Frees scratch now (collective); the next execute plans anew.
+  /// Frees the scratch. Collective; the next execution plans again.
   void release();
 
-  const Plan& plan() const;  ///< this rank's
-  /// That in words. Local.
+  const Plan& plan() const;  ///< the plan of this rank
+  /// The plan as text. Local.
   std::string explain(const ExplainOptions& options = {}) const;
 
  private:

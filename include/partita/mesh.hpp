@@ -1,4 +1,4 @@
-// Named process meshes, and how an array's dimensions are laid over their axes.
+// Named process meshes, and the distribution of array dimensions over their axes.
 #pragma once
 
 #include <functional>
@@ -14,10 +14,10 @@
 namespace partita {
 
 /// Ranks arranged along named axes, the last axis fastest: Mesh({{"x", 2}, {"y", 4}}) has 8 ranks. A value;
-/// two meshes are equal where their axes are and every rank sits at the same coordinates.
+/// two meshes are equal if their axes and the coordinates of every rank are equal.
 class PARTITA_API Mesh {
  public:
-  /// A name and the number of ranks along it.
+  /// An axis: its name and its number of ranks.
   struct Axis {
     std::string name;  ///< letters, digits and '_', not starting with a digit
     int size = 1;
@@ -26,39 +26,39 @@ class PARTITA_API Mesh {
 
   Mesh() = default;
   explicit Mesh(std::vector<Axis> axes);  ///< throws ArgumentError: a name twice or malformed, a size below 1
-  /// An explicit list: ranks[i] sits at the i-th coordinates, the last axis fastest. Throws ArgumentError,
-  /// too, if a rank is negative or named twice or their number is not the number of coordinates.
+  /// An explicit list: ranks[i] has the i-th coordinates, the last axis fastest. Throws ArgumentError also if
+  /// a rank is negative or listed twice, or if their number does not match the axes.
   Mesh(std::vector<Axis> axes, std::vector<int> ranks);
 
   const std::vector<Axis>& axes() const { return axes_; }   ///< slowest first
-  const std::vector<int>& ranks() const { return ranks_; }  ///< as listed; empty: rank i sits at the i-th
+  const std::vector<int>& ranks() const { return ranks_; }  ///< as listed; empty: 0, 1, ...
   int size() const;                                         ///< number of ranks
-  int rank_bound() const;                                   ///< one more than the largest rank named
-  int axis(std::string_view name) const;     ///< its position; throws ArgumentError naming the known axes
-  int coordinate(int rank, int axis) const;  ///< where the rank sits along the axis; throws out of range
+  int rank_bound() const;                                   ///< largest rank plus one
+  int axis(std::string_view name) const;     ///< position of an axis; throws ArgumentError listing the axes
+  int coordinate(int rank, int axis) const;  ///< throws ArgumentError out of range
   int rank_at(std::span<const int> coordinates) const;  ///< throws ArgumentError out of range
 
-  /// The ranks that differ from `rank` along these axes only, itself among them; the first axis named is the
-  /// slowest. Throws ArgumentError: an unknown axis or one named twice, a rank that is not in the mesh.
+  /// The ranks that differ from `rank` only along these axes, including itself; the first axis listed is the
+  /// slowest. Throws ArgumentError: an unknown axis, an axis listed twice, a rank that is not in the mesh.
   std::vector<int> ranks_along(int rank, std::span<const std::string> axes) const;
-  /// These axes alone, of ranks 0, 1, ...: a mesh of the ranks that `ranks_along` gives, in its order.
+  /// The mesh of these axes only, with ranks 0, 1, ...: the ranks of `ranks_along` in that order.
   Mesh submesh(std::span<const std::string> axes) const;
-  /// The mesh of other ranks: rank `number(rank)` sits where `rank` sits in this one.
+  /// The mesh with every rank replaced by `number(rank)`.
   Mesh renumbered(const std::function<int(int)>& number) const;
   friend bool operator==(const Mesh&, const Mesh&) = default;
 
  private:
-  int place_of(int rank) const;  // which of the coordinates
+  int place_of(int rank) const;  // index of its coordinates
   std::vector<int> positions(std::span<const std::string> axes) const;
 
   std::vector<Axis> axes_;
-  std::vector<int> ranks_;  // empty where they count up
+  std::vector<int> ranks_;  // empty: 0, 1, ...
 };
 
-/// How an extent that does not divide is cut along mesh axes.
+/// Division of an extent that is not a multiple of the number of ranks.
 enum class Uneven : std::uint8_t {
-  ceil,      ///< blocks of ceil(n / p); the last ones may be short or empty (the rule of JAX and DTensor)
-  balanced,  ///< the first n mod p parts get one more (Slab's rule)
+  ceil,      ///< blocks of ceil(n / p); the last ones may be short or empty, as in JAX and DTensor
+  balanced,  ///< the first n mod p parts get one index more, as in Slab
 };
 template <>
 struct OptionWords<Uneven> {
@@ -66,17 +66,17 @@ struct OptionWords<Uneven> {
   static constexpr std::string_view words[]{"ceil", "balanced"};
 };
 
-/// For each dimension of an array the mesh axes that it is cut over (several: the first named is the
-/// slowest), none for a dimension that is whole everywhere. A mesh axis that no dimension names holds
-/// replicas, or, where `partial` names it, contributions that are still to be joined (a partial sum, min or
-/// max). Naming an axis twice, or as both, is an error where the spec meets its mesh.
+/// The mesh axes over which each dimension of an array is distributed (the first listed is the slowest); an
+/// empty list: the dimension is whole on every rank. Mesh axes that no dimension lists hold replicas or, if
+/// listed in `partial_axes`, contributions that have to be reduced (a partial sum, min or max). Listing an
+/// axis twice is an ArgumentError when the spec is bound to its mesh.
 struct PARTITA_API PartitionSpec {
-  std::vector<std::vector<std::string>> dimensions = {};  ///< the mesh axes of each, by name
+  std::vector<std::vector<std::string>> dimensions = {};  ///< names of mesh axes, by dimension
   std::vector<std::string> partial_axes = {};             ///< mesh axes with contributions
-  Reduction partial_reduction = Reduction::sum;           ///< used only where `partial_axes` is not empty
-  Uneven uneven = Uneven::ceil;                           ///< what does not divide
+  Reduction partial_reduction = Reduction::sum;           ///< ignored if `partial_axes` is empty
+  Uneven uneven = Uneven::ceil;                           ///< for extents that do not divide
 
-  /// The reduction counts only where something is partial.
+  /// `partial_reduction` is compared only if there are partial axes.
   friend bool operator==(const PartitionSpec& a, const PartitionSpec& b) {
     return a.dimensions == b.dimensions && a.partial_axes == b.partial_axes && a.uneven == b.uneven &&
            (a.partial_axes.empty() || a.partial_reduction == b.partial_reduction);

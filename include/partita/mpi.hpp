@@ -1,5 +1,4 @@
-// The bridge to MPI, for programs that have an MPI communicator. The only public header that includes
-// <mpi.h>.
+// MPI communicators as communicators of Partita. The only public header that includes <mpi.h>.
 #pragma once
 
 #include <mpi.h>
@@ -10,7 +9,7 @@
 
 namespace partita {
 
-/// The caller's MPI, by the macros of its mpi.h.
+/// The name and version of the caller's MPI, from the macros of its mpi.h.
 inline std::string mpi_implementation() {
 #if defined(OMPI_MAJOR_VERSION)
   return "Open MPI " + std::to_string(OMPI_MAJOR_VERSION);
@@ -21,9 +20,9 @@ inline std::string mpi_implementation() {
 #endif
 }
 
-/// Wraps a communicator for `initialize`. The caller keeps it; Partita duplicates it and never uses it
-/// otherwise. Inline on purpose: it is compiled with the caller's mpi.h, so that Partita knows whose it is;
-/// it serves any MPI that it has a module for.
+/// Wraps a communicator for `initialize`, which duplicates it. The caller keeps ownership. Inline, so that it
+/// is compiled with the caller's mpi.h: Partita thereby knows the MPI, and serves any MPI that it has a
+/// module for. Local.
 inline Communicator communicator(MPI_Comm comm) {
   Communicator result;
   static_assert(sizeof(MPI_Comm) <= sizeof(result.handle));

@@ -1,4 +1,4 @@
-// Which MPI this process talks through, and why.
+// The MPI that this process uses, and why.
 #pragma once
 
 #include <partita/export.hpp>
@@ -7,26 +7,27 @@
 
 namespace partita {
 
-/// One Partita serves every MPI that it has a module for. A process takes that of the communicator it is
-/// given; else the one that runs in it; and where a launcher has started it, the one that it has loaded, or
-/// else what PARTITA_MPI_LIBRARY names, or else the launcher's. Otherwise it takes none. What was taken
-/// stays.
+/// One build serves every MPI that it has a module for. A process uses the MPI of the communicator it is
+/// given; otherwise the one that is initialised in it; otherwise, if a launcher started it, the one that is
+/// loaded, or the one that PARTITA_MPI_LIBRARY names, or the launcher's; otherwise none. The choice is made
+/// once.
 struct MpiReport {
-  bool taken = false;       ///< a context has opened it; else it is what one would take now
+  bool taken = false;       ///< whether a context has opened it; otherwise it is what one would use now
   std::string description;  ///< "Open MPI v4.1.4, ..."; empty: none, or not opened yet
-  std::string library;      ///< the file, or the name that the loader will be asked for; empty: none
-  std::string module;       ///< the name of the module that calls it; empty: none yet
-  std::string why;          ///< it, or none
-  /// What Partita was built to talk to.
+  std::string library;      ///< its file, or the name that will be loaded; empty: none
+  std::string module;       ///< name of the module that calls it; empty: none yet
+  std::string why;          ///< reason for this MPI, or for none
+  /// A module for one family of MPI libraries.
   struct Module {
-    std::string name;  ///< "openmpi", "mpich": it serves Intel's MPI, MVAPICH and Cray's, too
-    std::string path;  ///< of its file
-    std::vector<std::string> libraries;  ///< those that the loader is asked for, one after another
+    std::string name;  ///< "openmpi", or "mpich", which also serves Intel MPI, MVAPICH and Cray MPICH
+    std::string path;  ///< path of its file
+    std::vector<std::string> libraries;  ///< names to load, in order of preference
   };
-  std::vector<Module> modules;  ///< that are installed
+  std::vector<Module> modules;  ///< installed modules
 };
 
-/// Opens and starts nothing; never an error: what is wrong stands in `why`. Local, thread-safe.
+/// Reports without opening or initialising anything. Never throws: problems are described in `why`. Local,
+/// thread-safe.
 PARTITA_API MpiReport report_mpi();
 
 }  // namespace partita

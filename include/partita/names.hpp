@@ -1,4 +1,4 @@
-// The words of options, as error messages, `explain`, the command and Python use them.
+// Names of option values, as used by error messages, `explain`, the command and Python.
 #pragma once
 
 #include <cstddef>
@@ -10,24 +10,24 @@
 
 namespace partita {
 
-/// The words of an enumeration: `words`, one for each value in their order, and `what`, how messages call it.
-/// Specialised where the enumeration is declared, for all that are options of calls and contexts.
+/// The names of an enumeration: `words`, one per value in their order, and `what`, the description in
+/// messages. Specialised next to each enumeration that is an option of a call or context.
 template <class Option>
 struct OptionWords;
 
-/// An enumeration with words.
+/// An enumeration with names.
 template <class Option>
 concept HasWords = std::is_enum_v<Option> && requires {
   OptionWords<Option>::words;
 };
 
-/// All words of an enumeration, in the order of its values.
+/// All names of an enumeration, in the order of its values.
 template <HasWords Option>
 constexpr std::span<const std::string_view> words_of() {
   return OptionWords<Option>::words;
 }
 
-/// The word of a value: "all-gather" of MatmulMethod::all_gather. A number without a word is "unknown".
+/// The name of a value: "all-gather" for MatmulMethod::all_gather; "unknown" for a number without a name.
 template <HasWords Option>
 constexpr std::string_view name(Option option) {
   const auto number = static_cast<std::size_t>(option);
@@ -35,14 +35,14 @@ constexpr std::string_view name(Option option) {
 }
 
 namespace detail {
-/// Its place in the list, or -1.
+/// Position in the list, or -1.
 PARTITA_API int find_word(std::string_view text, std::span<const std::string_view> words);
 [[noreturn]] PARTITA_API void refuse_word(std::string_view text, std::string_view what,
                                           std::span<const std::string_view> words);
 }  // namespace detail
 
-/// The value that a word names; '-' and '_' are the same: "all-gather", "all_gather". Pure. Throws
-/// ArgumentError that lists the words; `what`: how it calls the option.
+/// The value with this name; '-' and '_' are equivalent: "all-gather", "all_gather". Pure. Throws
+/// ArgumentError that lists the names; `what`: the description of the option in it.
 template <HasWords Option>
 Option parse(std::string_view text, std::string_view what = OptionWords<Option>::what) {
   const int place = detail::find_word(text, words_of<Option>());

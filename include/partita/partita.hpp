@@ -1,13 +1,13 @@
-// Everything: partition once, compose everywhere.
+// All public headers except <partita/mpi.hpp>.
 //
-// The terms of the contracts, in all headers:
+// Terms of the contracts in all headers:
 //
-// - *Collective*: all ranks of the context make the call, in the same order, with the same arguments. An
-//   error on one of them is the same exception on all, and no rank is left waiting.
-// - *Blocking*: returns when this rank's part is done, within the deadline of the context.
+// - *Collective*: all ranks of the context must make the call, in the same order, with the same arguments.
+//   An error on one rank is the same exception on all ranks, and no rank is left waiting.
+// - *Blocking*: returns when this rank's part is complete, within the deadline of the context.
 // - *Local*: any rank may make the call independently; no rank waits for another. *Pure*: a local function of
 //   its arguments, without a context and without side effects.
-// - *Errors*: those that are named; for every collective call also TimeoutError, LostPeerError and
+// - *Errors*: those that are listed; for every collective call also TimeoutError, LostPeerError and
 //   FailedContextError.
 // - *Threads*: only one thread at a time may use a context, its arrays and the objects made in it; those of
 //   different contexts may be used by different threads. Values (distributions, layouts, operands, plans,

@@ -10,39 +10,39 @@
 
 namespace partita {
 
-/// Which rank sits at which coordinates. A value; two grids are equal where every rank sits at the same
-/// coordinates, however the order was given.
-/// `first` is the process that owns the first block along each dimension (ScaLAPACK's RSRC and CSRC); an
-/// empty one means zeros.
+/// The coordinates of ranks in a grid. A value; two grids are equal if every rank has the same coordinates in
+/// both, regardless of how the order was given.
+/// `first` is the process that owns the first block along each dimension (ScaLAPACK's RSRC and CSRC); empty:
+/// zeros.
 class PARTITA_API ProcessGrid {
  public:
   ProcessGrid() = default;
-  /// Ranks 0, 1, ... in row- or column-major order. Throws ArgumentError on an extent below 1.
+  /// Ranks 0, 1, ... in row-major or column-major order. Throws ArgumentError if an extent is below 1.
   ProcessGrid(Extents extents, Order order = Order::row_major, Extents first = {});
   ProcessGrid(std::initializer_list<detail::Extent> extents) : ProcessGrid(Extents(extents)) {}
-  /// An explicit list: ranks[i] sits at the i-th coordinates in row-major order. Throws ArgumentError if a
-  /// rank is named twice or their number is not the volume.
+  /// An explicit list: ranks[i] has the i-th coordinates in row-major order. Throws ArgumentError if a rank
+  /// is listed twice or their number is not the volume.
   static ProcessGrid of_ranks(Extents extents, std::vector<int> ranks, Extents first = {});
 
-  const Extents& extents() const { return extents_; }  ///< processes along each dimension
-  const Extents& first() const { return first_; }      ///< as many as dimensions
-  /// Ranks are numbered along the last dimension first, unless `ranks()` lists them. Column-major grids whose
-  /// numbering is the same either way say row-major.
+  const Extents& extents() const { return extents_; }  ///< number of processes along each dimension
+  const Extents& first() const { return first_; }      ///< one coordinate per dimension
+  /// The numbering of ranks: row-major is along the last dimension first. Ignored if `ranks()` is not empty;
+  /// row_major for grids whose numbering is the same either way.
   Order order() const { return order_; }
   const std::vector<int>& ranks() const { return ranks_; }  ///< in row-major order; empty: by `order()`
-  int dimensions() const { return extents_.size(); }        ///< of the grid, and of its arrays
+  int dimensions() const { return extents_.size(); }        ///< number of dimensions
   int size() const;                                         ///< number of processes in the grid
-  int rank_bound() const;                                   ///< one more than the largest rank named
-  std::optional<Extents> coordinates(int rank) const;       ///< nothing where the rank is not in the grid
+  int rank_bound() const;                                   ///< largest rank plus one
+  std::optional<Extents> coordinates(int rank) const;       ///< empty if the rank is not in the grid
   int rank_at(const Extents& coordinates) const;            ///< throws ArgumentError out of range
 
-  /// "2x3", "2x3:column", "2x2:ranks=3,2,1,0", "2x2:first=0,1".
+  /// Text form: "2x3", "2x3:column", "2x2:ranks=3,2,1,0", "2x2:first=0,1".
   std::string to_string() const;
   friend bool operator==(const ProcessGrid&, const ProcessGrid&) = default;
 
-  /// The grid of the permuted array: dimension i of the result is dimension axes[i] of this one.
+  /// The grid of the transposed array: dimension i of the result is dimension axes[i] of this grid.
   ProcessGrid permuted(std::span<const int> axes) const;
-  /// The grid of other ranks: rank `number(rank)` stands where `rank` stands in this one.
+  /// The grid with every rank replaced by `number(rank)`.
   ProcessGrid renumbered(const std::function<int(int)>& number) const;
 
  private:

@@ -1,4 +1,4 @@
-// One number with its dtype.
+// A number with its dtype.
 #pragma once
 
 #include <complex>
@@ -12,22 +12,22 @@
 
 namespace partita {
 
-/// What reductions of whole arrays give and elementwise operations take. Made of any C++ number that has a
-/// dtype. A value; thread-safe for reading.
+/// A number with its dtype: the result of reductions of whole arrays, and an argument of elementwise
+/// operations. Converted from any C++ number that has a dtype. A value; thread-safe for reading.
 class PARTITA_API Scalar {
  public:
-  /// Made implicitly; the dtype is that of T.
+  /// Implicit conversion; the dtype is that of T.
   template <class T>
   requires(std::is_arithmetic_v<T> || detail::is_small_float<T> ||
            detail::is_one_of<T, std::complex<float>, std::complex<double>>)
       Scalar(T value)  // NOLINT: implicit by design
       : Scalar(of(dtype_of<T>(), &value)) {}
-  /// `element`: one element of the dtype.
+  /// From one element of the dtype.
   static Scalar of(Dtype dtype, const void* element);
 
-  Dtype dtype() const { return dtype_; }  ///< in which it was computed
+  Dtype dtype() const { return dtype_; }  ///< the dtype in which it was computed
 
-  /// The same number as a T: `total.as<double>()`. Throws ArgumentError as `write`.
+  /// The number as a T: `total.as<double>()`. Throws ArgumentError as `write`.
   template <class T>
   T as() const {
     if constexpr (std::is_same_v<T, Scalar>) {
@@ -38,14 +38,14 @@ class PARTITA_API Scalar {
       return value;
     }
   }
-  /// The same number as one element of a dtype, rounded to nearest even. Throws ArgumentError where more than
-  /// digits would be lost: complex as real, floating as integer, an integer out of range, numbers as
-  /// booleans.
+  /// Writes the number as one element of `dtype`, rounded to nearest, ties to even. Throws ArgumentError for
+  /// conversions that lose more than digits: complex to real, floating-point to integer, an integer out of
+  /// range, a number to boolean.
   void write(Dtype dtype, void* element) const;
 
   std::string to_string() const;  ///< "2.5 (f64)"
 
-  friend bool operator==(const Scalar&, const Scalar&) = default;  ///< of the same dtype, too
+  friend bool operator==(const Scalar&, const Scalar&) = default;  ///< compares the dtype, too
 
  private:
   Scalar() = default;

@@ -1,4 +1,4 @@
-// What may be set from outside of a program, as `partita doctor` and docs/settings.md list it.
+// Settings from the environment, as listed by `partita doctor` and docs/settings.md.
 #pragma once
 
 #include <partita/context.hpp>
@@ -8,21 +8,21 @@
 
 namespace partita {
 
-/// A setting, and its present value.
+/// A setting and its current value.
 struct SettingReport {
-  std::string variable;  ///< of the environment
-  std::string option;    ///< of ContextOptions; empty: of the process as a whole
-  std::string values;    ///< those that it may have
-  std::string usual;     ///< the one it has when nobody says anything; empty: none
+  std::string variable;  ///< environment variable
+  std::string option;    ///< member of ContextOptions; empty: a setting of the process
+  std::string values;    ///< allowed values
+  std::string usual;     ///< default value; empty: none
   std::string purpose;
-  std::string value;    ///< the one it has now
+  std::string value;    ///< current value
   std::string origin;   ///< "default", "option", "environment"
-  std::string problem;  ///< what is wrong with the value; empty: nothing. `initialize` would throw it
+  std::string problem;  ///< the error that `initialize` would throw for the value; empty: none
 };
 
-/// Every setting, and what it is here and now for a context that is made with `options`. The settings of a
-/// context are read when it is made; those of the process when they are first needed (a library that is
-/// opened, say). Local; thread-safe as far as nobody changes the environment.
+/// All settings with their current values for a context that is made with `options`. Settings of a context
+/// are read when it is made, those of the process at first use (when a library is opened, for example).
+/// Local; thread-safe as long as no thread changes the environment.
 PARTITA_API std::vector<SettingReport> report_settings(const ContextOptions& options = {});
 
 }  // namespace partita

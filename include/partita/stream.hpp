@@ -1,4 +1,4 @@
-// Streams of devices, and what the `stream` of a call means.
+// Device streams, and the meaning of the `stream` of a call.
 //
 // Every call that can be enqueued on a stream takes one `std::optional<Stream> stream`: the first member of
 // its options or, where it has none, its last parameter (before `SourcePlace where`).
@@ -12,9 +12,10 @@
 //   only calls other than redistribute, fft and matmul accept `Stream{}` for host memory, and block. Where a
 //   call makes a new plan or a new array, and where an error is reported, the ranks synchronise on the host
 //   first.
-// - The stream is no part of a plan: the plan that a context keeps for a call serves all streams. The options
-//   of a plan object (`Redistribute`, `Matmul`, `FFT`, `Halo`) leave it unset, otherwise ArgumentError:
-//   `execute` takes it.
+// - The stream is not part of a plan: the plan that a context keeps for a call serves all streams. The
+// options
+//   of a plan object (`Redistribute`, `Matmul`, `FFT`, `Halo`) must leave it unset (ArgumentError); pass it
+//   to `execute`.
 #pragma once
 
 #include <partita/language.hpp>
@@ -22,16 +23,15 @@
 
 namespace partita {
 
-/// A stream of a context's device; owns nothing. `Stream{}` is none: the context's own is meant. A handle
-/// that is given is the runtime's own (a cudaStream_t), and means what it means there: null, as
-/// cudaStreamLegacy, is CUDA's default stream (the handle 0 that PyTorch has by default), cudaStreamPerThread
-/// the thread's own.
+/// A stream of a context's device; owns nothing. `Stream{}` is the context's own stream. A given handle is
+/// one of the runtime (a cudaStream_t) with its meaning there: null and cudaStreamLegacy are CUDA's default
+/// stream (the handle 0 that PyTorch uses by default), cudaStreamPerThread is that of the thread.
 struct Stream {
   void* handle = nullptr;  ///< a cudaStream_t
-  bool given = false;      ///< not the context's own
+  bool given = false;      ///< false: the context's own stream
 
   constexpr Stream() = default;
-  /// Of a cudaStream_t or nullptr; the number 0 is neither.
+  /// From a cudaStream_t or nullptr, but not from the number 0.
   template <class Native>
   requires(std::is_pointer_v<Native> || std::is_null_pointer_v<Native>) constexpr Stream(Native native)
       : handle(native), given(true) {}

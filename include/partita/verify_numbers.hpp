@@ -1,4 +1,4 @@
-// Plans that compute, checked on numbers before they meet a machine.
+// Verification of plans with compute steps, on numbers and without execution on ranks.
 #pragma once
 
 #include <complex>
@@ -6,25 +6,25 @@
 
 namespace partita {
 
-/// What stands in an operand buffer of the plans that `verify_numbers` runs, by global index. The functions
-/// are asked for every element that some rank holds, in one thread.
+/// The contents of an operand buffer for `verify_numbers`, as functions of global indices. They are called
+/// for every element that a rank owns, in one thread.
 struct OperandNumbers {
-  /// Of real arrays the real part.
+  /// The type of elements; real arrays use the real part.
   using Number = std::complex<double>;
   int buffer = 0;
-  /// What the caller puts there, by contribution (0 where the array is not partial). None: NaN.
+  /// Initial values, by contribution (0 if the array is not partial). If unset: NaN.
   std::function<Number(const Index& at, int contribution)> given = {};
-  /// What must stand there in the end, contributions summed up. None: anything.
+  /// Expected final values, with contributions summed. If unset: not checked.
   std::function<Number(const Index& at)> wanted = {};
-  /// Another operand buffer, of a like operand, whose memory this is, too. -1: none.
+  /// Number of the operand buffer with the same operand that shares this memory. -1: none.
   int in_place_of = -1;
 };
 
-/// As `verify`, on numbers: for plans that compute. The works are carried out by their definitions, in double
-/// precision, whatever the dtypes; what is compared may differ by 1e-9 of the wanted number and 1. Memory
-/// that nobody has written is NaN. Beside what `verify` finds of messages, signals, waits, and of who may
-/// touch which memory when, it finds every wrong number. Throws ArgumentError where a buffer is no operand of
-/// all ranks. Local, thread-safe; meant for arrays of some 10^4 elements.
+/// As `verify`, on numbers, for plans with compute steps. Works are evaluated by their definitions in double
+/// precision, regardless of dtypes; results may differ from the expected value by 1e-9 relative to the larger
+/// of its magnitude and 1. Unwritten memory is NaN. In addition to the faults of messages, signals, waits and
+/// memory accesses that `verify` finds, it finds every wrong number. Throws ArgumentError if a buffer is not
+/// an operand on all ranks. Local, thread-safe; use it for arrays of about 10^4 elements.
 PARTITA_API Verdict verify_numbers(const Planner& planner, const std::vector<OperandNumbers>& operands,
                                    const Parameters& parameters = {}, int schedules = 4,
                                    std::uint64_t seed = 1);

@@ -1,4 +1,4 @@
-// A typed window on memory that somebody else owns.
+// Views: non-owning typed references to memory.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace partita {
 
-/// Whose memory it is.
+/// The memory of the host or of a device.
 enum class MemorySpace : std::uint8_t { host, device };
 template <>
 struct OptionWords<MemorySpace> {
@@ -19,27 +19,27 @@ struct OptionWords<MemorySpace> {
   static constexpr std::string_view words[]{"host", "device"};
 };
 
-/// A pointer with dtype, extents and strides. Owns nothing; as cheap to copy as a pointer. Device memory is
-/// that of the context's device; what names another one is an ArgumentError wherever it is passed.
-/// `data` may be null only where the extents hold no element. Strides are in elements and may be negative or
-/// zero for reading; for writing, distinct indices must lie at distinct addresses.
+/// A pointer with dtype, extents and strides. Owns nothing and is cheap to copy. Device memory must belong to
+/// the context's device, otherwise ArgumentError wherever it is passed. `data` may be null only if there are
+/// no elements. Strides are in elements and may be negative or, for reading, zero; for writing, distinct
+/// indices must have distinct addresses.
 struct View {
-  void* data = nullptr;                   ///< of the element at index 0
-  Dtype dtype = Dtype::f64;               ///< of the elements
-  Shape extents = {};                     ///< how many along each dimension
-  Strides strides = {};                   ///< as many
-  MemorySpace space = MemorySpace::host;  ///< which `data` is an address of
-  int device = -1;                        ///< of device memory: its device's index; -1: the context's
-  bool read_only = false;  ///< of const memory: a call that would write to it throws ArgumentError
+  void* data = nullptr;                   ///< address of the element at index 0
+  Dtype dtype = Dtype::f64;               ///< dtype of the elements
+  Shape extents = {};                     ///< number of elements along each dimension
+  Strides strides = {};                   ///< in elements, one per dimension
+  MemorySpace space = MemorySpace::host;  ///< memory space of `data`
+  int device = -1;                        ///< index of the device; -1: the context's
+  bool read_only = false;                 ///< const memory: calls that write to it throw ArgumentError
 
-  /// A dense view.
+  /// A dense view of host memory.
   static View dense(void* data, Dtype dtype, const Shape& extents, Order order = Order::row_major) {
     return {data, dtype, extents, dense_strides(extents, order)};
   }
 };
 
 namespace detail {
-/// std::vector, std::array, std::span, arrays of C: elements one behind the other, that outlive the call.
+/// Contiguous elements: std::vector, std::array, std::span, C arrays.
 template <class T>
 concept Elements = requires(T&& memory) {
   std::span(std::forward<T>(memory));
@@ -56,22 +56,23 @@ View view_of(T* data, const Shape& extents, Order order) {
 PARTITA_API void require_volume(const Shape& extents, std::size_t elements);
 }  // namespace detail
 
-/// Memory of C++ as a View of one dimension, the dtype that of its elements: `view(numbers)`. Owns nothing.
-/// A view of const memory is read-only: it may be the source of a collective or of a copy, and an array that
-/// wraps it may only be read.
+/// A one-dimensional View of a contiguous C++ container, with the dtype of its elements: `view(numbers)`.
+/// Owns nothing. A view of const memory is read-only: it may be the source of a collective or a copy, and an
+/// array that wraps it can only be read.
 template <detail::Elements Memory>
 View view(Memory&& memory) {
   const std::span elements(std::forward<Memory>(memory));
   return detail::view_of(elements.data(), {static_cast<std::int64_t>(elements.size())}, Order::row_major);
 }
-/// The same as a dense array of these extents. Throws ArgumentError where they do not hold as many elements.
+/// As above, as a dense array of these extents. Throws ArgumentError if their volume is not the number of
+/// elements.
 template <detail::Elements Memory>
 View view(Memory&& memory, const Shape& extents, Order order = Order::row_major) {
   const std::span elements(std::forward<Memory>(memory));
   detail::require_volume(extents, elements.size());
   return detail::view_of(elements.data(), extents, order);
 }
-/// One number as a View without dimensions.
+/// A View without dimensions of one number.
 template <class T>
 requires(!detail::Elements<T&>) View view(T& number) {
   return detail::view_of(&number, {}, Order::row_major);

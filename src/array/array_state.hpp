@@ -21,9 +21,10 @@ struct Array::State {
   View local;
   std::shared_ptr<void> owner;  // what owns the memory; nothing where the caller of `wrap` keeps it
   std::int64_t heap_offset =
-      -1;                   // of `local` in this rank's segment, the same on all ranks; -1: not on the heap
-  int shared_rank = -1;     // the first in whose part elements share memory, so that nobody writes; -1: none
-  int read_only_rank = -1;  // the first whose part is const memory; -1: none
+      -1;  // of `local` in this rank's segment, the same on all ranks; -1: not on the heap
+  int shared_rank =
+      -1;  // lowest rank whose local part has elements that share memory; it is then read-only; -1: none
+  int read_only_rank = -1;                      // the first whose part is const memory; -1: none
   std::uint64_t memory = arrays::new_memory();  // windows and transposed arrays have that of the whole array
   /// Of the latest collective check when it was made, so alike on all ranks and another one for each array:
   /// ranks that execute something on different arrays are found out by it. Views have their array's; 0: not
@@ -54,7 +55,7 @@ Array host_like(const Array& array);
 /// A copy of the part in ordinary host memory, in the array's order (row-major where it is strided). Local,
 /// blocking.
 Array copied_to_host(const Array& array);
-/// The array itself where it lies in host memory; otherwise such a copy.
+/// The array itself if it is in host memory, otherwise such a copy.
 Array on_host(const Array& array);
 
 /// An array on memory that the caller owns, or `owner`; the ranks agree on residency and order in one

@@ -8,9 +8,9 @@ namespace partita::arrays {
 /// Whether the memory between first and last elements meets. Views without elements or memory meet nothing.
 bool spans_meet(const View& a, const View& b);
 
-/// Whether an element of one shares a byte with one of the other: windows of one array that lie side by side
-/// share nothing, though their memory interleaves. True, too, where strides that have nothing to do with each
-/// other make that hard to find out.
+/// Whether an element of one view shares a byte with an element of the other. Windows of one array that are
+/// side by side do not, although their memory interleaves. Also true if unrelated strides make the answer too
+/// expensive.
 bool overlap(const View& a, const View& b);
 
 /// Whether elements of the view share memory with each other: a stride of 0, or windows that slide. What is

@@ -21,8 +21,8 @@ std::vector<int> slowest_first(const View& view);
 /// Of `view` the elements from `lower` on.
 View piece_of(const View& view, const Extents& lower, const Extents& extents);
 
-/// Calls `body(lower, extents)` for boxes of up to `bytes` (or of one element) that make up the view, which
-/// lie together where it is dense, in the order in which they lie.
+/// Calls `body(lower, extents)` for boxes of up to `bytes` (or of one element) that partition the view, in
+/// memory order; the elements of each box are contiguous if the view is dense.
 template <class Body>
 void for_each_piece(const View& view, std::int64_t bytes, Body&& body) {
   if (volume(view.extents) == 0) return;

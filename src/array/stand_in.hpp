@@ -13,9 +13,9 @@ namespace partita::arrays {
 /// the same order where that is row- or column-major.
 Operand stand_in_of(const Operand& operand);
 
-/// An operand beside one in `other`, as planners see it. Between host and device memory, the device does the
-/// work; what lies on the host is copied as it is, to or from an array of the same layout on the heap of the
-/// device.
+/// The operand that planners use if another operand is in the memory space `other`. Between host and device
+/// memory the device does the work: an operand on the host is copied to or from an array of the same layout
+/// on the device's heap.
 Operand as_planned(const Operand& operand, MemorySpace other);
 
 /// Throws ArgumentError where an array of the caller's is not in host memory, or not of the dtype and layout

@@ -11,9 +11,9 @@ namespace partita::arrays {
 /// Of the elements, without gaps.
 std::int64_t bytes_of(const View& view);
 
-/// Whether the elements lie so. Strides along extents of one element mean nothing.
+/// Whether the view has these strides. Strides along extents of one element are ignored.
 bool lies_as(const View& view, const Strides& strides);
-/// Whether they lie in row-major order without gaps.
+/// Whether the view is row-major without gaps.
 inline bool lies_dense(const View& view) {
   return lies_as(view, dense_strides(view.extents));
 }
@@ -37,7 +37,7 @@ void copy_view(ContextState& context, const View& from, const View& to, const st
 void fill_on_device(ContextState& context, const View& to, const void* element,
                     const std::optional<Stream>& stream);
 
-/// to = from, converted: views of the same extents in device memory; likewise.
+/// to = from, converted. The views have the same extents and are in device memory. Stream-ordered.
 void convert_on_device(ContextState& context, const View& from, const View& to,
                        const std::optional<Stream>& stream);
 

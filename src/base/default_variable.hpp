@@ -5,11 +5,10 @@
 
 namespace partita {
 
-/// The variable for as long as this lives, unless the user has set it. `setenv` and `unsetenv` write into the
-/// array that other threads may be reading (`getenv` takes no lock), or free it; here a new array takes its
-/// place, the one before stays as it is, and comes back. What has been there for others to read is never
-/// freed. Thread-safe, beside any `getenv`; a `setenv` of somebody else's at the same time is as unsafe as
-/// beside any reader.
+/// Sets an environment variable during its lifetime, unless the user has set it. `setenv` and `unsetenv`
+/// modify or free the array that other threads may be reading (`getenv` takes no lock); this class replaces
+/// the array by a new one and restores the old one at the end. Values that other threads may read are never
+/// freed. Thread-safe with concurrent `getenv`; a concurrent `setenv` is as unsafe as with any reader.
 class DefaultVariable {
  public:
   DefaultVariable(const std::string& name, const std::string& value);

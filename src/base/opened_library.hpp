@@ -55,7 +55,7 @@ Library open_or_say_why(void (*find)(Library&)) {
   return library;
 }
 
-/// The file of the library that has this function, links resolved; `otherwise` where nobody knows.
+/// The file of the library that contains this function, with links resolved; `otherwise` if unknown.
 std::string path_of_library(const void* function, const char* otherwise = "");
 
 /// Where NVIDIA's packages for Python have a library: "nvshmem/lib/libnvshmem_host.so.3" is looked for below

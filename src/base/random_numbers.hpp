@@ -69,7 +69,7 @@ constexpr NumberPair<double> normal_numbers(std::uint64_t bits) {
   return {radius * direction.first, radius * direction.second};
 }
 
-/// As elements of type T, which is no complex one.
+/// As elements of type T, which is not complex.
 template <class T>
 constexpr T nearest_element(double value) {
   if constexpr (is_small_float_type<T>) {

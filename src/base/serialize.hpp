@@ -14,12 +14,12 @@
 
 namespace partita {
 
-/// For `auto members_of(is_a<Card> auto& card) { return std::tie(card.host, card.address); }`, in the
-/// namespace of the struct: what is sent of one that is no plain value.
+/// Structs that are not plain values declare their members in their namespace: `auto members_of(is_a<Card>
+/// auto& card) { return std::tie(card.host, card.address); }`.
 template <class Self, class Value>
 concept is_a = std::same_as<std::remove_const_t<Self>, Value>;
 
-/// Plain values as they lie in memory, structs member by member, and texts and vectors of any of these behind
+/// Plain values are written as their bytes in memory, structs member by member, and texts and vectors after
 /// their length.
 template <class Value>
 void append_serialized(std::string& bytes, const Value& value) {

@@ -10,15 +10,15 @@
 
 namespace partita::collective {
 
-/// What a planner of a collective is told: it answers for any rank, without communication. Operands are those
-/// of the views, in the order in which the caller gives them.
+/// The input of a planner of a collective, which answers for any rank, without communication. The operands
+/// are those of the views, in the caller's order.
 struct Request {
   std::string_view operation;
   std::span<const Operand> operands;
   const Topology& topology;
   int rank = 0;
   std::span<const Fact> facts = {};  ///< what all ranks have alike: the plan's identity
-  bool grouped = false;              ///< all goes by messages, in groups (see Plan::grouped)
+  bool grouped = false;              ///< all data is sent as messages in groups (see Plan::grouped)
 
   int ranks() const { return topology.ranks(); }
   /// Of the redistributions that the plan is made of.

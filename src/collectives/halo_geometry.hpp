@@ -1,4 +1,4 @@
-// Which cells a rank needs beside its own, and who has them: pure arithmetic.
+// The ghost cells of a rank and their owners. Pure functions.
 #pragma once
 
 #include <optional>

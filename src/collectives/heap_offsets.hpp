@@ -1,4 +1,4 @@
-// In which memory the views of a call lie, and where on the symmetric heap.
+// The memory spaces of the views of a call, and their offsets on the symmetric heap.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ namespace partita::collective {
 /// Of the first view that has elements; without any, device memory if a view says so.
 MemorySpace space_of(std::span<const View> views);
 
-/// Throws UnsupportedError where the views lie in memory of both kinds, in device memory of a context without
+/// Throws UnsupportedError if the views are in host and device memory, in device memory of a context without
 /// a device, or in host memory while a stream is given.
 void check_space(const ContextState& context, std::string_view operation, std::span<const View> views,
                  MemorySpace space, const std::optional<Stream>& stream);
@@ -31,7 +31,7 @@ inline constexpr std::int64_t dense_elsewhere = -3;
 /// Where this rank's view is stored.
 std::int64_t own_heap_offset(const ContextState& context, const View& view);
 
-/// Where the views of all ranks lie, if at the same place; a view without elements suits every place.
+/// The offsets of the views of all ranks, if they are the same; a view without elements matches any offset.
 /// Collective, blocking.
 HeapOffsets agreed_heap_offsets(ContextState& context, std::string_view operation, const HeapOffsets& own);
 

@@ -22,7 +22,7 @@ Layout beside_root(const Shape& shape, int root, int ranks);
 /// ArgumentError where the counts do not suit ranks and shape.
 Layout parts(const Shape& shape, std::span<const std::int64_t> counts, int ranks);
 
-/// About equal parts, cut along the longest dimension: who joins what in between.
+/// About equal slices along the longest dimension: the parts that each rank reduces in between.
 Layout slices(const Shape& shape, int ranks);
 
 /// Dimension 0 numbers the ranks and `shape` is what each of them has: rank r holds [r, ...].

@@ -1,4 +1,4 @@
-// What logical reductions of numbers still need: a rank that joined nothing has its numbers as they were.
+// Normalises the result of logical reductions of numbers on ranks that reduced nothing.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace partita::collective {
 
-/// Whether elements that nothing was joined with may be other than 0 and 1.
+/// Whether elements that were not reduced may be other than 0 and 1.
 bool is_logical(Reduction reduction, Dtype dtype);
 
 /// Makes 0 or 1 of every element. On a device it has the identity of the reduction there. Holds no share of

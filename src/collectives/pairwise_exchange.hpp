@@ -1,5 +1,5 @@
-// Pieces from rank to rank where the two ends have index spaces of their own: a piece is a region here and
-// another one of the same extents there.
+// Pieces from rank to rank if the two ends have different index spaces: a piece is a region on one side and
+// another one of the same extents on the other.
 #pragma once
 
 #include <optional>
@@ -10,14 +10,14 @@
 
 namespace partita::collective {
 
-/// A piece that this rank gives to or takes from `peer`, in the index space of its own side.
+/// A piece that this rank sends to or receives from `peer`, in the index space of its side.
 struct Piece {
   int peer = 0;
   Region region;
 };
 
-/// What a rank gives and takes. The k-th piece that p gives q is the k-th that q takes from p, with the same
-/// extents; for what a rank gives to itself likewise.
+/// The pieces that a rank sends and receives. Piece k from p to q is the k-th that q receives from p, with
+/// the same extents; the same holds for pieces of a rank to itself.
 struct ExchangedPieces {
   std::vector<Piece> given;
   std::vector<Piece> taken;

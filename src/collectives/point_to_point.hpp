@@ -13,7 +13,7 @@
 
 namespace partita::collective {
 
-/// What goes before every message.
+/// The header of every message.
 struct MessageHeader {
   std::int64_t tag = 0;
   std::int64_t bytes = 0;
@@ -52,13 +52,12 @@ class UnexpectedQueue {
   static UnexpectedQueue& of(ContextState& context);
   ~UnexpectedQueue();
 
-  /// Of messages whose content is a copy, nobody waits for the end: they are looked after here.
+  /// Messages whose content is a copy are not waited for: they are completed here.
   void keep(std::unique_ptr<PendingSend> pending);
 
   void put(int from, UnexpectedMessage message) { messages_[from].push_back(std::move(message)); }
-  /// Waits for the oldest message of this tag. One that fits (dtype and bytes) is written to `content`, where
-  /// nothing had to be kept before; ArgumentError otherwise, and the message is gone. `keep`: owns the
-  /// memory, if not the caller's.
+  /// Waits for the oldest message with this tag. If it matches (dtype and bytes) it is written to `content`;
+  /// otherwise ArgumentError, and the message is discarded. `keep`: owns the memory, if not the caller's.
   void receive(ContextState& context, int from, const MessageHeader& wanted, std::byte* content,
                const std::shared_ptr<void>& keep = {});
 

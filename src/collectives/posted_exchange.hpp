@@ -16,9 +16,9 @@ using GivenBy = std::function<std::vector<Piece>(int rank)>;
 std::int64_t posted_bytes(const std::vector<Piece>& given, const Topology& topology, int rank,
                           std::int64_t item, MemorySpace space);
 
-/// Appends the steps that move the pieces from operand `from` to operand `to`, and says after how many steps
-/// of the plan all has been given: those before wait for nobody, and signal on the channel `ready` only.
-/// Scratch as large as all pieces: `most_bytes` is the largest `posted_bytes` of any rank.
+/// Appends the steps that move the pieces from operand `from` to operand `to`, and returns after how many
+/// steps of the plan all pieces are sent: earlier steps do not wait, and signal only on the channel `ready`.
+/// The scratch holds all pieces: `most_bytes` is the largest `posted_bytes` of any rank.
 std::size_t append_posted_exchange(Chain& chain, int from, int to, const ExchangedPieces& moves,
                                    const GivenBy& given_by, std::int64_t most_bytes);
 

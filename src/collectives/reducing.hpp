@@ -23,8 +23,8 @@ class Reducing : public Collective {
   bool is_offered_by(const devices::DeviceGroup& library) const override;
 };
 
-/// contributions -> a layout of whole values, joined in rank order: the small ones read whole from shared
-/// scratch, the large ones in slices.
+/// Contributions to a layout of complete values, reduced in rank order: small ones are read whole from shared
+/// scratch, large ones in slices.
 Plan plan_joining(const Request& request, const char* how_in_slices);
 
 }  // namespace partita::collective

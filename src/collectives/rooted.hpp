@@ -12,7 +12,7 @@ namespace partita::collective {
 
 enum class Towards : std::uint8_t {
   root,   ///< the parts go to the whole: gather
-  parts,  ///< the whole goes to the parts: scatter
+  parts,  ///< from the whole to the parts: scatter
 };
 
 /// `part` is this rank's; `whole` is looked at on the root only. No counts: equal parts. Collective,

@@ -26,7 +26,7 @@ namespace partita {
 struct ContextState final : devices::DeviceRuntime {
   Machine machine;
   int threads = 1;
-  /// Holds the process's BLAS and FFT threads at `threads`; what it was comes back when the last one goes.
+  /// Keeps the process's BLAS and FFT threads at `threads`; the last holder restores the previous number.
   std::shared_ptr<void> threads_hold;
   // Order matters: members are destroyed from the last to the first.
   std::unique_ptr<memory::NodeMemory> node_memory;
@@ -66,7 +66,7 @@ struct ContextState final : devices::DeviceRuntime {
   /// A state that a forked child leaves alone: what it says there would be said in its parent's name, and its
   /// threads are not there.
   static std::shared_ptr<ContextState> make();
-  /// Waits for nobody. A failed context's memory stays until the process ends.
+  /// Does not wait for other ranks. The memory of a failed context is kept until the process exits.
   ~ContextState() override;
 
  private:
@@ -80,8 +80,8 @@ namespace contexts {
 /// the threads of BLAS. Collective over the group, blocking.
 void start_context(ContextState& state);
 
-/// Where `stream` (the context's own where none is given) is being captured, `plan`, whose work it is given,
-/// stays as long as the graph and all that is made of it, at most until the context is closed or goes.
+/// If `stream` (if unset, the context's own) is being captured: keeps `plan`, whose work is added to the
+/// graph, as long as the graph and its copies exist, at most until the context is closed or destroyed.
 void keep_for_graph(ContextState& state, Stream stream, const std::shared_ptr<void>& plan);
 
 }  // namespace contexts

@@ -45,15 +45,15 @@ class PlanCache {
     return made;
   }
   void clear();
-  /// All plans are dropped, except those that somebody still uses.
+  /// Drops all plans, except those that are still in use.
   void forget() noexcept;
   std::size_t size() const { return entries_.size(); }
   /// One number for the keys and their order, the same on all ranks.
   std::uint64_t hash_of_keys() const;
   std::int64_t bytes() const { return bytes_; }
 
-  /// What somebody else still uses: stays, whatever becomes of its place among the plans, until `user` has
-  /// expired and `collect` is called.
+  /// Keeps a plan that is still in use, even if it is evicted, until `user` has expired and `collect` is
+  /// called.
   void pin(std::weak_ptr<const void> user, std::shared_ptr<void> plan);
   void collect();
   std::size_t pinned() const { return pins_.size(); }

@@ -9,9 +9,9 @@
 
 namespace partita::cuda {
 
-/// While one lives, the calling thread may make calls that CUDA refuses beside a capture, which they would
-/// break off: one by this thread, or, in the mode `global`, by any of the process. For calls that have
-/// nothing to do with what is captured: memory, events, other streams. Costs two calls of some nanoseconds.
+/// While an object exists, the calling thread may make calls that CUDA refuses during a capture and that
+/// would invalidate it: a capture by this thread or, in the mode `global`, by any thread of the process. For
+/// calls unrelated to the captured work: memory, events, other streams. Costs two calls of some nanoseconds.
 class CudaBesideCaptures {
  public:
   CudaBesideCaptures() { exchange(); }
@@ -53,7 +53,7 @@ inline CudaStream new_cuda_stream(bool urgent = false) {
   return CudaStream(stream);
 }
 
-/// `flags`: cudaEventDisableTiming, or cudaEventDefault where times are wanted.
+/// `flags`: cudaEventDisableTiming, or cudaEventDefault to record times.
 inline CudaEvent new_cuda_event(unsigned flags) {
   const CudaBesideCaptures unharmed;
   cudaEvent_t event = nullptr;

@@ -26,8 +26,8 @@ struct CudaVirtualMemoryCalls {
 /// turn at a time, whatever table and device it calls. Thread-safe.
 class CudaVirtualMemory {
  public:
-  /// For as long as it lives no other thread has one; a second one in the same thread is a deadlock. None of
-  /// the calls waits for another rank: nothing that does belongs beside it.
+  /// A lock on these calls: while it exists no other thread holds one; a second one in the same thread is a
+  /// deadlock. No call that waits for another rank may be made under it.
   class Turn {
    public:
     const CudaVirtualMemoryCalls* operator->() const { return &calls_; }

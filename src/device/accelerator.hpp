@@ -19,12 +19,12 @@ namespace partita::devices {
 
 struct DeviceRuntime;
 
-/// The device with all that a context needs for itself: its queues, and what the kernels in them count.
-/// Driven by one thread at a time: the one that called `use` last. Another one may look on: after `use` it
-/// may ask `idle`, and events.
+/// A device with the resources of one context: its queues, and the counters that its kernels use. Driven by
+/// one thread at a time: the last one that called `use`. Another thread may monitor it: after `use` it may
+/// call `idle` and query events.
 ///
-/// The seam between Partita and a vendor's runtime: `cuda_accelerator.cpp` is CUDA; the tests bring one whose
-/// device memory is host memory and whose streams are threads.
+/// The interface to a vendor's runtime: `cuda_accelerator.cpp` implements it for CUDA; the tests implement
+/// devices whose memory is host memory and whose streams are threads.
 class Accelerator : public DeviceQueues, public DeviceWork, public DeviceArithmetic {
  public:
   explicit Accelerator(std::shared_ptr<PhysicalDevice> physical) : physical_(std::move(physical)) {
@@ -44,7 +44,7 @@ class Accelerator : public DeviceQueues, public DeviceWork, public DeviceArithme
   /// `why_no_math` says why. Errors: it does not start.
   virtual DeviceMath* math() { return nullptr; }
   virtual std::string why_no_math() const { return ""; }
-  /// What it transforms with, likewise.
+  /// The transform library of the device; null: none.
   virtual DeviceTransforms* transforms() { return nullptr; }
   virtual std::string why_no_transforms() const { return ""; }
 

@@ -29,7 +29,7 @@ struct CublasLtAnswer {
   std::array<int, 4> reserved{};
 };
 
-/// int32_t, but pointers to the bias and the auxiliary matrix, and int64_t for how the latter lies.
+/// int32_t, but pointers to the bias and the auxiliary matrix, and int64_t for the layout of the latter.
 enum class CublasLtOfProduct : int {
   operation_a = 3,
   operation_b = 4,

@@ -1,4 +1,4 @@
-// Ways to make a product, run on a device, beside what it may have to do: which is the fastest?
+// Times the candidate algorithms of a product on a device, concurrently with its other work.
 #pragma once
 
 #include <cstdint>

@@ -42,7 +42,7 @@ constexpr bool is_double(Dtype dtype) {
   return dtype == Dtype::f64 || dtype == Dtype::c128;
 }
 
-/// Halves and bytes are summed in f32 whatever would do, or in i32.
+/// Half precision and FP8 are accumulated in f32, i8 in i32, regardless of the requested minimum.
 constexpr CublasCompute cublas_compute(const DeviceGemm& what) {
   if (is_double(what.result)) return CublasCompute::f64;
   if (what.result == Dtype::i32) return CublasCompute::i32;

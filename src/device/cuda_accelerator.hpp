@@ -79,8 +79,8 @@ class CudaAccelerator final : public Accelerator {
   std::array<cuda::CudaStream, 1 + most_lanes> streams_{};  // the context's own, and the lanes; null: not yet
   DeviceMemory counters_;                                   // three numbers, of exchanges
   std::shared_ptr<const CudaOrigin> origin_;                // what moments are counted from
-  std::unique_ptr<CudaMath> math_;                          // null: nobody has asked, or there is none
-  std::unique_ptr<CudaTransforms> transforms_;              // likewise
+  std::unique_ptr<CudaMath> math_;                          // null: not requested yet, or not available
+  std::unique_ptr<CudaTransforms> transforms_;              // null: not requested yet, or not available
 };
 
 }  // namespace partita::devices

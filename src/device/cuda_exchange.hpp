@@ -42,7 +42,7 @@ kernels::cuda::PackExchange kernel_pack_exchange(const PeerExchange& what, unsig
 /// real ones. Nothing where they do not join these.
 std::optional<Dtype> joined_dtype(Dtype dtype, Reduction reduction);
 
-/// What is joined is what `joined_dtype` knows.
+/// Reductions support the dtypes of `joined_dtype`.
 kernels::cuda::Packets kernel_packets(const PacketExchange& what, const LaunchRoom& room);
 kernels::cuda::PacketNests kernel_packet_nests(const PacketMoves& what, const LaunchRoom& room);
 

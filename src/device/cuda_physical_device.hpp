@@ -44,7 +44,7 @@ class CudaPhysicalDevice final : public PhysicalDevice {
 
   int index_;
   int multiprocessors_ = 0;
-  int reaches_all_host_memory_ = 0;  ///< also what no driver has been told of
+  int reaches_all_host_memory_ = 0;  ///< including memory that is not registered with the driver
   bool overlaps_launches_ = false;
   cuda::CudaStream past_;
 };

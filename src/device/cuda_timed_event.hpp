@@ -11,8 +11,8 @@ namespace partita::devices {
 /// An event of which it is known when it happened, by the host's clock.
 class CudaOrigin {
  public:
-  /// A stream of its own comes past an event several times; that between the closest two looks at the host's
-  /// clock is taken, in the middle of the two. Waits for no other stream.
+  /// A private stream passes an event several times; the origin is the midpoint of the shortest interval
+  /// between two readings of the host's clock around it. Does not wait for other streams.
   CudaOrigin();
 
   cudaEvent_t event() const { return event_.get(); }

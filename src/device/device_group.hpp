@@ -49,7 +49,7 @@ class DeviceGroup {
   /// Lets all that is running end, with results that are undefined; every later operation throws. Any thread,
   /// any number of times.
   virtual void abort() noexcept = 0;
-  /// What has gone wrong since; empty: nothing. Any thread.
+  /// The error that has occurred, or "". Callable from any thread.
   virtual std::string failed() = 0;
   /// Whether a call of this rank is with the library, which may wait for peers. Any thread.
   virtual bool in_call() const = 0;

@@ -52,13 +52,13 @@ struct DeviceGemm {
 
   /// There is no more than alpha op(a) op(b) + beta c.
   bool ends_with_sums() const { return activation == Activation::identity && !bias && !addend; }
-  /// Of elements of a byte, which have rules of their own: `narrow_alignment`.
+  /// Whether the elements have one byte; they have separate alignment rules: `narrow_alignment`.
   bool is_narrow() const { return size_of(a.dtype) == 1; }
 };
 
-/// Factors of a byte an element are multiplied only along k as they lie, op(a) transposed and op(b) not, with
-/// sizes, leading dimensions and strides that are multiples of this, in memory that is aligned to it (in
-/// bytes).
+/// Factors with one byte per element are multiplied only if both are contiguous along k (op(a) transposed,
+/// op(b) not), with sizes, leading dimensions and strides that are multiples of this number, in memory that
+/// is aligned to it (in bytes).
 inline constexpr std::int64_t narrow_alignment = 16;
 
 /// In bytes: where lines of a matrix of halves begin that tensor cores multiply at their speed.
@@ -83,7 +83,7 @@ struct GemmPlaces {
 /// dimension and the stride of the latter are multiples of that many elements.
 inline constexpr std::int64_t bias_alignment = 16, auxiliary_elements = 8;
 
-/// A product that is ready to be made, by whoever has prepared it.
+/// A prepared product.
 class DeviceProduct {
  public:
   explicit DeviceProduct(const DeviceGemm& product) : what(product) {}
@@ -118,8 +118,8 @@ struct ElementPass {
   double scale = 1;
   std::complex<double> beta{0, 0};  ///< where it is 0, c is not read
   const void* scale_d = nullptr;    ///< a number of f32; null: 1
-  /// A number of f32, not negative: the largest of it and of all that is written, before scale_d; null:
-  /// nobody asks.
+  /// A non-negative f32 number that becomes the maximum of itself and of the absolute values of the result
+  /// before scale_d; null: not requested.
   void* amax = nullptr;
 };
 
@@ -132,8 +132,8 @@ class DeviceMath {
   virtual ~DeviceMath() = default;
 
   virtual std::string name() const = 0;  ///< "cuBLAS 13.1.0"
-  /// Whether there is a `gemm` of these: halves are summed in f32, and f32 is multiplied as such but where a
-  /// product says that less will do.
+  /// Whether `gemm` supports these dtypes. Half precision is accumulated in f32; f32 is multiplied in f32
+  /// unless the product allows less precision.
   virtual bool multiplies(Dtype a, Dtype b, Dtype result) const = 0;
   /// Whether a product of such factors is so much slower where a matrix is not `matrix_alignment` that
   /// copying it first is worth while.
@@ -145,7 +145,7 @@ class DeviceMath {
   virtual std::string news_of_choices() { return ""; }
   /// The news of all ranks: those of the first rank count, so that all make the same product the same way.
   virtual void agree_on_choices(std::span<const std::string> /*news*/) {}
-  /// Whether `gemm` makes it as it is wanted, with matrices that begin there.
+  /// Whether `gemm` can compute the product for matrices at these addresses.
   virtual bool makes(const DeviceProduct& product, const GemmPlaces& places) const = 0;
   /// With beta = 0 neither `c` nor the addend is read. m, n and k are not 0. Only what it `makes`, where
   /// something comes after the sums.

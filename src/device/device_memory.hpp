@@ -8,8 +8,8 @@
 
 namespace partita::devices {
 
-/// Given back when it goes, which waits for nothing that a peer still has to do. Holds no share of the
-/// device.
+/// Frees its memory when destroyed, without waiting for work that depends on peers. Does not keep the device
+/// alive.
 class DeviceMemory {
  public:
   DeviceMemory() = default;

@@ -42,9 +42,9 @@ class DeviceQueues {
 
   virtual Stream stream() = 0;  ///< the context's own
   virtual bool has_stream() const = 0;
-  /// Side streams 0 .. lanes() - 1, for copies that may run beside each other. 0 to 2 exist always: messages
-  /// leave in one and arrive in the next, and 2 is for signals. What 0 and 2 are given goes before what
-  /// others have not begun yet, so that links have to do while a device computes, and peers learn of it.
+  /// Side streams 0 to lanes() - 1, for concurrent copies. Streams 0 to 2 always exist: messages are sent
+  /// from 0 and received into 1, and 2 is for signals. Work on 0 and 2 has priority over work that has not
+  /// begun, so that links are busy while a device computes.
   virtual int lanes() const = 0;
   virtual Stream lane(int number) = 0;
   /// What `after` is given from here on waits for what `before` was given until here.
@@ -64,10 +64,11 @@ class DeviceQueues {
   }
   /// From here on; null: none.
   void set_gate(LaunchGate* gate) { gate_ = gate; }
-  /// The context's own stream has done all that it was given. While it is captured nobody may ask: no.
+  /// Whether the context's own stream has completed all its work. Returns false while it is captured.
   virtual bool idle() = 0;
 
-  /// What `stream` is given goes into a graph that the caller will start, perhaps many times, or never.
+  /// Whether `stream` is being captured: its work is then added to a graph that the caller may launch any
+  /// number of times.
   virtual bool captures(Stream stream) { return (void)stream, false; }
   /// Of a stream that is captured: expires with the graph and all that was made of it, when none of them runs
   /// any more. In any thread.

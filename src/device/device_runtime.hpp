@@ -30,26 +30,27 @@ struct DeviceRuntime : runtime::Runtime {
   /// false: there are none. Set before there is a heap.
   std::function<bool()> drop_plans;
   std::unique_ptr<FlagBoard> flags;
-  /// Who can reach whose device memory: each rank a node of its own where peers' memory cannot be mapped.
+  /// Which ranks can access each other's device memory; every rank is a separate node if peers' memory cannot
+  /// be mapped.
   Topology device_topology = Topology::regular(1);
   /// Messages of device memory are given to the group as they are; otherwise they go through pinned memory.
   bool device_messages_direct = false;
   /// The last work went into a stream of the caller's, and `device_mark` is at its end: what comes next
   /// follows it.
   std::atomic<bool> device_work_is_marked = false;
-  /// Made when they are wanted first (RunAhead::of, PacketBoard::of); plans use them.
+  /// Created at first use (RunAhead::of, PacketBoard::of); plans use them.
   std::shared_ptr<RunAhead> run_ahead;
   std::shared_ptr<PacketBoard> packets;
   std::unique_ptr<Watchdog> watchdog;  ///< from the first work on (begin_device_work)
 
-  /// The vendor's collectives among the ranks' devices; null: there are none, or nobody has asked yet.
+  /// The vendor's collectives among the ranks' devices; null: not available, or not requested yet.
   DeviceGroup* device_group() const;
   bool device_group_asked = false;
-  /// Makes `vendors` this context's own: it is aborted when the context fails, and goes before the device.
+  /// Takes ownership of `vendors`: it is aborted if the context fails, and destroyed before the device.
   void adopt(std::unique_ptr<DeviceGroup> vendors);
 
-  /// The first step of a context's end: nobody looks on any more, and the streams have come to their end
-  /// (else the context has failed), so that what they use may go.
+  /// The first step of closing a context: stops the watchdog and waits until the streams are complete
+  /// (otherwise the context fails), so that their memory can be freed.
   void stop_device() noexcept;
   /// A failed context's device and its memory stay until the process ends.
   ~DeviceRuntime() override;
@@ -58,13 +59,12 @@ struct DeviceRuntime : runtime::Runtime {
   /// Nothing on the device waits for ever.
   void release_waits() noexcept override;
 
-  mutable std::mutex
-      group_mutex_;  // whoever fails the context may be another thread than the one that adopts
+  mutable std::mutex group_mutex_;  // the thread that fails the context may not be the one that adopts
   std::unique_ptr<DeviceGroup> device_group_;
 };
 
-/// The vendor's library of collectives among the ranks of a context. Made when it is wanted first; null:
-/// there is none. Collective, blocking within the deadline; what it throws has failed the context.
+/// The vendor's library of collectives among the ranks of a context, created at first use; null: not
+/// available. Collective, blocking within the deadline; an exception has failed the context.
 DeviceGroup* library_of(DeviceRuntime& state);
 
 /// Whether the library carries the messages of device memory between nodes, in groups: there are nodes, it is

@@ -1,4 +1,4 @@
-// Work that a context has given to its device: where it goes, and the wait for its end.
+// Streams for the work of a context, and waiting for its completion.
 #pragma once
 
 #include <functional>
@@ -43,12 +43,11 @@ void require_no_capture(const DeviceRuntime& state, std::string_view operation, 
 void require_apart_from_capture(const DeviceRuntime& state, std::string_view operation,
                                 const std::optional<Stream>& wanted);
 
-/// Waits until the device has done all that this context gave it and, where one is given, all that `stream`
-/// was given by anybody. Blocking within the deadline; nothing to do
-/// in a context without a device. Whatever is thrown from here has failed the context: DisagreementError
-/// where ranks of the node execute different things, also if the streams have met the signals of another
-/// execution as if they were of their own. But for UnsupportedError, which is thrown before any wait: a
-/// stream that it would wait for is being captured.
+/// Waits until the device has completed all work of this context and, if `stream` is given, all work on
+/// `stream`. Blocking within the deadline; returns at once in a context without a device. An exception has
+/// failed the context: DisagreementError if ranks of the node execute different operations, also if the
+/// streams have consumed the signals of another execution. Exception: UnsupportedError, thrown before any
+/// wait if a stream is being captured.
 void finish_device(DeviceRuntime& state, std::string_view operation,
                    const std::optional<Stream>& stream = {});
 
@@ -57,9 +56,9 @@ void finish_device(DeviceRuntime& state, std::string_view operation,
 /// too, may depend on a garbage collector: calls that release on the way go on.
 bool finish_for_release(DeviceRuntime& state, std::string_view operation, bool dropped);
 
-/// The same, of work in the context's own stream that waits for nobody (`finish_device` stood before it),
-/// with memory that goes behind it: where the wait for it fails, it is outlasted. A device that is lost does
-/// nothing more.
+/// As above, for work on the context's own stream that does not wait for peers (after `finish_device`),
+/// before the memory that it uses is freed: if the wait fails, it waits for the work regardless. A lost
+/// device does no more work.
 void finish_device_before_memory_goes(DeviceRuntime& state, std::string_view operation);
 
 /// Throws UnsupportedError where a stream that is given is being captured.
@@ -74,8 +73,8 @@ void follow(DeviceRuntime& state, std::string_view operation, const std::optiona
 /// in a context without a device. UnsupportedError: that stream or the context's own is being captured.
 void let_follow(DeviceRuntime& state, std::string_view operation, Stream reader);
 
-/// Before memory goes that streams may still use: until `done`, or the context has failed, which it has at
-/// the deadline. Peers may have ended by now, and rightly: nobody looks after them here.
+/// Waits before memory is freed that streams may still use: until `done`, or until the context has failed, at
+/// the latest at the deadline. Peers may have ended; they are not monitored here.
 void await_streams(DeviceRuntime& state, std::string_view operation,
                    const std::function<bool()>& done) noexcept;
 

@@ -35,7 +35,7 @@ struct DeviceFft {
   bool operator==(const DeviceFft&) const = default;
 };
 
-/// One that is ready, by whoever has prepared it.
+/// A prepared transform.
 class PreparedFft {
  public:
   explicit PreparedFft(const DeviceFft& fft) : what(fft) {}
@@ -59,11 +59,10 @@ class DeviceTransforms {
   /// Plans it, and loads what it needs, so that `transform` does not while a stream waits for a peer. May
   /// wait for the device. Errors: UnsupportedError.
   virtual std::shared_ptr<PreparedFft> prepare(const DeviceFft& what) = 0;
-  /// Unnormalised. In place where both are the same. Complex to real destroys `from`, and whatever lies
-  /// behind lines of n neighbours that begin 2 (n / 2 + 1) apart: cuFFT takes them for lines in place and
-  /// writes into their padding (no dense array has such lines, others go through the workspace). Addresses
-  /// are multiples of the size of a complex number; `workspace` holds workspace_bytes(), at a multiple of
-  /// 256.
+  /// Unnormalised. In place if both addresses are equal. Complex to real destroys `from`; if lines of n
+  /// elements begin 2 (n / 2 + 1) apart, cuFFT takes them for lines in place and also writes into their
+  /// padding (dense arrays have no such lines; others use the workspace). Addresses are multiples of the size
+  /// of a complex number; `workspace` has workspace_bytes(), at a multiple of 256.
   virtual void transform(const PreparedFft& fft, void* from, void* to, void* workspace, Stream stream) = 0;
   virtual void pass(const kernels::cuda::LinePass& pass, Stream stream) = 0;
   virtual void twiddle(const kernels::cuda::TwiddlePass& pass, Stream stream) = 0;
@@ -73,7 +72,7 @@ class DeviceTransforms {
   virtual void transform_lines(const kernels::cuda::LineTransform& what, Stream stream) = 0;
   /// Whether transform_planes takes such lines, the first ones of real numbers or not.
   virtual bool has_planes_of(std::int64_t length, bool single, bool of_reals) const = 0;
-  /// Lines along two axes, likewise.
+  /// As above, for lines along two axes.
   virtual void transform_planes(const kernels::cuda::PlaneTransform& what, Stream stream) = 0;
 };
 

@@ -1,4 +1,4 @@
-// The few things that a stream can be told to do.
+// The operations that can be enqueued on a stream.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ enum class CopyScope : std::uint8_t {
                ///< messages or compute
 };
 
-/// A strided copy between two places. `nest` belongs to somebody else.
+/// A strided copy between two addresses. `nest` is owned by the caller.
 struct PlacedCopy {
   const kernels::StridedCopy* nest = nullptr;
   const void* from = nullptr;
@@ -33,7 +33,7 @@ struct PlacedCopy {
 /// What a stream does with a flag.
 struct FlagOperation {
   enum class Kind : std::uint8_t {
-    write,  ///< what the stream did before is visible to whoever sees the value, if it is fenced
+    write,  ///< if fenced, earlier work of the stream is visible to readers of the value
     wait,   ///< until the flag is `value` or more
   } kind = Kind::write;
   std::uint64_t* flag = nullptr;

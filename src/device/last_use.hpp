@@ -9,9 +9,9 @@
 
 namespace partita::devices {
 
-/// Of memory that is nobody else's: declared behind it, this goes first, and waits until streams have done
-/// with it or the context has failed. The vendor's runtime may wait for them when memory is freed, but knows
-/// neither the deadline nor that a peer is lost. Never throws when it goes. Holds no share of the context.
+/// Declare it after private memory: it is destroyed first, and waits until streams no longer use the memory
+/// or the context has failed. The vendor's runtime may wait for them when memory is freed, but does not know
+/// the deadline or lost peers. Its destructor never throws. Does not keep the context alive.
 class LastUse {
  public:
   LastUse(DeviceRuntime& state, std::string operation) : state_(state), operation_(std::move(operation)) {}
@@ -27,7 +27,7 @@ class LastUse {
  private:
   DeviceRuntime& state_;
   std::string operation_;
-  std::unique_ptr<DeviceEvent> end_;  // null: nobody has used it
+  std::unique_ptr<DeviceEvent> end_;  // null: not used yet
 };
 
 }  // namespace partita::devices

@@ -20,10 +20,9 @@ namespace partita::devices {
 
 struct DeviceRuntime;
 
-/// A communicator whose calls return when they have put their work into a stream. (One that never blocks
-/// starts a thread for each operation: 20 to 40 us.) A call may wait inside of NCCL for a peer that never
-/// comes: a thread of its own does that at the start, and what keeps a later call beyond the deadline is seen
-/// by the watchdog, whose abort lets the call return.
+/// A communicator whose calls return when their work is enqueued on a stream. (A non-blocking one starts a
+/// thread per operation: 20 to 40 us.) A call may wait inside NCCL for a peer that never arrives: a separate
+/// thread makes the first call, and the watchdog aborts later calls that exceed the deadline.
 class NcclGroup final : public DeviceGroup {
  public:
   /// Collective over the context's ranks, blocking within the deadline. Null on all ranks, with a line in the
@@ -58,8 +57,8 @@ class NcclGroup final : public DeviceGroup {
   static std::unique_ptr<NcclGroup> start(DeviceRuntime& state, const NcclId& id);
   /// What went wrong; empty: nothing. Throws at the deadline.
   std::string join(const NcclId& id);
-  /// Loads kernels and connects peers while no stream of ours waits for anybody: NCCL does both when they are
-  /// first wanted, and beside a kernel that waits for a peer that can be a deadlock.
+  /// Loads kernels and connects peers while no stream waits for a peer: NCCL does both at first use, which
+  /// can deadlock with a kernel that waits for a peer.
   void dry_run();
   void dry_run(void* from, void* to, std::int64_t part);
   std::int64_t dry_run_part() const;  ///< numbers of each rank
@@ -71,7 +70,7 @@ class NcclGroup final : public DeviceGroup {
   /// What is wrong with the call that is in NCCL now; empty: nothing, or there is none.
   std::string overdue() const;
 
-  /// `call(communicator)`, and the wait until NCCL has done what it was told.
+  /// Calls `call(communicator)` and waits until NCCL has completed it.
   template <class Call>
   void enqueue(std::string_view operation, Stream stream, Call&& call);
   /// The result of NCCL's last operation. With the lock.

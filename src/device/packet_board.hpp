@@ -15,8 +15,8 @@ struct DeviceRuntime;
 /// ranks, which those of one context do.
 class PacketBoard {
  public:
-  /// The context's, made when one for so much is wanted first: it serves who wants less later, and who has a
-  /// smaller one keeps that. Collective, blocking; the topology of devices has one node.
+  /// The board of the context, created at first use or when a larger one is requested; users of a smaller one
+  /// keep it. Collective, blocking; requires a device topology of one node.
   static std::shared_ptr<PacketBoard> of(DeviceRuntime& state, std::int64_t given = PacketSlots::most_given);
   ~PacketBoard();
   PacketBoard(const PacketBoard&) = delete;

@@ -1,5 +1,6 @@
-// Small exchanges of a node in one start and one way: every word travels with a number, by which its receiver
-// sees that it has come. No flags beside the data, no second round. (NCCL's protocol LL; Jeaugey, GTC 2019.)
+// Small exchanges inside a node with one kernel launch and one transfer: every word is sent with a number, by
+// which the receiver recognises its arrival. No separate flags, no second round. (NCCL's protocol LL;
+// Jeaugey, GTC 2019.)
 #pragma once
 
 #include <cstdint>
@@ -52,18 +53,19 @@ struct PacketSlots {
   static constexpr std::int64_t bytes(int ranks, std::int64_t given) {
     return 2 * ranks * slot_bytes(ranks, given);
   }
-  /// At least one: without it nobody would know that the sender has come.
+  /// At least one, so that the receiver can recognise the sender's arrival.
   static std::int64_t packets(std::int64_t bytes) { return bytes <= 0 ? 1 : ceil_divide(bytes, data_bytes); }
 
-  /// Exchanges are numbered from 1 on with 32 bits, which come round in hours. 0 is never a number: memory
-  /// that nobody has sent to holds it. After the largest comes 2: as even as 0, halves are used in turn.
+  /// Exchanges are numbered from 1 with 32 bits, which wrap around after hours. 0 is never used: it marks
+  /// memory that has not been written. The number after the largest is 2, which has the same parity as 0,
+  /// because the halves alternate.
   static constexpr std::uint32_t wrap = 2;
   static constexpr std::uint32_t number_after(std::uint32_t number) {
     return number == ~std::uint32_t{0} ? wrap : number + 1;
   }
-  /// Nor may a number come again that some place has kept from the round before. So in these two exchanges,
-  /// one of each half, a rank clears the half of the exchange before, which it has received, before it gives
-  /// anything: nobody sends there until he has received what this rank gives now.
+  /// A number must not recur while a slot still contains it from the previous cycle. In these two exchanges,
+  /// one of each half, a rank therefore clears the half of the previous exchange, which it has received,
+  /// before it sends: no peer writes there until it has received what this rank sends now.
   static constexpr std::uint32_t renewal = std::uint32_t{1} << 31U;
   static constexpr bool renews(std::uint32_t number) { return number - renewal < 2; }
 
@@ -76,19 +78,19 @@ struct PacketSlots {
   const std::uint64_t* given_up = nullptr;
 };
 
-/// What goes between one rank and the others, in bytes of dense memory.
+/// The data between one rank and its peers, in bytes of dense memory.
 struct ByteExchange {
   std::vector<ByteRange> given;  ///< by rank, of the source; this rank's own: what it keeps
   std::vector<ByteRange> taken;  ///< by rank, of the destination
-  /// What is given to a rank is joined there, into the place of what it takes from itself, in the order of
-  /// ranks. Without a second round all ranges that are taken are that place.
+  /// If set, received data is reduced into the place of the rank's own data, in rank order. Without a second
+  /// round all received ranges are that place.
   std::optional<Reduction> joined = {};
   Dtype dtype = Dtype::u8;
-  /// A second round in the same start: what a rank has taken into the place of its own range, it passes on
-  /// to all the others, which take it into the place of that rank's. (Reduce-scatter and all-gather; with a
-  /// root, scatter and all-gather.)
+  /// A second round in the same kernel: each rank sends the result of its own range to all peers, which store
+  /// it in the place of that rank's range. (Reduce-scatter and all-gather; with a root, scatter and
+  /// all-gather.)
   bool passed_on = false;
-  int root = -1;  ///< of what is passed on and not joined: the rank that has all of it, and takes nothing
+  int root = -1;  ///< without a reduction: the rank that owns all the data and receives none
 };
 
 /// What one rank does. All ranks must make the same exchanges one after the other.
@@ -108,8 +110,8 @@ struct PacketPart {
   const kernels::StridedCopy* nest = nullptr;
 };
 
-/// An exchange of what lies in nests. Every peer has at least one part each way, since without a packet
-/// nobody would know that the sender has come.
+/// An exchange of strided data. Every peer has at least one part in each direction, so that the receiver can
+/// recognise the sender's arrival.
 struct PacketMoves {
   static constexpr std::size_t most_parts = 24;  ///< given and taken
   static constexpr std::size_t most_kept = 4;

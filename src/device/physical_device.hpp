@@ -20,7 +20,7 @@ namespace partita::devices {
 
 class Accelerator;
 
-/// Where memory lies, as the driver knows it.
+/// The location of memory as reported by the driver.
 struct FoundMemory {
   bool of_host = false;    ///< the host may use the address
   bool of_device = false;  ///< this device may
@@ -52,7 +52,7 @@ class PhysicalDevice : public std::enable_shared_from_this<PhysicalDevice> {
   /// to `collect`, or none is left.
   void release(void* memory) noexcept;
   void release_pinned(void* memory) noexcept;
-  /// The same for what frees memory when it goes: handles of libraries.
+  /// As above, for handles of libraries, whose destruction frees memory.
   void release(std::shared_ptr<void> thing) noexcept;
   /// Frees what has stayed. For calls that all ranks of a context make together, before they agree: all that
   /// the kernels of one wait for has then been started by the others. `ranks` of that context use the device:

@@ -8,7 +8,7 @@ namespace partita::devices {
 
 struct DeviceRuntime;
 
-/// What this rank has chosen since it was asked last. Local; starts what computes where nobody has: Errors.
+/// The choices of this rank since the last call. Local; starts the math library if necessary: Errors.
 std::string news_of_choices(DeviceRuntime& state);
 
 /// The choices of the lowest rank that has made them count from here on. Collective, blocking.

@@ -16,13 +16,12 @@ namespace partita::devices {
 
 struct DeviceRuntime;
 
-/// Holds a host up in time that gives its device work without end. A driver holds it up as well, after about
-/// a thousand launches in a stream: but inside of a launch, where the host looks for no failure, and with a
-/// lock that keeps other threads from writing to the device. If what the stream waits for never comes, nobody
-/// could end that wait. So the host waits before, between executions and within long ones, in a wait that
-/// keeps the deadline. Within one it may: a plan whose steps are executed one after the other comes to its
-/// end on all ranks, and what has been launched is such a beginning of it. Used by the thread that uses the
-/// context.
+/// Limits how far a host runs ahead of its device. A driver blocks the host as well, after about a thousand
+/// launches on a stream, but inside a launch, where the host cannot detect failures, and with a lock that
+/// prevents other threads from writing to the device: if the stream waits for a peer that never arrives,
+/// nothing could end that wait. So the host waits earlier, between and within executions, within the
+/// deadline. Waiting within an execution is safe: a plan whose steps are executed in order completes on all
+/// ranks, and the launched steps are a prefix of it. Used by the thread that uses the context.
 class RunAhead final : private LaunchGate {
  public:
   /// So many launches may be ahead of the device when an execution begins.
@@ -50,8 +49,8 @@ class RunAhead final : private LaunchGate {
     RunAhead& ahead_;
   };
 
-  /// Called again and again while an execution waits for room, until it ends: messages that the host has to
-  /// start, which peers may need before this rank's device goes on. Whether anything has moved.
+  /// Called repeatedly while an execution waits for room: starts messages that peers may need before this
+  /// rank's device can proceed. Returns whether anything was done.
   void meanwhile(std::function<bool()> work) { meanwhile_ = std::move(work); }
 
  private:

@@ -33,12 +33,12 @@ Device choose_device(const Device& wanted, std::span<const DeviceCapabilities> o
 /// Settles `state.options.device` from what was asked for. Collective; all ranks ask for the same kind.
 void settle_device(runtime::Runtime& state);
 
-/// Opens the device and gives the context its memory, flags and topology. Where peers' memory cannot be
-/// reached, every rank counts as a node of its own, which is logged. Collective.
+/// Opens the device and creates the context's memory, flags and topology. If peers' memory cannot be mapped,
+/// every rank counts as a separate node, which is logged. Collective.
 void start_device(DeviceRuntime& state);
 
-/// The context's heap on its devices, and the flags in it, every pair of them probed. Collective, blocking.
-/// Where peers do not reach each other in any memory, each rank is a node of its own from here on.
+/// Creates the context's heap on its devices with the flags in it, and tests every pair. If peers cannot
+/// access each other's memory, each rank is a separate node from then on. Collective, blocking.
 void make_device_heap(DeviceRuntime& state, DeviceHeap wanted);
 
 }  // namespace partita::devices

@@ -1,4 +1,4 @@
-// Looks after work that a context has put into streams while nobody waits for it here.
+// Monitors work on streams while the host does not wait for it inside Partita.
 #pragma once
 
 #include <atomic>
@@ -22,16 +22,15 @@ namespace partita::devices {
 
 struct DeviceRuntime;
 
-/// A thread that sees whether the device gets on: a program may wait for its streams by means of its own, and
-/// a peer that never comes would keep it for ever. When the device has had work for longer than the deadline,
-/// no signal has arrived from anybody and it has been given nothing more (not all that ends sends signals,
-/// and a program cannot run ahead of its device for ever), the context fails, which lets the streams go: the
-/// next call on it throws. Work that is no exchange with peers (the caller's own kernels in front of ours)
-/// counts as time without progress, too.
+/// A thread that monitors the device: a program may wait for its streams by its own means, and a peer that
+/// never arrives would block it forever. The context fails, which releases the streams, if the device has
+/// been busy for longer than the deadline without a signal from a peer and without new work (not all work
+/// sends signals, and a program cannot run ahead of its device indefinitely): the next call throws. The
+/// caller's own kernels before Partita's count as time without progress.
 ///
-/// So it does, some seconds later, where a rank of the node has failed or its process has ended without
-/// having given up the context, while the device has work or a vendor's library keeps a call. And so it does
-/// within some seconds, whether the device has work or not, where a rank of the node executes something else.
+/// The context also fails within seconds if a rank of the node has failed, or its process has ended without
+/// closing the context, while the device has work or a vendor's library blocks a call; and if a rank of the
+/// node executes another operation, whether the device has work or not.
 class Watchdog {
  public:
   explicit Watchdog(DeviceRuntime& state);

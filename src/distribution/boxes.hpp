@@ -14,8 +14,8 @@ inline Box::Bounds empty_box(int dimensions) {
   return {Extents::filled(dimensions, 0), Extents::filled(dimensions, 0)};
 }
 
-/// Throws ArgumentError unless the boxes lie inside the array, do not overlap and leave no hole. The text
-/// names the ranks, and an index of the hole or of the overlap. Cost: a sweep along one axis.
+/// Throws ArgumentError unless the boxes partition the array. The text names the ranks, and an index of the
+/// gap or of the overlap. Cost: a sweep along one axis.
 void refuse_no_tiling(std::span<const Box::Bounds> boxes, const Shape& shape);
 
 }  // namespace partita::distribution

@@ -12,7 +12,7 @@ struct Cut {
   enum class Kind : std::uint8_t {
     balanced,  ///< contiguous; the first extent mod parts of them get one more
     blocks,    ///< one block each, parts * block >= extent
-    cyclic,    ///< blocks dealt out in turn
+    cyclic,    ///< blocks distributed cyclically
   };
   Kind kind = Kind::balanced;
   std::int64_t extent = 0;

@@ -59,14 +59,14 @@ class RunWalker {
   std::size_t interval_ = 0;
 };
 
-/// Builds a set from pieces that come in increasing order; runs that touch are joined.
+/// Builds a set from runs in increasing order; adjacent runs are merged.
 class IndexSetBuilder {
  public:
   void add_run(Run run);
-  /// `pattern` repeated `count` times; its runs are disjoint, ordered and lie within one period.
+  /// `pattern` repeated `count` times; its runs are disjoint, in increasing order and within one period.
   void add_periodic(const std::vector<Run>& pattern, std::int64_t period, std::int64_t count);
-  /// The part in [lower, upper) of a set that repeats with `period` there. `runs_in(a, b)` gives its runs cut
-  /// to [a, b) in increasing order, those that touch joined; it is asked for one period only.
+  /// The part in [lower, upper) of a set with this `period`. `runs_in(a, b)` returns its runs in [a, b) in
+  /// increasing order, with adjacent ones merged; it is called for one period only.
   template <class RunsIn>
   void add_zone(std::int64_t lower, std::int64_t upper, std::int64_t period, RunsIn&& runs_in);
   IndexSet finish() { return IndexSetState::make(std::move(state_)); }

@@ -13,8 +13,9 @@ namespace partita::execution {
 
 inline constexpr int max_parts = 7;  ///< that one work has and that have dimensions in common
 
-/// Where one part's elements lie along one dimension: element p of `set` at the set's p-th position in
-/// `owned`, times `stride`. A part that has no such dimension: no sets, it is the same for every p.
+/// The addresses of a part's elements along one dimension: element p of `set` is at the set's p-th position
+/// in `owned`, times `stride`. Without sets: the part does not have the dimension, and all p have the same
+/// address.
 struct PartAxis {
   const IndexSet* set = nullptr;
   const IndexSet* owned = nullptr;
@@ -23,7 +24,7 @@ struct PartAxis {
   std::int64_t offset(std::int64_t p) const;
 };
 
-/// Elements first .. first + count - 1: in part x, element first + i lies at offset[x] + i * step[x].
+/// Elements first to first + count - 1: in part x, element first + i is at offset[x] + i * step[x].
 struct AxisRun {
   std::int64_t first = 0;
   std::int64_t count = 0;
@@ -45,7 +46,7 @@ class BoundPart {
   std::int64_t extent(int dimension) const;
   /// Refers to this object.
   PartAxis axis(int dimension) const;
-  /// How its elements lie along the dimension, if evenly.
+  /// The run of all elements along the dimension, if their addresses are evenly spaced.
   std::optional<AxisRun> even_axis(int dimension) const;
   Dtype dtype() const { return dtype_; }
   /// The first byte of the part's array (or of the packed scratch) in this execution.

@@ -8,9 +8,9 @@
 
 namespace partita::execution {
 
-/// All elements of parts of the same extents, in as few nests as they lie evenly in; `axes` by dimension and
-/// part (at most ElementNest::parts). Neighbouring iterations of the innermost loop are closest together in
-/// part `leader`. Throws UnsupportedError: more dimensions than a nest has loops.
+/// All elements of parts of the same extents, in as few evenly strided nests as possible; `axes` by dimension
+/// and part (at most ElementNest::parts). The innermost loop has the smallest stride in part `leader`. Throws
+/// UnsupportedError: more dimensions than a nest has loops.
 std::vector<devices::ElementNest> element_nests(const std::vector<std::vector<PartAxis>>& axes,
                                                 const Extents& extents, std::size_t leader);
 

@@ -35,13 +35,13 @@ struct Planned {
   std::size_t given = 0;                                 ///< if not 0, it runs in halves: see BoundPlan
 };
 
-/// The seam between plans and what carries them out: the host (BoundPlan) and the device (DevicePlan, in the
-/// plan's order; FusedPlan, at once; GroupedPlan, where a vendor's library carries the messages; PacketPlan,
-/// where there is little; LibraryPlan, where a vendor's library does all of it).
-/// Made in two steps. Creation is local and allocates what this rank has for itself: it belongs inside the
-/// collective check of the plan, so that where one rank has no memory left, all ranks go without the plan.
-/// `connect` makes what the ranks have together. Execution allocates nothing.
-/// Holds no share of the context: whoever owns an executor keeps the context alive.
+/// The interface between plans and their execution: on the host (BoundPlan) and on devices (DevicePlan in the
+/// order of the plan; FusedPlan in one kernel; GroupedPlan if a vendor's library transfers the messages;
+/// PacketPlan for small transfers).
+/// Made in two steps. Creation is local and allocates this rank's memory; it is part of the collective check
+/// of the plan, so that if one rank has no memory left, no rank has the plan. `connect` creates the memory
+/// that the ranks share. Execution allocates nothing.
+/// Does not keep the context alive: the owner of an executor does.
 class Executor {
  public:
   virtual ~Executor() = default;
@@ -54,7 +54,7 @@ class Executor {
   /// same on every rank.
   virtual void connect() { memory_.connect(); }
 
-  /// On a device: what its works take on this rank beside the scratch of the plan.
+  /// On a device: the workspace of its works on this rank, in addition to the scratch of the plan.
   virtual std::int64_t local_workspace_bytes() const { return 0; }
 
   /// Runs the plan on these arrays, one an operand buffer, in the order of the plan's buffers, with these
@@ -86,15 +86,15 @@ class Executor {
     runtime::Executed announced;
     const Parameters& parameters;
     Stream stream;               ///< none on the host
-    bool captured = false;       ///< it goes into a graph
-    StepClock* clock = nullptr;  ///< null: nobody records
+    bool captured = false;       ///< the execution is captured into a graph
+    StepClock* clock = nullptr;  ///< null: not recorded
   };
 
   /// `messages`, `workspace`: see PlanMemory.
   Executor(ContextState& context, Plan plan, MemorySpace messages,
            std::optional<std::int64_t> workspace = {});
 
-  /// The bound operands lie otherwise than before.
+  /// The strides of the bound operands have changed.
   virtual void relower() = 0;
   /// On a device: puts it into the stream.
   virtual void run(const Execution& execution) = 0;
@@ -118,7 +118,7 @@ class Executor {
 /// works take (`local_workspace_bytes`): all but the buffers of messages that are staged through the host.
 std::int64_t scratch_bytes(const ContextState& context, const Plan& plan);
 
-/// The memory that a plan's operands lie in. Throws UnsupportedError where they lie in both kinds.
+/// The memory space of a plan's operands. Throws UnsupportedError if they are in both.
 MemorySpace space_of(const Plan& plan);
 
 }  // namespace partita::execution

@@ -9,7 +9,7 @@
 
 namespace partita::execution {
 
-/// Where along one dimension a set's elements lie: the p-th of `set` at position owned.position(set.at(p)).
+/// The positions of a set's elements along one dimension: element p of `set` is at owned.position(set.at(p)).
 struct Walked {
   const IndexSet& set;
   const IndexSet& owned;

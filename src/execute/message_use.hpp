@@ -9,15 +9,15 @@
 
 namespace partita::execution {
 
-/// Of a plan whose messages lie in private scratch. Found once, when a plan is bound.
+/// The use of private scratch by the messages of a plan, computed when a plan is bound.
 struct MessageUse {
   enum class Side : std::uint8_t { none, out, in };
 
   /// By step. Of sends and of what writes their scratch (message_buffers): out. Of receives and of what reads
   /// it: in. None: it does not touch that memory, or computes, or the plan has no messages.
   std::vector<Side> sides;
-  /// What one side copies the other never does, so that each may have a stream of its own with little to
-  /// wait for.
+  /// Whether packing and unpacking copy disjoint data, so that each can use a separate stream with few
+  /// dependencies.
   bool apart = true;
   std::int64_t largest = 0;  ///< message, in bytes
 };

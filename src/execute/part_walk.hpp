@@ -8,8 +8,8 @@
 
 namespace partita::execution {
 
-/// One stretch of the innermost dimension: element i of it lies in part x at offset[x] + i * step[x], in
-/// elements from the part's base.
+/// A stretch of the innermost dimension: its element i is in part x at offset[x] + i * step[x], in elements
+/// from the part's base.
 struct PartStretch {
   std::int64_t count = 0;
   std::array<std::int64_t, max_parts> offset{};

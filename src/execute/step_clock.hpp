@@ -29,8 +29,7 @@ class StepClock {
                          std::unique_ptr<devices::TimedEvent> end) = 0;
 };
 
-/// `work`, which is given to `stream`, with the time that the stream takes for it. `clock` null: nobody
-/// records.
+/// Enqueues `work` on `stream` and records the time that it takes there. `clock` null: not recorded.
 template <class Work>
 void timed_in_stream(StepClock* clock, devices::Accelerator& device, std::span<const std::size_t> steps,
                      int line, Stream stream, const Work& work) {

@@ -12,7 +12,7 @@ namespace partita::fourier {
 std::vector<Region> chunks(const Region& region, const std::vector<int>& axes, const Extents& axis_order,
                            std::int64_t elements, std::int64_t shortest);
 
-/// A part of a packed chunk whose elements lie next to each other, and the number of the first.
+/// A contiguous part of a packed chunk, and the number of its first element.
 struct Run {
   Region region;
   std::int64_t position = 0;

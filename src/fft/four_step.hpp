@@ -18,11 +18,11 @@ namespace partita::fourier {
 /// R and C, about equal, if possible both divisible by the ranks; nothing where the length is prime.
 std::optional<Factors> factors_of(std::int64_t length, int ranks);
 
-/// A line of `rows` rows of `length` elements each, whole rows dealt out evenly in order.
+/// A line of `rows` rows of `length` elements each, with whole rows distributed evenly in order.
 Layout rows_layout(std::int64_t rows, std::int64_t length, int ranks);
 
-/// How the matrix lies where its lines along `axis` are transformed, slowest first: on devices with those
-/// side by side, since the long strided lines of cuFFT take four times as long as a copy that transposes.
+/// The order of the matrix in memory when its lines along `axis` are transformed, slowest first: on devices
+/// with contiguous lines, because long strided lines take four times as long in cuFFT as a transposing copy.
 Extents matrix_order(const Problem& problem, int axis);
 /// The parts in which lines along `axis`, owned as in `lines`, go on into layout `to`.
 redistribution::Parts parts_of_matrix(const Problem& problem, const Layout& lines, Dtype dtype, int axis,

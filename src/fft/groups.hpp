@@ -16,10 +16,10 @@ struct Groups {
   std::vector<double> shares() const;  ///< of the groups; 1 where all comes at once
 };
 
-/// How what `stage` stores along `stored` arrives, where `next` can begin with one group while the others are
-/// on their way: several where that is worth the launches. Along the axis on which elements lie side by side,
-/// where both stages cut it alike, if at all. The first group is as large as what is stored while the other
-/// axes of the stage are transformed.
+/// The groups in which data that `stage` stores along `stored` arrives, if `next` can begin with one group
+/// while the others are in transit: several if that is worth the launches. Along the contiguous axis, if both
+/// stages divide it alike. The first group is as large as the data stored while the other axes of the stage
+/// are transformed.
 Groups groups_of(const Problem& problem, const Stage& stage, int stored, const Stage& next);
 
 /// Likewise of what `stage` makes and copy engines put into its owners' memory: a share of each owner's

@@ -7,7 +7,7 @@
 
 namespace partita::fourier {
 
-/// What rank 0 takes where an array changes hands, in bytes.
+/// What rank 0 receives in an exchange, in bytes.
 struct Taking {
   double own = 0;
   double node = 0;
@@ -21,9 +21,9 @@ Taking taking(const Layout& from, const Layout& to, const Problem& problem, doub
 /// Of the stage's axes, but for one: once over memory for each.
 double compute_seconds(const Stage& stage, const Problem& problem, int but = -1);
 
-/// What is computed before the exchange takes `computed` seconds and is handed over in so many parts: the
-/// first part's messages leave when that has been computed, and the link works while the rest is. So do the
-/// copy engines of devices.
+/// The computation before the exchange takes `computed` seconds, and its results are transferred in so many
+/// parts: the messages of the first part start when it is computed, and the link is busy while the rest is
+/// computed. So are the copy engines of devices.
 double exchange_seconds(const Taking& taken, const Problem& problem, double computed = 0, int parts = 1);
 
 /// What a device takes to hand an array over.
@@ -33,9 +33,9 @@ struct HandOverPrice {
 };
 /// The last transform of a stage stores its results where they belong: the array is read once and stored.
 HandOverPrice store_price(const Taking& taken, const Problem& problem);
-/// Transforms take so many times as long beside stores (docs/performance.md).
+/// Slowdown of transforms that run concurrently with stores (docs/performance.md).
 inline constexpr double slower_beside_stores = 2;
-/// Engines copy it; what the rank keeps goes over memory.
+/// Transfers by copy engines; the rank's own part is copied in memory.
 HandOverPrice copy_price(const Taking& taken, const Problem& problem);
 
 /// Until all is stored: the first group, a share of the whole, one part while the other axes of the next are
@@ -48,12 +48,12 @@ double store_seconds(const HandOverPrice& price, const Problem& problem, double 
 double copied_seconds(const HandOverPrice& price, const Problem& problem, double computed, int parts,
                       double first, std::size_t groups, double takers);
 
-/// The share that is handed over while other axes are transformed: links then have no rest, and memory has
-/// done when they have.
+/// The share that is transferred while other axes are transformed: links are then always busy, and memory is
+/// done when they are.
 double share_handed_over_meanwhile(const HandOverPrice& price, double computed, int parts);
 
-/// What is left when all is handed over of a transform of `computed` seconds that begins with the first of
-/// groups of such shares while the others are on their way.
+/// The remaining time after the transfer, for a transform of `computed` seconds that begins with the first of
+/// such groups while the others are in transit.
 double seconds_behind_groups(const HandOverPrice& price, double computed, const std::vector<double>& shares);
 
 }  // namespace partita::fourier

@@ -7,8 +7,8 @@
 
 namespace partita::fourier {
 
-/// The kinds told apart by what they do to the array: the direction is in `kind`, the halved axis stands
-/// last.
+/// A transform, with kinds distinguished by their effect on the array: the direction is part of `kind`, the
+/// halved axis is last.
 struct Problem {
   Operand input;
   Topology topology;
@@ -16,7 +16,7 @@ struct Problem {
   Machine machine;
   TransformKind kind = TransformKind::complex_forward;  ///< along the axes, the halved one excepted
   bool halves = false;                                  ///< real to complex along the last of `axes`
-  bool doubles = false;                                 ///< complex to real, likewise
+  bool doubles = false;                                 ///< complex to real
   std::vector<int> axes = {};                           ///< none named twice
   std::int64_t real_length = 0;
   Shape shape = {};  ///< of the result

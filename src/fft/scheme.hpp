@@ -10,7 +10,7 @@
 
 namespace partita::fourier {
 
-/// Every rank owns whole lines along `axes` and transforms them. Between the stages the array changes hands.
+/// Every rank owns whole lines along `axes` and transforms them. Between stages the array is redistributed.
 struct Stage {
   Layout before;          ///< of what is transformed; whole along `axes`
   Layout after;           ///< the same with the extents of the result
@@ -37,7 +37,7 @@ struct Scheme {
   std::string reason;
   std::vector<Stage> stages;
   bool stores = false;  ///< where they can be, results are stored in the memory of their owners (stores.hpp)
-  std::optional<Factors> factors = {};  ///< of four_step, whose one stage says where the line lies
+  std::optional<Factors> factors = {};  ///< for four_step, whose only stage has the layout of the line
   double seconds = 0;                   ///< predicted
   std::int64_t moved_bytes = 0;         ///< that a rank takes from others, predicted
 
@@ -52,16 +52,16 @@ std::vector<Scheme> candidates(const Problem& problem, const std::optional<Layou
 /// asked for does not suit.
 Scheme choose(const Problem& problem, const std::optional<Layout>& wanted);
 
-/// Between nodes and between devices: the parts in which what was transformed along `axes`, an array of
-/// layout `from`, goes into layout `to`, so that the messages or copies of one part are under way while the
-/// next is transformed; one where nothing is to be gained: no axis that is not transformed, or messages that
-/// would be too short. The same on every rank.
+/// Between nodes and between devices: the parts in which an array of layout `from`, transformed along `axes`,
+/// is transferred to layout `to`, so that messages or copies of one part are in transit while the next is
+/// transformed; one part if there is no benefit: no untransformed axis, or messages that would be too short.
+/// The same on every rank.
 redistribution::Parts parts_of(const Problem& problem, const Layout& from, Dtype dtype,
                                const std::vector<int>& axes, const Layout& to);
 
 /// All ranks on one node.
 bool on_one_node(const Topology& topology);
-/// The array changes hands in place, a chunk that stays in cache at a time: on the host, on one node.
+/// The array is redistributed in place in chunks that stay in cache: on the host, on one node.
 bool through_peers(const Problem& problem);
 
 }  // namespace partita::fourier

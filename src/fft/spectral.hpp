@@ -47,7 +47,7 @@ void with_number(Dtype dtype, Body&& body) {
   }
 }
 
-/// What local indices along one dimension stand for.
+/// The modes of local indices along one dimension.
 struct AxisModes {
   std::vector<double> k;
   std::vector<bool> at_nyquist;
@@ -65,13 +65,13 @@ struct Samples {
 std::vector<AxisModes> local_modes(const Array& spectrum, const Samples& samples,
                                    const SpectralOptions& options);
 
-/// to = the symbol of every mode times from: two spectra of one layout in the same memory, or one. `axis`: of
-/// a derivative. Local; in device memory it goes into the stream and does not wait.
+/// to = the symbol of every mode times from: two spectra of one layout in the same memory space, or the same
+/// one. `axis`: that of a derivative. Local; in device memory it is enqueued on the stream and does not wait.
 void multiply_by(kernels::Symbol symbol, std::optional<int> axis, const Array& from, Array& to,
                  const Samples& samples, const SpectralOptions& options, Stream stream = {});
 
-/// local = local op other, element by element: complex local parts of the same extents in the same memory.
-/// Local; in device memory it goes into the stream and does not wait.
+/// local = local op other, element by element: complex local parts of the same extents in the same memory
+/// space. Local; in device memory it is enqueued on the stream and does not wait.
 void join_local(ContextState& context, kernels::Arithmetic operation, const View& local, const View& other,
                 Stream stream = {});
 
@@ -79,8 +79,8 @@ void join_local(ContextState& context, kernels::Arithmetic operation, const View
 /// the same extents in host memory by. Local, done when it returns.
 void scale_local(ContextState& context, const View& local, const std::function<void(const View&)>& scale);
 
-/// From where, and in which stream, a function is called. No stream: it is done when it returns, and what
-/// lies on a device goes into the context's own. With one nobody waits.
+/// The call site and the stream of a function call. Without a stream it blocks, and work on a device uses the
+/// context's own stream; with one it does not wait.
 struct Caller {
   SourcePlace where = SourcePlace::current();
   std::optional<Stream> stream = {};

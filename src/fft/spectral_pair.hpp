@@ -28,7 +28,7 @@ void follow(const Array& array, std::string_view operation, const std::optional<
 void follow_together(const Array& array, std::string_view operation, const std::optional<Stream>& stream);
 
 bool lies_on_device(const Array& array);
-/// In which what lies on a device goes.
+/// The stream for work on a device.
 Stream stream_of(const Caller& caller);
 
 /// A spectrum as the forward transform leaves it, in device memory that the context keeps under that name as
@@ -37,8 +37,8 @@ Stream stream_of(const Caller& caller);
 /// it is made.
 Array kept_spectrum(const Array& field, const Pair& pair, std::string_view name);
 
-/// What lies on a device goes into the caller's stream, one step behind the other, and its spectrum into
-/// memory of that name; `finish` waits.
+/// On a device the steps are enqueued on the caller's stream, and the spectrum is in memory of that name;
+/// `finish` waits.
 Array forward(const Array& field, const Pair& pair, const Caller& caller, std::string_view name = "spectrum");
 Array inverse(const Array& spectrum, const Pair& pair, const Caller& caller);
 void inverse_into(const Array& spectrum, Array& result, const Pair& pair, const Caller& caller);

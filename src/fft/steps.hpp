@@ -19,12 +19,12 @@ class Steps : public planning::PlanBuilder {
   Steps(Plan& plan, std::int64_t staging_bytes)
       : planning::PlanBuilder(plan), staging_bytes_(staging_bytes) {}
 
-  /// Shared scratch that holds a whole array, with the dimensions in memory as `axis_order` says, where the
-  /// operands lie.
+  /// Shared scratch for a whole array in the memory space of the operands, with its dimensions ordered by
+  /// `axis_order`.
   int add_array(const Layout& layout, Dtype dtype, const Extents& axis_order);
   /// Another array on the same memory.
   int add_view(int buffer, Operand view);
-  /// The operands lie in device memory.
+  /// Whether the operands are in device memory.
   bool on_device() const { return operand(0).space == MemorySpace::device; }
   /// Scratch of this rank alone, of at least so many bytes: the same buffer for the same name and dtype.
   int scratch(const char* name, Dtype dtype, std::int64_t bytes);

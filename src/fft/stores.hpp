@@ -1,5 +1,5 @@
-// An array that changes hands while it is transformed, among the devices of a node: the last transform of a
-// stage stores its results in the memory of their owners, or engines copy them there.
+// Redistribution of an array while it is transformed, among the devices of a node: the last transform of a
+// stage stores its results in the memory of their owners, or copy engines transfer them.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace partita::fourier {
 
-/// What peers put into this rank's memory and nobody has waited for yet.
+/// Data that peers write into this rank's memory and that has not been waited for.
 struct Arrivals {
   Groups groups;
   std::vector<int> givers;
@@ -31,10 +31,10 @@ struct LeavingStage {
   int between = 0;
 };
 
-/// Into buffer `to`, in the memory of peers, too: part by part, so that one part's results are on their way
-/// while the other axes of the next are transformed, or group by group as `arriving` comes; peers are told
-/// that they may begin before that is waited for. Gives what is on its way to this rank: in `groups`, or all
-/// at once where it went on in those of `arriving`.
+/// Writes to buffer `to`, also in the memory of peers: part by part, so that one part's results are in
+/// transit while the other axes of the next are transformed, or group by group in the order of `arriving`;
+/// peers are notified that they may begin before the data is waited for. Returns the data in transit to this
+/// rank: in `groups`, or all at once if it followed those of `arriving`.
 Arrivals put_into_owners(Steps& steps, const Problem& problem, const LeavingStage& what,
                          const Arrivals& arriving, int to, const Groups& groups);
 

@@ -9,9 +9,9 @@
 
 namespace partita::fourier {
 
-/// Lines that go through cache: for one chunk of lines after the other, gathered from whoever owns them,
-/// transformed, and stored once, at whoever owns that place. Nothing of it passes through messages. The lines
-/// are then multiplied by roots of unity where there is a `twiddle`, whose part is set.
+/// Transforms lines through cache: each chunk of lines is gathered from its owners, transformed, and stored
+/// once, at its new owners, without messages. With a `twiddle`, whose part is set, the lines are then
+/// multiplied by roots of unity.
 void transform_through_cache(Steps& steps, const Problem& problem, const Stage& stage, bool last, int from,
                              int to, const std::optional<Twiddle>& twiddle = {});
 /// Whether that takes no more steps than a plan should have; the same on every rank.
@@ -22,9 +22,9 @@ bool fits_through_cache(const Operand& from, const Stage& stage);
 void transform_back_to_real(Steps& steps, const Problem& problem, const Stage& stage, bool last, int from,
                             int to);
 
-/// The lines of `region` (of the stage's input, owned whole by this rank) from one array to another, or in
-/// place; then multiplied likewise. A complex to real transform of several axes destroys what is in `from`;
-/// on a device that is copied first where it is an operand.
+/// Transforms the lines of `region` (of the stage's input, owned whole by this rank) from one array to
+/// another, or in place, and multiplies them as above. A complex to real transform of several axes overwrites
+/// `from`; on a device an operand is copied first.
 void transform_owned(Steps& steps, const Problem& problem, const Stage& stage, bool last,
                      const Region& region, int from, int to, const std::optional<Twiddle>& twiddle = {});
 

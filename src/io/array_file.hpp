@@ -1,4 +1,4 @@
-// Arrays in files, read and written by all ranks: each has one contiguous piece, which goes where it belongs.
+// Arrays in files, read and written by all ranks: each rank transfers one contiguous part.
 #pragma once
 
 #include <functional>
@@ -19,7 +19,7 @@ struct FileReader {
   std::function<FileHeader()> inspect;
   /// Reads `elements` consecutive elements, in the file's order, from element number `first` on.
   std::function<void(std::int64_t first, std::int64_t elements, void* data)> read;
-  std::vector<Fact> facts = {};  ///< beside the path, what the ranks must agree on
+  std::vector<Fact> facts = {};  ///< properties that must be the same on all ranks, in addition to the path
 };
 
 /// How many bytes the elements take. Throws FileError where they do not fit into 63 bits.
@@ -43,8 +43,8 @@ Array as_file_slab(const Array& array, Order order);
 struct FilePart {
   /// The array as the file has it, made when its turn comes: collective.
   std::function<Array()> slab;
-  /// Writes the rank's part; the ranks call it one after the other. None: all write at once, each to where
-  /// its part lies behind the first element.
+  /// Writes the rank's part; the ranks call it in sequence. If unset, all ranks write concurrently, each at
+  /// the offset of its part after the first element.
   std::function<void(const std::string& written, const Region& region, const View& part)> write_in_turn = {};
 };
 

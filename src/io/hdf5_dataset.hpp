@@ -31,7 +31,7 @@ Dataset open_dataset(const std::string& path, const std::string& name);
 
 Hdf5Handle element_type(hid_t dataset, const std::string& path);
 
-/// Throws FileError where the dataset is no array of ours.
+/// Throws FileError if the dataset cannot be read as an array.
 FileHeader header_of(hid_t dataset, hid_t space, const std::string& path);
 
 }  // namespace partita::io

@@ -11,9 +11,9 @@
 
 namespace partita::io {
 
-/// The serial HDF5 library is not thread-safe: whoever calls it holds this. (Ranks may be threads of one
-/// process.) Ends with what HDF5 remembers of errors of this thread: it does not survive the end of a thread
-/// that has any left, but complains when the process exits.
+/// Must be held during calls of the serial HDF5 library, which is not thread-safe (ranks may be threads of
+/// one process). Clears HDF5's error stack of this thread at the end: HDF5 complains at process exit about
+/// threads that ended with errors on it.
 class Hdf5Lock {
  public:
   Hdf5Lock();
@@ -50,8 +50,8 @@ void check_hdf5(herr_t status, const std::string& path, const char* what);
 /// compound of r and i.
 Hdf5Handle hdf5_type(Dtype dtype, const std::string& path);
 
-/// What elements of a file's type are read into: `dtype`, its members called as in the file, since HDF5 goes
-/// by names.
+/// The memory type for elements of a file's type: `dtype`, with the member names of the file, because HDF5
+/// matches members by name.
 Hdf5Handle hdf5_memory_type(hid_t file_type, Dtype dtype, const std::string& path);
 
 /// The dtype of a file's type of any byte order (HDF5 converts on reading). FileError where there is none.

@@ -9,10 +9,9 @@
 
 namespace partita::io {
 
-/// Opens the way to `path`, for one rank. Where a regular file is there, or none, a temporary file is made
-/// beside it, which `commit` renames: links are followed and stay, owner and permissions of an old file stay.
-/// A character device or a pipe is written through. Anything else, and what the caller may not write, is a
-/// FileError.
+/// Opens `path` for one rank. For a regular file, or none, a temporary file is made in the same folder, which
+/// `commit` renames: links are followed and kept, as are owner and permissions of an old file. A character
+/// device or a pipe is written directly. Other targets, and files without write permission, are a FileError.
 class OutputFile {
  public:
   explicit OutputFile(std::string path);
@@ -31,7 +30,7 @@ class OutputFile {
  private:
   std::string path_;            // as it was given
   std::string target_;          // behind all links
-  std::string temporary_;       // beside it; empty: nothing to remove
+  std::string temporary_;       // in the same folder; empty: nothing to remove
   std::optional<File> device_;  // or pipe, whose reader would see the end if it were closed in between
 };
 

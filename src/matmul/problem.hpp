@@ -109,7 +109,7 @@ struct Problem {
   std::int64_t k() const { return a.layout.shape()[a.layout.dimensions() - 1]; }
   /// The product is not D but for what is added to it.
   bool scales_product() const { return scale_a || scale_b; }
-  /// All operands lie in device memory; otherwise all in the host's.
+  /// Whether all operands are in device memory; otherwise all are in host memory.
   bool on_device() const { return d.space == MemorySpace::device; }
   /// D = F(beta C), and neither A nor B is read.
   bool multiplies_nothing() const { return k() == 0 || options.alpha == std::complex<double>(0); }
@@ -119,7 +119,7 @@ struct Problem {
 Problem make_problem(const MatmulOperands& operands, const Topology& topology, int rank,
                      const MatmulOptions& options, const Machine& machine, bool in_place);
 
-/// Throws ArgumentError where D is asked for otherwise than it lies.
+/// Throws ArgumentError if the requested distribution differs from D's.
 void check_distribution(const Distribution& wanted, const Layout& d);
 
 /// Calls `visit(name, value)` with each option that a plan depends on.

@@ -30,13 +30,14 @@ class CrossMemory {
   /// For the sub-group of these ranks of the context that this belongs to. Local.
   std::unique_ptr<CrossMemory> of_subgroup(const std::vector<int>& ranks) const;
 
-  /// One read of a peer's memory, in as few calls of the kernel as its limits allow. Addresses of the source
-  /// are the peer's. The peer must have lent them (NodeBoard::lend) and not take them back before it is told.
+  /// One read of a peer's memory, in as few system calls as the kernel's limits allow. Source addresses are
+  /// the peer's, which must have lent them (NodeBoard::lend) and must not withdraw them before it is
+  /// notified.
   ///
-  /// What was read counts only if the peer's known word has come in the same call, and the peer's context
-  /// has not failed since: a number of a process may be another one's by now, and a rank that has given up
-  /// may have freed its memory. Otherwise the context fails: LostPeerError where the peer has ended, or its
-  /// context failed or was left; Error with what the kernel says.
+  /// The data is valid only if the peer's known word was read in the same call and the peer's context has not
+  /// failed since: the process number may have been reused, and a rank that has given up may have freed its
+  /// memory. Otherwise the context fails: LostPeerError if the peer has ended, or its context failed or was
+  /// closed; Error with the kernel's message.
   class Read {
    public:
     Read(const CrossMemory& memory, runtime::Runtime& state, std::string_view operation, int peer);
@@ -80,8 +81,8 @@ class CrossMemory {
   std::vector<Peer> peers_;  // by rank
 };
 
-/// "": the kernel lets processes of one user read each other's memory, as far as can be told from within one
-/// of them; else why not.
+/// Why the kernel prevents processes of one user from reading each other's memory, as far as one process can
+/// tell; "" if it does not.
 std::string why_no_cross_memory();
 
 }  // namespace partita::memory

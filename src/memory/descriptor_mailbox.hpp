@@ -10,10 +10,10 @@
 
 namespace partita::memory {
 
-/// A Unix socket in the abstract namespace: nothing in the file system, gone with the process. Its name and
-/// its secret are random; a connection of another user, or without the secret, is turned away.
+/// A Unix socket in the abstract namespace: nothing in the file system, and removed with the process. Its
+/// name and its secret are random; connections of other users, or without the secret, are rejected.
 ///
-/// Nothing here waits: a connection to a listening socket is complete, and what is written to it is kept,
+/// Nothing here waits: a connection to a listening socket is established, and data written to it is kept,
 /// before the other side has accepted it.
 class DescriptorMailbox {
  public:

@@ -29,16 +29,17 @@ class HeapBlocks {
   std::int64_t remove(std::uint64_t id);
 
   void drop(std::uint64_t id) noexcept;
-  /// What this rank has dropped and not told the others yet.
+  /// The blocks that this rank has dropped but not yet reported to other ranks.
   const std::vector<std::uint64_t>& unreported_drops();
-  /// The others have been told of all those.
+  /// Marks them as reported.
   void note_told() { unreported_.clear(); }
-  /// The ids that each rank has told now. Gives the ids that all ranks have dropped, in increasing order.
+  /// Takes the ids that each rank has reported now; returns the ids that all ranks have dropped, in
+  /// increasing order.
   std::vector<std::uint64_t> report_drops(std::span<const std::vector<std::uint64_t>> by_rank);
 
   /// The id of the live block that begins at `offset`. Throws MemoryError that says what is there instead.
   std::uint64_t find(std::int64_t offset);
-  /// Whether `offset` lies in a live block.
+  /// Whether `offset` is inside a live block.
   bool contains(std::int64_t offset) const;
   /// "1048576 bytes at file.cpp:42 (purpose)".
   std::string describe(std::uint64_t id) const;
@@ -60,7 +61,7 @@ class HeapBlocks {
   std::uint64_t next_id_ = 1;
   std::map<std::uint64_t, Block> blocks_;
   std::map<std::int64_t, std::uint64_t> by_offset_;
-  std::set<std::int64_t> freed_;  // where blocks began that are gone, until the place is used again
+  std::set<std::int64_t> freed_;  // offsets of freed blocks, until they are reused
   std::vector<std::uint64_t> unreported_;
   std::mutex mutex_;
   std::vector<std::uint64_t> drops_;  // under the mutex, until `take_drops`

@@ -1,4 +1,4 @@
-// Where a rank's segment lies in the range of its node.
+// Position of a rank's segment in the address range of its node.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Node memory on GPUs that lies in NVSHMEM's symmetric heap.
+// Node memory on GPUs in NVSHMEM's symmetric heap.
 #pragma once
 
 #include <cstdint>

@@ -13,12 +13,11 @@ struct OffsetRange {
   std::int64_t bytes = 0;
 };
 
-/// One process's book of the memory that all PEs have allocated together. A context takes a range on its own
-/// PEs only; those of others may have given the same offsets to somebody else.
+/// One process's record of the memory that all PEs have allocated together. A context takes a range on its
+/// own PEs only; other PEs may have assigned the same offsets to another context.
 ///
-/// A range that is given back may still be written by peers that have not given theirs back: only a context
-/// that has all of them in it may take it again, for its PEs show their books to each other before. PEs are
-/// sorted wherever they are listed.
+/// A released range may still be written by peers that have not released theirs: only a context that contains
+/// all of them may take it again, because its PEs exchange their records first. Lists of PEs are sorted.
 class NvshmemPool {
  public:
   explicit NvshmemPool(std::int64_t bytes = 0) : bytes_(bytes) {}

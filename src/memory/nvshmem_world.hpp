@@ -23,19 +23,19 @@ struct NvshmemDevice {
   std::function<std::int64_t()> free_bytes;  ///< that it has left
 };
 
-/// A process starts NVSHMEM once, as one PE on one device, and it stays until the process ends: to end it is
-/// collective and waits for peers that may be gone. The processes that started it together allocate memory
-/// once, together; contexts of any of these processes take ranges of it. Thread-safe.
+/// A process starts NVSHMEM once, as one PE on one device, until it exits: finalisation is collective and
+/// waits for peers that may have ended. The processes that started it together allocate memory once; contexts
+/// of any of these processes take ranges of it. Thread-safe.
 class NvshmemWorld {
  public:
   static NvshmemWorld& of_process();
   /// Nothing has been started, as far as we know: for tests of starts that fail. No context may use it.
   static void forget();
 
-  /// Starts it among the context's ranks, unless it is running on all of them; gives each rank's PE.
+  /// Starts NVSHMEM among the context's ranks, unless it is running on all of them; returns each rank's PE.
   /// Collective, blocking for at most half of the deadline and some messages. UnsupportedError, the same on
-  /// all ranks: it is not there, a rank is no process or has no device of its own, it was started with other
-  /// processes, by somebody else or in vain, or it does not start now.
+  /// all ranks: it is not installed, a rank is not a process or has no private device, it was started with
+  /// other processes, by another component or without success, or it does not start now.
   std::vector<int> join(runtime::Runtime& state, const NvshmemDevice& device, const NvshmemLibrary& library);
 
   /// A range that is free on all these PEs, which are those of the context's ranks. Collective; throws

@@ -25,7 +25,7 @@ class Reservation {
 
   char* data() const { return data_; }
   std::int64_t bytes() const { return bytes_; }
-  /// Gives back what lies beyond the first `bytes`, a multiple of 2 MiB.
+  /// Releases the addresses beyond the first `bytes`, a multiple of 2 MiB.
   void trim(std::int64_t bytes);
 
  private:

@@ -32,13 +32,14 @@ class SymmetricHeap {
   HeapBlock allocate(std::int64_t bytes, Sizes sizes, std::string_view purpose, SourcePlace where);
   /// Collective, blocking, at once.
   void free(void* pointer);
-  /// The owner is gone. Local, any thread, never throws; the block is released at the next named point.
+  /// Called when the owner is destroyed. Local, callable from any thread, never throws; the block is released
+  /// at the next collective point.
   void drop(std::uint64_t id) noexcept { blocks_.drop(id); }
   /// A named point: releases what all ranks have dropped. Collective, blocking.
   void collect();
 
   void* address(const HeapBlock& block) const { return at(state_.rank(), block.offset); }
-  /// Offset of a pointer into this rank's segment that lies in a live block; -1: not ours. Local.
+  /// Offset of a pointer into this rank's segment that is inside a live block; -1 if there is none. Local.
   std::int64_t offset_of(const void* pointer) const;
   /// `offset` on a rank; null on another node. Local.
   void* at(int rank, std::int64_t offset) const {
@@ -48,9 +49,9 @@ class SymmetricHeap {
   /// Live blocks (not dropped) with where they were allocated, one line each.
   std::string leaks() const { return blocks_.describe_live(); }
 
-  /// What this rank does for an operation of this name before the ranks meet in it; where it is about to tell
-  /// the others that blocks have been dropped, it returns when nothing that the rank has started uses blocks
-  /// any more. False: that cannot be waited for now, and they are told at a later meeting.
+  /// Called for an operation of this name before the ranks synchronise in it; if the rank is about to report
+  /// dropped blocks, it returns when no work of this rank uses them any more. False: that cannot be awaited
+  /// now, and they are reported later.
   using Settle = std::function<bool(std::string_view operation, bool dropped)>;
   /// Drops blocks that are kept only to save time, the same on all ranks, where there is no memory for
   /// another one. False: there are none.

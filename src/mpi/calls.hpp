@@ -50,8 +50,8 @@ struct Calls {
   void (*comm_free)(Comm* comm);
   /// MPI_TAG_UB.
   int (*largest_tag)(Comm comm);
-  /// The key of an attribute. `forget` is called with its value when the communicator goes; not when it is
-  /// duplicated.
+  /// The key of an attribute. `forget` is called with its value when the communicator is freed, not when it
+  /// is duplicated.
   int (*comm_create_keyval)(void (*forget)(Comm comm, void* value));
   int (*comm_set_attr)(Comm comm, int key, void* value);
   void* (*comm_get_attr)(Comm comm, int key);  ///< null: not set
@@ -63,7 +63,7 @@ struct Calls {
 
   int (*isend)(const void* data, int bytes, int rank, int tag, Comm comm, Request* request);
   int (*irecv)(void* data, int bytes, int rank, int tag, Comm comm, Request* request);
-  /// `received`: of a receive, how many bytes it has got; null: nobody asks.
+  /// `received`: for a receive, the number of bytes received; null: not requested.
   int (*test)(Request* request, bool* complete, int* received);
   void (*cancel)(Request* request);
   int (*iprobe)(int tag, Comm comm, bool* arrived, int* source);  ///< from any rank

@@ -3,8 +3,9 @@
 
 namespace partita::planning {
 
-/// `ready` goes from the owner of a source or slot to its reader, `done` back; `grant` from the owner of a
-/// destination to its writer, `written` back. In every plan: who reads steps goes by it.
+/// `ready` is signalled by the owner of a source or slot to its reader, `done` in return; `grant` by the
+/// owner of a destination to its writer, `written` in return. Code that analyses the steps of plans relies on
+/// this.
 enum class Channel : int { ready, done, grant, written };
 
 /// Says that a peer may begin, not that something has ended.

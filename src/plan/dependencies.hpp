@@ -9,11 +9,11 @@
 
 namespace partita::planning {
 
-/// Steps in lanes, each of which goes in the order of the plan. A step follows
+/// Dependencies between steps in lanes, each of which is executed in the order of the plan. A step follows
 ///   - earlier ones that have written bytes that it reads or writes, or have read bytes that it writes,
-///   - as a signal or wait: those before of the same peer and channel,
-///   - as a signal: those that did what the peer then knows to be done (`announced_by`),
-///   - where it does what a wait before was for (`awaited_by`): that wait.
+///   - for a signal or wait: earlier ones of the same peer and channel,
+///   - for a signal: the steps whose completion it announces to the peer (`announced_by`),
+///   - the wait that it depends on (`awaited_by`).
 struct Dependencies {
   /// By step: those in other lanes that it waits for; of each lane the last one at most, and none of which
   /// its lane knows already that it is done, because it has waited for it or for what has waited for it.

@@ -1,4 +1,4 @@
-// Which steps of a plan a device carries out beside the others.
+// Lanes: steps of a plan that a device executes concurrently.
 #pragma once
 
 #include <partita/plan.hpp>
@@ -6,9 +6,9 @@
 
 namespace partita::planning {
 
-/// What is put into peers' memory, by copies or by works, goes beside what is computed, and so does the share
-/// of it that this rank keeps; and where it is stored by transforms or put in short copies, the signals of
-/// these go beside the next ones. Without works all steps go in one lane.
+/// Steps that write to peers' memory, by copies or by works, run concurrently with computation, as does the
+/// rank's own share of that data; if transforms store it, or short copies put it, their signals run
+/// concurrently with the following ones. Without works all steps are in one lane.
 enum Lane : int { in_order, pushing, keeping, signalling, lane_count };
 
 /// By step, of a plan without messages: its lane. To `pushing` belong what writes a peer's memory and the

@@ -69,7 +69,7 @@ class SendWindow {
              std::size_t most_messages = FifoWindow::most_pieces)
       : builder_(builder), buffer_(buffer), first_(first), window_(bytes, most_messages) {}
 
-  /// Packs the region in that order of axes and sends it; waits for the oldest messages where room is wanted.
+  /// Packs the region in that order of axes and sends it; waits for the oldest messages if there is no room.
   void send(int peer, Region region, const Place& from, const Extents& order, std::int64_t bytes,
             std::int64_t round = -1) {
     std::vector<int> after;

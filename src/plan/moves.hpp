@@ -8,15 +8,15 @@ namespace partita::planning {
 
 const Buffer& buffer_of(const Plan& plan, const Place& place);
 bool is_scratch(const Plan& plan, const Place& place);
-/// The buffer whose memory the place lies in: a view's is another one's.
+/// The buffer whose memory the place refers to; for a view, that of another buffer.
 int memory_of(const Plan& plan, const Place& place);
-/// The place lies in scratch of one rank alone.
+/// Whether the place is in private scratch.
 bool is_private(const Plan& plan, const Place& place);
 
 /// A copy out of ordinary memory of another rank: the kernel does it (memory::CrossMemory).
 bool is_pull(const Plan& plan, const Step& step);
 
-/// Whom a step concerns beside the plan's rank; the plan's rank: nobody.
+/// The other rank of a step; the plan's rank if there is none.
 int other_rank(const Plan& plan, const Step& step);
 
 /// Bytes of all scratch of the plan's rank.
@@ -27,8 +27,8 @@ std::int64_t item_bytes(const Plan& plan, const Step& step);
 /// Payload of a copy, accumulate or fill, in bytes (read and write count once).
 std::int64_t moved_bytes(const Plan& plan, const Step& step);
 
-/// Bytes that lie next to each other at both ends of a copy: what one memcpy can move. On average, where runs
-/// differ; one element where the fastest dimensions of the two ends differ (a transposition).
+/// Bytes that are contiguous at both ends of a copy, which one memcpy can move: the average of all runs; one
+/// element if the fastest dimensions of the two ends differ (a transposition).
 double run_bytes(const Plan& plan, const Step& step);
 
 /// At most `most` ranks of 0 .. ranks-1, evenly spaced, the first and the last among them.

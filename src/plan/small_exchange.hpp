@@ -19,12 +19,13 @@ struct SmallExchange {
   Operand source, destination;
   int rank = 0;
   std::vector<Part> given;          ///< of the source; at most one a peer
-  std::vector<Part> taken;          ///< of the destination, likewise
+  std::vector<Part> taken;          ///< parts of the destination that are received
   std::optional<Region> kept = {};  ///< of the source, in the rank's own destination
-  /// What is taken and kept is one region, a contribution of every rank, and joined in the order of ranks.
+  /// If set: the received and kept parts are one region, with one contribution per rank, reduced in rank
+  /// order.
   std::optional<Reduction> joined = {};
-  /// May be done in two rounds by slices, which the ranks that take them pass on to one another: everybody
-  /// takes the whole from all (and joins it) or from the root.
+  /// Whether it may be done in two rounds by slices, which the receiving ranks forward to each other: every
+  /// rank receives (and reduces) the data of all ranks or of the root.
   bool passed_on = false;
   int root = -1;
 };

@@ -74,7 +74,7 @@ std::vector<Part> parts_read_from_peers(const Plan& plan);
 std::int64_t bytes_written_to_peers(const Plan& plan, const Work& work);
 /// What transforms of a plan put into several ranks' memory.
 struct PutToPeers {
-  double share = 0;  ///< the largest of what goes to peers of one's results
+  double share = 0;  ///< the largest share of one's results that is stored on peers
   int last = -1;     ///< work, of those transforms
 };
 PutToPeers put_to_peers(const Plan& plan);
@@ -82,11 +82,11 @@ PutToPeers put_to_peers(const Plan& plan);
 /// "multiply [0,4)x[0,8) of a of rank 1 by ... into d of rank 0".
 std::string describe_work(const Plan& plan, const Step& step);
 
-/// The dtype of what lies at a place: of the array there, else of the scratch, else of the plan's first
+/// The dtype of the data at a place: of its array, otherwise of the scratch, otherwise of the plan's first
 /// operand.
 Dtype dtype_at(const Plan& plan, const Place& place);
 
-/// What stands for beta in an execution.
+/// The value of beta in an execution.
 std::complex<double> beta_of(Beta beta, const Parameters& parameters);
 
 /// Seconds of a compute step on one rank of the machine: those of its operations at the machine's rate, no

@@ -12,7 +12,7 @@ namespace partita::redistribution {
 struct Method {
   RedistributeMethod inside = RedistributeMethod::automatic;  ///< between ranks of one node; never automatic
   bool node_pairs = false;     ///< some two ranks share a node, and something may pass between them
-  bool network_pairs = false;  ///< some two ranks sit on different nodes, likewise
+  bool network_pairs = false;  ///< some two ranks are on different nodes
   std::string name;            ///< "local", "direct", "staged+messages", ...
   std::string reason;
 
@@ -38,7 +38,7 @@ Method choose_method(const Problem& problem);
 /// How much scratch a redistribution has, and how it is cut; the same on every rank. Sizes in bytes; all
 /// multiples of 64, so that every slot starts on a cache line.
 struct Staging {
-  std::int64_t chunk = 0;          ///< of a piece that goes through shared staging
+  std::int64_t chunk = 0;          ///< size of a piece in shared staging
   int slots = 0;                   ///< of the ring of one ordered pair
   std::int64_t shared_bytes = 0;   ///< (largest node - 1) * slots * chunk
   std::int64_t message = 0;        ///< largest message

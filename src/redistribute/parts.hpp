@@ -27,8 +27,8 @@ struct PlanInParts {
   std::vector<int> begins;
 };
 
-/// A redistribution that hands over one part after the other. The messages of a part are under way while what
-/// follows begins[i + 1] goes on; scratch is bounded as in every redistribution. Arguments and errors as of
+/// A redistribution in sequential parts. The messages of a part are in transit while the steps after begins[i
+/// + 1] are executed; scratch is bounded as in every redistribution. Arguments and errors as for
 /// plan_redistribute.
 PlanInParts plan_in_parts(const Operand& source, const Operand& destination, const Topology& topology,
                           int rank, const RedistributeOptions& options, const Parts& parts);

@@ -51,8 +51,8 @@ void for_each_option(const RedistributeOptions& options, Visit&& visit) {
 std::vector<Fact> facts(const Operand& source, const Operand& destination,
                         const RedistributeOptions& options);
 
-/// inverse[axes[i]] = i; the identity of `dimensions` if `axes` is empty. Throws ArgumentError where `axes`
-/// is no permutation.
+/// inverse[axes[i]] = i; the identity of `dimensions` axes if `axes` is empty. Throws ArgumentError if `axes`
+/// is not a permutation.
 std::vector<int> inverse_axes(const std::vector<int>& axes, int dimensions);
 
 }  // namespace partita::redistribution

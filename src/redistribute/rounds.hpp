@@ -14,7 +14,7 @@ namespace partita::redistribution {
 struct Rounds {
   std::int64_t count = 1;       ///< that an overlap is cut into, at most
   std::int64_t half_bytes = 0;  ///< of scratch, for the messages of a round one way
-  std::int64_t halves = 2;      ///< one where no other round comes beside it
+  std::int64_t halves = 2;      ///< 1 if no other round overlaps
 
   std::int64_t private_bytes() const { return 2 * halves * half_bytes; }
 };

@@ -15,7 +15,7 @@ class HomeProcess {
   std::int64_t number() const { return number_; }
 
  private:
-  std::uint64_t forks_;  ///< that lie between the first process and this one
+  std::uint64_t forks_;  ///< number of forks between the first process and this one
   std::int64_t number_;
 };
 

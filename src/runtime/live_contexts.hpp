@@ -15,12 +15,13 @@ void forget_live_context(Runtime& context);
 /// Another address for each thread that is there.
 const void* this_thread_mark() noexcept;
 
-/// Those that the calling thread has used last, with a lock on them all: none goes meanwhile.
+/// Visits the contexts that the calling thread has used last, with a lock on all of them: none is destroyed
+/// meanwhile.
 void for_each_context_of_this_thread(const std::function<void(Runtime&)>& visit);
 
-/// Says for every live context that has neither failed nor been closed that this rank leaves it, and `how`.
-/// While messages are in flight a rank that goes on says nothing, since its peers may still get them; one
-/// that ends at once does. Does not block. Any thread.
+/// Reports for every live context that has neither failed nor been closed that this rank leaves it, and
+/// `how`. A rank that continues does not report while messages are in transit, because its peers may still
+/// receive them; one that exits `at_once` does. Does not block. Callable from any thread.
 void leave_contexts(std::string_view how, bool at_once = false) noexcept;
 
 }  // namespace partita::runtime

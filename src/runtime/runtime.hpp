@@ -23,7 +23,7 @@ namespace partita::runtime {
 
 class CallNotes;
 
-/// What lies above derives from it: memory and devices do not matter here.
+/// The base of a context, independent of memory and devices, which derived classes add.
 struct Runtime {
   const HomeProcess home;
   ContextOptions options;
@@ -36,7 +36,7 @@ struct Runtime {
   std::vector<int> ranks_there = {};
   std::shared_ptr<spdlog::logger> log;
   std::unique_ptr<ProcessGroup> group;
-  std::unique_ptr<NodeBoard> board;  ///< lies in memory of whoever made it
+  std::unique_ptr<NodeBoard> board;  ///< in memory of the rank that created it
   /// Of executions that go between nodes without the host; null: there has been none.
   std::unique_ptr<Greetings> greetings;
   bool closed = false;
@@ -109,8 +109,8 @@ struct Runtime {
   Runtime();
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
-  /// Waits for nobody. A failed context's group stays until the process ends. In a forked child it must not
-  /// be called (ContextState::make sees to that).
+  /// Does not wait for other ranks. The group of a failed context is kept until the process exits. Must not
+  /// be called in a forked child (ContextState::make ensures it).
   virtual ~Runtime();
 
  private:

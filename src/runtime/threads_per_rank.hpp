@@ -31,7 +31,8 @@ double processor_quota(const std::string& root = "");
 /// use it, and of the quota; at least 1. Pure.
 int threads_per_rank(std::span<const Cores> ranks, int me);
 
-/// Every rank on the host of `me` can have a core of its own, so spinning takes time from nobody. Pure.
+/// Whether every rank on the host of `me` can have a separate core, so that spinning takes no time from other
+/// ranks. Pure.
 bool cores_for_all(std::span<const Cores> ranks, int me);
 
 }  // namespace partita::runtime

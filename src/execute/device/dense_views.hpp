@@ -21,7 +21,7 @@ class DenseViews {
   DenseViews(const DenseViews&) = delete;
   DenseViews& operator=(const DenseViews&) = delete;
 
-  /// Allocates what these views want. Throws MemoryError, which all ranks are to hear of.
+  /// Allocates memory for these views. Throws MemoryError, which the caller must report to all ranks.
   void prepare(std::span<const View> views);
   /// The last view is written, the others are read; they are prepared. Valid until the next call.
   std::span<const View> pack(std::span<const View> views, Stream stream);

@@ -20,14 +20,12 @@
 
 namespace partita::execution {
 
-/// Copies become copies of the device's engines or kernels, signals and waits become operations on flags,
-/// works what the device computes with (DeviceMath), all in the order of the plan: the host waits for
-/// nothing. Only messages need the host, which starts each when what was packed for it is there
-/// (DevicePlanMessages). What is packed goes through one stream, what is unpacked through another, so that
-/// both directions of the bus are busy at once: as far as one depends on what the other has done, which is
-/// found once, when the plan is bound (Dependencies). So is what the plan puts into peers' memory while it
-/// computes (plan/lanes.hpp); of what goes into a graph all is in one stream, and of a plan some steps of
-/// which may be done in packets.
+/// Copies are executed by copy engines or kernels, signals and waits by operations on flags, works by
+/// DeviceMath, all in the order of the plan, without waiting on the host. Only messages need the host, which
+/// starts each when its data is packed (DevicePlanMessages). Packing uses one stream and unpacking another,
+/// so that both directions of the bus are busy; their dependencies are computed once, when the plan is bound
+/// (Dependencies). The same holds for data that the plan writes to peers' memory while it computes
+/// (plan/lanes.hpp). Captured executions, and plans with steps that may be done in packets, use one stream.
 class DevicePlan final : public Executor {
  public:
   /// Throws UnsupportedError: a step that devices do not offer. `workspace`: see Executor::bind.
@@ -89,7 +87,7 @@ class DevicePlan final : public Executor {
       lines_;  // [0]: the stream of the execution; then those of what leaves and arrives, if any
   bool has_messages_ = false;
   bool in_one_line_ = true;  // this execution
-  bool captured_ = false;    // likewise
+  bool captured_ = false;    // this execution is captured
   Line* current_ = nullptr;  // that was given something last; no other has flags pending
   MessageUse message_use_;
   std::vector<int> lanes_;  // by step: its line; of messages behind those
@@ -102,7 +100,7 @@ class DevicePlan final : public Executor {
   DeviceWorks works_;
   bool has_private_memory_ = false;
   const Parameters* parameters_ = nullptr;  // of this execution
-  StepClock* clock_ = nullptr;              // of this execution; null: nobody records
+  StepClock* clock_ = nullptr;              // of this execution; null: not recorded
 };
 
 }  // namespace partita::execution

@@ -11,11 +11,11 @@
 
 namespace partita::execution {
 
-/// A message may start when the moves that it follows have come out of their streams (see Dependencies): a
-/// send what was packed for it, a receive what was unpacked from its memory, in the execution before, too.
-/// Nobody waits for that: the message is put on a list, and whenever the host waits for something, the lists
-/// are looked through. Each list goes in the order of the plan, so messages of one pair never change places.
-/// While a message travels, the next ones are packed and older ones unpacked.
+/// A message may start when the moves before it have completed on their streams (see Dependencies): a send
+/// after its data is packed, a receive after its memory was unpacked, including by the previous execution.
+/// The host does not wait for this: messages are put on lists, which are processed whenever the host waits
+/// for something. Each list is in the order of the plan, so messages of one pair keep their order. While a
+/// message is in transit, the next ones are packed and older ones unpacked.
 class DevicePlanMessages {
  public:
   DevicePlanMessages(ContextState& context, const Plan& plan);
@@ -30,7 +30,8 @@ class DevicePlanMessages {
   /// Waits for all messages. What the last ones brought may still be on its way out of private scratch, in
   /// `unpacking`.
   void end(Stream unpacking);
-  /// Starts those whose time has come, for whoever waits for something else; whether there were any.
+  /// Starts the messages that may start; called while the host waits for something else. Returns whether
+  /// there were any.
   bool start_what_may();
 
  private:

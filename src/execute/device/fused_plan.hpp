@@ -20,8 +20,8 @@ class FusedPlan final : public Executor {
 
   FusedPlan(ContextState& context, Plan plan, FusedExchange fused);
 
-  /// What it packs comes right only if the plans of all ranks are fused: one that goes by the plan's order
-  /// may want what a peer that fuses gives only in the end.
+  /// Packing requires that the plans of all ranks are fused: a rank that executes in the order of the plan
+  /// may need data that a fused peer sends only at the end.
   bool needs_all_ranks() const { return !fused_.packs.empty(); }
   void connect() override;
 
@@ -53,8 +53,8 @@ class FusedPlan final : public Executor {
   bool in_branches_ = false;  // copies in several streams
   std::vector<Stream>
       streams_;                 // [0]: of the execution; then one a lane; the last for copies inside the rank
-  bool captured_ = false;       // this execution goes into a graph
-  StepClock* clock_ = nullptr;  // of this execution; null: nobody records
+  bool captured_ = false;       // this execution is captured into a graph
+  StepClock* clock_ = nullptr;  // of this execution; null: not recorded
 };
 
 }  // namespace partita::execution

@@ -14,13 +14,13 @@
 
 namespace partita::execution {
 
-/// The vendor's library carries the messages of a round as one group (DeviceGroup::exchange), from device
-/// memory to device memory. The host waits for nothing, and all of it may be captured into a graph.
+/// The vendor's library transfers the messages of a round as one group (DeviceGroup::exchange), from device
+/// memory to device memory. The host does not wait, and the execution may be captured into a graph.
 ///
-/// Groups go through the stream of the execution; what is computed and packed for them and what is unpacked
-/// each through one of its own, so that while a group is in flight the next is made and packed and the one
-/// before unpacked. What lies in one run is neither packed nor unpacked. A graph has one stream: those of the
-/// context would stay in the capture.
+/// Groups are enqueued on the stream of the execution; computing and packing, and unpacking, each use a
+/// separate stream, so that while a group is in transit the next one is packed and the previous one unpacked.
+/// Contiguous data is neither packed nor unpacked. A captured execution uses one stream: the context's
+/// streams would remain in the capture.
 class GroupedPlan final : public Executor {
  public:
   /// Whether such a plan suits: it is `grouped`, and the context has a library.
@@ -53,11 +53,11 @@ class GroupedPlan final : public Executor {
   std::vector<int> closing_;   // by step; of a message, the last one of its round: where the group is put
   std::vector<int> lanes_;     // by step: its line; -1: none
   bool may_overlap_ = false;   // several lines are worth it
-  bool own_has_time_ = false;  // what stays on the rank is no more than what leaves it
-  std::optional<LaneEvents> events_;      // nothing: all goes through one line always
-  LaneEvents* order_ = nullptr;           // of this execution; null: all goes through one line
-  std::vector<int> senders_, receivers_;  // of messages
-  std::array<Stream, 3> lines_;           // of groups, packs and unpacks
+  bool own_has_time_ = false;  // the rank keeps at most as much data as it sends
+  std::optional<LaneEvents> events_;                         // empty: one stream is always used
+  LaneEvents* order_ = nullptr;                              // of this execution; null: one stream is used
+  std::vector<int> senders_, receivers_;                     // of messages
+  std::array<Stream, 3> lines_;                              // of groups, packs and unpacks
   std::vector<devices::DeviceGroup::Part> sent_, received_;  // of the next one
   std::vector<std::size_t> messages_;                        // its steps
   devices::LastUse use_;                                     // of the plan's memory

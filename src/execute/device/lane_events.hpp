@@ -33,7 +33,7 @@ class LaneEvents {
   devices::DeviceQueues& device_;
   std::array<planning::Dependencies, 2> orders_;
   const planning::Dependencies* order_ = nullptr;              // of this execution
-  std::vector<std::unique_ptr<devices::DeviceEvent>> events_;  // by step; null: nobody waits for it
+  std::vector<std::unique_ptr<devices::DeviceEvent>> events_;  // by step; null: no step waits for it
 };
 
 }  // namespace partita::execution

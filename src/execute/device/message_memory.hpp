@@ -14,10 +14,9 @@
 
 namespace partita::execution {
 
-/// Where messages take device memory, private scratch lies there, and packing is a copy within the device.
-/// Elsewhere it is pinned host memory, and what is packed or unpacked crosses the bus: `choose_bus_way` says
-/// how. On the way through the device it rests in a second private scratch, in the device's memory, at the
-/// same place.
+/// If messages accept device memory, private scratch is there, and packing is a copy within the device.
+/// Otherwise private scratch is pinned host memory, and packing crosses the bus, as `choose_bus_way` decides;
+/// a path through the device uses a second private scratch in device memory, at the same offsets.
 class MessageMemory {
  public:
   MessageMemory(ContextState& context, const Plan& plan, const MessageUse& use);

@@ -14,8 +14,8 @@ class PacketNests {
  public:
   explicit PacketNests(const planning::SmallExchange& exchange);
 
-  /// The largest unit that suits all nests whatever the operands' strides are: a power of two up to 8. 0:
-  /// there may be too many nests, or too large ones, or something is joined, which nests cannot.
+  /// The largest unit, a power of two up to 8 bytes, that suits all nests for any strides of the operands. 0:
+  /// nests may be too many or too large, or the exchange has a reduction, which nests do not support.
   std::int64_t unit_bytes() const { return unit_bytes_; }
   /// Of the largest message.
   std::int64_t message_bytes() const { return message_bytes_; }

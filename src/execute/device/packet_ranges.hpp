@@ -8,8 +8,8 @@
 
 namespace partita::execution {
 
-/// Nothing where something does not lie in one run of dense memory on this rank, or is too large: a rank
-/// gives `most_given` bytes to all others together at most. Pure.
+/// Empty if any data is not contiguous on this rank, or too large: a rank sends at most `most_given` bytes to
+/// all peers together. Pure.
 std::optional<devices::ByteExchange> byte_ranges(const planning::SmallExchange& exchange,
                                                  std::int64_t most_given = devices::PacketSlots::most_given);
 

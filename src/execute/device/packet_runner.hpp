@@ -13,10 +13,10 @@
 
 namespace partita::execution {
 
-/// One start: the source is read straight into packets, the own part is copied, and what comes is written, or
-/// joined, where it belongs. As bytes where everything lies in runs on all ranks, as nests otherwise.
+/// One kernel launch: reads the source into packets, copies the rank's own part, and stores or reduces
+/// received data at its destination. As bytes if all data is contiguous on all ranks, otherwise as nests.
 ///
-/// Holds no share of the context: whoever owns it keeps the context alive.
+/// Does not keep the context alive: its owner does.
 class PacketRunner {
  public:
   /// Local. `operation` is what the exchange belongs to; of more than `most_given` bytes that a rank gives it
@@ -33,8 +33,8 @@ class PacketRunner {
   /// Whether it is an exchange of byte ranges of dense operands. Otherwise local parts may have any strides.
   bool in_ranges() const { return ranges_.has_value(); }
 
-  /// Of an execution that the caller announces and puts into a stream: first the strides of the local parts,
-  /// where they are others than before, then where the parts lie.
+  /// For an execution that the caller announces and enqueues: sets the strides of the local parts, if they
+  /// have changed, before the addresses of the parts.
   void lower(const Strides& source, const Strides& destination);
   void exchange(const void* source, void* destination, Stream stream, bool captured);
 

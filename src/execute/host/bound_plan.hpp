@@ -16,9 +16,10 @@ namespace partita::execution {
 /// Knows steps, regions and messages; nothing of what operation they belong to.
 class BoundPlan final : public Executor {
  public:
-  /// `given`: 0, or an execution runs in halves: so many steps when it is enqueued, which wait for nobody and
-  /// whose only signals, on all ranks, are those on the channel `ready`; the rest by `finish`. Other plans
-  /// may run in between, also in halves; what was begun first is finished first.
+  /// `given`: 0, or the number of steps that an execution in halves runs when it is enqueued; they do not
+  /// wait for peers, and their only signals, on all ranks, are on the channel `ready`. `finish` runs the
+  /// other steps. Other plans may run in between, also in halves; they finish in the order in which they
+  /// began.
   BoundPlan(ContextState& context, Plan plan, std::optional<std::int64_t> workspace, std::size_t given = 0);
 
   /// The second half of what was enqueued. Collective, blocking. Errors fail the context.

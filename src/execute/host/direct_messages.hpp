@@ -10,9 +10,9 @@
 
 namespace partita::execution {
 
-/// Where what a message carries lies in one run of an operand, the message may leave from there or arrive
-/// there, and the copy into or out of private scratch is spared: if a transport takes any memory, and groups
-/// and copies are ordered as GroupedPlan orders them.
+/// If the data of a message is contiguous in an operand, the message may be sent from or received into the
+/// operand, without a copy through private scratch: if the transport accepts any memory, and groups and
+/// copies are ordered as GroupedPlan orders them.
 struct DirectMessages {
   static constexpr std::size_t packed = ~std::size_t{0};
 

@@ -1,4 +1,4 @@
-// The messages of one bound plan, and the greeting that goes before them.
+// The messages of one bound plan, and the greeting before them.
 #pragma once
 
 #include <chrono>

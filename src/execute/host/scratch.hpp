@@ -10,9 +10,9 @@
 namespace partita::execution {
 
 /// One buffer of kind `shared` (a block of the symmetric heap: creation is collective) or `scratch` (private,
-/// page-aligned, huge pages asked for, touched). Of a plan for devices: shared scratch lies in their memory,
-/// private scratch, since messages leave from it, there too where `messages` take device memory, and
-/// elsewhere in pinned host memory. The destructor is local: a heap block is dropped for later release.
+/// page-aligned, with huge pages, touched). For device plans shared scratch is in device memory; private
+/// scratch, from which messages are sent, is in device memory if `messages` accepts it, otherwise in pinned
+/// host memory. The destructor is local: a heap block is dropped and released later.
 class Scratch {
  public:
   Scratch(ContextState& context, const Buffer& buffer, MemorySpace space = MemorySpace::host,
@@ -37,9 +37,9 @@ class Scratch {
   char* private_ = nullptr;
 };
 
-/// Where each buffer lies in one piece of memory that holds the scratch of a plan: shared scratch first, at
-/// the same offsets on all ranks. Whole pages. Of a plan whose operands are in device memory (`space`) and
-/// whose messages leave from host memory (`messages`) the buffers of messages are not in it.
+/// The offset of each buffer in one block that holds the scratch of a plan: shared scratch first, at the same
+/// offsets on all ranks, in whole pages. For operands in device memory (`space`) with messages from host
+/// memory (`messages`) it does not contain the buffers of messages.
 struct ScratchPlaces {
   std::vector<std::int64_t> offsets;  ///< by buffer; of the others -1
   std::int64_t bytes = 0;

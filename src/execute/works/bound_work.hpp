@@ -45,7 +45,7 @@ class NoWork final : public BoundWork {
 /// Lowers a work. Local; may allocate and plan (local transforms are planned here).
 std::unique_ptr<BoundWork> bind_work(const Work& work, const WorkBinding& binding);
 
-// One a kind of work, each in a file of its own.
+// One function per kind of work, each in a separate file.
 std::unique_ptr<BoundWork> bind_multiply(const Multiply& work, const WorkBinding& binding);
 std::unique_ptr<BoundWork> bind_epilogue(const ApplyEpilogue& work, const WorkBinding& binding);
 std::unique_ptr<BoundWork> bind_sum_along(const SumAlong& work, const WorkBinding& binding);

@@ -10,7 +10,7 @@
 
 namespace partita::execution {
 
-/// One product, of which the factors change places where the result lies by rows: C^T = B^T A^T.
+/// One product; for a row-major result the factors are exchanged: C^T = B^T A^T.
 struct BlasCall {
   devices::DeviceGemm what;
   std::array<std::int64_t, 3> offset{};  ///< of a, b and to, in elements
@@ -19,7 +19,7 @@ struct BlasCall {
   std::shared_ptr<devices::DeviceProduct> product = nullptr;
 };
 
-/// Every call is made for every batch. Matrices of a batch that lie evenly apart go in one call.
+/// Every call is made for every batch. Evenly spaced matrices of a batch use one call.
 struct BlasCalls {
   std::vector<ProductShape::Batch> batches;
   std::vector<BlasCall> calls;

@@ -75,14 +75,15 @@ std::unique_ptr<DeviceBoundWork> bind_ended_multiply(const Plan& plan, int multi
                                                      const EndedMultiply& ended,
                                                      const DeviceWorkBinding& binding);
 
-// One a kind of work, each in a file of its own.
+// One function per kind of work, each in a separate file.
 std::unique_ptr<DeviceBoundWork> bind_device_multiply(const Multiply& work, const DeviceWorkBinding& binding);
 /// Of the elements of a, b and to.
 std::array<Dtype, 3> dtypes_of(const Multiply& work, const Plan& plan);
 /// Of factors of a byte an element, which are multiplied.
 std::unique_ptr<DeviceBoundWork> bind_device_narrow_multiply(const Multiply& work,
                                                              const DeviceWorkBinding& binding);
-/// Null: the device has no such product. Of the epilogue activation, auxiliary matrix, bias and c count.
+/// Null: the device does not support the product with this epilogue (activation, auxiliary matrix, bias and
+/// c).
 std::unique_ptr<FusedMultiply> bind_fused_multiply(const Multiply& work, const ApplyEpilogue& epilogue,
                                                    const DeviceWorkBinding& binding);
 std::unique_ptr<DeviceBoundWork> bind_device_epilogue(const ApplyEpilogue& work,

@@ -1,5 +1,5 @@
-// What a transform on a device consists of: calls of the library where the lines lie, lines through the
-// workspace, and passes over elements.
+// The components of a transform on a device: calls of the library on lines in place, lines through the
+// workspace, and elementwise passes.
 #pragma once
 
 #include <array>
@@ -34,7 +34,7 @@ struct PassPlace {
   std::int64_t to = 0;
 };
 
-/// The library's transforms of lines where they lie, scaled by a pass of their own.
+/// The library's transforms of lines in place, with a separate pass for the scale.
 std::unique_ptr<DevicePass> direct_pass(devices::DeviceTransforms& device, const TransformNest& nest,
                                         const FftCalls& calls, const PassPlace& place);
 

@@ -8,8 +8,8 @@
 
 namespace partita::execution {
 
-/// to[i] += the sum of `from`, conjugated if wanted, over all dimensions but `axis`: the elements are joined
-/// in the workspace, rounded to the dtype of `to` and added there.
+/// to[i] += the sum of `from`, conjugated if requested, over all dimensions but `axis`: the elements are
+/// summed in the workspace, rounded to the dtype of `to` and added there.
 class DeviceLineSums {
  public:
   /// Throws UnsupportedError where numbers of these dtypes do not add up.
@@ -20,7 +20,7 @@ class DeviceLineSums {
   void enqueue(const AddressOf& address, Stream stream);
 
  private:
-  /// Lines and elements that lie evenly.
+  /// Lines and elements with even spacing.
   struct Pass {
     std::int64_t from_offset = 0;  // in elements
     kernels::FoldPass join;

@@ -1,4 +1,4 @@
-// Which operands of a multiply are copied into the workspace of a device before, and how they lie there.
+// Operands of a multiply that are first copied into the workspace of a device, and their layout there.
 #pragma once
 
 #include <memory>
@@ -9,9 +9,9 @@
 
 namespace partita::execution {
 
-/// A multiply with its parts where BLAS takes them. An operand that it cannot take as it lies (neither stride
-/// 1, conjugated without transposition, short runs), or only slowly (halves of which lines begin anywhere, or
-/// have any length), is in the workspace whole.
+/// A multiply whose operands BLAS accepts. Operands that BLAS does not accept (no stride of 1, conjugated
+/// without transposition, short runs), or only slowly (half precision with unaligned lines), are copied whole
+/// into the workspace.
 struct PackedMultiply {
   PackedMultiply(const Multiply& given, const DeviceWorkBinding& binding);
 

@@ -7,7 +7,7 @@
 
 namespace partita::execution {
 
-/// A matrix of the result's shape that a call takes beside it.
+/// A further matrix of the result's shape, an argument of a call.
 class MatrixBeside {
  public:
   using Lies = devices::DeviceGemm::Beside;
@@ -15,11 +15,11 @@ class MatrixBeside {
   MatrixBeside(const Part& part, const DeviceWorkBinding& binding)
       : place_(part.place.offset), part_(part, binding.memory) {}
 
-  /// How it lies for the call; nothing: not as BLAS takes it.
+  /// The matrix for the call; empty if BLAS does not accept its layout.
   std::optional<Lies> find(const BlasCall& call);
 
   char* at(const AddressOf& address) const { return part_.base(address) + offset_ * size_of(part_.dtype()); }
-  /// The bits of where its matrices lie behind its first byte.
+  /// The bits of its matrices' addresses relative to its first byte.
   std::int64_t bits() const { return place_ | (offset_ | stride_) * size_of(part_.dtype()); }
 
  private:
@@ -39,7 +39,7 @@ class ProductEpilogue {
   void place(devices::GemmPlaces& places, const AddressOf& address) const;
   /// Of C, which may be the result's own memory; nothing: there is none.
   std::optional<Beta> beta() const { return addend_ ? std::optional(beta_) : std::nullopt; }
-  /// As of MatrixBeside, for what BLAS reads beside the factors.
+  /// As for MatrixBeside, for the matrices that BLAS reads in addition to the factors.
   std::int64_t bits() const { return addend_ ? addend_->bits() : 0; }
 
  private:

@@ -15,10 +15,10 @@ namespace partita::execution {
 /// All works of a plan, bound, and the memory that they share. A plan without any costs nothing.
 class DeviceWorks {
  public:
-  /// Binds them for trial, so that what devices do not offer is refused before anything has begun, and takes
-  /// the workspace: in memory of the caller's on the heap, if that is given from this offset on. `touched`:
-  /// by step; works that use it go through one stream, in the order of the plan. `use`: of the plan's memory,
-  /// which whoever executes it notes. Local; throws UnsupportedError, MemoryError.
+  /// Binds the works for trial, so that unsupported works are errors before anything has begun, and allocates
+  /// the workspace, or uses the caller's memory on the heap from this offset. `touched`: by step; works that
+  /// use it share one stream, in the order of the plan. `use`: the use of the plan's memory, which the
+  /// executor records. Local; throws UnsupportedError, MemoryError.
   DeviceWorks(ContextState& context, const Plan& plan, std::span<const planning::Touched> touched,
               devices::LastUse& use, std::optional<std::int64_t> given);
   /// The streams have done with the workspace, or the context has failed. Never throws.
@@ -29,7 +29,7 @@ class DeviceWorks {
   /// By step: a multiply touches what the epilogue behind it does, if they may be done together.
   void join_ended(std::vector<planning::Touched>& touched) const;
 
-  /// The operands lie so from here on. May take more workspace, where they are not dense.
+  /// Sets the strides of the operands. May need more workspace if they are not dense.
   void lower(const std::vector<Strides>& strides) { lower(strides, false); }
   /// Transforms do.
   bool store_to_peers() const { return put_to_peers_.share > 0; }
@@ -49,7 +49,7 @@ class DeviceWorks {
   planning::PutToPeers put_to_peers_;
   std::vector<std::optional<EndedMultiply>> ended_;      // by work
   std::vector<std::unique_ptr<DeviceBoundWork>> works_;  // null: done with the one before
-  devices::DeviceMemory counters_;                       // the same however the operands lie
+  devices::DeviceMemory counters_;                       // the same for all strides of the operands
   devices::DeviceMemory workspace_;
   char* given_ = nullptr;  // in its place, as long as no more is needed
   std::int64_t given_bytes_ = 0;

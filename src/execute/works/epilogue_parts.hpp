@@ -11,7 +11,7 @@ namespace partita::execution {
 /// The dtype that the pass computes in. Throws UnsupportedError where a part does not go with it.
 Dtype computed_in(const ApplyEpilogue& work, const Plan& plan);
 
-/// Nothing where the work has no such part.
+/// Empty if the work does not have the part.
 std::optional<BoundPart> bound_if(bool has, const Part& part, const WorkBinding& binding);
 
 bool reads_auxiliary(Activation activation);

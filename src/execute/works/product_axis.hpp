@@ -1,4 +1,4 @@
-// One of the dimensions m, n, k of a local product, cut into chunks that lie evenly in both of its operands.
+// One of the dimensions m, n, k of a local product, divided into chunks with even spacing in both operands.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ class ProductAxis {
     std::array<kernels::TileAxis, 2> in;  ///< by operand
   };
 
-  /// Runs shorter than `short_run` on average are joined.
+  /// Runs shorter than `short_run` on average are merged.
   ProductAxis(const PartAxis& first, const PartAxis& second, std::int64_t size, std::int64_t short_run);
   ProductAxis(const ProductAxis&) = delete;
   ProductAxis& operator=(const ProductAxis&) = delete;

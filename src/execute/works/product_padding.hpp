@@ -21,7 +21,7 @@ struct ProductPadding {
   static std::int64_t of(std::int64_t size, bool padded) { return padded ? round_up(size, unit) : size; }
 };
 
-/// None where the product is no single call of matrices.
+/// None if the product is not a single call on matrices.
 ProductPadding padding_of(const ProductShape& shape);
 
 /// Whether some line of operand a, b or to (0, 1, 2) begins elsewhere than at a multiple of the alignment

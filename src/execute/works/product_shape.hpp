@@ -10,8 +10,7 @@
 
 namespace partita::execution {
 
-/// One operand of a multiply: which chunks of the dimensions it takes, and whether BLAS can take all of them
-/// where they lie.
+/// One operand of a multiply: its chunks of the dimensions, and whether BLAS can read all of them in place.
 struct ProductRole {
   const ProductAxis* rows = nullptr;
   std::size_t rows_index = 0;  ///< this operand's in rows->chunks()[i].in
@@ -29,11 +28,11 @@ struct ProductRole {
 struct ProductRules {
   std::int64_t short_run = 64;  ///< over fewer indices it does not get to its speed: a copy costs less
   std::int64_t short_run_of_others = 64;  ///< of a dimension of factors of another dtype than the result's
-  bool reads_others = false;              ///< takes such factors where they lie
+  bool reads_others = false;              ///< reads such factors in place
   bool packs_result = false;              ///< wherever it lies
 };
 
-/// The parts of a multiply bound to memory, and its dimensions in chunks that lie evenly in both operands
+/// The parts of a multiply bound to memory, and its dimensions in chunks with even spacing in both operands
 /// that have them. Not movable: roles refer to the dimensions.
 struct ProductShape {
   using Batch = std::array<std::int64_t, 3>;  ///< offsets in elements: of a, b and to
@@ -49,7 +48,7 @@ struct ProductShape {
   ProductAxis m, n, k;
   std::vector<Batch> batches;  ///< one for each matrix of the result
   ProductRole role_a, role_b, role_to;
-  /// The result lies so, or is to be packed so.
+  /// Whether the result is column-major, or is to be packed so.
   bool to_by_columns = false;
 
  private:

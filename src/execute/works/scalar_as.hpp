@@ -17,7 +17,7 @@ T scalar_as(std::complex<double> value) {
   }
 }
 
-/// For a device, which is told the dtype.
+/// For a device, which gets the dtype.
 inline std::complex<double> scalar_of(Dtype dtype, std::complex<double> value) {
   return is_complex(dtype) ? value : value.real();
 }

@@ -16,10 +16,10 @@ struct PlacedTransform {
   TransformNest nest;
 };
 
-/// Along a transformed axis the elements of a line lie at even distances in memory. The other dimensions are
-/// batch: each is cut into stretches along which both parts move evenly, and every combination of one stretch
-/// a dimension is one nest. None of an empty region. Throws ArgumentError where parts, dtypes and kind do not
-/// belong together, UnsupportedError for lines that lie unevenly.
+/// Along a transformed axis the elements of a line are evenly spaced in memory. The other dimensions are
+/// batch dimensions: each is divided into stretches along which both parts have constant strides, and every
+/// combination of one stretch per dimension is one nest. None for an empty region. Throws ArgumentError if
+/// parts, dtypes and kind do not match, UnsupportedError for lines with uneven spacing.
 std::vector<PlacedTransform> transform_nests(const Transform& work, const WorkBinding& binding);
 
 }  // namespace partita::execution

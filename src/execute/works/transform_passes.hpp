@@ -22,7 +22,7 @@ struct TransformNest {
 
 /// How the lines of a pass come to FFTW.
 enum class LineWay : std::uint8_t {
-  whole,     ///< all at once, where they lie
+  whole,     ///< all at once, in place
   buffered,  ///< some at a time, through buffers: they are strided, or real
   rader,     ///< some at a time, as convolutions: their length has a large prime factor
 };

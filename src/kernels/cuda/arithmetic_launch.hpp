@@ -37,7 +37,7 @@ struct Fold {
   Dtype dtype = Dtype::f64, joined = Dtype::f64;
   double factor = 1;
   void* data[3] = {};
-  alignas(16) unsigned char identity[16] = {};  // of the reduction, joined
+  alignas(16) unsigned char identity[16] = {};  // of the reduction
   ElementLoops kept, over;
 };
 

@@ -1,4 +1,4 @@
-// Sums of rows and columns, which fold.cu leaves to kernels of their own.
+// Sums of rows and columns, which have separate kernels.
 #pragma once
 
 #include "kernels/cuda/arithmetic_launch.hpp"

@@ -51,8 +51,9 @@ struct Flags {
   const std::uint64_t* given_up = nullptr;
 };
 
-/// What one rank does in a small exchange with its peers: gives grants, waits for theirs, copies, tells them,
-/// and waits until they have told. `finished_blocks`: a number in device memory, 0 between launches.
+/// The part of one rank in a small exchange with its peers: grants access, waits for the peers' grants,
+/// copies, signals, and waits for their signals. `finished_blocks`: a counter in device memory, 0 between
+/// launches.
 struct Exchange {
   Flags early_signals, early_waits, late_signals, late_waits;
   int count = 0;
@@ -70,7 +71,7 @@ struct PackExchange {
   Job pack[most_jobs];
 };
 
-/// Of a copy that goes row by row, and of one that transposes, in tiles. 0: as many as it takes.
+/// Maximum numbers of blocks of a copy by rows and of a transposing copy in tiles. 0: unlimited.
 struct MostBlocks {
   unsigned rows = 0, tiles = 0;
 };

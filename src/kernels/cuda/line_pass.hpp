@@ -1,8 +1,8 @@
-// What goes before and after the transforms of lines on a device, element by element. Plain C++, too: tests
-// without a device run the same code.
+// Elementwise passes before and after transforms of lines on a device. Also plain C++: tests without a
+// device run the same code.
 //
-// Cosine and sine transforms are made of Fourier transforms, of length m (`length_of_transform`), with n the
-// length of a line and w(t) = exp(i pi t):
+// Cosine and sine transforms are computed by Fourier transforms, of length m (`length_of_transform`), with n
+// the length of a line and w(t) = exp(i pi t):
 //
 //   types II and III (Makhoul 1980), m = n, real; v = x_0 x_2 x_4 .. x_5 x_3 x_1, V its half spectrum:
 //     DCT-II:   y_k = 2 Re w(-k/2n) V_k
@@ -13,9 +13,8 @@
 //   type IV, n odd, m = 2n, complex: V the transform of x_p w(-p/2n) with n zeros,
 //     y_k = 2 Re w(-(2k + 1)/4n) V_k
 //
-// and sine transforms of cosine transforms: DST-II is DCT-II of x_j (-1)^j with the result from its end to
-// its beginning; DST-III and DST-IV are those of the cosines of x from its end to its beginning, times
-// (-1)^k.
+// and sine transforms by cosine transforms: DST-II is DCT-II of x_j (-1)^j with the result reversed;
+// DST-III and DST-IV are the cosine transforms of the reversed x, times (-1)^k.
 #pragma once
 
 #include <cmath>
@@ -277,13 +276,13 @@ class RootsOfRow {
     }
   }
 
-  /// Where an element lies.
+  /// The address of an element.
   PARTITA_EVERYWHERE std::int64_t place(std::int64_t i) const { return at_[0] + i * stride(0); }
   PARTITA_EVERYWHERE LineNumber<double> root(std::int64_t i) const {
     return at_exponent(exponent_of(at_[1] + i * stride(1), at_[2] + i * stride(2), pass_.length));
   }
-  /// The quotient of the roots of two elements that lie `step` apart, where it is the same for all: only one
-  /// of j and k changes along a row.
+  /// The quotient of the roots of two elements `step` apart, if it is constant: only one of j and k changes
+  /// along a row.
   PARTITA_EVERYWHERE LineNumber<double> turn(std::int64_t step) const {
     return at_exponent(exponent_of(step, at_[2] * stride(1) + at_[1] * stride(2), pass_.length));
   }

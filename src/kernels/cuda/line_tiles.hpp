@@ -1,4 +1,4 @@
-// Tiles of neighbouring lines, which blocks of threads transform one after the other (LineTransform).
+// Tiles of adjacent lines, which blocks of threads transform in sequence (LineTransform).
 //
 // With n = a b c the length, by Stockham (1966), in the form of Govindaraju et al. (2008): of a, then b, then
 // c values that lie n/a, n/b, n/c apart every thread makes a small transform in registers; between two of
@@ -7,16 +7,16 @@
 //   X_s(j + r n/R), j < n/R, times w^(r (j mod s) n/(s R))  ->  place  (j div s) s R + (j mod s) + r s
 //
 // where s is the product of the factors before R, w = exp(-2 pi i / n). Backward is forward with real and
-// imaginary parts swapped, before and after.
+// imaginary parts swapped before and after.
 //
 // Two lines a and b of real numbers are transformed as z = a + i b, whose transform Z gives both:
 //
 //   A_k = (Z_k + conj Z_(n-k)) / 2,  B_k = (Z_k - conj Z_(n-k)) / 2i
 //
-// A value is a number of a c128 line, or those of two neighbouring c64 lines. Where rows are no multiples of
-// 16 bytes, a value's two lines are half a tile apart, so that what threads write at once lies side by side
-// all the same: links carry pieces of 32 bytes. Plain C++, too: tests without a device run the same code, a
-// thread after the other.
+// A value is a number of a c128 line, or those of two adjacent c64 lines. If rows are not multiples of
+// 16 bytes, a value's two lines are half a tile apart, so that concurrent writes of threads are still
+// contiguous: links transfer units of 32 bytes. Also plain C++: tests without a device run the same code,
+// thread by thread.
 #pragma once
 
 #include <cstddef>
@@ -55,7 +55,7 @@ auto with_length(std::int64_t length, const Visit& visit) {
   }
 }
 
-/// Whether neighbours lie side by side, so that values can be read, or written, at once.
+/// Whether adjacent lines are contiguous, so that values can be read or written at once.
 struct WideAccess {
   bool from = false;
   bool to = false;
@@ -269,7 +269,7 @@ class LineThread {
     targets_.owners[owner] = {offset * number_bytes, piece.apart * number_bytes};
   }
 
-  /// Where neighbours lie side by side, those of a value do, too; of the last one there may be but one line.
+  /// If adjacent lines are contiguous, those of a value are, too; the last value may have only one line.
   PARTITA_EVERYWHERE bool side_by_side() const { return whole || wide_.to; }
   PARTITA_EVERYWHERE int column() const { return column_ * (side_by_side() ? Value::lines : 1); }
   PARTITA_EVERYWHERE int apart() const { return side_by_side() ? 1 : Factors::columns; }

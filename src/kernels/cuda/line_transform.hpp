@@ -8,19 +8,18 @@
 
 namespace partita::kernels::cuda {
 
-/// All lines of `neighbours` x `counts`, each of `length` numbers: transformed, times `scale`, to where the
-/// pieces say. Strides in complex numbers. In place where each line goes where it is; else nothing that is
-/// read is written.
+/// Transforms all lines of `neighbours` x `counts`, each of `length` numbers, times `scale`, and stores them
+/// in the pieces. Strides in complex numbers. In place if each line is stored where it was read; otherwise
+/// source and destination must not overlap.
 struct LineTransform {
   static constexpr int longest = 2048;
   static constexpr int most_loops = 6;
   static constexpr int most_pieces = 16;
 
-  /// Positions of all lines from `first` up to that of the next piece (or their end) lie in one owner's
-  /// memory.
+  /// Positions from `first` up to that of the next piece (or the end) of all lines are in one owner's memory.
   struct Piece {
     std::int64_t first = 0;
-    void* to = nullptr;      ///< where position `first` of the first line goes
+    void* to = nullptr;      ///< destination of position `first` of the first line
     std::int64_t along = 1;  ///< from one position to the next
     std::int64_t apart = 1;  ///< from one line to its neighbour
     std::int64_t strides[most_loops] = {};
@@ -43,19 +42,21 @@ struct LineTransform {
   std::int64_t from_strides[most_loops] = {};
   int pieces = 0;
   Piece piece[most_pieces];
-  /// Of what goes where such transforms store over links, the share that they carry; 0: nothing goes there.
+  /// The share of the results at this destination that is stored over links; 0: none.
   double link_share = 0;
-  bool over_links = false;  ///< this one does; else it runs beside such, if there are any
+  bool over_links =
+      false;  ///< this transform stores over links; otherwise it may run concurrently with ones that do
 };
 
-/// Blocks a multiprocessor that keep its share of the links busy, had all results to go over them: of tiles
-/// of 64 KiB, where a device stores at 390 GB/s. Links are slower than memory, so others find room beside it.
+/// Blocks per multiprocessor that keep its share of the links busy if all results were stored over them: for
+/// tiles of 64 KiB, on a device that stores at 390 GB/s. Links are slower than memory, so other kernels find
+/// room concurrently.
 inline constexpr double blocks_for_links = 0.375;
 
-/// Of the `room` blocks that a device has at once, those for so many tiles. What stores over links takes no
-/// more than it needs, and what runs beside it what that leaves: blocks stay until all is done, and those
-/// that find no room would keep the next ones from theirs. Each has as many tiles as any other, as far as it
-/// can.
+/// Of the `room` blocks that a device can run at once, the number for so many tiles. Transforms that store
+/// over links use no more than they need, and concurrent ones use the rest: blocks remain until all tiles are
+/// done, and blocks that find no room would delay the next kernel. All blocks have the same number of tiles,
+/// as far as possible.
 inline std::int64_t blocks_of_lines(const LineTransform& what, std::int64_t tiles, std::int64_t tile_bytes,
                                     std::int64_t room, std::int64_t multiprocessors) {
   constexpr double large_tile = 65536;

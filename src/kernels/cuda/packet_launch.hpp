@@ -30,8 +30,8 @@ struct PacketSeat {
   unsigned most_ahead = 0;
 };
 
-/// The grid of a launch that moves or joins ranges: `peers` rows of blocks, if so many find room, of which
-/// one does what there is to do for one rank.
+/// The grid of a launch that moves or reduces ranges: `peers` rows of blocks, if there is room, each for one
+/// rank.
 struct PacketGrid {
   unsigned blocks = 1, peers = 1, threads = 32;
 };

@@ -44,9 +44,9 @@ inline std::int64_t planes_of(const PlaneTransform& what) {
   return planes;
 }
 
-/// In which order blocks take the tiles: rows some tiles ahead, then rows and columns in proportion, then
-/// what is left of the columns. Of all tiles that a column waits for, each comes before it, so that blocks
-/// which take the next one whenever they are done never wait for a tile that nobody has taken.
+/// The order in which blocks take tiles: first some tiles of rows, then rows and columns in proportion, then
+/// the remaining columns. All tiles that a column depends on come before it, so that blocks, which take the
+/// next tile when they are done, never wait for a tile that no block has taken.
 class PlaneOrder {
  public:
   struct Tile {

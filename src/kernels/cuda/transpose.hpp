@@ -1,13 +1,13 @@
-// Copies whose elements lie the other way round on the two sides, in tiles.
+// Transposing copies, in tiles.
 //
 // With s the bytes of an element, element (f, t) of a matrix goes
 //
 //   from  f s + t p  to  f q + t s,   f < F, t < T
 //
-// so neighbours of the source differ in f, those of the destination in t, and in the order of either side
-// each access of the other one would be an element of its own. A block takes tiles of both loops: it reads
-// rows along f, which go through shared memory, and writes rows along t. All other loops go over matrices.
-// Plain C++, too: tests without a device run the same code, a thread after the other.
+// so adjacent elements of the source differ in f, those of the destination in t, and in the order of either
+// side the other side would be accessed element by element. A block takes tiles of both loops: it reads rows
+// along f into shared memory and writes rows along t. All other loops are over matrices. Also plain C++:
+// tests without a device run the same code, thread by thread.
 #pragma once
 
 #include <algorithm>
@@ -34,8 +34,8 @@ constexpr TileShape tile_shape(std::int64_t element_bytes) {
   return {element_bytes < 8 ? 64 : 32, element_bytes < 16 ? 64 : 32};
 }
 
-/// A nest as matrices in tiles. `from_loop` goes over neighbours of the source, `to_loop` over those of the
-/// destination. No tiles: it is not to be copied so.
+/// A nest as matrices in tiles. `from_loop` iterates over adjacent elements of the source, `to_loop` over
+/// those of the destination. No tiles: the nest is not suited.
 struct Transposition {
   int from_loop = 0;
   int to_loop = 0;
@@ -60,11 +60,11 @@ inline std::int64_t count_tiles(const Nest& nest, int from_loop, int to_loop, Ti
   return std::min(tiles, most);
 }
 
-/// Tiles of another shape than the kernels' are for measurements. Pure.
+/// Other tile shapes than the kernels' are for measurements. Pure.
 ///
-/// Of fewer than 16 elements side by side most of a tile would be empty, and what the threads of a warp
-/// access fills sectors of memory on both sides without tiles. Rows of several elements are copied as rows,
-/// and what goes backwards or repeats elements is, too.
+/// Not used for fewer than 16 adjacent elements: most of a tile would be empty, and the accesses of a warp
+/// fill sectors of memory on both sides without tiles. Nor for rows of several elements, which are copied as
+/// rows, and for negative or zero strides.
 inline Transposition transposition_of(const Nest& nest, const void* from, const void* to, TileShape shape) {
   constexpr std::int64_t least = 16;
   if (alignment_of(nest, from, to) != static_cast<std::uint64_t>(nest.row_bytes)) return {};

@@ -20,9 +20,9 @@ struct ProcessorFeatures {
 /// The value of OPENBLAS_CORETYPE that suits the processor; empty: OpenBLAS's own choice is as good.
 std::string suitable_core_type(const ProcessorFeatures& features);
 
-/// What the user should know of the kernels that OpenBLAS has taken; empty: they are as good as what suits
-/// the processor. `suitable`: see suitable_core_type. `by_user`: OPENBLAS_CORETYPE of the environment; null:
-/// not set. `loaded_before`: somebody else had opened the library when we came.
+/// A hint about the kernels that OpenBLAS uses; empty if they suit the processor. `suitable`: see
+/// suitable_core_type. `by_user`: OPENBLAS_CORETYPE of the environment; null: not set. `loaded_before`:
+/// another component had loaded the library before.
 std::string note_on_kernels(const std::string& core_type, const std::string& suitable, const char* by_user,
                             bool loaded_before);
 
@@ -72,9 +72,9 @@ class BlasLibrary {
 /// UnsupportedError where there is no OpenBLAS, and says how to get it.
 BlasLibrary& blas();
 
-/// Keeps the threads of BLAS at `threads` for as long as the result lives, also when the library is opened
-/// later. The process has one setting: with several holders the first one's counts, and what was before comes
-/// back when the last one goes. Thread-safe.
+/// Keeps the number of BLAS threads at `threads` while the result exists, also if the library is opened
+/// later. The process has one setting: with several holders the first one's applies, and the last one
+/// restores the previous value. Thread-safe.
 std::shared_ptr<void> hold_blas_threads(int threads);
 
 }  // namespace partita::kernels

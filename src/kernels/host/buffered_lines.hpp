@@ -71,7 +71,7 @@ class BufferedLines final : public Lines {
   std::int64_t buffer_bytes_ = 0;
   bool in_place_ = false;              // FFTW transforms long lines better so: there is one buffer
   bool in_cache_ = false;              // the input
-  StoreHint hint_ = StoreHint::cache;  // of results that lie elsewhere than the input
+  StoreHint hint_ = StoreHint::cache;  // for results that are not in place
   Block full_, rest_;
   std::shared_ptr<const LocalTransform> plan_;    // from buffer to buffer
   std::shared_ptr<const LocalTransform> direct_;  // of full blocks from the input, or to the result

@@ -7,9 +7,10 @@
 
 namespace partita::kernels {
 
-/// The nest over all elements of two views of the same extents, which `convert` wants: `item_bytes` is one
-/// element of `to`, or 0 where there is none; loops that are one on both sides are merged, and the innermost
-/// lies closest in `to`. Not to be simplified: rows are no runs of bytes that both sides share.
+/// The nest over all elements of two views of the same extents, as `convert` requires: `item_bytes` is the
+/// size of one element of `to`, or 0 without elements; loops that can be merged on both sides are merged, and
+/// the innermost has the smallest stride in `to`. Must not be simplified: rows are not runs of bytes common
+/// to both sides.
 StridedCopy conversion_nest(const View& from, const View& to);
 
 /// to[...] = from[...], converted as `astype` says, in host memory; the two must not overlap. Complex numbers

@@ -1,4 +1,4 @@
-// Strided copies and accumulations: every byte that Partita moves on a host goes through here.
+// Strided copies and accumulations: all copies of Partita on a host.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Two parts joined into a third, element by element.
+// Elementwise operations of two parts into a third.
 #pragma once
 
 #include <array>
@@ -20,8 +20,8 @@ struct ElementwiseLoop {
   std::array<std::int64_t, 3> strides{};
 };
 
-/// to = a op b; axpy: to = number a + b. `number` is one element of the dtype; it stands for a part that has
-/// no memory. A part may be `to` itself, element by element.
+/// to = a op b; axpy: to = number a + b. `number` is one element of the dtype, the value of a part without
+/// memory. A part may be `to` itself, element by element.
 struct ElementwisePass {
   enum Part : std::size_t { to, a, b };
   Arithmetic operation = Arithmetic::add;

@@ -9,11 +9,11 @@
 
 namespace partita::kernels {
 
-/// For as long as it lives, local transforms that this thread plans are timed (`measure`) or estimated, and
-/// wisdom is read from `wisdom_file` before the first plan and written there at the end if anything was
-/// planned (single precision: the name with an `f` behind it, as FFTW's own). The innermost one counts.
-/// Cheap where nothing is planned, so that every execution can stand under one. A wisdom file that is not
-/// there, or cannot be written, is no error: wisdom only saves time.
+/// While it exists, local transforms that this thread plans are timed (`measure`) or estimated, and wisdom is
+/// read from `wisdom_file` before the first plan and written at the end if anything was planned (single
+/// precision: the name with the suffix `f`, as in FFTW). The innermost object applies. Cheap if nothing is
+/// planned, so that every execution can use one. A missing or unwritable wisdom file is not an error: wisdom
+/// only saves time.
 class FftPlanning {
  public:
   explicit FftPlanning(bool measure, std::string wisdom_file = "");
@@ -38,6 +38,6 @@ class FftPlanning {
 /// Keeps the threads of the local transforms that are planned from now on at `threads`, for as long as the
 /// result lives. The process has one setting: with several holders the first one's counts. Thread-safe.
 std::shared_ptr<void> hold_fft_threads(int threads);
-int held_fft_threads();  ///< 1 where nobody holds
+int held_fft_threads();  ///< 1 without a holder
 
 }  // namespace partita::kernels

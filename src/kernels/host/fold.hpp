@@ -1,4 +1,4 @@
-// Many elements joined into few.
+// Reductions of many elements into few.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace partita::kernels {
 
-/// What of an element is joined.
+/// The function of each element that is reduced.
 enum class Folded : std::uint8_t {
   value,
   truth,              ///< 1 where it is not zero, else 0
@@ -20,9 +20,9 @@ enum class Folded : std::uint8_t {
   conjugate_product,  ///< conj(a) b
 };
 
-/// to[k] = join over r of a[k, r] (and b[k, r]): sum, product, min or max, `reduction`. `to` is of the dtype
-/// in which is joined: i64 of signed integers and booleans, u64 of unsigned ones and of truths, f64 of all
-/// real numbers, c128 of complex ones; its strides in the loops over r are 0.
+/// to[k] = the reduction over r of a[k, r] (and b[k, r]): sum, product, min or max, `reduction`. `to` has the
+/// accumulation dtype: i64 for signed integers and booleans, u64 for unsigned integers and logical
+/// reductions, f64 for all real numbers, c128 for complex ones; its strides in the loops over r are 0.
 struct FoldPass {
   Reduction reduction = Reduction::sum;
   Folded folded = Folded::value;
@@ -46,7 +46,7 @@ struct Between {
   bool contains(double x) const { return x >= least && x <= most; }
 };
 
-/// to[k] = the result for what has been joined: its root, divided, rounded to the result's dtype.
+/// to[k] = the result for the accumulated value: its root, or a quotient, rounded to the result's dtype.
 struct FinishPass {
   Dtype joined = Dtype::f64;
   Dtype result = Dtype::f64;

@@ -5,7 +5,7 @@
 
 namespace partita::kernels {
 
-/// How a matrix lies, strides in elements.
+/// Extents and strides of a matrix, in elements.
 struct MatrixShape {
   std::int64_t rows = 0;
   std::int64_t columns = 0;
@@ -28,7 +28,7 @@ struct Matrix {
   Matrix transposed() const { return {data, columns, rows, column_stride, row_stride}; }
 };
 
-/// How BLAS can take a matrix where it lies. Strides along extents of 0 or 1 mean nothing.
+/// The form in which BLAS can read a matrix in place. Strides along extents of 0 or 1 are ignored.
 struct BlasForm {
   bool by_columns = false;  ///< the elements of a column are adjacent, and columns do not overlap
   bool by_rows = false;     ///< those of a row
@@ -36,12 +36,12 @@ struct BlasForm {
 };
 BlasForm blas_form(const MatrixShape& matrix);
 
-/// Whether BLAS can conjugate the matrix without a copy, given how the result lies: only together with a
-/// transposition.
+/// Whether BLAS can conjugate the matrix without a copy, depending on the order of the result: only together
+/// with a transposition.
 bool blas_conjugates(const BlasForm& form, bool result_by_columns);
 
-/// A factor as BLAS takes it where the result lies by columns: what it does with it, and the elements between
-/// neighbouring columns (or rows, where it transposes). The matrix has a BlasForm, and `blas_conjugates`.
+/// A factor as an argument of BLAS for a column-major result: the operation, and the elements between
+/// adjacent columns (or rows, if transposed). The matrix has a BlasForm, and `blas_conjugates` is true.
 struct BlasFactor {
   bool transposed = false;
   std::int64_t leading = 1;

@@ -1,4 +1,4 @@
-// What many ask for and few make: tables and plans that all of the process share while somebody holds them.
+// Tables and plans that the process shares while they are in use.
 #pragma once
 
 #include <map>
@@ -11,7 +11,7 @@ namespace partita::kernels {
 template <class Key, class Value>
 class Known {
  public:
-  /// What `make()` gave for this key, while somebody holds it.
+  /// The value of `make()` for this key, shared while it is in use.
   template <class Make>
   std::shared_ptr<const Value> find_or_make(const Key& key, const Make& make) {
     const std::lock_guard lock(mutex_);

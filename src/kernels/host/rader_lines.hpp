@@ -9,10 +9,10 @@
 
 namespace partita::kernels {
 
-/// What FFTW does for such lengths goes element by element, at several times the cost of a fast length. Here
-/// the lines are gathered in the order of Rader's convolution and scattered from it, which a walk through
-/// buffers does for nothing, and FFTW does what is fast. The length must have a Rader form (rader.hpp), the
-/// kind must be complex. `measure` is how FFTW plans the inner transforms. Throws as plan_transform.
+/// FFTW processes such lengths element by element, at several times the cost of a fast length. Here the lines
+/// are gathered in the order of Rader's convolution and scattered from it, which is free when lines pass
+/// through buffers anyway, and FFTW transforms a fast length. The length must have a Rader form (rader.hpp),
+/// the kind must be complex. `measure`: how FFTW plans the inner transforms. Throws as plan_transform.
 std::shared_ptr<const Lines> rader_lines(TransformKind kind, FftwPrecision precision, const FftwLoop& line,
                                          std::vector<FftwLoop> batch, bool measure);
 

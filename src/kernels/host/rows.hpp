@@ -1,6 +1,6 @@
-// Rows of runs: copied with plain stores, or streamed. A streamed store of a part of a line costs several
-// times that of the whole, so short runs that lie side by side in the destination become whole lines in a
-// buffer first.
+// Rows of runs: copied with plain stores, or streamed. A streamed store of part of a cache line costs several
+// times that of a whole one, so short runs that are adjacent in the destination are first combined to whole
+// lines in a buffer.
 #pragma once
 
 #include <cstddef>
@@ -27,10 +27,10 @@ struct Piece {
   bool is_last = true;
 };
 
-/// Streams a piece to `to`. `buffer` holds it with the alignment of `to` modulo a line, with a line of room
-/// before it. Only whole lines are streamed: the broken one at the end waits before `buffer`, where the next
-/// piece, which must be written to the same place, goes on. Only the first and the last line of the run are
-/// stored plainly. All pieces but the last are multiples of a line.
+/// Streams a piece to `to`. `buffer` contains it with the alignment of `to` modulo a cache line, with a line
+/// of room before it. Only whole lines are streamed: the partial one at the end is kept before `buffer`,
+/// where the next piece, which must follow at the destination, continues. Only the first and the last line of
+/// the run are stored plainly. All pieces but the last are multiples of a line.
 void stream_piece(const CopyKernels& kernels, const Piece& piece, std::byte* buffer, std::byte* to);
 
 /// Whether `gather_rows` can run rows of such a loop: adjacent runs, short enough for its buffer.

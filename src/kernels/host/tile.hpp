@@ -1,4 +1,4 @@
-// Tiles of matrices copied into dense buffers and back: for what BLAS cannot read where it lies.
+// Tiles of matrices copied into dense buffers and back, for matrices that BLAS cannot read in place.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 
 namespace partita::kernels {
 
-/// Where the lines of a tile lie along one dimension, in elements from the tile's matrix: from a table, or
-/// evenly apart.
+/// The offsets of a tile's lines along one dimension, in elements from the tile's matrix: from a table, or
+/// evenly spaced.
 struct TileAxis {
   std::int64_t count = 0;
   std::int64_t offset = 0;

@@ -15,7 +15,7 @@ namespace partita::kernels {
 struct TransformShape {
   TransformKind kind = TransformKind::complex_forward;
   FftwPrecision precision = FftwPrecision::f64;
-  bool measure = false;     ///< timed on memory of its own, or estimated
+  bool measure = false;     ///< timed on private memory, or estimated
   bool overwrites = false;  ///< may destroy its input
   int threads = 1;
   std::vector<FftwLoop> lines;
@@ -60,9 +60,9 @@ class LocalTransform {
   FftwLibrary::Execute execute_ = nullptr;
 };
 
-/// The plan, shared by all of the process that ask for the same while somebody holds it. Thread-safe; may
-/// take long when measured. Throws ArgumentError for what is no transform (a DCT-I of one point),
-/// UnsupportedError where there is no FFTW or it has no plan.
+/// The plan, shared by all users in the process while it is in use. Thread-safe; may take long if measured.
+/// Throws ArgumentError for an invalid transform (a DCT-I of one point), UnsupportedError if there is no FFTW
+/// or if it has no plan.
 std::shared_ptr<const LocalTransform> plan_transform(const TransformShape& shape,
                                                      const TransformMemory& memory);
 

@@ -59,8 +59,8 @@ class Cutting {
   BySet<std::vector<Schedule>> turns_;
 };
 
-/// Says in the frame that what a turn needs is gathered into panels, and how the products lie then, if that
-/// can be done for every rank's tile; returns whether.
+/// Records in the frame that the data of a k-step is gathered into panels, and the layout of products then,
+/// if that is possible for every rank's tile; returns whether it is.
 bool find_panels(Frame& frame);
 
 }  // namespace partita::multiplication

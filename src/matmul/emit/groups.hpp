@@ -1,4 +1,4 @@
-// How much goes into one group of messages.
+// Size of groups of messages.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// In which round each message of a multiply goes, where messages go in groups.
+// The round of each message of a multiply, for messages in groups.
 #pragma once
 
 #include <cstddef>

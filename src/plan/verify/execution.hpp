@@ -1,4 +1,4 @@
-// One run of all plans in one process; who goes next is decided outside, and what stands in memory.
+// One execution of all plans in one process; the schedule and the contents of memory are supplied by others.
 #pragma once
 
 #include <array>
@@ -20,13 +20,13 @@ struct InFlight {
   int step = 0;
 };
 
-/// Where the plans' places lie in the memory of all ranks, and which of it messages use.
+/// The slots of places in the memory of all ranks, and which of them messages use.
 class Memory {
  public:
   explicit Memory(const Plans& plans) : plans_(plans), in_flight_(plans.plans.size()) {}
 
-  /// The slots of a region at a place, in row-major order of the region. A Fault where the place does not
-  /// hold the region or lies beyond the buffer. `item`: bytes of an element, where one may take several slots
+  /// The slots of a region at a place, in row-major order of the region. A Fault if the place does not
+  /// contain the region or is beyond the buffer. `item`: bytes of an element, if one may take several slots
   /// of scratch; 0: each takes one.
   std::vector<std::int64_t> slots(const Place& place, const Region& region, std::int64_t item = 0) const;
   /// The slots of a message: [first, last).
@@ -75,11 +75,11 @@ class Messages {
 /// (it did not). A plan must work both ways.
 enum class SendMode : std::uint8_t { buffered, rendezvous };
 
-/// Which of a rank's lanes goes on where several can: those without messages run by lanes (plan/lanes.hpp),
-/// in any order that their dependencies leave.
+/// Which of a rank's lanes proceeds if several can: plans without messages are executed by lanes
+/// (plan/lanes.hpp), in any order that their dependencies allow.
 enum class LaneOrder : std::uint8_t { first, last, by_turns };
 
-/// How an execution goes, where plans leave it open.
+/// Choices of an execution that plans do not determine.
 struct Pace {
   SendMode mode = SendMode::buffered;
   LaneOrder lanes = LaneOrder::first;
@@ -105,8 +105,7 @@ class Execution {
   };
   Blockage blockage(int rank);
 
-  /// What must not be left when all ranks have ended: messages without a partner or never finished, signals
-  /// that nobody waited for.
+  /// Checks at the end of all ranks: messages without a partner or never finished, signals without a wait.
   void check_rest();
 
   /// "rank 1, step 3 (copy ...)", its next one.
@@ -115,8 +114,8 @@ class Execution {
  protected:
   /// Copy, accumulate, fill or compute. Throws Fault.
   virtual void run_local(int rank, const Step& step) = 0;
-  /// What a message carries is taken when it is sent: nobody may overwrite what is in flight, so it does not
-  /// matter when it is read. It is put down where the receiver sees it complete.
+  /// The data of a message is copied when it is sent: it must not be overwritten in transit, so the time of
+  /// reading does not matter. It is stored when the receiver observes completion.
   virtual void take(const std::array<int, 3>& message, int rank, const InFlight& from) = 0;
   virtual void put(const std::array<int, 3>& message, int rank, int buffer, std::int64_t slot) = 0;
 

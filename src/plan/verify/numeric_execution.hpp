@@ -21,7 +21,7 @@ class NumericExecution final : public ExecutionOn<NumberCell> {
   NumericExecution(const Plans& plans, Pace pace, Faults& faults, const Parameters& parameters)
       : ExecutionOn(plans, pace, faults), plans_(plans), parameters_(parameters) {}
 
-  /// The numbers of a part, row-major. No rank's access: whoever asks stands outside. `item`: as in
+  /// The numbers of a part, in row-major order; does not count as an access of a rank. `item`: as in
   /// Memory::slots.
   Numbers load(const Part& part, std::int64_t item = 0) const;
   void store(const Part& part, const Numbers& numbers, std::int64_t item = 0);

@@ -41,8 +41,8 @@ struct Plans {
   int ranks() const { return static_cast<int>(plans.size()); }
   const Plan& plan(int rank) const { return plans[static_cast<std::size_t>(rank)]; }
   const Buffer& buffer(int number) const { return plans.front().buffers[static_cast<std::size_t>(number)]; }
-  /// Bytes of what one cell of the buffer stands for: an element, or, in scratch that elements of any dtype
-  /// pass through, the smallest of all.
+  /// Bytes that one cell of the buffer represents: an element, or, for scratch of several dtypes, the
+  /// smallest element.
   std::int64_t item(int buffer) const;
 };
 

@@ -1,4 +1,4 @@
-// Who goes next.
+// The interleaving of ranks.
 #pragma once
 
 #include <algorithm>

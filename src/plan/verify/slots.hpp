@@ -1,4 +1,4 @@
-// Where the elements of a region lie: sums of one term a dimension.
+// Positions of the elements of a region: sums of one term per dimension.
 #pragma once
 
 #include <partita/layout.hpp>
@@ -9,11 +9,12 @@ namespace partita::verification {
 /// All elements of an array.
 Region whole_region(const Shape& shape);
 
-/// The row-major numbers in an array of `shape` of a region's elements, in row-major order of the region.
-/// The region must lie in the array.
+/// The row-major numbers in an array of `shape` of a region's elements, in row-major order of the region,
+/// which must be inside the array.
 std::vector<std::int64_t> element_numbers(const Region& region, const Shape& shape);
 
-/// Where a region's elements lie in an array of the elements of `whole`. The region must lie in it.
+/// The positions of a region's elements in an array of the elements of `whole`, which must contain the
+/// region.
 std::vector<std::int64_t> positions(const Region& region, const Region& whole, const Strides& strides);
 bool is_inside(const Region& region, const Region& whole);
 

@@ -1,4 +1,4 @@
-// What stands in a memory cell instead of a number: which element, and which contributions are joined in it.
+// Symbols in memory cells in place of numbers: the element and the set of reduced contributions.
 #pragma once
 
 #include <cstdint>

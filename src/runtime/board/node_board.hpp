@@ -41,10 +41,10 @@ class NodeBoard {
   /// One more execution, announced before its first signal: peers compare. `hash`: of what is executed, and
   /// `operation` its name. Gives the chain of all so far.
   std::uint64_t begin_execution(std::uint64_t hash, std::string_view operation = {});
-  /// The same of an execution that goes into a graph. They are numbered apart.
+  /// As above, for an execution that is captured into a graph. Captured executions are numbered separately.
   std::uint64_t begin_capture(std::uint64_t hash, std::string_view operation = {});
-  /// Where this rank's buffer of that number lies in its own addresses, for an execution: said before the
-  /// signal by which peers learn that they may read it, and left so until they are done.
+  /// Publishes the address of this rank's buffer of that number for an execution, before the signal that
+  /// allows peers to read it; unchanged until they are done.
   void lend(std::size_t buffer, std::uint64_t address);
   std::uint64_t lent(int node_rank, std::size_t buffer) const;
 
@@ -95,9 +95,8 @@ class NodeBoard {
   void end_long_wait();
   LongWait long_wait(int node_rank) const;
 
-  /// One rank of the node finds the words for what all of them throw, and asks the others what they do.
-  /// False: another one has said so before. What one that ends in between leaves behind keeps nobody but for
-  /// a time.
+  /// One rank of the node composes the text of the error that all throw, and queries the other ranks. False:
+  /// another rank does so already. A rank that ends in between delays the others only for a limited time.
   bool claim_verdict();
   std::optional<int> verdict_of() const;  ///< who has
   void ask(std::uint64_t question);       ///< not 0

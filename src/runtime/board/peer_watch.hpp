@@ -71,7 +71,8 @@ class PeerWatch {
   using Found = std::optional<Hopeless>;
   /// What makes the wait a hopeless one: a LostPeerError or DisagreementError that the context must fail of.
   Found look(std::chrono::steady_clock::time_point now);
-  /// The same but for ranks that wait for each other: a thread may look so while this rank's own goes on.
+  /// As above, except for ranks that wait for each other: another thread may call it while this rank's own
+  /// thread proceeds.
   Found look_for_the_lost(std::chrono::steady_clock::time_point now);
 
  private:

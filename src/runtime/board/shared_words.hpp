@@ -28,8 +28,8 @@ inline bool claim(Word& word, Word value) {
   return std::atomic_ref(word).compare_exchange_strong(none, value);
 }
 
-/// Texts travel word by word, so that a reader beside a writer is no data race; what does not fit is cut, and
-/// a zero byte ends what is shorter.
+/// Texts are written word by word, so that a concurrent reader is not a data race; longer texts are
+/// truncated, and a zero byte ends shorter ones.
 inline void write_text(std::span<Word> words, std::string_view text,
                        std::memory_order order = std::memory_order_relaxed) {
   for (std::size_t i = 0; i < words.size(); ++i) {

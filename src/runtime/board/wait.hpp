@@ -1,6 +1,5 @@
-// The one wait. Every blocking wait of the library goes through here: it spins, then yields, then sleeps; it
-// keeps the deadline; it notices lost peers and failed neighbours; and when it gives up, it fails the
-// context.
+// The wait function. All blocking waits of the library use it: it spins, then yields, then sleeps; it
+// observes the deadline, lost peers and failed neighbours; and when it gives up, it fails the context.
 #pragma once
 
 #include <chrono>

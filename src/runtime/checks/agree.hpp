@@ -21,8 +21,8 @@ struct Report;
 struct Runtime;
 struct Summary;
 
-/// Compares the operation's name and the facts over all ranks: one hash a rank; the values travel only when
-/// hashes differ. Where they differ, DisagreementError with the same text on every rank, which names the
+/// Compares the operation's name and the facts over all ranks: one hash per rank; the values are exchanged
+/// only if hashes differ. If they differ: DisagreementError with the same text on every rank, which names the
 /// ranks and both values: `redistribute: the ranks disagree on shape: 8x8 on ranks 0,1,3; 8x9 on rank 2`.
 /// Collective, blocking, within the deadline.
 void agree(Runtime& state, std::string_view operation, std::span<const Fact> facts);

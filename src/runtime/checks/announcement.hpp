@@ -21,9 +21,9 @@ struct Executed {
   friend bool operator==(const Executed&, const Executed&) = default;
 };
 
-/// One more execution of this context begins, of what has this hash. Whoever executes says so before anything
-/// of it can reach a peer: executions are collective, so all ranks count alike and have the same chain.
-/// `captured`: it goes into a graph, whose starts nobody sees; those are numbered apart. `note`: for errors.
+/// Announces an execution with this hash, before any of it can reach a peer: executions are collective, so
+/// all ranks have the same count and the same chain of hashes. `captured`: the execution is added to a graph,
+/// whose launches are not observed; those are numbered separately. `note`: for errors.
 Executed announce(Runtime& context, std::uint64_t hash, std::string_view operation, bool captured = false,
                   const ExecutionNote& note = {});
 

@@ -28,7 +28,7 @@ struct CaughtError {
 /// What `failure` holds. std::bad_alloc counts as MemoryError; what Partita does not know, as Error.
 CaughtError describe_error(const std::exception_ptr& failure);
 
-/// Throws the class that `kind` stands for.
+/// Throws the class of `kind`.
 [[noreturn]] void throw_error(ErrorKind kind, const std::string& text);
 
 }  // namespace partita::runtime

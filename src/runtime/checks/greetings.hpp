@@ -1,4 +1,4 @@
-// What ranks of other nodes execute, where nothing of it goes through the host.
+// Detection of different executions on ranks of other nodes, for executions that the host does not observe.
 #pragma once
 
 #include <array>
@@ -62,7 +62,7 @@ class Greetings {
   std::uint64_t first_ = 0, last_ = 0;  // executions whose greetings are under way: [first_, last_)
 };
 
-/// The context's, made when they are wanted first.
+/// The greetings of the context, created at first use.
 Greetings& greetings_of(Runtime& context);
 
 }  // namespace partita::runtime

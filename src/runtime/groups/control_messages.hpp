@@ -14,8 +14,8 @@ namespace partita::runtime {
 
 struct Runtime;
 
-/// Belongs to one collective call. If it goes while messages are under way (an exception), their buffers stay
-/// until the process ends.
+/// The messages of one collective call. If it is destroyed while messages are in transit (an exception),
+/// their buffers are kept until the process exits.
 class ControlMessages {
  public:
   /// `not_here(peer)`: whom a wait for `peer` is really for, for errors.

@@ -13,9 +13,9 @@ struct DeviceMemoryQueries {
   int (*cuda_support)() = nullptr;                         ///< MPIX_Query_cuda_support
 };
 
-/// Why messages must lie in host memory; empty: the MPI takes addresses of CUDA's memory. `version`: of
-/// MPI_Get_library_version. `cray_setting`: MPICH_GPU_SUPPORT_ENABLED of the environment; null: not set. MPI
-/// runs, and returns its errors instead of ending the process.
+/// Why messages must be in host memory; empty: the MPI accepts addresses of CUDA memory. `version`: the text
+/// of MPI_Get_library_version. `cray_setting`: MPICH_GPU_SUPPORT_ENABLED of the environment; null: not set.
+/// MPI must be initialised, with an error handler that returns errors.
 std::string why_no_device_memory(std::string_view version, const DeviceMemoryQueries& queries,
                                  const char* cray_setting);
 

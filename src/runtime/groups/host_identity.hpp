@@ -31,8 +31,7 @@ HostIdentity this_host();
 /// The host of a place, "host:pid" with whatever follows.
 std::string host_of(std::string_view place);
 
-/// Start time of a process (see above); 0: there is no such process any more, or it has ended and nobody has
-/// asked for its exit code yet.
+/// Start time of a process (see above); 0: the process does not exist, or has ended and is not reaped yet.
 std::uint64_t process_start_time(std::int64_t process);
 
 /// Ranks of one host share a node; with `ranks_per_node` > 0, consecutive ones of them, so many a node. Nodes

@@ -64,7 +64,7 @@ class Meeting {
   void report_history(Report& report) const;
   /// The ranks have executed different things: results are undefined from there.
   void fail(const std::string& why);
-  /// All members throw an error with this text now; of all ranks no more need be told.
+  /// Notes that all members now throw an error with this text, so that it is not reported to them again.
   void note_told(std::string_view text);
 
   /// The bytes of every member, by position, in ceil(log2 P) rounds (Bruck et al. 1997). Unless all members

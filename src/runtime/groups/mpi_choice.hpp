@@ -40,7 +40,7 @@ struct MpiLauncher {
   std::string variable;             ///< by which it is known
   std::vector<MpiFamily> families;  ///< whose ranks it can have started, the likelier first
 };
-/// Nothing: no such launcher has started this process.
+/// Empty: this process was not started by an MPI launcher.
 std::optional<MpiLauncher> launcher_of(const Environment& environment);
 
 /// How many ranks the launcher says that it has started; 0: it does not say.

@@ -28,7 +28,8 @@ struct OurCommunicator {
   ~OurCommunicator();
 };
 
-/// MPI_COMM_WORLD where none is given. Throws ArgumentError for one that is no group of ranks.
+/// The handle; MPI_COMM_WORLD if none is given. Throws ArgumentError for a communicator that is not a group
+/// of ranks.
 mpi::Comm handle_of(const Communicator& communicator);
 
 /// Collective over the communicator. TimeoutError when the other ranks do not come.

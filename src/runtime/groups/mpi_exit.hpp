@@ -8,11 +8,10 @@
 
 namespace partita::runtime {
 
-/// Says that this rank leaves whatever contexts are still open, so that nobody waits for it in vain. Then,
-/// where we have initialised MPI: finalises MPI once all ranks have come this far; gives up when a context
-/// has failed, a process has ended or the ranks do not come. MPI_Finalize may wait for ever for a rank that
-/// will not come, so it is called only after a barrier that can be given up. A fork of the process has no
-/// part in any of it. For std::atexit.
+/// Reports that this rank leaves all open contexts, so that no rank waits for it. Then, if Partita
+/// initialised MPI: finalises MPI after all ranks have arrived; gives up if a context has failed, a process
+/// has ended or the ranks do not arrive. MPI_Finalize may wait forever for a rank that does not arrive, so it
+/// is called only after a barrier that can be abandoned. Does nothing in a forked child. For std::atexit.
 void end_at_exit();
 
 /// What it needs to know of a group: MPI is finalised only while all the group's processes live, and waits

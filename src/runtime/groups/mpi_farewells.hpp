@@ -1,4 +1,4 @@
-// Farewells as messages of their own, beside all others. For the files of the mpi backend only.
+// Farewells as separate messages. For the files of the mpi backend only.
 #pragma once
 
 #include <chrono>

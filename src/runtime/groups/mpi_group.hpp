@@ -23,11 +23,11 @@ bool mpi_takes_device_memory();
 /// From here on nothing collective is called any more, MPI_Finalize included. Thread-safe.
 void note_failed_context() noexcept;
 
-/// The processes of the communicator (none given: MPI_COMM_WORLD), on a duplicate of it. Initialises MPI
-/// where nobody has. `ranks_per_node`: as ContextOptions has it; with 0, PARTITA_RANKS_PER_NODE. Collective;
-/// waits for the other ranks to call it, at most `deadline`. Errors: ArgumentError (a communicator of another
-/// MPI than this process's, a bad setting on some rank: the same on every rank), UnsupportedError (no MPI, or
-/// none that there is a module for), TimeoutError, Error (what MPI reports).
+/// The processes of the communicator (if none is given: MPI_COMM_WORLD), on a duplicate of it. Initialises
+/// MPI if necessary. `ranks_per_node`: as in ContextOptions; with 0, PARTITA_RANKS_PER_NODE. Collective;
+/// waits at most `deadline` for the other ranks. Errors: ArgumentError (a communicator of another MPI than
+/// this process's, an invalid setting on some rank: the same on every rank), UnsupportedError (no MPI, or
+/// none with a module), TimeoutError, Error (errors of MPI).
 std::unique_ptr<ProcessGroup> make_mpi_group(const Communicator& communicator, int ranks_per_node,
                                              std::chrono::milliseconds deadline);
 

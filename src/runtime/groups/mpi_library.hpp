@@ -15,8 +15,8 @@
 
 namespace partita::runtime {
 
-/// Initialises the MPI that `open_mpi` has opened unless somebody has. Throws ArgumentError where MPI has
-/// been finalised already, UnsupportedError in a fork of the process that called it first.
+/// Initialises the MPI that `open_mpi` has opened, if it is not initialised. Throws ArgumentError if MPI has
+/// been finalised, UnsupportedError in a fork of the process that called it first.
 void start_mpi();
 
 /// Throws UnsupportedError where MPI's world is of one rank under a launcher that has started several: an MPI

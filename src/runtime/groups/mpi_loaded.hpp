@@ -1,4 +1,4 @@
-// The MPI libraries that this process has, whoever has loaded them.
+// The MPI libraries that are loaded in this process.
 #pragma once
 
 #include <optional>

@@ -29,10 +29,10 @@ using MessageId = std::int32_t;
 
 /// What a rank says when it takes part in a context no more.
 struct Farewell {
-  std::uint64_t context = 0;  ///< its identity: a name that was used before is no context of today
+  std::uint64_t context = 0;  ///< its identity; names are not reused by later contexts
   int rank = -1;
   bool failed = false;   ///< its context has failed, with `why`; else it has left it, and `why.text` says how
-  CaughtError why = {};  ///< of a text, what goes into `longest_farewell` bytes is told
+  CaughtError why = {};  ///< its text is truncated to `longest_farewell` bytes
 };
 
 inline constexpr int longest_farewell = 511;
@@ -69,8 +69,8 @@ class ProcessGroup {
   /// Messages that have not been found complete.
   virtual std::size_t in_flight() const = 0;
 
-  /// Tells the ranks of other nodes (those of this node read its board) that this rank takes part no more.
-  /// They hear it while they wait. Does not wait for anybody. Any thread.
+  /// Notifies the ranks of other nodes (those of this node read its board) that this rank takes no further
+  /// part. They receive it while they wait. Does not wait. Callable from any thread.
   virtual void say_farewell(const Farewell& farewell) noexcept = 0;
   /// What other ranks have said of the context of this identity. Any thread.
   virtual std::vector<Farewell> farewells(std::uint64_t context) = 0;

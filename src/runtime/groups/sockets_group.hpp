@@ -15,11 +15,11 @@ class SocketsLinks;
 /// Thread-safe.
 bool has_sockets();
 
-/// The ranks of the connections that this process was started with, which are taken at the first call: they
-/// are not handed on to programs that this one starts, and the variable goes. Collective; waits for the other
-/// ranks to call it, at most `deadline`. Errors: ArgumentError (what was handed over is no connection, a bad
+/// The ranks of the connections that this process was started with. The first call takes them: they are not
+/// inherited by programs that this one starts, and the environment variable is removed. Collective; waits at
+/// most `deadline` for the other ranks. Errors: ArgumentError (invalid connections, an invalid
 /// `ranks_per_node`), UnsupportedError (a fork of the process that took them), TimeoutError, LostPeerError,
-/// DisagreementError (of the ranks per node: the same on every rank).
+/// DisagreementError (different ranks per node: the same on every rank).
 std::unique_ptr<ProcessGroup> make_sockets_group(int ranks_per_node, std::chrono::milliseconds deadline);
 /// The same on these connections.
 std::unique_ptr<ProcessGroup> make_sockets_group(std::shared_ptr<SocketsLinks> links, int ranks_per_node,

@@ -25,10 +25,10 @@ struct HandedSockets {
 /// Throws ArgumentError for anything else than the variable's form.
 HandedSockets parse_sockets(std::string_view text);
 
-/// Takes them, at the first call: from then on they are closed in programs that this one starts, and the
-/// variable is gone. What is still to be sent when the process exits leaves then. Throws ArgumentError where
-/// one of them is no socket, UnsupportedError in a fork of the process that took them, TimeoutError and
-/// LostPeerError of ranks that do not come. Thread-safe, but the first call changes the environment.
+/// Takes the connections at the first call: from then on they are closed in programs that this one starts,
+/// and the environment variable is removed. Pending data is sent when the process exits. Throws ArgumentError
+/// if one of them is not a socket, UnsupportedError in a fork of the process that took them, TimeoutError and
+/// LostPeerError for ranks that do not arrive. Thread-safe, but the first call changes the environment.
 std::shared_ptr<SocketsLinks> sockets_of_launcher(std::chrono::milliseconds deadline);
 
 }  // namespace partita::runtime

@@ -12,20 +12,20 @@
 
 namespace partita::runtime {
 
-/// For one thread at a time. Nothing blocks, and an end of the connection is no error: what is written then
-/// is dropped.
+/// For one thread at a time. Nothing blocks, and a closed connection is not an error: data written to it is
+/// dropped.
 class SocketsStream {
  public:
   /// None: the place of the process itself.
   explicit SocketsStream(FileDescriptor socket);
 
   int descriptor() const { return socket_.get(); }
-  /// False when all that the peer has written was taken in, and it has gone.
+  /// False when all data of the peer has been read and it has closed the connection.
   bool open() const { return open_; }
 
-  /// Puts a frame behind those that have not left. `data`: what follows it, which stays where it is until
-  /// `write` has named the message. Of kind data: the whole message, which goes in pieces, between which
-  /// other frames leave.
+  /// Appends a frame to those that have not been sent. `data`: the content that follows it, which must remain
+  /// until `write` has named the message. For kind data: the whole message, which is sent in pieces; other
+  /// frames may be sent in between.
   void put(const SocketsFrame& frame, const std::byte* data, std::int64_t bytes, MessageId message);
   /// The same with a payload that is copied.
   void put_copy(const SocketsFrame& frame, std::span<const std::byte> payload);
@@ -50,7 +50,7 @@ class SocketsStream {
     const std::byte* data = nullptr;
     std::int64_t left = 0;   ///< bytes of the message from `data` on, this frame's included
     std::int64_t sent = 0;   ///< of the frame, header included
-    MessageId message = -1;  ///< -1: nobody waits for it
+    MessageId message = -1;  ///< -1: not waited for
     std::vector<std::byte> kept = {};
   };
   bool write_some(Outgoing& frame);

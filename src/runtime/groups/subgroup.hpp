@@ -12,7 +12,7 @@ namespace partita::runtime {
 /// Throws ArgumentError unless `ranks` names ranks of a group of `size`, each once, `caller` among them.
 /// Returns the place of `caller` in it.
 int check_subgroup(const std::vector<int>& ranks, int size, int caller);
-/// Of that, whether `caller` is among them: for whom it is not, nobody of the others waits.
+/// Also checks whether `caller` is in the list; if it is not, no other rank waits for it.
 int check_in_subgroup(const std::vector<int>& ranks, int caller);
 
 /// The nodes of these ranks, numbered anew in order of appearance.

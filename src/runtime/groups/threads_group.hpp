@@ -1,5 +1,5 @@
-// The ranks as threads of one process. A send and its receive meet by pointer: whoever comes second copies
-// the bytes from buffer to buffer, once.
+// The ranks as threads of one process. A send and its receive are matched by pointer: the second of the two
+// copies the bytes from buffer to buffer, once.
 #pragma once
 
 #include <map>
@@ -26,8 +26,8 @@ class ThreadsShared {
   /// belong together, their second ones, and so on.
   std::shared_ptr<MailRoom> next_room(int rank);
 
-  /// The rank takes part in nothing any more: whoever waits for it hears "rank 2 (thread) has ended" with the
-  /// reason. The first call counts.
+  /// The rank takes no further part: ranks that wait for it get "rank 2 (thread) has ended" with the reason.
+  /// Only the first call counts.
   void end(int rank, std::string_view reason);
   /// "" while the rank lives.
   std::string ended(int rank) const;

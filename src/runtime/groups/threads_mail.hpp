@@ -37,8 +37,8 @@ class Mailbox {
  public:
   /// Meets the oldest message of the other kind and copies, or waits in the box.
   void post(PendingMessage& message);
-  /// Takes the message out of the box, or waits for the copy in progress: afterwards nobody touches its
-  /// buffer.
+  /// Removes the message from the box, or waits for the copy in progress: afterwards its buffer is not
+  /// accessed.
   void withdraw(PendingMessage& message);
 
  private:
@@ -63,7 +63,7 @@ struct Attendance {
   std::vector<Farewell> farewells_;
 };
 
-/// The mailboxes of one group and all its sub-groups. Thread-safe. A box lives as long as somebody holds it.
+/// The mailboxes of one group and all its sub-groups. Thread-safe. A box exists as long as it is in use.
 class MailRoom {
  public:
   struct Address {
