@@ -5,14 +5,14 @@
 #include <utility>
 
 #include "base/check.hpp"
-#include "runtime/checks/call_notes.hpp"
+#include "runtime/checks/node_questions.hpp"
 #include "runtime/checks/rank_zero.hpp"
 #include "runtime/groups/keeper.hpp"
 #include "runtime/groups/mpi_group.hpp"
 
 namespace partita::runtime {
 
-Runtime::Runtime() : notes(std::make_shared<CallNotes>()) {}
+Runtime::Runtime() : notes(std::make_shared<NotesOfNodes>()) {}
 
 std::vector<int> Runtime::others() const {
   std::vector<int> ranks(static_cast<std::size_t>(size()));

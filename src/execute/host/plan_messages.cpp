@@ -99,10 +99,10 @@ void PlanMessages::compare_greeting(const Correspondent& sender) const {
   const runtime::Executed& mine = greetings_->mine;
   const runtime::Executed& theirs = greetings_->received[static_cast<std::size_t>(&sender - senders_.data())];
   if (theirs == mine) return;
-  throw DisagreementError(fmt::format(
-      "{}: the ranks execute different plans, arrays or factors: rank {} is in execution {} "
-      "(history {:016x}), rank {} in execution {} (history {:016x})",
-      plan_.operation, context_.rank(), mine.number, mine.chain, sender.peer, theirs.number, theirs.chain));
+  differ(
+      fmt::format("rank {} is in execution {} (history {:016x}), rank {} in execution {} (history {:016x})",
+                  context_.rank(), mine.number, mine.chain, sender.peer, theirs.number, theirs.chain),
+      std::min(mine.number, theirs.number));
 }
 
 void PlanMessages::wait(runtime::MessageId& message, int peer, const char* what) {
@@ -117,13 +117,21 @@ void PlanMessages::wait(runtime::MessageId& message, int peer, const char* what)
   message = -1;
 }
 
+// Fails the context, with the same words on all ranks where they are to be had.
+void PlanMessages::differ(const std::string& how, std::uint64_t execution) const {
+  runtime::give_up_together(
+      context_, plan_.operation,
+      {runtime::ErrorKind::disagreement,
+       fmt::format("{}: the ranks execute different plans, arrays or factors: {}", plan_.operation, how)},
+      {runtime::Question::About::execution, execution});
+}
+
 // All plans of one execution fit: what does not is of different ones, whether or not a greeting has said so.
 bool PlanMessages::arrived(runtime::MessageId message) const {
   try {
     return context_.group->test(message);
   } catch (const DisagreementError& misfit) {
-    throw DisagreementError(fmt::format("{}: the ranks execute different plans, arrays or factors: {}",
-                                        plan_.operation, misfit.what()));
+    differ(misfit.what(), greetings_->mine.number);
   }
 }
 

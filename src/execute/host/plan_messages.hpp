@@ -57,6 +57,7 @@ class PlanMessages {
   void compare_greeting(const Correspondent& sender) const;
   void wait(runtime::MessageId& message, int peer, const char* what);
   bool arrived(runtime::MessageId message) const;
+  [[noreturn]] void differ(const std::string& how, std::uint64_t execution) const;
   Correspondent* sender(int peer);
 
   ContextState& context_;

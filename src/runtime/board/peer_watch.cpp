@@ -60,6 +60,7 @@ bool is_refusal(const Runtime& state, const CaughtError& error) {
 // much as its finder: the same error.
 CaughtError failure_of(const Runtime& state, std::string_view operation, int rank,
                        const CaughtError& theirs) {
+  if (auto words = proposed_as(state, theirs)) return *std::move(words);
   if (theirs.kind == ErrorKind::disagreement || is_refusal(state, theirs)) return theirs;
   return {ErrorKind::lost_peer, fmt::format("{}: rank {} failed with: {}", operation, rank, theirs.text)};
 }
@@ -145,7 +146,7 @@ std::optional<Hopeless> AwayWatch::look(std::string_view mine) {
 }
 
 PeerWatch::PeerWatch(Runtime& state, const WaitReason& reason)
-    : state_(state), reason_(reason), elsewhere_(state, reason) {
+    : state_(state), reason_(reason), elsewhere_(state, reason), far_(state, reason) {
   if (state_.board) neighbours_ = state_.neighbours();
 }
 
@@ -159,6 +160,9 @@ PeerWatch::Found PeerWatch::look(std::chrono::steady_clock::time_point now) {
   if (!found && state_.board) found = look_for_ring_of_sends(now);
   if (!found && state_.board) {
     if (auto elsewhere = elsewhere_.look(peers, now)) found = Hopeless{std::move(*elsewhere)};
+  }
+  if (!found) {
+    if (auto far = far_.look(peers, now)) found = Hopeless{std::move(far->error), far->ask};
   }
   return found ? found : look_for_lost_peers(peers, now);
 }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/board/far_watch.hpp"
 #include "runtime/board/long_waits.hpp"
 #include "runtime/board/node_board.hpp"
 #include "runtime/board/wait.hpp"
@@ -100,6 +101,7 @@ class PeerWatch {
   std::map<int, Pair> crossed_;        ///< pairs that seemed to wait for each other at the last look
   std::map<int, AwayWatch> away_;      ///< of a meeting of some ranks
   OtherContextWatch elsewhere_;
+  FarWatch far_;
   std::map<int, std::chrono::steady_clock::time_point> gone_since_;
   std::vector<Sender> ring_;  ///< of sends, this rank's first, as it was seen first
   std::chrono::steady_clock::time_point ring_since_;

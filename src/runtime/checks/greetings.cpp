@@ -70,12 +70,14 @@ bool Greetings::have_come(Slot& slot, std::string_view operation) {
       continue;
     }
     sender.message = -1;
-    check<DisagreementError>(
-        sender.executed == slot.mine,
+    if (sender.executed == slot.mine) continue;
+    const std::string text = fmt::format(
         "{}: the ranks execute different plans, arrays or factors: rank {} is in execution {} (history "
         "{:016x}), rank {} in execution {} (history {:016x})",
         operation, context_.rank(), slot.mine.number, slot.mine.chain, sender.peer, sender.executed.number,
         sender.executed.chain);
+    give_up_together(context_, operation, {ErrorKind::disagreement, text},
+                     {Question::About::execution, std::min(slot.mine.number, sender.executed.number)});
   }
   return all;
 }

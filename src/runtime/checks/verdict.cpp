@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -9,6 +10,8 @@
 #include "base/check.hpp"
 #include "runtime/checks/call_notes.hpp"
 #include "runtime/checks/difference.hpp"
+#include "runtime/checks/node_questions.hpp"
+#include "runtime/checks/rank_list.hpp"
 #include "runtime/live_contexts.hpp"
 #include "runtime/runtime.hpp"
 
@@ -21,6 +24,8 @@ using namespace std::chrono_literals;
 // Who waits looks every 10 ms whether somebody asks. A rank that is in no wait says nothing.
 constexpr std::chrono::milliseconds answers_come_within = 1s;
 constexpr std::chrono::milliseconds words_come_within = 2s;
+// Ranks of several nodes that find something at the same time hear of each other within so long.
+constexpr std::chrono::milliseconds proposals_come_within = 300ms;
 
 // --- a report as a text without zero bytes
 
@@ -83,10 +88,12 @@ std::uint64_t first_execution_ahead(const NodeBoard& board) {
 }
 
 /// The call that this rank is in: a check, an execution, or another one, of which nothing more is known.
-std::optional<Report> said_of_now(const Runtime& context, std::string_view mine) {
+/// `number`: of the execution that some rank of another node has not begun; 0: of this node.
+std::optional<Report> said_of_now(const Runtime& context, std::string_view mine, std::uint64_t number) {
   if (!is_own_thread(context)) return std::nullopt;
   if (auto check = context.notes->check()) return check;
-  if (auto ahead = context.notes->execution(first_execution_ahead(*context.board), false)) return ahead;
+  if (number == 0) number = first_execution_ahead(*context.board);
+  if (auto ahead = context.notes->execution(number, false)) return ahead;
   Report report;
   report.operation = mine;
   return report;
@@ -95,7 +102,7 @@ std::optional<Report> said_of_now(const Runtime& context, std::string_view mine)
 std::optional<Report> said_to(const Runtime& context, std::string_view mine, const Question& question) {
   switch (question.about) {
     case Question::About::now:
-      return said_of_now(context, mine);
+      return said_of_now(context, mine, question.number);
     case Question::About::execution:
       return context.notes->execution(question.number, false);
     case Question::About::capture:
@@ -128,33 +135,81 @@ std::optional<std::string> words_of(std::vector<Report> reports, const std::vect
                      question.number);
 }
 
+/// What this rank does while it waits for others to find words.
+void wait_a_moment(Runtime& context, std::string_view mine) {
+  answer_question(context, mine);
+  try {
+    if (is_own_thread(context)) context.group->progress();
+  } catch (const std::exception&) {
+    // The transport reports a rank that is gone: the words for that come later than those asked for.
+  }
+  std::this_thread::sleep_for(200us);
+}
+
+/// What a rank of another node has found, and all of its node have thrown. That a rank is gone is no such
+/// thing.
+std::optional<CaughtError> thrown_elsewhere(Runtime& context) {
+  for (const Farewell& farewell : context.group->farewells(context.identity)) {
+    if (!farewell.failed) continue;
+    if (auto words = proposed_as(context, farewell.why)) return words;
+    if (farewell.why.kind == ErrorKind::disagreement) return farewell.why;
+  }
+  return std::nullopt;
+}
+
 class Inquiry {
  public:
   Inquiry(Runtime& context, std::string_view mine, const CaughtError& found, const Question& question)
       : context_(context), board_(*context.board), mine_(mine), found_(found), question_(question) {}
 
   CaughtError words() {
-    if (board_.claim_verdict()) return ask();
-    return listen();
+    if (!board_.claim_verdict()) return listen();
+    return words_of_all_nodes(context_, mine_, ask());
   }
 
  private:
   CaughtError ask() {
     board_.answer(report_text(said_to(context_, mine_, question_)));
     board_.ask(word_of(question_));
+    const bool asks_nodes = has_nodes_to_ask(context_) && proposed_words(context_).empty();
+    const std::uint64_t asked = asks_nodes ? ask_nodes(context_, question_) : 0;
+    const int others = context_.size() - board_.node_ranks();
+    std::map<int, Standing> answers;
+    const auto all_here = [&] {
+      if (asks_nodes) answers = answers_of_nodes(context_, asked);
+      return all_have_answered() && (!asks_nodes || static_cast<int>(answers.size()) == others);
+    };
     const auto end = Clock::now() + std::min(answers_come_within, context_.options.deadline / 2);
-    while (!all_have_answered() && Clock::now() < end) std::this_thread::sleep_for(200us);
-    std::vector<Report> reports;
-    std::vector<int> ranks;
+    while (!all_here() && Clock::now() < end) wait_a_moment(context_, mine_);
+    std::map<int, Report> by_rank;
+    for (auto& [rank, standing] : answers)
+      if (!standing.report.empty()) by_rank.emplace(rank, std::move(standing.report.front()));
     for (int number = 0; number < board_.node_ranks(); ++number) {
       const auto answer = board_.answer_of(number);
       auto report = answer ? report_from(*answer) : std::nullopt;
-      if (!report) continue;
-      reports.push_back(std::move(*report));
-      ranks.push_back(context_.neighbours()[static_cast<std::size_t>(number)]);
+      if (report)
+        by_rank.emplace(context_.neighbours()[static_cast<std::size_t>(number)], std::move(*report));
     }
+    std::vector<Report> reports;
+    std::vector<int> ranks;
+    for (auto& [rank, report] : by_rank) {
+      ranks.push_back(rank);
+      reports.push_back(std::move(report));
+    }
+    if (const auto refusal = refusal_in(answers)) return *refusal;
     const auto text = words_of(std::move(reports), ranks, question_);
     return text ? CaughtError{ErrorKind::disagreement, cut_to(*text, NodeBoard::longest_failure)} : found_;
+  }
+
+  /// What keeps a rank of another node from the call that all are to come to is what all throw.
+  std::optional<CaughtError> refusal_in(const std::map<int, Standing>& answers) const {
+    if (question_.about != Question::About::now) return std::nullopt;
+    for (const auto& [rank, standing] : answers) {
+      if (!standing.refusal.empty())
+        return CaughtError{standing.refusal.front().kind,
+                           fmt::format("{}: {}", rank_list({rank}), standing.refusal.front().text)};
+    }
+    return std::nullopt;
   }
 
   bool all_have_answered() const {
@@ -168,11 +223,9 @@ class Inquiry {
   /// Where the one that asks ends before it has found words, each rank has its own.
   CaughtError listen() {
     const int asker = board_.verdict_of().value();
-    const auto end = Clock::now() + words_come_within;
-    while (!board_.status(asker).failed && Clock::now() < end) {
-      answer_question(context_, mine_);
-      std::this_thread::sleep_for(200us);
-    }
+    const bool of_nodes = context_.topology().node_count() > 1;
+    const auto end = Clock::now() + words_come_within + (of_nodes ? words_come_within : 0s);
+    while (!board_.status(asker).failed && Clock::now() < end) wait_a_moment(context_, mine_);
     return board_.status(asker).failed ? board_.failure(asker) : found_;
   }
 
@@ -184,6 +237,20 @@ class Inquiry {
 };
 
 }  // namespace
+
+CaughtError words_of_all_nodes(Runtime& context, std::string_view mine, const CaughtError& words) {
+  if (!has_nodes_to_ask(context)) return words;
+  const bool is_first = proposed_words(context).empty();
+  if (is_first) propose_words(context, words);
+  const auto end = Clock::now() + (is_first ? proposals_come_within : words_come_within);
+  while (Clock::now() < end) {
+    if (const auto thrown = thrown_elsewhere(context)) return *thrown;
+    wait_a_moment(context, mine);
+  }
+  std::map<int, CaughtError> proposals = proposed_words(context);
+  if (is_first) proposals.emplace(context.rank(), words);
+  return proposals.begin()->second;
+}
 
 CaughtError agreed_words(Runtime& context, std::string_view mine, const CaughtError& found,
                          const Question& question) {
@@ -198,6 +265,13 @@ void give_up_together(Runtime& context, std::string_view mine, const CaughtError
 
 bool answer_question(Runtime& context, std::string_view mine) {
   if (!context.board) return false;
+  std::vector<Runtime*> asked_by_nodes;  // none of them goes while this thread, which uses them, is here
+  for_each_context_of_this_thread([&](Runtime& one) {
+    if (has_nodes_to_ask(one)) asked_by_nodes.push_back(&one);
+  });
+  for (Runtime* const one : asked_by_nodes)
+    answer_nodes(
+        *one, [&](const Question& question) { return said_to(*one, one == &context ? mine : "", question); });
   const std::uint64_t asked = context.board->question();
   if (asked == 0) return false;
   context.board->answer(report_text(said_to(context, mine, question_of(asked))));

@@ -16,11 +16,11 @@ FarewellMessage::FarewellMessage(const Farewell& farewell)
       rank(farewell.rank),
       failed(farewell.failed ? 1 : 0),
       kind(static_cast<std::uint8_t>(farewell.why.kind)) {
-  farewell.why.text.copy(text.data(), text.size() - 1);
+  bytes = static_cast<std::uint16_t>(farewell.why.text.copy(text.data(), text.size() - 1));
 }
 
 Farewell FarewellMessage::farewell() const {
-  return {context, rank, failed != 0, {static_cast<ErrorKind>(kind), text.data()}};
+  return {context, rank, failed != 0, {static_cast<ErrorKind>(kind), {text.data(), bytes}}};
 }
 
 void HeardFarewells::note(const Farewell& farewell) {

@@ -15,6 +15,7 @@ struct FarewellMessage {
   std::int32_t rank = -1;
   std::uint8_t failed = 0;
   std::uint8_t kind = 0;
+  std::uint16_t bytes = 0;  ///< of the text
   std::array<char, longest_farewell + 1> text{};
 
   FarewellMessage() = default;

@@ -13,6 +13,7 @@
 #include "runtime/board/wait.hpp"
 #include "runtime/checks/announcement.hpp"
 #include "runtime/checks/difference.hpp"
+#include "runtime/checks/node_questions.hpp"
 #include "runtime/checks/rank_list.hpp"
 #include "runtime/checks/rank_zero.hpp"
 #include "runtime/groups/control_messages.hpp"
@@ -190,7 +191,8 @@ void Meeting::refuse(int peer, const std::string& theirs, const std::vector<int>
   WaitLoop loop(state_, reason);
   while (!have_come() && std::chrono::steady_clock::now() < until) loop.pause();
   if (of_some) {
-    if (const auto refusal = refusal_on_node(state_)) state_.give_up(*refusal);
+    if (const auto refusal = refusal_on_node(state_))
+      state_.give_up(words_of_all_nodes(state_, operation_, *refusal));
   }
   std::vector<int> ranks;
   std::vector<std::string> names;
@@ -198,8 +200,10 @@ void Meeting::refuse(int peer, const std::string& theirs, const std::vector<int>
     ranks.push_back(rank);
     names.push_back(std::move(name));
   }
-  state_.give_up(
-      {ErrorKind::disagreement, "the ranks called different operations: " + values_of_ranks(names, ranks)});
+  const CaughtError found{ErrorKind::disagreement,
+                          "the ranks called different operations: " + values_of_ranks(names, ranks)};
+  if (state_.topology().node_count() > 1) give_up_together(state_, operation_, found, Question{});
+  state_.give_up(found);
 }
 
 void Meeting::report_history(Report& report) const {

@@ -58,7 +58,9 @@ class ThreadsGroup final : public ProcessGroup {
   std::string lost(int peer) override;
   std::size_t in_flight() const override { return messages_.in_flight(); }
   void say_farewell(const Farewell& farewell) noexcept override;
-  std::vector<Farewell> farewells(std::uint64_t) override { return attendance_->farewells(rank_); }
+  std::vector<Farewell> farewells(std::uint64_t context) override {
+    return attendance_->farewells(rank_, context);
+  }
   void abandon() noexcept override;
   std::unique_ptr<ProcessGroup> subgroup(const std::vector<int>& ranks, std::int32_t key) override;
   std::string place() const override;

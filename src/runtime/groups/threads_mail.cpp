@@ -64,10 +64,13 @@ void Attendance::say(const Farewell& farewell) {
   farewells_.push_back(farewell);
 }
 
-std::vector<Farewell> Attendance::farewells(int except) const {
+std::vector<Farewell> Attendance::farewells(int except, std::uint64_t context) const {
   const std::lock_guard lock(mutex_);
   std::vector<Farewell> others = farewells_;
-  std::erase_if(others, [&](const Farewell& farewell) { return farewell.rank == except; });
+  std::erase_if(others, [&](const Farewell& farewell) {
+    const bool is_note = !farewell.failed && farewell.why.kind == ErrorKind::error;
+    return farewell.rank == except || (is_note && farewell.context != context);
+  });
   return others;
 }
 

@@ -54,7 +54,8 @@ struct Attendance {
   explicit Attendance(std::size_t members) : states(members) {}
   std::atomic<State>& of(int member) { return states[static_cast<std::size_t>(member)]; }
   void say(const Farewell& farewell);
-  std::vector<Farewell> farewells(int except) const;  ///< of the others
+  /// Of the others; notes of other topics than `context` are left out.
+  std::vector<Farewell> farewells(int except, std::uint64_t context) const;
   std::vector<std::atomic<State>> states;
   int arrived = 0;  ///< guarded by the mail room
 

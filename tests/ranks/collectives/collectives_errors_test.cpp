@@ -119,7 +119,7 @@ RANK_TEST(CollectiveErrors, BadArgumentsOfAKnownCall) {
 }
 
 /// The others have begun to execute what they know; what they hear is why this rank has not.
-RANK_TEST_WITH(CollectiveErrors, ABadViewOfOneRankInAKnownCall, {.deadline = 1s}) {
+RANK_TEST_WITH(CollectiveErrors, ABadViewOfOneRankInAKnownCall, {.deadline = 20s}) {
   if (ranks().count == 1) GTEST_SKIP() << "needs several ranks";
   if (test_device().kind != Device::Kind::cpu) GTEST_SKIP() << "on devices nobody waits in the call";
   const Array array = zeros(context, {4 * context.size(), 3}, Slab(0), Dtype::f64);
@@ -131,17 +131,13 @@ RANK_TEST_WITH(CollectiveErrors, ABadViewOfOneRankInAKnownCall, {.deadline = 1s}
     halo.execute(array, last ? wrong.view() : extended.view());
     barrier(context);  // for those that are no neighbours of it
   };
-  // Between nodes the others only see that it does not come.
-  const bool between_nodes = ranks().per_node != 0;
-  const std::string text = between_nodes ? text_of_error<Error>(call) : caught<ArgumentError>(call);
-  EXPECT_TRUE(contains(text, "is 1x1, but 6x5 is expected") || (between_nodes && !last && text != ""))
-      << text;
+  EXPECT_ERROR(ArgumentError, call(), "is 1x1, but 6x5 is expected");
   EXPECT_TRUE(context.failed());
 }
 
 /// A rank without a part has nothing to refuse, and has gone on; the others hear what it was all the same.
-RANK_TEST_WITH(CollectiveErrors, ABadViewWhereOneRankHasNone, {.deadline = 5s}) {
-  if (ranks().count == 1 || ranks().per_node != 0) GTEST_SKIP() << "needs several ranks of a node";
+RANK_TEST_WITH(CollectiveErrors, ABadViewWhereOneRankHasNone, {.deadline = 20s}) {
+  if (ranks().count == 1) GTEST_SKIP() << "needs several ranks";
   if (test_device().kind != Device::Kind::cpu) GTEST_SKIP() << "on devices nobody waits in the call";
   const Array array = zeros(context, {context.size() - 1, 3}, Slab(0), Dtype::f64);
   Halo halo(context, array.operand(), {.lower = {1, 1}});

@@ -82,10 +82,8 @@ RANK_TEST(MatmulErrors, ScalesThatDoNotFit) {
 }
 
 // A cached call exchanges nothing before its first signal or message, which carries the factors.
-TEST(MatmulErrors, FactorsThatDifferOnACachedCall) {
-  for (const double odd : {3.0, 0.0}) {
-    // With alpha = 0 a rank may have nothing to wait for: what it does next is found out inside a node only.
-    if (odd == 0 && ranks().per_node > 0) continue;
+TEST(DisagreementOf, FactorsOfACachedProduct) {
+  for (const double odd : {3.0, 0.0}) {  // with alpha = 0 a rank may have nothing to wait for
     on_ranks(
         [&](Context& context) {
           if (context.size() == 1) GTEST_SKIP() << "needs several ranks";
@@ -102,11 +100,9 @@ TEST(MatmulErrors, FactorsThatDifferOnACachedCall) {
             matmul_into(a, b, nullptr, d, options);
             context.barrier();
           };
-          if (ranks().per_node == 0) {
-            EXPECT_THROW(go_on(), DisagreementError) << odd;
-          } else {
-            EXPECT_THROW(go_on(), Error);  // of another node a rank may only learn that it has gone
-          }
+          const std::string text = caught<DisagreementError>(go_on);
+          EXPECT_TRUE(contains(text, "alpha 2+0i")) << text;
+          expect_same_text_on_all(context.rank(), text);
           EXPECT_TRUE(context.failed());
         },
         ContextOptions{});

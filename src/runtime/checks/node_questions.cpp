@@ -1,0 +1,183 @@
+#include "runtime/checks/node_questions.hpp"
+
+#include <algorithm>
+
+#include "base/hash.hpp"
+#include "base/serialize.hpp"
+#include "runtime/live_contexts.hpp"
+#include "runtime/runtime.hpp"
+
+namespace partita::runtime {
+
+auto members_of(is_a<CaughtError> auto& error) {
+  return std::tie(error.kind, error.text);
+}
+auto members_of(is_a<Standing::Wait> auto& wait) {
+  return std::tie(wait.number, wait.context, wait.rank, wait.for_message, wait.executions, wait.agreements,
+                  wait.in_agreement, wait.awaited, wait.operation);
+}
+auto members_of(is_a<Standing> auto& one) {
+  return std::tie(one.executions, one.agreements, one.in_agreement, one.chains, one.operation, one.refusal,
+                  one.member_of, one.report, one.wait);
+}
+
+namespace {
+
+constexpr int most_ranks = 64;  // that all ask and answer each other
+constexpr std::uint64_t known_chains = 32;
+constexpr std::size_t longest_fact = 300, most_facts = 24;
+
+enum class Topic : std::uint8_t { question = 1, answer, words };
+
+std::uint64_t topic_of(const Runtime& context, Topic topic, int asker = 0, std::uint64_t number = 0) {
+  const std::uint64_t first = mix(context.identity, static_cast<std::uint64_t>(topic));
+  return mix(mix(first, static_cast<std::uint64_t>(asker)), number);
+}
+
+NotesOfNodes& notes_of(Runtime& context) {
+  auto& notes = static_cast<NotesOfNodes&>(*context.notes);
+  notes.answered.resize(static_cast<std::size_t>(context.size()));
+  return notes;
+}
+
+// A text goes in pieces that are as long as farewells can be; the last one is shorter.
+constexpr std::size_t note_bytes = longest_farewell;
+
+void say(Runtime& context, std::uint64_t topic, std::string_view text) {
+  for (std::size_t piece = 0;; ++piece) {
+    const std::string_view part = text.substr(std::min(text.size(), piece * note_bytes), note_bytes);
+    context.group->say_farewell(
+        {mix(topic, piece), context.rank(), false, {ErrorKind::error, std::string(part)}});
+    if (part.size() < note_bytes) return;
+  }
+}
+
+/// By the ranks of other nodes; what is not whole yet is left out.
+std::map<int, std::string> said(const Runtime& context, std::uint64_t topic) {
+  std::map<int, std::string> begun, whole;
+  for (std::size_t piece = 0; piece == 0 || !begun.empty(); ++piece) {
+    std::map<int, std::string> longer;
+    for (const Farewell& note : context.group->farewells(mix(topic, piece))) {
+      if (note.failed || note.why.kind != ErrorKind::error || note.rank < 0 || note.rank >= context.size())
+        continue;
+      // Pieces come in their order, but while they are looked for.
+      if (piece > 0 && !begun.contains(note.rank)) continue;
+      if (context.topology().same_node(note.rank, context.rank())) continue;
+      const std::string text = begun[note.rank] + note.why.text;
+      (note.why.text.size() < note_bytes ? whole : longer)[note.rank] = text;
+    }
+    begun = std::move(longer);
+  }
+  return whole;
+}
+
+/// As much of a report as is worth a few messages.
+Report shortened(Report report) {
+  if (report.facts.size() > most_facts) report.facts.resize(most_facts);
+  for (Fact& fact : report.facts)
+    if (fact.value.size() > longest_fact) fact.value = fact.value.substr(0, longest_fact - 3) + "...";
+  report.executed.clear();
+  return report;
+}
+
+}  // namespace
+
+bool Standing::Wait::is_for(int other) const {
+  const auto word = static_cast<std::size_t>(other / 64);
+  return word < awaited.size() && (awaited[word] >> (other % 64) & 1U) != 0;
+}
+
+int Standing::rank_in(std::uint64_t context) const {
+  const auto found = std::ranges::find(member_of, context, &Member::context);
+  return found == member_of.end() ? -1 : found->rank;
+}
+
+std::optional<std::uint64_t> Standing::chain(std::uint64_t number) const {
+  if (number == 0 || number > executions || executions - number >= chains.size()) return std::nullopt;
+  return chains[chains.size() - 1 - static_cast<std::size_t>(executions - number)];
+}
+
+Standing Standing::of(const Runtime& context) {
+  const NodeBoard& board = *context.board;
+  const int me = board.me();
+  const NodeBoard::Status status = board.status(me);
+  Standing result;
+  result.executions = status.executions;
+  result.agreements = status.agreements;
+  result.in_agreement = status.in_agreement ? 1 : 0;
+  for (std::uint64_t n = status.executions > known_chains ? status.executions - known_chains + 1 : 1;
+       n <= status.executions; ++n)
+    result.chains.push_back(board.executions(me).chain(n).value_or(0));
+  result.operation = board.operation(me);
+  if (auto refusal = board.refusal(me)) result.refusal.push_back(*std::move(refusal));
+  const NodeBoard::LongWait wait = board.long_wait(me);
+  if (wait.number == 0) return result;
+  result.wait = {wait.number,         wait.context,
+                 wait.rank,           static_cast<std::uint8_t>(wait.for_message ? 1 : 0),
+                 status.executions,   status.agreements,
+                 result.in_agreement, {wait.awaited.begin(), wait.awaited.end()},
+                 wait.operation};
+  return result;
+}
+
+bool has_nodes_to_ask(const Runtime& context) {
+  return context.board && context.topology().node_count() > 1 && context.size() <= most_ranks &&
+         context.thread.load(std::memory_order_relaxed) == this_thread_mark();
+}
+
+std::uint64_t ask_nodes(Runtime& context, const Question& question) {
+  const std::uint64_t number = notes_of(context).asked++;
+  say(context, topic_of(context, Topic::question, context.rank(), number), serialize(question));
+  return number;
+}
+
+std::map<int, Standing> answers_of_nodes(Runtime& context, std::uint64_t number) {
+  std::map<int, Standing> answers;
+  for (const auto& [rank, text] : said(context, topic_of(context, Topic::answer, context.rank(), number)))
+    answers.emplace(rank, deserialize<Standing>(text));
+  return answers;
+}
+
+void answer_nodes(Runtime& context, const std::function<std::optional<Report>(const Question&)>& report) {
+  NotesOfNodes& notes = notes_of(context);
+  for (int asker = 0; asker < context.size(); ++asker) {
+    if (context.topology().same_node(asker, context.rank())) continue;
+    for (std::uint64_t& number = notes.answered[static_cast<std::size_t>(asker)];; ++number) {
+      const auto asked = said(context, topic_of(context, Topic::question, asker, number));
+      if (!asked.contains(asker)) break;
+      Standing standing = Standing::of(context);
+      if (auto mine = report(deserialize<Question>(asked.at(asker))))
+        standing.report.push_back(shortened(*std::move(mine)));
+      // The wait may be in another context, where it is known how far this rank has come.
+      for_each_context_of_this_thread([&](Runtime& other) {
+        standing.member_of.push_back({other.identity, other.rank()});
+        if (&other == &context || other.identity != standing.wait.context) return;
+        const NodeBoard::Status there = other.board->status(other.board->me());
+        standing.wait.executions = there.executions;
+        standing.wait.agreements = there.agreements;
+        standing.wait.in_agreement = there.in_agreement ? 1 : 0;
+      });
+      say(context, topic_of(context, Topic::answer, asker, number), serialize(standing));
+    }
+  }
+}
+
+void propose_words(Runtime& context, const CaughtError& words) {
+  say(context, topic_of(context, Topic::words), serialize(words));
+}
+
+std::map<int, CaughtError> proposed_words(const Runtime& context) {
+  std::map<int, CaughtError> words;
+  for (const auto& [rank, text] : said(context, topic_of(context, Topic::words)))
+    words.emplace(rank, deserialize<CaughtError>(text));
+  return words;
+}
+
+std::optional<CaughtError> proposed_as(const Runtime& context, const CaughtError& told) {
+  if (context.topology().node_count() == 1 || told.text.empty()) return std::nullopt;
+  for (auto& [rank, words] : proposed_words(context))
+    if (words.text.starts_with(told.text)) return std::move(words);
+  return std::nullopt;
+}
+
+}  // namespace partita::runtime

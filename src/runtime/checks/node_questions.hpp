@@ -1,0 +1,79 @@
+// What ranks of different nodes ask one another when a wait does not end, or when they do not do the same.
+// Questions and answers travel as farewells do, separately from all messages: a rank that waits hears and
+// answers them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/board/node_board.hpp"
+#include "runtime/checks/call_notes.hpp"
+#include "runtime/checks/verdict.hpp"
+
+namespace partita::runtime {
+
+/// The notes of a context; what this rank has asked and answered is known to the thread that uses it.
+struct NotesOfNodes : CallNotes {
+  std::uint64_t asked = 0;
+  std::vector<std::uint64_t> answered;  ///< by rank
+};
+
+/// Where a rank is, as it says itself.
+struct Standing {
+  std::uint64_t executions = 0, agreements = 0;
+  std::uint8_t in_agreement = 0;
+  std::vector<std::uint64_t> chains;  ///< of the latest executions; the last one is that of `executions`
+  std::string operation;              ///< the latest check that it began
+  std::vector<CaughtError> refusal;   ///< what kept it from that: one or none
+  std::vector<Report> report;         ///< what it was asked for: one or none
+  struct Wait {
+    std::uint64_t number = 0;  ///< another one for each; 0: it is in none that takes long
+    std::uint64_t context = 0;
+    int rank = -1;  ///< of it, there
+    std::uint8_t for_message = 0;
+    std::uint64_t executions = 0, agreements = 0;  ///< of it, there
+    std::uint8_t in_agreement = 0;
+    std::vector<std::uint64_t> awaited;  ///< ranks there, as bits
+    std::string operation;
+    bool is_for(int other) const;
+  } wait;
+  struct Member {
+    std::uint64_t context = 0;
+    int rank = -1;
+  };
+  std::vector<Member> member_of;  ///< contexts of the thread that uses this one
+  /// Its rank in that context; -1: unknown.
+  int rank_in(std::uint64_t context) const;
+
+  static Standing of(const Runtime& context);
+  /// Nothing: not begun, or too long ago.
+  std::optional<std::uint64_t> chain(std::uint64_t number) const;
+};
+
+/// Whether ranks of several nodes can be asked: not in large contexts, and by the thread that uses the
+/// context.
+bool has_nodes_to_ask(const Runtime& context);
+
+/// Asks all ranks of other nodes. The number is for `answers_of_nodes`.
+std::uint64_t ask_nodes(Runtime& context, const Question& question);
+/// The ranks that have answered so far.
+std::map<int, Standing> answers_of_nodes(Runtime& context, std::uint64_t number);
+/// Answers what has been asked. `report`: what this rank says to a question.
+void answer_nodes(Runtime& context, const std::function<std::optional<Report>(const Question&)>& report);
+
+/// What this rank has found to be wrong, for the ranks of other nodes: the words of the lowest rank count.
+void propose_words(Runtime& context, const CaughtError& words);
+std::map<int, CaughtError> proposed_words(const Runtime& context);
+/// What was proposed, of which a rank of another node has told `told` when it failed: as much as a farewell
+/// holds.
+std::optional<CaughtError> proposed_as(const Runtime& context, const CaughtError& told);
+/// The words that count, once all who have found something at the same time have heard of each other; of one
+/// rank per node.
+CaughtError words_of_all_nodes(Runtime& context, std::string_view mine, const CaughtError& words);
+
+}  // namespace partita::runtime
