@@ -6,7 +6,6 @@
 #include "base/check.hpp"
 #include "collectives/collective.hpp"
 #include "collectives/layouts.hpp"
-#include "collectives/plans.hpp"
 
 namespace partita {
 namespace collective {
@@ -32,7 +31,6 @@ class AllToAll final : public Collective {
     check(!call().shape.empty(), "all_to_all: the parts need at least one dimension");
     return {rows, Layout(Slab(1), rows.shape(), ranks())};
   }
-  Plan make_plan(const Request& request) const override { return plan_single_redistribution(request); }
   void check_own(const Views& views) const override {
     const auto& [source, destination] = views;
     const Shape& shape = source.extents;

@@ -52,4 +52,7 @@ class Chain {
   planning::PlanBuilder builder_{plan_};
 };
 
+/// Any source to any destination in one redistribution: gather, scatter, reduce-scatter, all-to-all.
+Plan plan_single_redistribution(const Request& request);
+
 }  // namespace partita::collective

@@ -138,8 +138,8 @@ Collective::Collective(ContextState& context, const Call& call, const HeapOffset
   if (call.reduction && is_logical(*call.reduction, call.dtype)) logical_ = call.reduction;
 }
 
-bool Collective::is_reduced_by(const devices::DeviceGroup& library) const {
-  return !call_.deterministic && !logical_ && library.reduces(call_.dtype, *call_.reduction);
+Plan Collective::make_plan(const Request& request) const {
+  return plan_single_redistribution(request);
 }
 
 // --- planning

@@ -39,7 +39,8 @@ class Collective : public execution::Operation {
  protected:
   /// Of the operands. Throws ArgumentError if the call is not valid (no such root, ...).
   virtual std::vector<Layout> layouts() const = 0;
-  virtual Plan make_plan(const Request& request) const = 0;
+  /// If it is not overridden: one redistribution from source to destination.
+  virtual Plan make_plan(const Request& request) const;
   /// Further checks of this rank's views.
   virtual void check_own(const Views& /*views*/) const {}
   /// The view of an operand as the plan sees it.
@@ -62,8 +63,6 @@ class Collective : public execution::Operation {
   std::span<const std::int64_t> counts() const { return counts_; }
   int ranks() const { return context().size(); }
   int rank() const { return context().rank(); }
-  /// Of a reduction: whether the library does it, and nothing is asked for that it does not do.
-  bool is_reduced_by(const devices::DeviceGroup& library) const;
 
  private:
   std::vector<Fact> prepare() override;

@@ -42,7 +42,4 @@ std::string halo_text(const Layout& layout, const HaloOptions& options);
 /// largest extents of any rank.
 using Counts = std::vector<std::vector<std::int64_t>>;
 Plan plan_all_to_all_v(const Request& request, const Counts& counts);
-/// Any source to any destination in one redistribution: gather, scatter, reduce-scatter, all-to-all.
-Plan plan_single_redistribution(const Request& request);
-
 }  // namespace partita::collective

@@ -4,7 +4,6 @@
 #include "base/check.hpp"
 #include "collectives/layouts.hpp"
 #include "collectives/parts.hpp"
-#include "collectives/plans.hpp"
 #include "collectives/reducing.hpp"
 
 namespace partita {
@@ -24,11 +23,10 @@ class ReduceScatter final : public Reducing {
           "{}: a source of {} has no {} equal parts along dimension 0", name(), to_string(shape), ranks());
     return {checked_contributions(), parts(shape, counts(), ranks())};
   }
-  Plan make_plan(const Request& request) const override { return plan_single_redistribution(request); }
   void check_own(const Views& views) const override { check_apart(name(), views[0], views[1]); }
   bool writes_in_place() const override { return true; }
   bool is_offered_by(const devices::DeviceGroup& library) const override {
-    return counts().empty() && is_reduced_by(library);
+    return counts().empty() && Reducing::is_offered_by(library);
   }
   void put(devices::DeviceGroup& library, std::span<const View> views, Stream stream) const override {
     library.reduce_scatter(views[0].data, views[1].data, volume(views[1].extents), views[0].dtype,

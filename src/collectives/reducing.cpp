@@ -28,7 +28,8 @@ void Reducing::check_own(const Views& views) const {
 }
 
 bool Reducing::is_offered_by(const devices::DeviceGroup& library) const {
-  return is_reduced_by(library);
+  return !call().deterministic && !is_logical(*call().reduction, call().dtype) &&
+         library.reduces(call().dtype, *call().reduction);
 }
 
 // In both ways the source has been read by everybody before the destination is written: in place is allowed.

@@ -163,10 +163,11 @@ void Operation::make_seen() {
 Array Operation::result(const std::shared_ptr<ContextState>& context, std::size_t use,
                         std::string_view purpose, SourcePlace where) const {
   const Operand& operand = uses_[use].operand;
-  return arrays::allocate(
-      context, operand.layout, operand.dtype,
-      {.residency = operand.residency, .order = arrays::order_of(operand), .space = operand.space}, purpose,
-      where);
+  const bool in_rows = operand.axis_order.size() < 2 || operand.axis_order[0] == 0;
+  const ArrayOptions options{.residency = operand.residency,
+                             .order = in_rows ? Order::row_major : Order::column_major,
+                             .space = operand.space};
+  return arrays::allocate(context, operand.layout, operand.dtype, options, purpose, where);
 }
 
 void Operation::release() {

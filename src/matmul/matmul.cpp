@@ -1,6 +1,7 @@
 // The one-line calls: plans are kept in the context, so that a call is as fast as a plan.
 #include <optional>
 #include <partita/matmul.hpp>
+#include <utility>
 
 #include "array/array_state.hpp"
 #include "base/check.hpp"
@@ -45,17 +46,19 @@ Operand new_result(const Request& request, const MatmulOptions& options) {
   return result;
 }
 
-/// The request as it is read, its arrays checked on all ranks. C is not read with beta = 0, so that the plan
-/// does without it. Its layout may still be wanted.
-Request checked(Request request, const MatmulOptions& options) {
+/// On all ranks.
+void check_request(const Request& request, const MatmulOptions& options) {
   ContextState& context = *request.a.context_state();
   context.require_usable("matmul");
   check_together(context, request.alike_on_all_ranks(), [&] {
     check_arrays(request, options);
     check_factors(options.alpha, options.beta, request.a.dtype(), request.c.valid());
   });
-  if (options.beta == std::complex<double>(0)) request.c = Array();
-  return request;
+}
+
+/// With beta = 0 the plan does without C, which is not read. What is returned is C as it was given.
+Array without_unread_c(Request& request, const MatmulOptions& options) {
+  return options.beta == std::complex<double>(0) ? std::exchange(request.c, Array()) : request.c;
 }
 
 /// With alpha = 0 neither A nor B is read: another plan.
@@ -63,30 +66,35 @@ bool multiplies(const MatmulOptions& options) {
   return options.alpha != std::complex<double>(0);
 }
 
-Array into_new(const Request& request, const MatmulOptions& options, SourcePlace where) {
+Array into_new(Request request, const MatmulOptions& options, SourcePlace where) {
   check(request.a.valid(), "matmul: A holds no array");
-  Request read = checked(request, options);
+  check_request(request, options);
+  const Array c = without_unread_c(request, options);
   const std::shared_ptr<ContextState>& context = request.a.context_state();
-  contexts::PlanKey key = key_of(read, options);
-  key.add("new", options.order, options.residency, spaces_of(request, options).of_d, options.distribution);
-  if (request.c.valid()) key.add(request.c.layout());  // with beta = 0, too: D may get its layout
+  contexts::PlanKey key = key_of(request, options);
+  key.add("new", options.order, options.residency, options.space, options.distribution);
+  if (c.valid()) key.add(c.layout(), c.local().space);  // of an unread one, too: D may get them
   const auto product = execution::Operation::kept<Product>(*context, key, [&] {
-    return Setting{operands_of(read, new_result(request, options)), options, false, multiplies(options)};
+    Request given = request;
+    given.c = c;
+    return Setting{operands_of(request, new_result(given, options)), options, false, multiplies(options)};
   });
   const Parameters factors{options.alpha, options.beta, 1};
-  read.d = product->new_d(context, factors, where);
-  product->run(read, factors, options.stream);
-  return read.d;
+  request.d = product->new_d(context, factors, where);
+  product->run(request, factors, options.stream);
+  return request.d;
 }
 
-void into_given(const Request& request, const MatmulOptions& options) {
+void into_given(Request request, const MatmulOptions& options) {
   check(request.a.valid() && request.d.valid(), "matmul: A or D holds no array");
-  const Request read = checked(request, options);
+  check_request(request, options);
+  (void)without_unread_c(request, options);
   ContextState& context = *request.a.context_state();
-  const auto product = execution::Operation::kept<Product>(context, key_of(read, options), [&] {
-    return Setting{operands_of(read, read.d.operand()), options, read.in_place(), multiplies(options)};
+  const auto product = execution::Operation::kept<Product>(context, key_of(request, options), [&] {
+    return Setting{operands_of(request, request.d.operand()), options, request.in_place(),
+                   multiplies(options)};
   });
-  product->run(read, {options.alpha, options.beta, 1}, options.stream);
+  product->run(request, {options.alpha, options.beta, 1}, options.stream);
 }
 
 }  // namespace

@@ -62,7 +62,7 @@ bool Request::alike_on_all_ranks() const {
 void check_arrays(const Request& request, const MatmulOptions& options) {
   check(request.a.valid() && request.b.valid(), "matmul: A or B holds no array");
   for_each_array(request, [&](Role role, const Array& array) {
-    arrays::check_same_context("matmul", request.a, "A", array, role_names[role]);
+    arrays::check_context("matmul", *request.a.context_state(), "A", array, role_names[role]);
   });
   if (request.c.valid() && request.d.valid()) {
     check(request.c.shape() == request.d.shape() && request.c.dtype() == request.d.dtype(),
