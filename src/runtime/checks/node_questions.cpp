@@ -75,7 +75,7 @@ std::map<int, std::string> said(const Runtime& context, std::uint64_t topic) {
 Report shortened(Report report) {
   if (report.facts.size() > most_facts) report.facts.resize(most_facts);
   for (Fact& fact : report.facts)
-    if (fact.value.size() > longest_fact) fact.value = fact.value.substr(0, longest_fact - 3) + "...";
+    if (fact.value.size() > longest_fact) fact.value.replace(longest_fact - 3, std::string::npos, "...");
   report.executed.clear();
   return report;
 }
