@@ -39,6 +39,8 @@ def base_environment():
 def started(ranks, text, only=None, body=BODY, **more):
     """What each rank prints, or of `only` some, and its exit code."""
     job = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": free_port(), "TORCHELASTIC_RUN_ID": uuid.uuid4().hex, "WORLD_SIZE": str(ranks)}
+    if 'device="cpu"' in body:
+        job["JAX_PLATFORMS"] = "cpu"
     job.update({"LOCAL_WORLD_SIZE": str(ranks), **more})
     base = base_environment()
     programs = [

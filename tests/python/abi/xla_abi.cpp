@@ -13,8 +13,10 @@ namespace ours = partita::python::xla;
                 #Ours "." #field " is not " #Theirs "." #theirs)
 #define SAME_VALUE(mine, theirs) static_assert(static_cast<int>(mine) == theirs, #mine " is not " #theirs)
 
-SAME_FIELD(Extension, type, XLA_FFI_Extension_Base, type);
-SAME_FIELD(Extension, next, XLA_FFI_Extension_Base, next);
+using TheirExtension = decltype(XLA_FFI_Metadata_Extension::extension_base);  // renamed in version 0.4
+
+SAME_FIELD(Extension, type, TheirExtension, type);
+SAME_FIELD(Extension, next, TheirExtension, next);
 SAME_FIELD(Version, major, XLA_FFI_Api_Version, major_version);
 SAME_FIELD(Version, minor, XLA_FFI_Api_Version, minor_version);
 SAME_FIELD(Metadata, version, XLA_FFI_Metadata, api_version);
@@ -28,7 +30,6 @@ SAME_FIELD(StreamQuestion, stream, XLA_FFI_Stream_Get_Args, stream);
 SAME_FIELD(Runtime, version, XLA_FFI_Api, api_version);
 SAME_FIELD(Runtime, internal, XLA_FFI_Api, internal_api);
 SAME_FIELD(Runtime, make_error, XLA_FFI_Api, XLA_FFI_Error_Create);
-SAME_FIELD(Runtime, error_message, XLA_FFI_Api, XLA_FFI_Error_GetMessage);
 SAME_FIELD(Runtime, destroy_error, XLA_FFI_Api, XLA_FFI_Error_Destroy);
 SAME_FIELD(Runtime, register_handler, XLA_FFI_Api, XLA_FFI_Handler_Register);
 SAME_FIELD(Runtime, stream, XLA_FFI_Api, XLA_FFI_Stream_Get);
