@@ -18,7 +18,8 @@ if("${PARTITA_MPI}" STREQUAL mpich)
 endif()
 # For `make check`.
 set(full_tests python-threads-1 python-threads-2 python-threads-4 python-devices-1 python-mpi-1 python-mpi-3 python-mpi-4
-               python-jax-threads-1 python-jax-threads-2 python-jax-threads-4 python-jax-mpi-1 python-jax-mpi-3 python-jax-mpi-4
+               python-jax-threads-1-part-0 python-jax-threads-2-part-0 python-jax-threads-4-part-0
+               python-jax-threads-1-part-1 python-jax-threads-2-part-1 python-jax-threads-4-part-1 python-jax-mpi-1 python-jax-mpi-3 python-jax-mpi-4
                python-jax-devices-1 python-mpi4jax-1 python-nvmath-mpi-1 python-nvmath-mpi-2)
 set(pytest ${Python_EXECUTABLE} -m pytest -q -p no:cacheprovider)
 
@@ -56,7 +57,11 @@ set(all ${CMAKE_CURRENT_SOURCE_DIR}/python --ignore-glob=${CMAKE_CURRENT_SOURCE_
 file(GLOB of_jax CONFIGURE_DEPENDS python/test_jax*.py)
 set(of_jax_calls ${of_jax}) # where processes differ from threads
 list(FILTER of_jax_calls EXCLUDE REGEX arrays)
-partita_add_python_test(python-threads-3 3 threads ${pytest} ${all})
+# In parts, each of which stays far below the time limit of a test.
+partita_add_python_test(python-threads-3-part-0 3 threads ${pytest} ${all}
+                        --ignore-glob=${CMAKE_CURRENT_SOURCE_DIR}/python/test_[n-z]*)
+partita_add_python_test(python-threads-3-part-1 3 threads ${pytest} ${all}
+                        --ignore-glob=${CMAKE_CURRENT_SOURCE_DIR}/python/test_[a-m]*)
 # What needs no ranks has been tested there.
 foreach(ranks 1 2 4)
   partita_add_python_test(python-threads-${ranks} ${ranks} threads ${pytest} ${all} --with-ranks-only)
@@ -87,8 +92,13 @@ if(PARTITA_HAVE_MPI)
   endforeach()
 endif()
 # Programs of JAX: their modules skip all tests where it is not installed.
+set(of_jax_values ${of_jax})
+list(FILTER of_jax_values INCLUDE REGEX "jax_(arrays|derivatives|local|mpi4jax)")
+set(of_jax_programs ${of_jax})
+list(REMOVE_ITEM of_jax_programs ${of_jax_values})
 foreach(ranks RANGE 1 4)
-  partita_add_python_test(python-jax-threads-${ranks} ${ranks} threads ${pytest} ${of_jax})
+  partita_add_python_test(python-jax-threads-${ranks}-part-0 ${ranks} threads ${pytest} ${of_jax_values})
+  partita_add_python_test(python-jax-threads-${ranks}-part-1 ${ranks} threads ${pytest} ${of_jax_programs})
   if(PARTITA_HAVE_MPI)
     partita_add_python_tests(
       python-jax-mpi-${ranks} ${ranks} processes "jax_mpi4jax;jax_programs;jax_shallow_water" ${CMAKE_CURRENT_SOURCE_DIR}/run_ranks.sh ${ranks} ${PARTITA_MPI_LAUNCHER}
