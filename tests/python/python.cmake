@@ -58,10 +58,12 @@ file(GLOB of_jax CONFIGURE_DEPENDS python/test_jax*.py)
 set(of_jax_calls ${of_jax}) # where processes differ from threads
 list(FILTER of_jax_calls EXCLUDE REGEX arrays)
 # In parts, each of which stays far below the time limit of a test.
-partita_add_python_test(python-threads-3-part-0 3 threads ${pytest} ${all}
-                        --ignore-glob=${CMAKE_CURRENT_SOURCE_DIR}/python/test_[n-z]*)
-partita_add_python_test(python-threads-3-part-1 3 threads ${pytest} ${all}
-                        --ignore-glob=${CMAKE_CURRENT_SOURCE_DIR}/python/test_[a-m]*)
+set(part 0)
+foreach(others "e-z" "a-dn-z" "a-m")
+  partita_add_python_test(python-threads-3-part-${part} 3 threads ${pytest} ${all}
+                          --ignore-glob=${CMAKE_CURRENT_SOURCE_DIR}/python/test_[${others}]*)
+  math(EXPR part "${part} + 1")
+endforeach()
 # What needs no ranks has been tested there.
 foreach(ranks 1 2 4)
   partita_add_python_test(python-threads-${ranks} ${ranks} threads ${pytest} ${all} --with-ranks-only)
