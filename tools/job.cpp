@@ -147,7 +147,7 @@ class RanksHere {
   RanksHere(std::string folder, int ranks)
       : folder_(std::move(folder)), signalled_(static_cast<std::size_t>(ranks), 0) {}
 
-  /// Whether all ranks are on this machine: then the launcher need not be told.
+  /// Whether all ranks are on this machine: then the launcher needs no signal.
   bool send(int signal) {
     bool all_here = true;
     for (std::size_t rank = 0; rank < signalled_.size(); ++rank) {

@@ -105,9 +105,7 @@ std::shared_ptr<Collective> kept(ContextState& context, const Call& call, Memory
   } else {
     context.plans.make_room();
   }
-  const std::int64_t before = contexts::bytes_allocated(context);
-  std::shared_ptr<Collective> made = make(context, call, places);
-  const std::int64_t bytes = contexts::largest_bytes(context, contexts::bytes_allocated(context) - before);
+  auto [made, bytes] = contexts::make_counted(context, [&] { return make(context, call, places); });
   all = std::static_pointer_cast<ByPlace>(context.plans.find(key));  // which lack of room may have dropped
   if (all) {
     context.plans.add_bytes(key, bytes);
@@ -188,7 +186,6 @@ void Collective::set_operands() {
 }
 
 void Collective::ask_all_ranks() {
-  if (!on_device()) return;
   if (asks_for_place_) {
     places_ = agreed_heap_offsets(context(), name(), places_on_device(context(), call_, true));
     set_operands();

@@ -14,8 +14,8 @@ namespace {
 using namespace collective;
 
 enum class Towards : std::uint8_t {
-  root,   ///< the parts go to the whole: gather
-  parts,  ///< the whole goes to the parts: scatter
+  root,   ///< from the parts to the whole: gather
+  parts,  ///< from the whole to the parts: scatter
 };
 
 /// What is of the parts and what is of the whole, in the order of the operands.

@@ -171,7 +171,7 @@ class PostedExchange {
   const ExchangedPieces& moves_;
   planning::TransferScratch scratch_;
   std::int64_t most_own_ = 0;
-  bool own_beside_ = false;  // what this rank gives itself lies behind what it gives to others
+  bool own_beside_ = false;  // what this rank gives itself is stored behind what it gives to others
   int shared_ = -1;
   std::int64_t own_from_ = -1;  // in `shared_`
 };

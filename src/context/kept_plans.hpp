@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <partita/error.hpp>
+#include <utility>
 
 #include "context/context_state.hpp"
 
@@ -31,14 +32,21 @@ std::int64_t bytes_allocated(const ContextState& context);
 /// The largest of all ranks. Collective, blocking.
 std::int64_t largest_bytes(ContextState& context, std::int64_t bytes);
 
-/// What `make` gives, kept under a key that no plan has, with as many bytes as it has allocated on the rank
-/// where that is most. Collective, as `make` is; blocking.
+/// What `make` gives, and how many bytes it has allocated on the rank where that is most. Collective, as
+/// `make` is; blocking.
+template <class Make>
+auto make_counted(ContextState& context, const Make& make) {
+  const std::int64_t before = bytes_allocated(context);
+  auto made = make();
+  return std::pair{std::move(made), largest_bytes(context, bytes_allocated(context) - before)};
+}
+
+/// What `make` gives, kept under a key that no plan has. Collective, as `make` is; blocking.
 template <class Make>
 auto make_kept(ContextState& context, const PlanKey& key, const Make& make) {
   context.plans.make_room();
-  const std::int64_t before = bytes_allocated(context);
-  auto made = with_room(context, make);
-  context.plans.insert(key, made, largest_bytes(context, bytes_allocated(context) - before));
+  auto [made, bytes] = make_counted(context, [&] { return with_room(context, make); });
+  context.plans.insert(key, made, bytes);
   return made;
 }
 

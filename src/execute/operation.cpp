@@ -62,7 +62,7 @@ void Operation::plan_together() {
   });
   if (asks) {
     grouped_ = on_device_ && devices::messages_go_in_groups(context_);
-    ask_all_ranks();
+    if (asks_all_ranks()) ask_all_ranks();
     runtime::collectively(context_, name_, [&] {
       plan_and_bind_or_pack();
       return facts;

@@ -63,7 +63,7 @@ class PeerPuts {
     await_grant(taker);
     builder_.copy(builder_.rank(), std::move(region), from, to);
   }
-  /// A region of this rank's part of a buffer into the same buffer of all takers, and tells each.
+  /// A region of this rank's part of a buffer into the same buffer of all takers, with a signal to each.
   void put_to_all(std::span<const int> takers, const Region& region, int buffer) {
     for (const int taker : takers) {
       put(taker, region, builder_.own(buffer), {buffer, taker, 0, {}});

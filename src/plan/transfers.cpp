@@ -104,7 +104,8 @@ void TransferWriter::write(Transfer& transfer) {
   }
 }
 
-// Both ends know which slot of the giver a piece goes through. Its last taker must have finished with it.
+// Both ends know through which slot of the giver a piece is transferred. Its last taker must have finished
+// with it.
 void TransferWriter::lend(Transfer& transfer) {
   Lent& lent = lent_[static_cast<std::size_t>(transfer.slot)];
   if (lent.taker >= 0) builder_.wait(lent.taker, Channel::done, lent.number);

@@ -8,8 +8,8 @@
 
 namespace partita::redistribution {
 
-/// Every overlap is cut into as many pieces as there are rounds, and piece k of all overlaps goes in round k
-/// (planning::GroupWriter). Groups follow one another in the same order on all ranks, and a group waits for
+/// Every overlap is cut into as many pieces as there are rounds, and piece k of all overlaps is sent in round
+/// k (planning::GroupWriter). Groups follow one another in the same order on all ranks, and a group waits for
 /// earlier ones only, so none waits for one that waits for it.
 struct Rounds {
   std::int64_t count = 1;       ///< that an overlap is cut into, at most

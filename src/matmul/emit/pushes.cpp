@@ -262,7 +262,7 @@ void Pushes::put_products(int holder) {
   transfers_.puts().tell(holder);
 }
 
-// Each piece of A and B is told of, and after them all products at once.
+// Each piece of A and B has a signal of its own, and after them all products one.
 void Pushes::await_products(int maker) {
   transfers_.puts().await(maker, wanted_[maker] + 1);
 }

@@ -17,10 +17,6 @@ using namespace std::chrono_literals;
 constexpr auto first_question = 400ms, between_questions = 900ms, longest_pause = 60'000ms;
 constexpr auto far_answers_come_within = 600ms;
 
-bool has_begun_less(std::uint64_t theirs, std::uint64_t mine) {
-  return theirs < mine;
-}
-
 }  // namespace
 
 std::optional<FarWatch::Found> FarWatch::look(const std::vector<int>& peers, Time now) {
@@ -47,13 +43,15 @@ std::optional<FarWatch::Found> FarWatch::judge(const std::vector<int>& peers) {
     if (auto found = difference_from(rank, theirs)) return found;
   std::vector<int> missing = peers;
   const NodeBoard::Status mine = state_.board->status(state_.board->me());
-  for (const auto& [rank, theirs] : answers_)  // a check waits for all ranks, whoever sends the next message
+  for (const auto& [rank, theirs] :
+       answers_)  // a check waits for all ranks, also those that send no message to this one
     if (mine.in_agreement && theirs.agreements < mine.agreements) missing.push_back(rank);
   for (const int peer : missing) {
     const auto answer = answers_.find(peer);
     if (answer == answers_.end()) continue;
     const Standing& theirs = answer->second;
-    auto found = place_of(theirs) != 0 ? absence_of(peer, theirs) : contexts_crossed_with(peer, theirs);
+    const std::uint64_t place = place_of(theirs);
+    auto found = place != 0 ? absence_of(peer, theirs, place) : contexts_crossed_with(peer, theirs);
     if (found) return found;
   }
   return std::nullopt;
@@ -84,7 +82,7 @@ std::uint64_t FarWatch::place_of(const Standing& theirs) const {
   if (mine.in_agreement) return 0;
   const bool is_execution = state_.agreement_depth == 0 && reason_.kind == WaitReason::Kind::call;
   const bool in_later_check = theirs.in_agreement != 0 && theirs.agreements > mine.agreements;
-  if (in_later_check && (!is_execution || has_begun_less(theirs.executions, mine.executions)))
+  if (in_later_check && (!is_execution || theirs.executions < mine.executions))
     return 2 * theirs.agreements + 2;
   const Standing::Wait& wait = theirs.wait;
   const bool in_later_execution = !is_execution && wait.number != 0 && wait.context == state_.identity &&
@@ -94,15 +92,13 @@ std::uint64_t FarWatch::place_of(const Standing& theirs) const {
 }
 
 bool FarWatch::was_there_before(int rank, std::uint64_t place) {
-  return std::exchange(places_[rank], place) == place && place != 0;
+  return std::exchange(places_[rank], place) == place;
 }
 
-std::optional<FarWatch::Found> FarWatch::absence_of(int rank, const Standing& theirs) {
-  const std::uint64_t place = place_of(theirs);
+std::optional<FarWatch::Found> FarWatch::absence_of(int rank, const Standing& theirs, std::uint64_t place) {
   if (!was_there_before(rank, place)) return std::nullopt;
   if (!theirs.refusal.empty()) {
-    const CaughtError refusal{theirs.refusal.front().kind,
-                              fmt::format("{}: {}", rank_list({rank}), theirs.refusal.front().text)};
+    const CaughtError refusal = refusal_of_rank(rank, theirs.refusal.front());
     return Found{words_of_all_nodes(state_, reason_.operation, refusal)};
   }
   const std::string& call = theirs.in_agreement != 0 ? theirs.operation : theirs.wait.operation;
@@ -124,8 +120,8 @@ Runtime* FarWatch::other_context_of(int rank, const Standing& theirs) const {
   const NodeBoard::Status mine = state_.board->status(state_.board->me());
   const bool has_not_come =
       reason_.kind == WaitReason::Kind::message ||
-      (mine.in_agreement ? has_begun_less(theirs.agreements, mine.agreements)
-                         : state_.agreement_depth > 0 || has_begun_less(theirs.executions, mine.executions));
+      (mine.in_agreement ? theirs.agreements < mine.agreements
+                         : state_.agreement_depth > 0 || theirs.executions < mine.executions);
   if (!has_not_come || rank == state_.rank()) return nullptr;
   Runtime* found = nullptr;
   for_each_context_of_this_thread([&](Runtime& context) {

@@ -30,7 +30,7 @@ class FarWatch {
   using Time = std::chrono::steady_clock::time_point;
   std::optional<Found> judge(const std::vector<int>& peers);
   std::optional<Found> difference_from(int rank, const Standing& theirs) const;
-  std::optional<Found> absence_of(int rank, const Standing& theirs);
+  std::optional<Found> absence_of(int rank, const Standing& theirs, std::uint64_t place);
   std::optional<Found> contexts_crossed_with(int rank, const Standing& theirs);
   std::uint64_t place_of(const Standing& theirs) const;
   Runtime* other_context_of(int rank, const Standing& theirs) const;

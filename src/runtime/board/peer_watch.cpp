@@ -32,8 +32,7 @@ bool crossed(const NodeBoard::Status& mine, const NodeBoard::Status& theirs) {
 std::optional<CaughtError> refusal_of(const Runtime& state, int number) {
   std::optional<CaughtError> refusal = state.board->refusal(number);
   if (!refusal) return std::nullopt;
-  const int rank = state.neighbours()[static_cast<std::size_t>(number)];
-  return CaughtError{refusal->kind, fmt::format("{}: {}", rank_list({rank}), refusal->text)};
+  return refusal_of_rank(state.neighbours()[static_cast<std::size_t>(number)], *refusal);
 }
 
 // This rank is in `mine`, and the peer in a call that this rank has not come to.

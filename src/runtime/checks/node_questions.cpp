@@ -4,6 +4,7 @@
 
 #include "base/hash.hpp"
 #include "base/serialize.hpp"
+#include "runtime/checks/rank_list.hpp"
 #include "runtime/live_contexts.hpp"
 #include "runtime/runtime.hpp"
 
@@ -40,7 +41,7 @@ NotesOfNodes& notes_of(Runtime& context) {
   return notes;
 }
 
-// A text goes in pieces that are as long as farewells can be; the last one is shorter.
+// A text is sent in pieces that are as long as farewells can be; the last one is shorter.
 constexpr std::size_t note_bytes = longest_farewell;
 
 void say(Runtime& context, std::uint64_t topic, std::string_view text) {
@@ -74,8 +75,7 @@ std::map<int, std::string> said(const Runtime& context, std::uint64_t topic) {
 /// As much of a report as is worth a few messages.
 Report shortened(Report report) {
   if (report.facts.size() > most_facts) report.facts.resize(most_facts);
-  for (Fact& fact : report.facts)
-    if (fact.value.size() > longest_fact) fact.value.replace(longest_fact - 3, std::string::npos, "...");
+  for (Fact& fact : report.facts) fact.value = cut_to(std::move(fact.value), longest_fact);
   report.executed.clear();
   return report;
 }
@@ -173,10 +173,10 @@ std::map<int, CaughtError> proposed_words(const Runtime& context) {
   return words;
 }
 
-std::optional<CaughtError> proposed_as(const Runtime& context, const CaughtError& told) {
-  if (context.topology().node_count() == 1 || told.text.empty()) return std::nullopt;
+std::optional<CaughtError> proposed_as(const Runtime& context, const CaughtError& heard) {
+  if (context.topology().node_count() == 1 || heard.text.empty()) return std::nullopt;
   for (auto& [rank, words] : proposed_words(context))
-    if (words.text.starts_with(told.text)) return std::move(words);
+    if (words.text.starts_with(heard.text)) return std::move(words);
   return std::nullopt;
 }
 

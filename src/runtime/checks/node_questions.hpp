@@ -69,9 +69,9 @@ void answer_nodes(Runtime& context, const std::function<std::optional<Report>(co
 /// What this rank has found to be wrong, for the ranks of other nodes: the words of the lowest rank count.
 void propose_words(Runtime& context, const CaughtError& words);
 std::map<int, CaughtError> proposed_words(const Runtime& context);
-/// What was proposed, of which a rank of another node has told `told` when it failed: as much as a farewell
-/// holds.
-std::optional<CaughtError> proposed_as(const Runtime& context, const CaughtError& told);
+/// What was proposed, of which `heard` is what a rank of another node said when it failed: as much as a
+/// farewell holds.
+std::optional<CaughtError> proposed_as(const Runtime& context, const CaughtError& heard);
 /// The words that count, once all who have found something at the same time have heard of each other; of one
 /// rank per node.
 CaughtError words_of_all_nodes(Runtime& context, std::string_view mine, const CaughtError& words);

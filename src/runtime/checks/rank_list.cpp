@@ -41,4 +41,13 @@ std::string values_of_ranks(std::span<const std::string> values, std::span<const
   return result;
 }
 
+CaughtError refusal_of_rank(int rank, const CaughtError& refusal) {
+  return {refusal.kind, fmt::format("{}: {}", rank_list({rank}), refusal.text)};
+}
+
+std::string cut_to(std::string text, std::size_t longest) {
+  if (text.size() > longest) text.replace(longest - 3, std::string::npos, "...");
+  return text;
+}
+
 }  // namespace partita::runtime

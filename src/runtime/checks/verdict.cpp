@@ -32,10 +32,6 @@ constexpr std::chrono::milliseconds proposals_come_within = 300ms;
 constexpr char next_fact = '\x1e', next_part = '\x1f';
 constexpr std::size_t longest_value = 300;
 
-std::string cut_to(std::string text, std::size_t longest) {
-  return text.size() <= longest ? text : text.substr(0, longest - 3) + "...";
-}
-
 std::string report_text(const std::optional<Report>& report) {
   if (!report) return " ";
   std::string text = cut_to(report->operation, 100);
@@ -205,9 +201,7 @@ class Inquiry {
   std::optional<CaughtError> refusal_in(const std::map<int, Standing>& answers) const {
     if (question_.about != Question::About::now) return std::nullopt;
     for (const auto& [rank, standing] : answers) {
-      if (!standing.refusal.empty())
-        return CaughtError{standing.refusal.front().kind,
-                           fmt::format("{}: {}", rank_list({rank}), standing.refusal.front().text)};
+      if (!standing.refusal.empty()) return refusal_of_rank(rank, standing.refusal.front());
     }
     return std::nullopt;
   }
@@ -265,7 +259,7 @@ void give_up_together(Runtime& context, std::string_view mine, const CaughtError
 
 bool answer_question(Runtime& context, std::string_view mine) {
   if (!context.board) return false;
-  std::vector<Runtime*> asked_by_nodes;  // none of them goes while this thread, which uses them, is here
+  std::vector<Runtime*> asked_by_nodes;  // none is destroyed meanwhile: this thread uses them
   for_each_context_of_this_thread([&](Runtime& one) {
     if (has_nodes_to_ask(one)) asked_by_nodes.push_back(&one);
   });
