@@ -1,6 +1,7 @@
 // Exceptions. A failed collective call throws the same exception, with the same text, on every rank.
 #pragma once
 
+#include <cstdint>
 #include <partita/export.hpp>
 #include <stdexcept>
 #include <string>
@@ -49,6 +50,20 @@ class PARTITA_API FileError : public Error {
  public:
   using Error::Error;
   ~FileError() override;
+};
+
+/// A matrix is singular, or for a Cholesky factorization not positive definite. Every rank throws it, and the
+/// context goes on.
+class PARTITA_API SingularError : public Error {
+ public:
+  explicit SingularError(const std::string& text, std::int64_t index = -1) : Error(text), index_(index) {}
+  ~SingularError() override;
+  /// The row, counted from 0, of the first pivot that is 0, or of the last row of the first leading minor
+  /// that is not positive definite. -1: not known.
+  std::int64_t index() const { return index_; }
+
+ private:
+  std::int64_t index_;
 };
 
 /// A blocking wait made no progress until its deadline. The context has failed.

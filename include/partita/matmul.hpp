@@ -8,6 +8,7 @@
 #include <partita/compute_type.hpp>
 #include <partita/machine.hpp>
 #include <partita/names.hpp>
+#include <partita/op.hpp>
 #include <partita/operand.hpp>
 #include <partita/plan.hpp>
 #include <partita/stream.hpp>
@@ -15,19 +16,6 @@
 #include <vector>
 
 namespace partita {
-
-/// op(X) of a matrix X.
-enum class Op : std::uint8_t {
-  none,
-  transpose,
-  conjugate_transpose,  ///< as transpose for a real matrix
-  conjugate,            ///< without transposition
-};
-template <>
-struct OptionWords<Op> {
-  static constexpr std::string_view what = "op";
-  static constexpr std::string_view words[]{"none", "transpose", "conjugate-transpose", "conjugate"};
-};
 
 /// The function F, with the names of cuBLAS. The bias has one number per row of D (length m). The auxiliary
 /// array has D's shape: forward epilogues write it (the value before the activation), backward ones read it.

@@ -8,6 +8,7 @@
 #include <partita/dtype.hpp>
 #include <partita/extents.hpp>
 #include <partita/layout.hpp>
+#include <partita/op.hpp>
 #include <variant>
 #include <vector>
 
@@ -44,12 +45,14 @@ enum class Beta : std::uint8_t {
 /// each; leading dimensions are batch dimensions, the same in all three or absent from `a` or `b`. The sets
 /// of k in `a` and `b` contain the same indices; elements are matched by their position in the sets.
 struct Multiply {
-  Part a;   ///< [.., m, k]
-  Part b;   ///< [.., k, n]
+  Part a;   ///< [.., m, k], or [.., k, m] if transpose_a
+  Part b;   ///< [.., k, n], or [.., n, k] if transpose_b
   Part to;  ///< [.., m, n]; in the compute dtype, which may be wider than that of a and b; on devices also in
             ///< theirs, with one rounding of each sum at the end
   bool conjugate_a = false;
   bool conjugate_b = false;
+  bool transpose_a = false;
+  bool transpose_b = false;
   bool scaled = true;  ///< multiply by the alpha of this execution; otherwise alpha is 1
   Beta beta = Beta::zero;
   ComputeType compute = ComputeType::automatic;  ///< minimum precision
@@ -166,8 +169,57 @@ struct Twiddle {
   int sign = -1;
 };
 
+/// The factorizations of panels.
+enum class Factorization : std::uint8_t {
+  cholesky,  ///< A = L L^H, of a Hermitian matrix whose lower triangle is given
+  lu,        ///< P A = L U with partial pivoting, L with ones on its diagonal
+  qr,        ///< A = Q R, Q as a product of Householder reflectors
+};
+
+/// Factorizes a panel in place, by LAPACK's potrf, getrf or geqrf. cholesky: the first n rows of the panel
+/// [m, n] are the block on the diagonal, the other rows become those of L; what is above the diagonal is
+/// neither read nor written. The matrices of this work and of the three that follow are stored by columns:
+/// adjacent rows are adjacent in memory, and columns evenly spaced.
+struct FactorPanel {
+  Factorization kind = Factorization::lu;
+  Part panel;  ///< [m, n]; cholesky: m >= n
+  /// [min(m, n)]. lu: of i32; row i was exchanged with row pivots[i] of the panel, counted from 0. qr: of the
+  /// panel's dtype, the factors tau of the reflectors. cholesky: not used, without dimensions.
+  Part pivots;
+  /// One number of i32, written. cholesky: 0, or the order of the first leading minor that is not positive
+  /// definite; the panel is then unspecified. lu: 0, or i if U(i, i), counted from 1, is the first that is
+  /// exactly 0; the factorization is complete. qr: 0.
+  Part status;
+};
+
+/// Exchanges rows i and pivots[i] of `to` for i = 0, 1, ... (`backward`: from the last i to the first).
+struct ExchangeRows {
+  Part to;
+  Part pivots;  ///< of a FactorPanel; rows are counted from the first of `to`
+  bool backward = false;
+};
+
+/// to = op(T)^-1 to, or with `from_right` to op(T)^-1, for a triangular matrix T. No test for singularity.
+struct TriangularSolve {
+  Part triangle;  ///< [n, n]; only the triangle is read
+  Part to;        ///< [n, k]; from_right: [k, n]
+  Op op = Op::none;
+  bool upper = false;
+  bool unit_diagonal = false;  ///< the diagonal is not read, and is 1
+  bool from_right = false;
+};
+
+/// to = Q to (`adjoint`: Q^H to), where Q is the product of the reflectors of a FactorPanel.
+struct ApplyReflectors {
+  Part reflectors;  ///< [m, k]: below the diagonal of the panel
+  Part factors;     ///< [k]: tau
+  Part to;          ///< [m, n]
+  bool adjoint = false;
+};
+
 /// The work of a compute step.
-using Work = std::variant<Multiply, ApplyEpilogue, SumAlong, Transform, TransformInto, Twiddle>;
+using Work = std::variant<Multiply, ApplyEpilogue, SumAlong, Transform, TransformInto, Twiddle, FactorPanel,
+                          ExchangeRows, TriangularSolve, ApplyReflectors>;
 
 /// Number of floating-point operations of a work: eight per complex multiply-add; 5 n log2 n for a complex
 /// transform of n.

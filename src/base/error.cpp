@@ -10,6 +10,7 @@ DisagreementError::~DisagreementError() = default;
 UnsupportedError::~UnsupportedError() = default;
 MemoryError::~MemoryError() = default;
 FileError::~FileError() = default;
+SingularError::~SingularError() = default;
 TimeoutError::~TimeoutError() = default;
 LostPeerError::~LostPeerError() = default;
 FailedContextError::~FailedContextError() = default;

@@ -90,6 +90,14 @@ BoundPart::BoundPart(const Part& part, const WorkBinding& binding, std::optional
             "a part with {} dimensions in an array with {}", region_.sets.size(), owned_.sets.size());
 }
 
+BoundPart& BoundPart::transpose() {
+  const std::size_t last = region_.sets.size() - 1;
+  std::swap(region_.sets[last - 1], region_.sets[last]);
+  std::swap(owned_.sets[last - 1], owned_.sets[last]);
+  std::swap(strides_[static_cast<int>(last) - 1], strides_[static_cast<int>(last)]);
+  return *this;
+}
+
 std::int64_t BoundPart::extent(int dimension) const {
   return region_.sets[static_cast<std::size_t>(dimension)].size();
 }

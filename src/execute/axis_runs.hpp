@@ -42,6 +42,9 @@ class BoundPart {
   /// `dtype`: of its elements; nothing: what its place says.
   BoundPart(const Part& part, const WorkBinding& binding, std::optional<Dtype> dtype = {});
 
+  /// Exchanges the last two dimensions.
+  BoundPart& transpose();
+
   int dimensions() const { return static_cast<int>(region_.sets.size()); }
   std::int64_t extent(int dimension) const;
   /// Refers to this object.

@@ -19,13 +19,16 @@ double size(const Part& part) {
   return static_cast<double>(part.region.size());
 }
 
+double extent(const Part& part, std::size_t dimension) {
+  return static_cast<double>(part.region.sets[dimension].size());
+}
+
 /// Operations on real numbers; complex ones count in `complex_factor`.
 struct Count {
   bool is_complex = false;
 
   double operator()(const Multiply& work) const {
-    const std::size_t k = work.a.region.sets.size() - 1;
-    return (is_complex ? 8 : 2) * size(work.to) * static_cast<double>(work.a.region.sets[k].size());
+    return (is_complex ? 8 : 2) * size(work.to) * static_cast<double>(planning::depth_of(work));
   }
   double operator()(const ApplyEpilogue& work) const {
     const bool transcendental = work.activation == Activation::gelu || work.activation == Activation::dgelu;
@@ -51,6 +54,23 @@ struct Count {
     return (full ? 5 : 2.5) * static_cast<double>(region.size()) * stages;
   }
   double operator()(const Twiddle& work) const { return 8 * size(work.part); }
+  // A complex multiply-add is four real ones. Golub and Van Loan (2013), sections 3.4, 4.2 and 5.2.
+  double operator()(const FactorPanel& work) const {
+    const double m = extent(work.panel, 0), n = extent(work.panel, 1), k = std::min(m, n);
+    const double multiplies = work.kind == Factorization::cholesky ? k * k * (m - k) + k * k * k / 3
+                              : work.kind == Factorization::lu
+                                  ? 2 * m * n * k - (m + n) * k * k + 2 * k * k * k / 3
+                                  : 4 * m * n * k - 2 * (m + n) * k * k + 4 * k * k * k / 3;
+    return (is_complex ? 4 : 1) * multiplies;
+  }
+  double operator()(const ExchangeRows& /*work*/) const { return 0; }
+  double operator()(const TriangularSolve& work) const {
+    return (is_complex ? 4 : 1) * size(work.to) * extent(work.triangle, 0);
+  }
+  double operator()(const ApplyReflectors& work) const {
+    const double m = extent(work.reflectors, 0), k = extent(work.reflectors, 1), n = extent(work.to, 1);
+    return (is_complex ? 4 : 1) * (4 * m * k - 2 * k * k) * n;
+  }
 };
 
 struct Describe {
@@ -87,6 +107,24 @@ struct Describe {
   std::string operator()(const Twiddle& work) const {
     return fmt::format("twiddle {} by the {}-th roots of unity", text(work.part), work.length);
   }
+  std::string operator()(const FactorPanel& work) const {
+    constexpr std::string_view names[]{"Cholesky", "LU", "QR"};
+    return fmt::format("{} factorization of {}", names[static_cast<std::size_t>(work.kind)],
+                       text(work.panel));
+  }
+  std::string operator()(const ExchangeRows& work) const {
+    return fmt::format("exchange rows of {} by {}{}", text(work.to), text(work.pivots),
+                       work.backward ? " backward" : "");
+  }
+  std::string operator()(const TriangularSolve& work) const {
+    return fmt::format("solve {} {}{}{}, {}, by {}", text(work.to), work.from_right ? "from the right " : "",
+                       work.upper ? "upper" : "lower", work.unit_diagonal ? " with unit diagonal" : "",
+                       name(work.op), text(work.triangle));
+  }
+  std::string operator()(const ApplyReflectors& work) const {
+    return fmt::format("apply the reflectors {}{} to {}", text(work.reflectors),
+                       work.adjoint ? " adjoint" : "", text(work.to));
+  }
 };
 
 Place target_of(const Work& work) {
@@ -119,6 +157,11 @@ LineEnds ends_after(TransformKind kind) {
   if (kind == TransformKind::dct2) return {root, 1};
   if (kind == TransformKind::dst2) return {1, root};
   return {};
+}
+
+std::int64_t depth_of(const Multiply& work) {
+  const std::size_t dimensions = work.a.region.sets.size();
+  return work.a.region.sets[dimensions - (work.transpose_a ? 2 : 1)].size();
 }
 
 const Work& work_of(const Plan& plan, const Step& step) {

@@ -10,6 +10,9 @@
 
 namespace partita::planning {
 
+/// The number of terms in each sum of a multiply.
+std::int64_t depth_of(const Multiply& work);
+
 /// The work of a compute step; throws ArgumentError where the plan has none of that number.
 const Work& work_of(const Plan& plan, const Step& step);
 
@@ -45,6 +48,20 @@ void for_each_part(AnyWork& work, const Visit& visit) {
       if (one.first) visit(one.first->to, Use::written);
     } else if constexpr (std::is_same_v<Kind, Twiddle>) {
       visit(one.part, Use::updated);
+    } else if constexpr (std::is_same_v<Kind, FactorPanel>) {
+      visit(one.panel, Use::updated);
+      if (one.kind != Factorization::cholesky) visit(one.pivots, Use::written);
+      visit(one.status, Use::written);
+    } else if constexpr (std::is_same_v<Kind, ExchangeRows>) {
+      visit(one.to, Use::updated);
+      visit(one.pivots, Use::read);
+    } else if constexpr (std::is_same_v<Kind, TriangularSolve>) {
+      visit(one.triangle, Use::read);
+      visit(one.to, Use::updated);
+    } else if constexpr (std::is_same_v<Kind, ApplyReflectors>) {
+      visit(one.reflectors, Use::read);
+      visit(one.factors, Use::read);
+      visit(one.to, Use::updated);
     } else if constexpr (std::is_same_v<Kind, Transform>) {
       visit(one.to, Use::written);  // first: it is where the work is said to go
       visit(one.from, one.overwrites ? Use::updated : Use::read);

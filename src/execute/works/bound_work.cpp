@@ -17,6 +17,10 @@ struct Bind {
                            ": a transform into the memory of several ranks requires devices");
   }
   auto operator()(const Twiddle& work) const { return bind_twiddle(work, binding); }
+  auto operator()(const FactorPanel& work) const { return bind_factor_panel(work, binding); }
+  auto operator()(const ExchangeRows& work) const { return bind_exchange_rows(work, binding); }
+  auto operator()(const TriangularSolve& work) const { return bind_triangular_solve(work, binding); }
+  auto operator()(const ApplyReflectors& work) const { return bind_apply_reflectors(work, binding); }
 };
 
 }  // namespace

@@ -51,6 +51,10 @@ std::unique_ptr<BoundWork> bind_epilogue(const ApplyEpilogue& work, const WorkBi
 std::unique_ptr<BoundWork> bind_sum_along(const SumAlong& work, const WorkBinding& binding);
 std::unique_ptr<BoundWork> bind_transform(const Transform& work, const WorkBinding& binding);
 std::unique_ptr<BoundWork> bind_twiddle(const Twiddle& work, const WorkBinding& binding);
+std::unique_ptr<BoundWork> bind_factor_panel(const FactorPanel& work, const WorkBinding& binding);
+std::unique_ptr<BoundWork> bind_exchange_rows(const ExchangeRows& work, const WorkBinding& binding);
+std::unique_ptr<BoundWork> bind_triangular_solve(const TriangularSolve& work, const WorkBinding& binding);
+std::unique_ptr<BoundWork> bind_apply_reflectors(const ApplyReflectors& work, const WorkBinding& binding);
 
 /// Throws ArgumentError for one that cannot be.
 void check_twiddle(const Twiddle& work, const WorkBinding& binding);

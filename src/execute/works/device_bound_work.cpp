@@ -15,6 +15,10 @@ struct BindOnDevice {
   Bound operator()(const Transform& work) const { return bind_device_transform(work, binding); }
   Bound operator()(const TransformInto& work) const { return bind_device_transform_into(work, binding); }
   Bound operator()(const Twiddle& work) const { return bind_device_twiddle(work, binding); }
+  Bound operator()(const FactorPanel& work) const { return bind_device_factor_panel(work, binding); }
+  Bound operator()(const ExchangeRows& work) const { return bind_device_exchange_rows(work, binding); }
+  Bound operator()(const TriangularSolve& work) const { return bind_device_triangular_solve(work, binding); }
+  Bound operator()(const ApplyReflectors& work) const { return bind_device_apply_reflectors(work, binding); }
 };
 
 }  // namespace

@@ -95,5 +95,13 @@ std::unique_ptr<DeviceBoundWork> bind_device_transform(const Transform& work,
 std::unique_ptr<DeviceBoundWork> bind_device_transform_into(const TransformInto& work,
                                                             const DeviceWorkBinding& binding);
 std::unique_ptr<DeviceBoundWork> bind_device_twiddle(const Twiddle& work, const DeviceWorkBinding& binding);
+std::unique_ptr<DeviceBoundWork> bind_device_factor_panel(const FactorPanel& work,
+                                                          const DeviceWorkBinding& binding);
+std::unique_ptr<DeviceBoundWork> bind_device_exchange_rows(const ExchangeRows& work,
+                                                           const DeviceWorkBinding& binding);
+std::unique_ptr<DeviceBoundWork> bind_device_triangular_solve(const TriangularSolve& work,
+                                                              const DeviceWorkBinding& binding);
+std::unique_ptr<DeviceBoundWork> bind_device_apply_reflectors(const ApplyReflectors& work,
+                                                              const DeviceWorkBinding& binding);
 
 }  // namespace partita::execution

@@ -5,6 +5,12 @@
 namespace partita::execution {
 namespace {
 
+BoundPart factor(const Part& part, const WorkBinding& binding, bool transposed,
+                 std::optional<Dtype> dtype = {}) {
+  BoundPart bound(part, binding, dtype);
+  return transposed ? bound.transpose() : bound;
+}
+
 std::int64_t rows(const BoundPart& part) {
   return part.extent(part.dimensions() - 2);
 }
@@ -45,8 +51,8 @@ bool ProductRole::lies_by_columns(std::size_t i, std::size_t j) const {
 }
 
 ProductShape::ProductShape(const Multiply& work, const WorkBinding& binding, const ProductRules& rules)
-    : a(work.a, binding),
-      b(work.b, binding, work.dtype_b),
+    : a(factor(work.a, binding, work.transpose_a)),
+      b(factor(work.b, binding, work.transpose_b, work.dtype_b)),
       to(work.to, binding),
       m_size(rows(to)),
       n_size(columns(to)),

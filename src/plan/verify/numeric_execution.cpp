@@ -217,10 +217,11 @@ void NumericExecution::compute(const Multiply& work) {
   const auto set = [](const Part& part, std::size_t back) -> const IndexSet& {
     return part.region.sets[part.region.sets.size() - back];
   };
-  check<Fault>(set(work.a, 1) == set(work.b, 2) && set(work.a, 2) == set(work.to, 2) &&
-                   set(work.b, 1) == set(work.to, 1),
+  const std::size_t ka = work.transpose_a ? 2 : 1, kb = work.transpose_b ? 1 : 2;
+  check<Fault>(set(work.a, ka) == set(work.b, kb) && set(work.a, 3 - ka) == set(work.to, 2) &&
+                   set(work.b, 3 - kb) == set(work.to, 1),
                "the parts of a multiply do not fit each other");
-  const std::size_t m = extent(work.to, 2), n = extent(work.to, 1), k = extent(work.a, 1);
+  const std::size_t m = extent(work.to, 2), n = extent(work.to, 1), k = extent(work.a, ka);
   const Number alpha = work.scaled ? parameters_.alpha : 1;
   const Number beta = planning::beta_of(work.beta, parameters_);
   const Numbers a = read(work.a), b = read(work.b);
@@ -232,7 +233,8 @@ void NumericExecution::compute(const Multiply& work) {
                       in_b = b.size() == k * n ? 0 : batch * k * n;
     Number sum = 0;
     for (std::size_t l = 0; l < k; ++l) {
-      const Number x = a[in_a + row * k + l], y = b[in_b + l * n + column];
+      const Number x = a[in_a + (work.transpose_a ? l * m + row : row * k + l)];
+      const Number y = b[in_b + (work.transpose_b ? column * k + l : l * n + column)];
       sum += (work.conjugate_a ? std::conj(x) : x) * (work.conjugate_b ? std::conj(y) : y);
     }
     to[i] = alpha * sum + (beta == Number(0) ? Number(0) : beta * to[i]);

@@ -38,6 +38,10 @@ class NumericExecution final : public ExecutionOn<NumberCell> {
   void compute(const Transform& work);
   void compute(const TransformInto& work);
   void compute(const Twiddle& work);
+  void compute(const FactorPanel& work);
+  void compute(const ExchangeRows& work);
+  void compute(const TriangularSolve& work);
+  void compute(const ApplyReflectors& work);
 
   const Plans& plans_;
   Parameters parameters_;

@@ -29,6 +29,7 @@ constexpr std::array rows{row<DisagreementError>(ErrorKind::disagreement),
                           row<UnsupportedError>(ErrorKind::unsupported),
                           row<MemoryError>(ErrorKind::memory),
                           row<FileError>(ErrorKind::file),
+                          row<SingularError>(ErrorKind::singular),
                           row<TimeoutError>(ErrorKind::timeout),
                           row<LostPeerError>(ErrorKind::lost_peer),
                           row<FailedContextError>(ErrorKind::failed_context)};

@@ -15,6 +15,7 @@ enum class ErrorKind : std::uint8_t {
   unsupported,
   memory,
   file,
+  singular,
   timeout,
   lost_peer,
   failed_context,
