@@ -233,6 +233,15 @@ struct Passed {
   double written = 0;
 };
 
+/// In each column the first rows, which are adjacent, and a line of the cache for each row that is exchanged
+/// with one of them; no more than the whole column.
+Passed passed(const Plan& plan, const ExchangeRows& work) {
+  constexpr double cache_line = 64;
+  const auto item = static_cast<double>(size_of(dtype_at(plan, work.to.place)));
+  const double column = std::min(size(work.pivots) * (item + cache_line), extent(work.to, 0) * item);
+  return {extent(work.to, 1) * column, extent(work.to, 1) * column};
+}
+
 /// Each part once; a transform goes over its array once for each axis. Products that fit no cache read their
 /// factors more often, but then they compute for longer than that takes.
 Passed passed(const Plan& plan, const Work& work) {
@@ -247,6 +256,7 @@ Passed passed(const Plan& plan, const Work& work) {
     bytes.read *= passes;
     bytes.written *= passes;
   }
+  if (const auto* const exchange = std::get_if<ExchangeRows>(&work)) return passed(plan, *exchange);
   return bytes;
 }
 
@@ -266,10 +276,17 @@ double passing_seconds(const Plan& plan, const Work& work, const Machine& machin
                   machine.node_copy_bandwidth / ranks_on_node(plan.topology, plan.rank));
 }
 
+/// Of the rate of products, what a factorization of a panel of 64 to 256 columns reaches.
+constexpr double panel_share = 0.5;
+
 /// Operations a second.
 double rate_of(const Plan& plan, const Work& work, const Machine& machine) {
   if (const auto* const product = std::get_if<Multiply>(&work))
     return machine.product_flops(dtype_at(plan, product->a.place));
+  const double products = machine.product_flops(dtype_at(plan, target_of(work)));
+  if (std::holds_alternative<FactorPanel>(work)) return panel_share * products;
+  if (std::holds_alternative<TriangularSolve>(work) || std::holds_alternative<ApplyReflectors>(work))
+    return products;
   const bool transforms =
       std::holds_alternative<Transform>(work) || std::holds_alternative<TransformInto>(work);
   return transforms ? transform_flops(machine, dtype_at(plan, target_of(work))) : machine.flops;

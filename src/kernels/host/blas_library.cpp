@@ -144,6 +144,10 @@ void BlasLibrary::set_threads(int threads) const {
   find<void (*)(int)>(handle_, "openblas_set_num_threads")(threads);
 }
 
+void* BlasLibrary::find_function(const char* name) const {
+  return dlsym(handle_, name);
+}
+
 BlasLibrary& blas() {
   const std::lock_guard lock(shared().mutex);
   if (!shared().library) {

@@ -52,6 +52,9 @@ class BlasLibrary {
   int threads() const;
   void set_threads(int threads) const;  ///< of the whole process
 
+  /// A function of the library by its name; null if the library has none.
+  void* find_function(const char* name) const;
+
   Gemm<float> sgemm = nullptr;
   Gemm<double> dgemm = nullptr;
   Gemm<std::complex<float>> cgemm = nullptr;

@@ -1,0 +1,102 @@
+// Column-major matrices of works bound to memory, as LAPACK takes them.
+#pragma once
+
+#include <algorithm>
+#include <complex>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/check.hpp"
+#include "base/visit_dtype.hpp"
+#include "execute/axis_runs.hpp"
+#include "kernels/host/factorizations.hpp"
+#include "kernels/host/lapack_library.hpp"
+
+namespace partita::execution {
+
+/// A part [m, n] whose rows are adjacent in memory and whose columns are evenly spaced, in as few runs as
+/// their positions allow. Throws UnsupportedError where a run exceeds LAPACK's 32-bit sizes.
+class ColumnMajorPart {
+ public:
+  ColumnMajorPart(const Part& part, const WorkBinding& binding);
+
+  std::int64_t rows() const { return rows_; }
+  std::int64_t columns() const { return columns_; }
+  bool empty() const { return rows_ == 0 || columns_ == 0; }
+  /// Of all columns if they are one run; most columns of a run otherwise.
+  std::int64_t longest_run() const;
+  /// That the columns are evenly spaced is an invariant. `name`: of the part.
+  void require_one_run(const char* name) const;
+
+  /// Calls visit(ColumnMatrix<T>) for each run of columns. Rows and columns are not 0.
+  template <class T, class Visit>
+  void for_each_run(const AddressOf& address, const Visit& visit) const {
+    if (empty()) return;
+    auto* const data = reinterpret_cast<T*>(part_.base(address));
+    for (const Run& run : runs_)
+      visit(kernels::ColumnMatrix<T>{data + run.offset, rows_, run.columns, run.leading});
+  }
+  /// All of a part that is one run; without data if it is empty.
+  template <class T>
+  kernels::ColumnMatrix<T> whole(const AddressOf& address) const {
+    kernels::ColumnMatrix<T> matrix{nullptr, rows_, columns_, std::max<std::int64_t>(1, rows_)};
+    for_each_run<T>(address, [&](const kernels::ColumnMatrix<T>& run) { matrix = run; });
+    return matrix;
+  }
+
+ private:
+  struct Run {
+    std::int64_t offset = 0;  ///< elements
+    std::int64_t columns = 0;
+    std::int64_t leading = 1;
+  };
+
+  BoundPart part_;
+  std::int64_t rows_, columns_;
+  std::vector<Run> runs_;
+};
+
+/// A part of one dimension, or of none, whose elements are adjacent in memory.
+class AdjacentPart {
+ public:
+  AdjacentPart(const Part& part, const WorkBinding& binding, std::int64_t size);
+
+  std::int64_t size() const { return size_; }
+  /// Null if the part is empty.
+  template <class T>
+  T* data(const AddressOf& address) const {
+    return size_ == 0 ? nullptr : reinterpret_cast<T*>(part_.base(address)) + offset_;
+  }
+
+ private:
+  BoundPart part_;
+  std::int64_t size_;
+  std::int64_t offset_ = 0;
+};
+
+/// A work Bound<T> for the type that LAPACK computes in. Throws UnsupportedError for other dtypes, and where
+/// there is no LAPACK.
+template <template <class> class Bound, class Work>
+std::unique_ptr<BoundWork> bind_in_dtype(Dtype dtype, const char* what, const Work& work,
+                                         const WorkBinding& binding) {
+  const auto make = [&]<class T>(TypeTag<T> /*tag*/) -> std::unique_ptr<BoundWork> {
+    (void)kernels::lapack<T>();
+    return std::make_unique<Bound<T>>(work, binding);
+  };
+  switch (dtype) {
+    case Dtype::f32:
+      return make(TypeTag<float>());
+    case Dtype::f64:
+      return make(TypeTag<double>());
+    case Dtype::c64:
+      return make(TypeTag<std::complex<float>>());
+    case Dtype::c128:
+      return make(TypeTag<std::complex<double>>());
+    default:
+      throw UnsupportedError(
+          fmt::format("no {} in {}: supported are f32, f64, c64 and c128", what, name(dtype)));
+  }
+}
+
+}  // namespace partita::execution
