@@ -53,7 +53,7 @@ class PARTITA_API FileError : public Error {
 };
 
 /// A matrix is singular, or for a Cholesky factorization not positive definite. Every rank throws it, and the
-/// context goes on.
+/// context stays valid.
 class PARTITA_API SingularError : public Error {
  public:
   explicit SingularError(const std::string& text, std::int64_t index = -1) : Error(text), index_(index) {}

@@ -276,7 +276,8 @@ double passing_seconds(const Plan& plan, const Work& work, const Machine& machin
                   machine.node_copy_bandwidth / ranks_on_node(plan.topology, plan.rank));
 }
 
-/// Of the rate of products, what a factorization of a panel of 64 to 256 columns reaches.
+/// The share of the rate of products that a factorization of a panel of 64 to 256 columns reaches: an
+/// estimate.
 constexpr double panel_share = 0.5;
 
 /// Operations a second.

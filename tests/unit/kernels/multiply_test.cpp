@@ -23,8 +23,10 @@ class MultiplyCase {
     const Dtype dtype = dtypes[static_cast<std::size_t>(random_.number(0, 7))];
     const Dtype result = dtype == Dtype::i8 ? Dtype::i32 : is_small_float(dtype) ? Dtype::f32 : dtype;
     const Dtype dtype_b = dtype == Dtype::f8e4m3 && random_.maybe() ? Dtype::f8e5m2 : dtype;
-    add("a", random_.maybe(0.7), m, k, dtype);
-    add("b", random_.maybe(0.7), k, n, dtype_b);
+    work_.transpose_a = random_.maybe(0.3);
+    work_.transpose_b = random_.maybe(0.3);
+    add("a", random_.maybe(0.7), work_.transpose_a ? k : m, work_.transpose_a ? m : k, dtype);
+    add("b", random_.maybe(0.7), work_.transpose_b ? n : k, work_.transpose_b ? k : n, dtype_b);
     add("d", true, m, n, result);
     if (dtype == Dtype::i8) parameters_ = {3, -2, 1};
     choose_work();
@@ -65,9 +67,10 @@ class MultiplyCase {
       one = other = intersect(intersect(one, other),
                               random_.maybe(0.3) ? IndexSet::range(1, 40) : IndexSet::range(0, 1000));
     };
-    join(set(work_.a, 2), set(work_.to, 2));
-    join(set(work_.b, 1), set(work_.to, 1));
-    join(set(work_.a, 1), set(work_.b, 2));
+    const int m_of_a = work_.transpose_a ? 1 : 2, n_of_b = work_.transpose_b ? 2 : 1;
+    join(set(work_.a, m_of_a), set(work_.to, 2));
+    join(set(work_.b, n_of_b), set(work_.to, 1));
+    join(set(work_.a, 3 - m_of_a), set(work_.b, 3 - n_of_b));
     for (int d = 0; d < batch_.size(); ++d) {
       const auto at = static_cast<std::size_t>(d);
       IndexSet common = work_.to.region.sets[at];
@@ -116,10 +119,11 @@ class MultiplyCase {
                                                 : number(parameters_.beta);
     Wide sum = 0;
     if (alpha != Wide(0)) {
-      const IndexSet& ks = work_.a.region.sets.back();
+      const std::vector<IndexSet>& sets = work_.a.region.sets;
+      const IndexSet& ks = sets[sets.size() - (work_.transpose_a ? 2 : 1)];
       for (std::int64_t p = 0; p < ks.size(); ++p) {
-        Wide a = locals_[0].get(at(work_.a, index, index[index.size() - 2], ks.at(p)));
-        Wide b = locals_[1].get(at(work_.b, index, ks.at(p), index[index.size() - 1]));
+        Wide a = locals_[0].get(at(work_.a, index, index[index.size() - 2], ks.at(p), work_.transpose_a));
+        Wide b = locals_[1].get(at(work_.b, index, ks.at(p), index[index.size() - 1], work_.transpose_b));
         sum += (work_.conjugate_a ? std::conj(a) : a) * (work_.conjugate_b ? std::conj(b) : b);
       }
       sum *= alpha;
@@ -127,7 +131,9 @@ class MultiplyCase {
     return beta == Wide(0) ? sum : sum + beta * before_.get(index);
   }
 
-  static Index at(const Part& part, const Index& index, std::int64_t row, std::int64_t column) {
+  static Index at(const Part& part, const Index& index, std::int64_t row, std::int64_t column,
+                  bool transposed) {
+    if (transposed) std::swap(row, column);
     Index result;
     if (part.region.sets.size() == static_cast<std::size_t>(index.size())) result = index;
     if (result.empty()) return {row, column};
