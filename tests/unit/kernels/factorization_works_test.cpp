@@ -9,18 +9,19 @@
 namespace partita::testing {
 namespace {
 
-using Number = std::complex<double>;
+using Entry = std::complex<double>;
 
 /// A matrix of numbers, column-major.
-struct Dense {
+struct DenseMatrix {
   std::int64_t rows = 0, columns = 0;
-  std::vector<Number> numbers;
+  std::vector<Entry> numbers;
 
-  Dense(std::int64_t m, std::int64_t n) : rows(m), columns(n), numbers(static_cast<std::size_t>(m * n)) {}
-  Number& operator()(std::int64_t i, std::int64_t j) {
+  DenseMatrix(std::int64_t m, std::int64_t n)
+      : rows(m), columns(n), numbers(static_cast<std::size_t>(m * n)) {}
+  Entry& operator()(std::int64_t i, std::int64_t j) {
     return numbers[static_cast<std::size_t>(i + j * rows)];
   }
-  Number operator()(std::int64_t i, std::int64_t j) const {
+  Entry operator()(std::int64_t i, std::int64_t j) const {
     return numbers[static_cast<std::size_t>(i + j * rows)];
   }
   /// The largest sum of absolute values of a column.
@@ -35,8 +36,8 @@ struct Dense {
   }
 };
 
-Dense operator*(const Dense& a, const Dense& b) {
-  Dense c(a.rows, b.columns);
+DenseMatrix operator*(const DenseMatrix& a, const DenseMatrix& b) {
+  DenseMatrix c(a.rows, b.columns);
   for (std::int64_t j = 0; j < b.columns; ++j) {
     for (std::int64_t l = 0; l < a.columns; ++l) {
       for (std::int64_t i = 0; i < a.rows; ++i) c(i, j) += a(i, l) * b(l, j);
@@ -45,37 +46,37 @@ Dense operator*(const Dense& a, const Dense& b) {
   return c;
 }
 
-Dense operator-(Dense a, const Dense& b) {
+DenseMatrix operator-(DenseMatrix a, const DenseMatrix& b) {
   for (std::size_t i = 0; i < a.numbers.size(); ++i) a.numbers[i] -= b.numbers[i];
   return a;
 }
 
-Dense adjoint(const Dense& a) {
-  Dense b(a.columns, a.rows);
+DenseMatrix adjoint(const DenseMatrix& a) {
+  DenseMatrix b(a.columns, a.rows);
   for (std::int64_t i = 0; i < a.rows; ++i) {
     for (std::int64_t j = 0; j < a.columns; ++j) b(j, i) = std::conj(a(i, j));
   }
   return b;
 }
 
-Dense op_of(const Dense& a, Op op) {
-  Dense b = op == Op::none || op == Op::conjugate ? a : adjoint(a);
-  for (Number& x : b.numbers) {
+DenseMatrix op_of(const DenseMatrix& a, Op op) {
+  DenseMatrix b = op == Op::none || op == Op::conjugate ? a : adjoint(a);
+  for (Entry& x : b.numbers) {
     if (op == Op::transpose || op == Op::conjugate) x = std::conj(x);
   }
   return b;
 }
 
-Dense part_of(const Dense& a, std::int64_t rows, std::int64_t columns) {
-  Dense b(rows, columns);
+DenseMatrix part_of(const DenseMatrix& a, std::int64_t rows, std::int64_t columns) {
+  DenseMatrix b(rows, columns);
   for (std::int64_t j = 0; j < columns; ++j) {
     for (std::int64_t i = 0; i < rows; ++i) b(i, j) = a(i, j);
   }
   return b;
 }
 
-Dense triangle_of(const Dense& a, bool upper, bool unit) {
-  Dense t(a.rows, a.columns);
+DenseMatrix triangle_of(const DenseMatrix& a, bool upper, bool unit) {
+  DenseMatrix t(a.rows, a.columns);
   for (std::int64_t j = 0; j < a.columns; ++j) {
     for (std::int64_t i = 0; i < a.rows; ++i) {
       if (upper ? i <= j : i >= j) t(i, j) = i == j && unit ? 1 : a(i, j);
@@ -108,12 +109,12 @@ class Works {
   }
   Part line(std::int64_t n, Dtype dtype) { return add(Layout(Replicated(), {n}, 1), dtype, {1}, n, true); }
 
-  void set(const Part& part, const Dense& numbers) {
+  void set(const Part& part, const DenseMatrix& numbers) {
     each(part, [&](std::int64_t i, std::int64_t j, char* at) { store(part, at, numbers(i, j)); });
   }
-  Dense get(const Part& part) {
+  DenseMatrix get(const Part& part) {
     const Shape shape = part.region.shape();
-    Dense result(shape[0], shape.size() > 1 ? shape[1] : 1);
+    DenseMatrix result(shape[0], shape.size() > 1 ? shape[1] : 1);
     each(part, [&](std::int64_t i, std::int64_t j, char* at) { result(i, j) = load(part, at); });
     return result;
   }
@@ -125,7 +126,7 @@ class Works {
   }
 
   /// What the definition of the work makes of the memory as it is.
-  std::vector<Dense> by_definition(const Work& work, const std::vector<Part>& results) {
+  std::vector<DenseMatrix> by_definition(const Work& work, const std::vector<Part>& results) {
     Plan plan = plan_;
     plan.works = {work};
     Step step;
@@ -139,9 +140,9 @@ class Works {
         work, [&](const Part& part, planning::Use) { execution.store(part, row_major(get(part))); });
     EXPECT_TRUE(execution.advance(0)) << join(faults);
     EXPECT_TRUE(faults.empty()) << join(faults);
-    std::vector<Dense> all;
+    std::vector<DenseMatrix> all;
     for (const Part& part : results) {
-      const Dense shape = get(part);
+      const DenseMatrix shape = get(part);
       all.push_back(from_row_major(shape.rows, shape.columns, execution.load(part)));
     }
     return all;
@@ -149,14 +150,14 @@ class Works {
 
   Dtype dtype() const { return dtype_; }
   double epsilon() const { return dtype_ == Dtype::f32 || dtype_ == Dtype::c64 ? 6e-8 : 1.2e-16; }
-  Number random() {
+  Entry random() {
     const auto next = [&] { return std::uniform_real_distribution<double>(-1, 1)(random_); };
     const double real = next();
     return {real, is_complex(dtype_) ? next() : 0};
   }
-  Dense random(std::int64_t m, std::int64_t n) {
-    Dense result(m, n);
-    for (Number& x : result.numbers) x = random();
+  DenseMatrix random(std::int64_t m, std::int64_t n) {
+    DenseMatrix result(m, n);
+    for (Entry& x : result.numbers) x = random();
     return result;
   }
 
@@ -168,15 +169,15 @@ class Works {
     for (const std::string& line : faults.lines()) all += line + "\n";
     return all;
   }
-  static verification::Numbers row_major(const Dense& dense) {
+  static verification::Numbers row_major(const DenseMatrix& dense) {
     verification::Numbers numbers;
     for (std::int64_t i = 0; i < dense.rows; ++i) {
       for (std::int64_t j = 0; j < dense.columns; ++j) numbers.push_back(dense(i, j));
     }
     return numbers;
   }
-  static Dense from_row_major(std::int64_t m, std::int64_t n, const verification::Numbers& numbers) {
-    Dense dense(m, n);
+  static DenseMatrix from_row_major(std::int64_t m, std::int64_t n, const verification::Numbers& numbers) {
+    DenseMatrix dense(m, n);
     for (std::int64_t i = 0; i < m; ++i) {
       for (std::int64_t j = 0; j < n; ++j) dense(i, j) = numbers[static_cast<std::size_t>(i * n + j)];
     }
@@ -210,14 +211,14 @@ class Works {
   void as(const Part& part, const Body& body) {
     visit_dtype(plan_.buffers[static_cast<std::size_t>(part.place.buffer)].operand->dtype, body);
   }
-  void store(const Part& part, char* at, Number number) {
+  void store(const Part& part, char* at, Entry number) {
     as(part, [&](auto tag) {
       const auto value = narrow_to<typename decltype(tag)::type>(Wide(number.real(), number.imag()));
       std::memcpy(at, &value, sizeof value);
     });
   }
-  Number load(const Part& part, const char* at) {
-    Number number;
+  Entry load(const Part& part, const char* at) {
+    Entry number;
     as(part, [&](auto tag) {
       typename decltype(tag)::type value;
       std::memcpy(&value, at, sizeof value);
@@ -238,18 +239,19 @@ constexpr std::array dtypes{Dtype::f32, Dtype::f64, Dtype::c64, Dtype::c128};
 constexpr double most_ratio = 30;  // of LAPACK's tests
 
 /// |difference| / (|scale| size epsilon), as LAPACK's tests have it.
-double ratio(const Dense& difference, const Dense& scale, std::int64_t size, double epsilon) {
+double ratio(const DenseMatrix& difference, const DenseMatrix& scale, std::int64_t size, double epsilon) {
   const double of = scale.norm() * static_cast<double>(std::max<std::int64_t>(size, 1)) * epsilon;
   return of == 0 ? difference.norm() : difference.norm() / of;
 }
 
-void expect_close(const Works& works, const Dense& found, const Dense& wanted, double factor = 500) {
+void expect_close(const Works& works, const DenseMatrix& found, const DenseMatrix& wanted,
+                  double factor = 500) {
   ASSERT_EQ(found.numbers.size(), wanted.numbers.size());
   const double off = (found - wanted).norm();
   EXPECT_LE(off, factor * works.epsilon() * std::max(1.0, wanted.norm()));
 }
 
-Dense exchanged(Dense a, const Dense& pivots, bool backward = false) {
+DenseMatrix exchanged(DenseMatrix a, const DenseMatrix& pivots, bool backward = false) {
   for (std::int64_t step = 0; step < pivots.rows; ++step) {
     const std::int64_t i = backward ? pivots.rows - 1 - step : step;
     const auto other = static_cast<std::int64_t>(pivots(i, 0).real());
@@ -277,15 +279,15 @@ TEST(FactorizationWorks, Lu) {
     const FactorPanel work{Factorization::lu, works.matrix(m, n, gap), works.line(k, Dtype::i32),
                            works.line(1, Dtype::i32)};
     works.set(work.panel, works.random(m, n));
-    const Dense a = works.get(work.panel);
-    const auto defined =
-        gap > 0 ? std::vector<Dense>() : works.by_definition(work, {work.panel, work.pivots, work.status});
+    const DenseMatrix a = works.get(work.panel);
+    const auto defined = gap > 0 ? std::vector<DenseMatrix>()
+                                 : works.by_definition(work, {work.panel, work.pivots, work.status});
     works.run(work);
-    const Dense packed = works.get(work.panel), pivots = works.get(work.pivots);
-    const Dense l = triangle_of(part_of(packed, m, k), false, true);
-    const Dense u = triangle_of(part_of(packed, k, n), true, false);
+    const DenseMatrix packed = works.get(work.panel), pivots = works.get(work.pivots);
+    const DenseMatrix l = triangle_of(part_of(packed, m, k), false, true);
+    const DenseMatrix u = triangle_of(part_of(packed, k, n), true, false);
     EXPECT_LT(ratio(exchanged(a, pivots) - l * u, a, n, works.epsilon()), most_ratio);
-    EXPECT_EQ(works.get(work.status)(0, 0), Number(0));
+    EXPECT_EQ(works.get(work.status)(0, 0), Entry(0));
     if (gap > 0) return;
     expect_close(works, packed, defined[0]);
     expect_close(works, pivots, defined[1]);
@@ -297,25 +299,26 @@ TEST(FactorizationWorks, LuOfASingularMatrixIsComplete) {
     Works works(dtype);
     const FactorPanel work{Factorization::lu, works.matrix(6, 5), works.line(5, Dtype::i32),
                            works.line(1, Dtype::i32)};
-    Dense a = works.random(6, 5);
+    DenseMatrix a = works.random(6, 5);
     for (std::int64_t i = 0; i < 6; ++i) a(i, 2) = 0;
     works.set(work.panel, a);
     a = works.get(work.panel);
     const auto defined = works.by_definition(work, {work.panel, work.pivots, work.status});
     works.run(work);
-    const Dense packed = works.get(work.panel);
-    EXPECT_EQ(works.get(work.status)(0, 0), Number(3));
-    EXPECT_EQ(defined[2](0, 0), Number(3));
+    const DenseMatrix packed = works.get(work.panel);
+    EXPECT_EQ(works.get(work.status)(0, 0), Entry(3));
+    EXPECT_EQ(defined[2](0, 0), Entry(3));
     expect_close(works, packed, defined[0]);
-    const Dense product = triangle_of(packed, false, true) * triangle_of(part_of(packed, 5, 5), true, false);
+    const DenseMatrix product =
+        triangle_of(packed, false, true) * triangle_of(part_of(packed, 5, 5), true, false);
     expect_close(works, product, exchanged(a, works.get(work.pivots)));
   }
 }
 
-Dense positive_definite(Works& works, std::int64_t m, std::int64_t n) {
-  const Dense some = works.random(n, n);
-  Dense block = some * adjoint(some);
-  Dense a = works.random(m, n);
+DenseMatrix positive_definite(Works& works, std::int64_t m, std::int64_t n) {
+  const DenseMatrix some = works.random(n, n);
+  DenseMatrix block = some * adjoint(some);
+  DenseMatrix a = works.random(m, n);
   for (std::int64_t j = 0; j < n; ++j) {
     for (std::int64_t i = j; i < n; ++i) a(i, j) = block(i, j) + (i == j ? static_cast<double>(n) : 0);
     for (std::int64_t i = 0; i < j; ++i) a(i, j) = std::numeric_limits<double>::quiet_NaN();
@@ -328,15 +331,15 @@ TEST(FactorizationWorks, Cholesky) {
     if (m < n) return;
     const FactorPanel work{Factorization::cholesky, works.matrix(m, n, gap), {}, works.line(1, Dtype::i32)};
     works.set(work.panel, positive_definite(works, m, n));
-    const Dense a = works.get(work.panel);
+    const DenseMatrix a = works.get(work.panel);
     const auto defined =
-        gap > 0 ? std::vector<Dense>() : works.by_definition(work, {work.panel, work.status});
+        gap > 0 ? std::vector<DenseMatrix>() : works.by_definition(work, {work.panel, work.status});
     works.run(work);
-    const Dense packed = works.get(work.panel);
-    const Dense l = triangle_of(packed, false, false), wanted = triangle_of(a, false, false);
-    const Dense found = triangle_of(l * adjoint(part_of(l, n, n)), false, false);
+    const DenseMatrix packed = works.get(work.panel);
+    const DenseMatrix l = triangle_of(packed, false, false), wanted = triangle_of(a, false, false);
+    const DenseMatrix found = triangle_of(l * adjoint(part_of(l, n, n)), false, false);
     EXPECT_LT(ratio(found - wanted, wanted, n, works.epsilon()), most_ratio);
-    EXPECT_EQ(works.get(work.status)(0, 0), Number(0));
+    EXPECT_EQ(works.get(work.status)(0, 0), Entry(0));
     for (std::int64_t j = 0; j < n; ++j) {
       for (std::int64_t i = 0; i < j; ++i) EXPECT_TRUE(std::isnan(packed(i, j).real()));
     }
@@ -349,12 +352,12 @@ TEST(FactorizationWorks, CholeskyNamesTheMinorThatIsNotPositiveDefinite) {
     for (const double bad : {-1.0, std::numeric_limits<double>::quiet_NaN()}) {
       Works works(dtype);
       const FactorPanel work{Factorization::cholesky, works.matrix(9, 6), {}, works.line(1, Dtype::i32)};
-      Dense a = positive_definite(works, 9, 6);
+      DenseMatrix a = positive_definite(works, 9, 6);
       a(3, 3) = bad;
       works.set(work.panel, a);
-      EXPECT_EQ(works.by_definition(work, {work.status})[0](0, 0), Number(4));
+      EXPECT_EQ(works.by_definition(work, {work.status})[0](0, 0), Entry(4));
       works.run(work);
-      EXPECT_EQ(works.get(work.status)(0, 0), Number(4));
+      EXPECT_EQ(works.get(work.status)(0, 0), Entry(4));
     }
   }
 }
@@ -365,19 +368,19 @@ TEST(FactorizationWorks, QrAndItsReflectors) {
     const FactorPanel work{Factorization::qr, works.matrix(m, n, gap), works.line(k, works.dtype()),
                            works.line(1, Dtype::i32)};
     works.set(work.panel, works.random(m, n));
-    const Dense a = works.get(work.panel);
+    const DenseMatrix a = works.get(work.panel);
     const auto defined =
-        gap > 0 ? std::vector<Dense>() : works.by_definition(work, {work.panel, work.pivots});
+        gap > 0 ? std::vector<DenseMatrix>() : works.by_definition(work, {work.panel, work.pivots});
     works.run(work);
-    const Dense packed = works.get(work.panel);
-    EXPECT_EQ(works.get(work.status)(0, 0), Number(0));
+    const DenseMatrix packed = works.get(work.panel);
+    EXPECT_EQ(works.get(work.status)(0, 0), Entry(0));
     ApplyReflectors apply{work.panel, work.pivots, works.matrix(m, m, gap), false};
     apply.reflectors.region.sets[1] = IndexSet::range(0, k);
-    Dense identity(m, m);
+    DenseMatrix identity(m, m);
     for (std::int64_t i = 0; i < m; ++i) identity(i, i) = 1;
     works.set(apply.to, identity);
     works.run(apply);
-    const Dense q = works.get(apply.to);
+    const DenseMatrix q = works.get(apply.to);
     EXPECT_LT(ratio(adjoint(q) * q - identity, identity, m, works.epsilon()), most_ratio);
     EXPECT_LT(ratio(a - q * triangle_of(packed, true, false), a, std::max(m, n), works.epsilon()),
               most_ratio);
@@ -401,7 +404,7 @@ TEST(FactorizationWorks, ReflectorsOnUnevenColumns) {
       works.run(work);
       const ApplyReflectors apply{work.panel, work.pivots, works.cyclic_columns(m, 40, 4, 10), adjoint_one};
       works.set(apply.to, works.random(m, apply.to.region.sets[1].size()));
-      const Dense wanted = works.by_definition(apply, {apply.to})[0];
+      const DenseMatrix wanted = works.by_definition(apply, {apply.to})[0];
       works.run(apply);
       expect_close(works, works.get(apply.to), wanted);
     }
@@ -413,11 +416,11 @@ TEST(FactorizationWorks, RowsAreExchangedForwardAndBackward) {
     Works works(dtype);
     ExchangeRows work{works.cyclic_columns(11, 40, 4, 10), works.line(6, Dtype::i32), false};
     constexpr std::array order{3., 1., 10., 9., 4., 10.};
-    Dense pivots(6, 1);
+    DenseMatrix pivots(6, 1);
     for (std::int64_t i = 0; i < 6; ++i) pivots(i, 0) = order[static_cast<std::size_t>(i)];
     works.set(work.pivots, pivots);
     works.set(work.to, works.random(11, work.to.region.sets[1].size()));
-    const Dense before = works.get(work.to);
+    const DenseMatrix before = works.get(work.to);
     EXPECT_EQ(works.by_definition(work, {work.to})[0].numbers, exchanged(before, pivots).numbers);
     works.run(work);
     EXPECT_EQ(works.get(work.to).numbers, exchanged(before, pivots).numbers);
@@ -429,7 +432,7 @@ TEST(FactorizationWorks, RowsAreExchangedForwardAndBackward) {
 }
 
 void solve(Works& works, TriangularSolve work, std::int64_t n) {
-  Dense t = works.random(n, n);
+  DenseMatrix t = works.random(n, n);
   for (std::int64_t i = 0; i < n; ++i) {
     for (std::int64_t j = 0; j < n; ++j) {
       t(i, j) = i == j ? t(i, j) + 2.0 : t(i, j) / static_cast<double>(n);
@@ -439,12 +442,13 @@ void solve(Works& works, TriangularSolve work, std::int64_t n) {
   }
   works.set(work.triangle, t);
   works.set(work.to, works.random(work.to.region.sets[0].size(), work.to.region.sets[1].size()));
-  const Dense b = works.get(work.to);
-  const Dense wanted = works.by_definition(work, {work.to})[0];
+  const DenseMatrix b = works.get(work.to);
+  const DenseMatrix wanted = works.by_definition(work, {work.to})[0];
   works.run(work);
-  const Dense x = works.get(work.to);
+  const DenseMatrix x = works.get(work.to);
   expect_close(works, x, wanted);
-  const Dense whole = op_of(triangle_of(works.get(work.triangle), work.upper, work.unit_diagonal), work.op);
+  const DenseMatrix whole =
+      op_of(triangle_of(works.get(work.triangle), work.upper, work.unit_diagonal), work.op);
   expect_close(works, work.from_right ? x * whole : whole * x, b);
 }
 
@@ -471,13 +475,13 @@ TEST(FactorizationWorks, NumbersThatAreNotNumbersDoNotHang) {
       const FactorPanel work{kind, works.matrix(40, 20),
                              works.line(20, kind == Factorization::lu ? Dtype::i32 : dtype),
                              works.line(1, Dtype::i32)};
-      Dense a = works.random(40, 20);
+      DenseMatrix a = works.random(40, 20);
       a(5, 3) = std::numeric_limits<double>::quiet_NaN();
       works.set(work.panel, a);
       works.run(work);
       EXPECT_TRUE(std::isnan(works.get(work.panel).norm()));
       if (kind == Factorization::qr) continue;
-      for (const Number& pivot : works.get(work.pivots).numbers) {
+      for (const Entry& pivot : works.get(work.pivots).numbers) {
         EXPECT_GE(pivot.real(), 0);
         EXPECT_LT(pivot.real(), 40);
       }
