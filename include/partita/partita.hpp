@@ -42,6 +42,7 @@
 #include <partita/memory.hpp>
 #include <partita/mpi_report.hpp>
 #include <partita/names.hpp>
+#include <partita/op.hpp>
 #include <partita/plan.hpp>
 #include <partita/print.hpp>
 #include <partita/redistribute.hpp>
