@@ -56,6 +56,7 @@ class PARTITA_API FileError : public Error {
 /// context stays valid.
 class PARTITA_API SingularError : public Error {
  public:
+  /// `index`: see index().
   explicit SingularError(const std::string& text, std::int64_t index = -1) : Error(text), index_(index) {}
   ~SingularError() override;
   /// The row, counted from 0, of the first pivot that is 0, or of the last row of the first leading minor

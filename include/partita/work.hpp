@@ -212,7 +212,7 @@ struct TriangularSolve {
 /// to = Q to (`adjoint`: Q^H to), where Q is the product of the reflectors of a FactorPanel.
 struct ApplyReflectors {
   Part reflectors;  ///< [m, k]: below the diagonal of the panel
-  Part factors;     ///< [k]: tau
+  Part factors;     ///< tau of each reflector, [k]
   Part to;          ///< [m, n]
   bool adjoint = false;
 };
