@@ -196,7 +196,8 @@ void BlockReflector<T>::apply_to_some(const ColumnMatrix<T>& to, bool adjoint) c
 #define PARTITA_FACTORIZATIONS(T)                                                               \
   template std::int32_t factor_cholesky(const ColumnMatrix<T>&);                                \
   template std::int32_t factor_lu(const ColumnMatrix<T>&, std::int32_t*);                       \
-  template void factor_qr(const ColumnMatrix<T>&, T*, T*, std::int64_t);                        \
+  template void factor_qr(const ColumnMatrix<T>&, std::add_pointer_t<T>, std::add_pointer_t<T>, \
+                          std::int64_t);                                                        \
   template std::int64_t factor_qr_workspace<T>(std::int64_t, std::int64_t);                     \
   template void exchange_rows(const ColumnMatrix<T>&, const std::int32_t*, std::int64_t, bool); \
   template void solve_triangular(const TriangularForm&, const ColumnMatrix<const T>&,           \

@@ -213,7 +213,7 @@ class Works {
   }
   void store(const Part& part, char* at, Entry number) {
     as(part, [&](auto tag) {
-      const auto value = narrow_to<typename decltype(tag)::type>(Wide(number.real(), number.imag()));
+      const auto value = narrow_to<typename decltype(tag)::type>(widened(number));
       std::memcpy(at, &value, sizeof value);
     });
   }
