@@ -1,10 +1,11 @@
 # A backend that is absent is a stub file, not #ifdefs through the code. A source belongs to a backend by its
-# name: `cuda_*.cpp`, `cublas_*.cpp`, `cufft_*.cpp`, `nccl_*.cpp` (or anything in a folder `cuda/`) to CUDA.
+# name: `cuda_*.cpp`, `cublas_*.cpp`, `cufft_*.cpp`, `cusolver_*.cpp`, `nccl_*.cpp` (or anything in a folder
+# `cuda/`) to CUDA.
 # A file `X_absent.cpp` is compiled in the place of `X.cpp` (or of `X.cu`) when the backend of that is off.
 
 # Pairs of a pattern for the path of a source and the variable that switches its backend.
 set(partita_backends
-    "(^|/)(cuda|cublas|cufft|nccl)[_/.]" PARTITA_HAVE_CUDA
+    "(^|/)(cuda|cublas|cufft|cusolver|nccl)[_/.]" PARTITA_HAVE_CUDA
     "(^|/)fftw_mpi[_/.]" PARTITA_HAVE_FFTW_MPI
     "(^|/)(pdgemr2d|pdgemm|scalapack)[_/.]" PARTITA_HAVE_SCALAPACK)
 

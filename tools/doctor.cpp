@@ -27,10 +27,10 @@ std::string painted(Health health, bool colours) {
 
 std::vector<Finding> examine() {
   return {
-      examine_mpi(),     examine_launcher(),  examine_cores(), examine_memory(), examine_shared_memory(),
-      examine_blas(),    examine_fft(),       examine_cuda(),  examine_links(),  examine_device_messages(),
-      examine_cublas(),  examine_cublas_lt(), examine_cufft(), examine_nccl(),   examine_nvshmem(),
-      examine_settings()};
+      examine_mpi(),     examine_launcher(),  examine_cores(), examine_memory(),   examine_shared_memory(),
+      examine_blas(),    examine_fft(),       examine_cuda(),  examine_links(),    examine_device_messages(),
+      examine_cublas(),  examine_cublas_lt(), examine_cufft(), examine_cusolver(), examine_nccl(),
+      examine_nvshmem(), examine_settings()};
 }
 
 void print(const std::vector<Finding>& findings) {

@@ -41,6 +41,7 @@ Finding examine_device_messages();
 Finding examine_cublas();
 Finding examine_cublas_lt();
 Finding examine_cufft();
+Finding examine_cusolver();
 Finding examine_nccl();
 Finding examine_nvshmem();
 Finding examine_settings();

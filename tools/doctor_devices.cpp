@@ -163,6 +163,11 @@ Finding examine_cufft() {
                   "pip install nvidia-cufft, or the CUDA toolkit's package libcufft");
 }
 
+Finding examine_cusolver() {
+  return describe("cuSOLVER", report_cusolver(), "matrices in device memory cannot be factorized",
+                  "pip install nvidia-cusolver, or the CUDA toolkit's package libcusolver");
+}
+
 Finding examine_nccl() {
   return describe("NCCL", report_nccl(), "devices use Partita's own copies and kernels",
                   "pip install nvidia-nccl-cu13, or the CUDA toolkit's package libnccl2");

@@ -40,6 +40,7 @@ PARTITA_API LibraryReport report_nccl();
 PARTITA_API LibraryReport report_cublas();
 PARTITA_API LibraryReport report_cublas_lt();
 PARTITA_API LibraryReport report_cufft();
+PARTITA_API LibraryReport report_cusolver();
 PARTITA_API LibraryReport report_nvshmem();
 
 /// Whether the MPI of this process accepts addresses of CUDA device memory.

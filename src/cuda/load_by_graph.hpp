@@ -6,9 +6,10 @@
 namespace partita::cuda {
 
 /// `put(stream)` puts work into a graph that is made and never started: what is loaded for it stays. Its
-/// addresses are not looked at. For a thread that harms no capture (CudaBesideCaptures).
+/// addresses are not looked at. Returns how many nodes the graph has. For a thread that harms no capture
+/// (CudaBesideCaptures).
 template <class Put>
-void load_by_graph(const char* what, const Put& put) {
+std::size_t load_by_graph(const char* what, const Put& put) {
   const CudaStream aside = new_cuda_stream();
   check_cuda(cudaStreamBeginCapture(aside.get(), cudaStreamCaptureModeRelaxed), what);
   cudaGraph_t graph = nullptr;
@@ -19,11 +20,14 @@ void load_by_graph(const char* what, const Put& put) {
     throw;
   }
   check_cuda(cudaStreamEndCapture(aside.get(), &graph), what);
+  std::size_t nodes = 0;
   cudaGraphExec_t loaded = nullptr;
-  const cudaError_t result = cudaGraphInstantiate(&loaded, graph, 0);
+  cudaError_t result = cudaGraphGetNodes(graph, nullptr, &nodes);
+  if (result == cudaSuccess) result = cudaGraphInstantiate(&loaded, graph, 0);
   cudaGraphDestroy(graph);
   check_cuda(result, what);
   cudaGraphExecDestroy(loaded);
+  return nodes;
 }
 
 }  // namespace partita::cuda

@@ -17,6 +17,7 @@
 
 namespace partita::devices {
 
+class DeviceFactorizations;
 struct DeviceRuntime;
 
 /// A device with the resources of one context: its queues, and the counters that its kernels use. Driven by
@@ -47,6 +48,9 @@ class Accelerator : public DeviceQueues, public DeviceWork, public DeviceArithme
   /// The transform library of the device; null: none.
   virtual DeviceTransforms* transforms() { return nullptr; }
   virtual std::string why_no_transforms() const { return ""; }
+  /// The library of factorizations of the device; null: none. Errors: it does not start.
+  virtual DeviceFactorizations* factorizations() { return nullptr; }
+  virtual std::string why_no_factorizations() const { return ""; }
 
  private:
   std::shared_ptr<PhysicalDevice> physical_;

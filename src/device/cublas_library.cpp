@@ -1,7 +1,5 @@
 #include "device/cublas_library.hpp"
 
-#include <array>
-
 #include "base/opened_library.hpp"
 
 namespace partita {
@@ -24,6 +22,9 @@ void find_cublas(CublasLibrary& library) {
   find_symbol(handle, name, "cublasSetWorkspace_v2", library.set_workspace);
   find_symbol(handle, name, "cublasGetStatusString", library.status_string);
   find_symbol(handle, name, "cublasGemmStridedBatchedEx_64", library.gemm);
+  constexpr std::array trsm{"cublasStrsm_v2_64", "cublasDtrsm_v2_64", "cublasCtrsm_v2_64",
+                            "cublasZtrsm_v2_64"};
+  for (std::size_t i = 0; i < trsm.size(); ++i) find_symbol(handle, name, trsm.at(i), library.trsm.at(i));
   std::array<int, 3> parts{};
   for (int i = 0; i < 3; ++i) (void)library.get_property(i, &parts[static_cast<std::size_t>(i)]);
   library.version = parts[0] * 10000 + parts[1] * 100 + parts[2];

@@ -2,6 +2,7 @@
 // neither.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <partita/device_report.hpp>
@@ -26,6 +27,9 @@ enum class CublasType : int {
 };
 enum class CublasCompute : int { f32 = 68, f64 = 70, i32 = 72, tf32 = 77, bf16x9 = 78 };  // f32: no TF32
 enum class CublasOperation : int { none, transpose, conjugate_transpose };
+enum class CublasSide : int { left, right };
+enum class CublasTriangle : int { lower, upper };
+enum class CublasDiagonal : int { any, unit };
 
 /// Its functions return a cublasStatus_t, 0: all is well; streams are cudaStream_t.
 struct CublasLibrary : LibraryReport {
@@ -40,6 +44,11 @@ struct CublasLibrary : LibraryReport {
               long long stride_a, const void* b, CublasType type_b, std::int64_t leading_b,
               long long stride_b, const void* beta, void* c, CublasType type_c, std::int64_t leading_c,
               long long stride_c, std::int64_t batches, CublasCompute compute, int algorithm) = nullptr;
+  using SolveTriangular = int (*)(CublasHandle handle, CublasSide side, CublasTriangle triangle,
+                                  CublasOperation op, CublasDiagonal diagonal, std::int64_t m, std::int64_t n,
+                                  const void* alpha, const void* a, std::int64_t leading_a, void* b,
+                                  std::int64_t leading_b);
+  std::array<SolveTriangular, 4> trsm{};  ///< for f32, f64, c64, c128
 
   /// Opened at the first call; never an error. Thread-safe.
   static const CublasLibrary& of_process();

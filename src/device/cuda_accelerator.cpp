@@ -67,6 +67,11 @@ DeviceTransforms* CudaAccelerator::transforms() {
   return transforms_.get();
 }
 
+DeviceFactorizations* CudaAccelerator::factorizations() {
+  if (!factorizations_) factorizations_ = CudaFactorizations::make(*this);
+  return factorizations_.get();
+}
+
 Stream CudaAccelerator::made(std::size_t number) {
   cuda::CudaStream& stream = streams_.at(number);
   if (!stream) {

@@ -6,6 +6,7 @@
 
 #include "device/accelerator.hpp"
 #include "device/copy_way.hpp"
+#include "device/cuda_factorizations.hpp"
 #include "device/cuda_math.hpp"
 #include "device/cuda_physical_device.hpp"
 #include "device/cuda_timed_event.hpp"
@@ -25,6 +26,8 @@ class CudaAccelerator final : public Accelerator {
   std::string why_no_math() const override { return CublasLibrary::of_process().why_none; }
   DeviceTransforms* transforms() override;
   std::string why_no_transforms() const override { return CufftLibrary::of_process().why_none; }
+  DeviceFactorizations* factorizations() override;
+  std::string why_no_factorizations() const override { return CudaFactorizations::why_none(); }
 
   Stream stream() override { return made(0); }
   bool has_stream() const override { return streams_[0].get() != nullptr; }
@@ -81,6 +84,7 @@ class CudaAccelerator final : public Accelerator {
   std::shared_ptr<const CudaOrigin> origin_;                // what moments are counted from
   std::unique_ptr<CudaMath> math_;                          // null: not requested yet, or not available
   std::unique_ptr<CudaTransforms> transforms_;              // null: not requested yet, or not available
+  std::unique_ptr<CudaFactorizations> factorizations_;      // as above
 };
 
 }  // namespace partita::devices

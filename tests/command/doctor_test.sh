@@ -3,7 +3,7 @@
 . "$(dirname "$0")/common.sh"
 
 "$partita" doctor >out || fail "$(cat out)"
-for subject in MPI launcher cores memory 'shared memory' BLAS FFT CUDA links 'device MPI' cuBLAS cuBLASLt cuFFT NCCL NVSHMEM settings; do
+for subject in MPI launcher cores memory 'shared memory' BLAS FFT CUDA links 'device MPI' cuBLAS cuBLASLt cuFFT cuSOLVER NCCL NVSHMEM settings; do
   grep -q "^$subject " out || fail "nothing on $subject"
 done
 # Which MPI this process would take, and which there are: one command for all of them.
@@ -22,7 +22,7 @@ fi
 python3 - <<'END'
 import json
 findings = json.load(open("out"))["findings"]
-assert len(findings) == 16
+assert len(findings) == 17
 assert all(f["health"] in ("ok", "warning", "missing") for f in findings), findings
 assert all(f["summary"] for f in findings)
 END

@@ -16,7 +16,7 @@ std::int64_t leading_of_run(const AxisRun& run, std::int64_t rows) {
 
 }  // namespace
 
-ColumnMajorPart::ColumnMajorPart(const Part& part, const WorkBinding& binding)
+ColumnMajorPart::ColumnMajorPart(const Part& part, const WorkBinding& binding, MatrixSizes sizes)
     : part_(part, binding), rows_(part_.extent(0)), columns_(part_.extent(1)) {
   invariant(part_.dimensions() == 2, "a matrix of {} dimensions", part_.dimensions());
   if (empty()) return;
@@ -26,7 +26,7 @@ ColumnMajorPart::ColumnMajorPart(const Part& part, const WorkBinding& binding)
   for (const AxisRun& run : axis_runs(std::array{part_.axis(1)}, columns_)) {
     runs_.push_back({rows->offset.front() + run.offset.front(), run.count, leading_of_run(run, rows_)});
     check<UnsupportedError>(
-        kernels::fits_lapack(rows_, run.count, runs_.back().leading),
+        sizes == MatrixSizes::in_64_bits || kernels::fits_lapack(rows_, run.count, runs_.back().leading),
         "{}: LAPACK on the host counts in 32 bits; a matrix of {} rows and {} columns that are {} elements "
         "apart is too large for it; distribute the matrix over more ranks or use device memory",
         binding.plan.operation, rows_, run.count, runs_.back().leading);

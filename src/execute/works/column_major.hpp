@@ -15,14 +15,28 @@
 
 namespace partita::execution {
 
+/// Who takes a matrix: LAPACK on the host counts in 32 bits.
+enum class MatrixSizes : std::uint8_t { in_32_bits, in_64_bits };
+
 /// A part [m, n] whose rows are adjacent in memory and whose columns are evenly spaced, in as few runs as
-/// their positions allow. Throws UnsupportedError where a run exceeds LAPACK's 32-bit sizes.
+/// their positions allow. Throws UnsupportedError where a run exceeds the sizes.
 class ColumnMajorPart {
  public:
-  ColumnMajorPart(const Part& part, const WorkBinding& binding);
+  struct Run {
+    std::int64_t offset = 0;  ///< elements
+    std::int64_t columns = 0;
+    std::int64_t leading = 1;
+  };
+
+  ColumnMajorPart(const Part& part, const WorkBinding& binding, MatrixSizes sizes = MatrixSizes::in_32_bits);
 
   std::int64_t rows() const { return rows_; }
   std::int64_t columns() const { return columns_; }
+  Dtype dtype() const { return part_.dtype(); }
+  const std::vector<Run>& runs() const { return runs_; }
+  char* place(const Run& run, const AddressOf& address) const {
+    return part_.base(address) + run.offset * size_of(dtype());
+  }
   bool empty() const { return rows_ == 0 || columns_ == 0; }
   /// Of all columns if they are one run; most columns of a run otherwise.
   std::int64_t longest_run() const;
@@ -32,10 +46,10 @@ class ColumnMajorPart {
   /// Calls visit(ColumnMatrix<T>) for each run of columns. Rows and columns are not 0.
   template <class T, class Visit>
   void for_each_run(const AddressOf& address, const Visit& visit) const {
-    if (empty()) return;
-    auto* const data = reinterpret_cast<T*>(part_.base(address));
-    for (const Run& run : runs_)
-      visit(kernels::ColumnMatrix<T>{data + run.offset, rows_, run.columns, run.leading});
+    for (const Run& run : runs_) {
+      visit(kernels::ColumnMatrix<T>{reinterpret_cast<T*>(place(run, address)), rows_, run.columns,
+                                     run.leading});
+    }
   }
   /// All of a part that is one run; without data if it is empty.
   template <class T>
@@ -46,12 +60,6 @@ class ColumnMajorPart {
   }
 
  private:
-  struct Run {
-    std::int64_t offset = 0;  ///< elements
-    std::int64_t columns = 0;
-    std::int64_t leading = 1;
-  };
-
   BoundPart part_;
   std::int64_t rows_, columns_;
   std::vector<Run> runs_;
@@ -64,9 +72,12 @@ class AdjacentPart {
 
   std::int64_t size() const { return size_; }
   /// Null if the part is empty.
+  char* place(const AddressOf& address) const {
+    return size_ == 0 ? nullptr : part_.base(address) + offset_ * size_of(part_.dtype());
+  }
   template <class T>
   T* data(const AddressOf& address) const {
-    return size_ == 0 ? nullptr : reinterpret_cast<T*>(part_.base(address)) + offset_;
+    return reinterpret_cast<T*>(place(address));
   }
 
  private:
@@ -74,6 +85,10 @@ class AdjacentPart {
   std::int64_t size_;
   std::int64_t offset_ = 0;
 };
+
+[[noreturn]] inline void refuse_dtype(const char* what, Dtype dtype) {
+  throw UnsupportedError(fmt::format("no {} in {}: supported are f32, f64, c64 and c128", what, name(dtype)));
+}
 
 /// A work Bound<T> for the type that LAPACK computes in. Throws UnsupportedError for other dtypes, and where
 /// there is no LAPACK.
@@ -94,8 +109,7 @@ std::unique_ptr<BoundWork> bind_in_dtype(Dtype dtype, const char* what, const Wo
     case Dtype::c128:
       return make(TypeTag<std::complex<double>>());
     default:
-      throw UnsupportedError(
-          fmt::format("no {} in {}: supported are f32, f64, c64 and c128", what, name(dtype)));
+      refuse_dtype(what, dtype);
   }
 }
 

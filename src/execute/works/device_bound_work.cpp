@@ -1,6 +1,7 @@
 #include "execute/works/device_bound_work.hpp"
 
 #include "base/check.hpp"
+#include "execute/works/column_major.hpp"
 
 namespace partita::execution {
 namespace {
@@ -35,6 +36,18 @@ devices::DeviceTransforms& DeviceWorkBinding::transforms() const {
   check<UnsupportedError>(transforms != nullptr, "{}: no transform library is available for this device: {}",
                           memory.plan.operation, device.why_no_transforms());
   return *transforms;
+}
+
+devices::DeviceFactorizations& DeviceWorkBinding::factorizations(Dtype dtype, const char* what) const {
+  const bool known = dtype == Dtype::f32 || dtype == Dtype::f64 || is_complex(dtype);
+  if (!known) refuse_dtype(what, dtype);
+  devices::DeviceFactorizations* const factorizations = device.factorizations();
+  check<UnsupportedError>(
+      factorizations != nullptr,
+      "{}: no library of factorizations is available for this device: {}; install cuSOLVER "
+      "(pip install nvidia-cusolver, or the CUDA toolkit's package libcusolver) and cuBLAS",
+      memory.plan.operation, device.why_no_factorizations());
+  return *factorizations;
 }
 
 std::unique_ptr<DeviceBoundWork> bind_device_work(const Work& work, const DeviceWorkBinding& binding) {

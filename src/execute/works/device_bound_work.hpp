@@ -32,6 +32,8 @@ struct DeviceWorkBinding {
   /// Throw UnsupportedError where there is none, the same on every rank that has none.
   devices::DeviceMath& math() const;
   devices::DeviceTransforms& transforms() const;
+  /// Throws for other dtypes than f32, f64, c64 and c128, too: there is no `what` in them.
+  devices::DeviceFactorizations& factorizations(Dtype dtype, const char* what) const;
 };
 
 /// A compute step with all that can be prepared prepared.

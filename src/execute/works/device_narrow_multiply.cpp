@@ -65,7 +65,7 @@ class DeviceNarrowMultiply final : public DeviceBoundWork {
     const auto [a, b, to] = dtypes_of(work, binding.memory.plan);
     result_ = place_result(work.to, multiplies_narrow(math_, a, b, to), binding);
     list_passes(work.to, rows, columns);
-    const auto depth = static_cast<std::int64_t>(work.a.region.sets.back().size());
+    const std::int64_t depth = planning::depth_of(work);
     if (depth == 0) return;
     const bool as_they_are = math_.multiplies(a, b, sums_dtype());
     const auto factor = [&](const Part& part, std::optional<Dtype> dtype, int from_end) {
@@ -73,8 +73,8 @@ class DeviceNarrowMultiply final : public DeviceBoundWork {
       place_factor(part, factors_.back(), from_end, as_they_are, binding);
     };
     factors_.reserve(2);
-    factor(work.a, {}, 2);
-    factor(work.b, work.dtype_b, 1);
+    factor(work.a, {}, work.transpose_a ? 1 : 2);
+    factor(work.b, work.dtype_b, work.transpose_b ? 2 : 1);
     prepare(batches_of(work.to), depth, binding.may_try);
   }
 

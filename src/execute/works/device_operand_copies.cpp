@@ -41,8 +41,9 @@ OperandCopies::OperandCopies(const Multiply& given, const PackedMultiply& packed
     if (of_result) packing.back = lower(from.region, here, there, item);
     packings_.push_back(std::move(packing));
   };
-  const auto add_zeros = [&](const Part& part, bool of_a) {
+  const auto add_zeros = [&](const Part& part, bool of_a, bool transposed) {
     BoundPart bound(part, binding.memory);
+    if (transposed) bound.transpose();
     const devices::ElementNest nest = beyond_k(bound, of_a);
     zeros_.push_back({std::move(bound), nest});
   };
@@ -50,8 +51,8 @@ OperandCopies::OperandCopies(const Multiply& given, const PackedMultiply& packed
   add(given.b, packed.work.b, false);
   add(given.to, packed.work.to, true);
   if (!packed.padding.k) return;
-  add_zeros(packed.work.a, true);
-  add_zeros(packed.work.b, false);
+  add_zeros(packed.work.a, true, given.transpose_a);
+  add_zeros(packed.work.b, false, given.transpose_b);
 }
 
 void OperandCopies::pack(const AddressOf& address, bool reads_result, Stream stream) const {

@@ -19,6 +19,7 @@ struct PackedMultiply::Operand {
   const BoundPart& part;
   bool pads_rows, pads_columns;
   bool by_columns;  // lies so when it is packed
+  bool transposed;  // its region is columns x rows
 };
 
 PackedMultiply::PackedMultiply(const Multiply& given, const DeviceWorkBinding& binding)
@@ -40,11 +41,21 @@ bool PackedMultiply::pack(const Multiply& given, const DeviceWorkBinding& bindin
   const auto factor_by_columns = [&](const ProductRole& role, bool conjugated) {
     return conjugated && is_complex(shape->to.dtype()) ? !shape->to_by_columns : role.lies_by_columns(0, 0);
   };
-  const Operand a{0,         shape->role_a, shape->a,
-                  padding.m, padding.k,     factor_by_columns(shape->role_a, given.conjugate_a)};
-  const Operand b{1,         shape->role_b, shape->b,
-                  padding.k, padding.n,     factor_by_columns(shape->role_b, given.conjugate_b)};
-  const Operand to{2, shape->role_to, shape->to, padding.m, padding.n, shape->to_by_columns};
+  const Operand a{0,
+                  shape->role_a,
+                  shape->a,
+                  padding.m,
+                  padding.k,
+                  factor_by_columns(shape->role_a, given.conjugate_a),
+                  given.transpose_a};
+  const Operand b{1,
+                  shape->role_b,
+                  shape->b,
+                  padding.k,
+                  padding.n,
+                  factor_by_columns(shape->role_b, given.conjugate_b),
+                  given.transpose_b};
+  const Operand to{2, shape->role_to, shape->to, padding.m, padding.n, shape->to_by_columns, false};
   const Plan& plan = binding.memory.plan;
   // The result first: the others follow how it lies.
   if (pack(to, given.to, work.to, plan)) return true;
@@ -53,17 +64,17 @@ bool PackedMultiply::pack(const Multiply& given, const DeviceWorkBinding& bindin
 }
 
 bool PackedMultiply::pack(const Operand& operand, const Part& given, Part& packed, const Plan& plan) {
-  const auto& [number, role, part, pads_rows, pads_columns, by_columns] = operand;
+  const auto& [number, role, part, pads_rows, pads_columns, by_columns, transposed] = operand;
   const bool is_new = !is_packed(packed);
   const bool padded =
       pads_rows || pads_columns || (aligns_ && is_misaligned(role, *shape, number, part, given.place.offset));
   if (!role.packed && !(is_new && padded)) return false;
   const Dtype dtype = planning::dtype_at(plan, given.place);
   const Shape extents = given.region.shape();
-  const int row = extents.size() - 2, column = extents.size() - 1;
+  const int row = extents.size() - (transposed ? 1 : 2), column = extents.size() - (transposed ? 2 : 1);
   Extents order = Extents::filled(extents.size(), 0);
   for (int d = 0; d < order.size(); ++d) order[d] = d;
-  if (by_columns) std::swap(order[row], order[column]);
+  if (by_columns != transposed) std::swap(order[row], order[column]);
   const std::int64_t rows = ProductPadding::of(extents[row], pads_rows),
                      columns = ProductPadding::of(extents[column], pads_columns);
   const std::int64_t offset = is_new ? workspace_bytes : packed.place.offset;

@@ -14,6 +14,7 @@
 #include "kernels/host/fill.hpp"
 #include "memory/nvshmem_node_memory.hpp"
 #include "support/fakes/fake_device_group.hpp"
+#include "support/fakes/fake_factorizations.hpp"
 #include "support/fakes/fake_math.hpp"
 #include "support/fakes/fake_memory.hpp"
 #include "support/fakes/fake_nvshmem.hpp"
@@ -168,6 +169,15 @@ class FakeAccelerator final : public devices::Accelerator {
     return transforms_.get();
   }
   std::string why_no_transforms() const override { return "fake devices do not compute"; }
+  devices::DeviceFactorizations* factorizations() override {
+    if (!computes) return nullptr;
+    if (!factorizations_) {
+      factorizations_ = std::make_unique<FakeFactorizations>(
+          [this](Stream where, std::function<void()> work) { put(where, std::move(work)); });
+    }
+    return factorizations_.get();
+  }
+  std::string why_no_factorizations() const override { return "fake devices do not compute"; }
 
   Stream stream() override { return made(0); }
   bool has_stream() const override { return queues_[0] != nullptr; }
@@ -270,6 +280,7 @@ class FakeAccelerator final : public devices::Accelerator {
   std::array<std::unique_ptr<FakeQueue>, 4> queues_;
   std::unique_ptr<FakeMath> math_;
   std::unique_ptr<FakeTransforms> transforms_;
+  std::unique_ptr<FakeFactorizations> factorizations_;
 };
 
 std::unique_ptr<devices::Accelerator> FakePhysicalDevice::open(const ContextOptions&, int) {

@@ -1,0 +1,259 @@
+#include "device/cuda_factorizations.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/check.hpp"
+#include "base/round.hpp"
+#include "cuda/load_by_graph.hpp"
+#include "kernels/cuda/row_exchange.hpp"
+
+namespace partita::devices {
+namespace {
+
+constexpr std::size_t most_calls = 1024;  // but for those in use
+constexpr std::int64_t aligned = 256;
+
+int as_int(std::int64_t size) {
+  check<UnsupportedError>(size <= std::numeric_limits<int>::max(),
+                          "cuSOLVER applies reflectors to at most {} rows, columns or leading elements: {}",
+                          std::numeric_limits<int>::max(), size);
+  return static_cast<int>(size);
+}
+
+CublasOperation operation_of(const DeviceReflectors& what) {
+  if (!what.adjoint) return CublasOperation::none;
+  return is_complex(what.dtype) ? CublasOperation::conjugate_transpose : CublasOperation::transpose;
+}
+
+/// Pivots as cuSOLVER has them, counted from 1, come before its own workspace.
+std::int64_t pivot_bytes(const DeviceFactorization& what) {
+  if (what.kind != Factorization::lu) return 0;
+  return round_up(std::min(what.m, what.n) * size_of(Dtype::i64), aligned);
+}
+
+/// L of the rows below the diagonal block, by its adjoint from the right.
+DeviceTriangularSolve rest_of_cholesky(const DeviceFactorization& what) {
+  DeviceTriangularSolve rest;
+  rest.dtype = what.dtype;
+  rest.op = Op::conjugate_transpose;
+  rest.from_right = true;
+  rest.m = what.m - what.n;
+  rest.n = what.n;
+  rest.leading = rest.leading_triangle = what.leading;
+  return rest;
+}
+
+}  // namespace
+
+struct CudaFactorizations::Call final : PreparedFactorCall {
+  using PreparedFactorCall::PreparedFactorCall;
+  std::int64_t workspace_bytes() const override { return front_bytes + static_cast<std::int64_t>(on_device); }
+
+  std::int64_t front_bytes = 0;  // before cuSOLVER's own part of the workspace
+  std::size_t on_device = 0;     // in bytes; of reflectors a number of elements is made of it
+  mutable std::vector<char> on_host;
+  int launches = 1;
+  std::string why_no_graph;  // empty: it may be captured
+};
+
+/// factor: the matrix, pivots, status. solve, apply: what is solved for or updated, the triangle or the
+/// reflectors, their factors.
+struct CudaFactorizations::Places {
+  void* matrix = nullptr;
+  const void* other = nullptr;
+  const void* tau = nullptr;
+  void* pivots = nullptr;
+  void* status = nullptr;
+  void* workspace = nullptr;
+};
+
+std::string CudaFactorizations::why_none() {
+  const CusolverLibrary& library = CusolverLibrary::of_process();
+  return library.why_none.empty() ? CublasLibrary::of_process().why_none : library.why_none;
+}
+
+std::unique_ptr<CudaFactorizations> CudaFactorizations::make(Accelerator& device) {
+  if (!why_none().empty()) return nullptr;
+  device.use();
+  const cuda::CudaBesideCaptures unharmed;
+  return std::unique_ptr<CudaFactorizations>(new CudaFactorizations(device));
+}
+
+CudaFactorizations::CudaFactorizations(Accelerator& device)
+    : device_(device), library_(CusolverLibrary::of_process()), factorizing_(device), applying_(device) {
+  CusolverOptions made = nullptr;
+  check_cusolver(library_.create_options(&made), "start");
+  options_ = {made, library_.destroy_options};
+}
+
+std::string CudaFactorizations::name() const {
+  const int version = library_.version;
+  return fmt::format("cuSOLVER {}.{}.{}", version / 10000, version / 100 % 100, version % 100);
+}
+
+const CudaFactorHandles& CudaFactorizations::handles_of(const FactorCall& what) const {
+  return std::holds_alternative<DeviceFactorization>(what) ? factorizing_ : applying_;
+}
+
+std::shared_ptr<PreparedFactorCall> CudaFactorizations::prepare(const FactorCall& what) {
+  for (const auto& known : prepared_) {
+    if (known->what == what) return known;
+  }
+  if (prepared_.size() >= most_calls)
+    std::erase_if(prepared_, [](const auto& one) { return one.use_count() == 1; });
+  device_.use();
+  const cuda::CudaBesideCaptures unharmed;
+  auto call = std::make_shared<Call>(what);
+  measure(*call);
+  load(*call);
+  prepared_.push_back(call);
+  return call;
+}
+
+void CudaFactorizations::measure(Call& call) const {
+  if (const auto* const panel = std::get_if<DeviceFactorization>(&call.what)) measure(*panel, call);
+  if (const auto* const some = std::get_if<DeviceReflectors>(&call.what)) measure(*some, call);
+}
+
+void CudaFactorizations::measure(const DeviceFactorization& what, Call& call) const {
+  CusolverHandle const handle = factorizing_.solver();
+  CusolverOptions const options = options_.get();
+  const CublasType type = *cublas_type(what.dtype);
+  check<UnsupportedError>(
+      what.kind != Factorization::lu || what.m <= std::numeric_limits<std::int32_t>::max(),
+      "pivots number at most {} rows: {}", std::numeric_limits<std::int32_t>::max(), what.m);
+  std::size_t on_host = 0;
+  const int status = what.kind == Factorization::cholesky
+                         ? library_.potrf_bytes(handle, options, CublasTriangle::lower, what.n, type, nullptr,
+                                                what.leading, type, &call.on_device, &on_host)
+                     : what.kind == Factorization::lu
+                         ? library_.getrf_bytes(handle, options, what.m, what.n, type, nullptr, what.leading,
+                                                type, &call.on_device, &on_host)
+                         : library_.geqrf_bytes(handle, options, what.m, what.n, type, nullptr, what.leading,
+                                                type, nullptr, type, &call.on_device, &on_host);
+  check<UnsupportedError>(status == 0, "cuSOLVER factorizes no matrix of {} x {} in {}: error {}", what.m,
+                          what.n, partita::name(what.dtype), status);
+  call.front_bytes = pivot_bytes(what);
+  call.on_host.resize(on_host);
+}
+
+void CudaFactorizations::measure(const DeviceReflectors& what, Call& call) const {
+  int elements = 0;
+  check_cusolver(library_.multiply_by_q_size.at(number_of(what.dtype))(
+                     applying_.solver(), CublasSide::left, operation_of(what), as_int(what.m), as_int(what.n),
+                     as_int(what.k), nullptr, as_int(what.leading_reflectors), nullptr, nullptr,
+                     as_int(what.leading), &elements),
+                 "size of a workspace");
+  call.front_bytes = aligned;  // the status, which nobody reads
+  call.on_device = static_cast<std::size_t>(elements * size_of(what.dtype));
+}
+
+/// Nothing looks at addresses before it runs. What cannot be captured is loaded by the first execution.
+void CudaFactorizations::load(Call& call) const {
+  void* const any = applying_.any_memory();
+  try {
+    const std::size_t nodes = cuda::load_by_graph("load a factorization", [&](Stream aside) {
+      start(call, {any, any, any, any, any, any}, aside);
+    });
+    call.launches = static_cast<int>(std::max<std::size_t>(nodes, 1));
+  } catch (const Error& error) {
+    (void)cudaGetLastError();
+    call.why_no_graph = error.what();
+  }
+}
+
+void CudaFactorizations::put(const PreparedFactorCall& prepared, const Places& places, Stream stream) {
+  const auto& call = static_cast<const Call&>(prepared);
+  check<UnsupportedError>(call.why_no_graph.empty() || !device_.captures(stream),
+                          "{} cannot be captured into a graph here: {}", name(), call.why_no_graph);
+  device_.launching(stream, call.launches);
+  start(call, places, stream);
+}
+
+void CudaFactorizations::start(const Call& call, const Places& places, Stream stream) const {
+  handles_of(call.what).use(stream);
+  std::visit([&](const auto& what) { start(what, call, places, stream); }, call.what);
+}
+
+void CudaFactorizations::start(const DeviceFactorization& what, const Call& call, const Places& places,
+                               Stream stream) const {
+  CusolverHandle const handle = factorizing_.solver();
+  CusolverOptions const options = options_.get();
+  const CublasType type = *cublas_type(what.dtype);
+  auto* const status = static_cast<int*>(places.status);
+  char* const workspace = static_cast<char*>(places.workspace) + call.front_bytes;
+  char* const on_host = call.on_host.data();
+  const std::size_t host_bytes = call.on_host.size();
+  if (what.kind == Factorization::lu) {
+    auto* const pivots = static_cast<std::int64_t*>(places.workspace);
+    check_cusolver(library_.getrf(handle, options, what.m, what.n, type, places.matrix, what.leading, pivots,
+                                  type, workspace, call.on_device, on_host, host_bytes, status),
+                   "factorize");
+    return cuda::check_launch(
+        kernels::cuda::launch_count_from_zero(pivots, static_cast<std::int32_t*>(places.pivots),
+                                              std::min(what.m, what.n), cuda::native(stream)),
+        "count pivots from 0");
+  }
+  if (what.kind == Factorization::qr) {
+    return check_cusolver(
+        library_.geqrf(handle, options, what.m, what.n, type, places.matrix, what.leading, type,
+                       places.pivots, type, workspace, call.on_device, on_host, host_bytes, status),
+        "factorize");
+  }
+  check_cusolver(library_.potrf(handle, options, CublasTriangle::lower, what.n, type, places.matrix,
+                                what.leading, type, workspace, call.on_device, on_host, host_bytes, status),
+                 "factorize");
+  if (what.m == what.n) return;
+  char* const below = static_cast<char*>(places.matrix) + what.n * size_of(what.dtype);
+  factorizing_.solve(rest_of_cholesky(what), places.matrix, below);
+}
+
+void CudaFactorizations::start(const DeviceTriangularSolve& what, const Call& /*call*/, const Places& places,
+                               Stream /*stream*/) const {
+  applying_.solve(what, places.other, places.matrix);
+}
+
+void CudaFactorizations::start(const DeviceReflectors& what, const Call& call, const Places& places,
+                               Stream /*stream*/) const {
+  auto* const status = static_cast<int*>(places.workspace);
+  char* const workspace = static_cast<char*>(places.workspace) + call.front_bytes;
+  const auto elements = static_cast<std::int64_t>(call.on_device) / size_of(what.dtype);
+  check_cusolver(library_.multiply_by_q.at(number_of(what.dtype))(
+                     applying_.solver(), CublasSide::left, operation_of(what), as_int(what.m), as_int(what.n),
+                     as_int(what.k), places.other, as_int(what.leading_reflectors), places.tau, places.matrix,
+                     as_int(what.leading), workspace, as_int(elements), status),
+                 "apply reflectors");
+}
+
+void CudaFactorizations::factor(const PreparedFactorCall& call, void* panel, void* pivots, void* status,
+                                void* workspace, Stream stream) {
+  put(call, {panel, nullptr, nullptr, pivots, status, workspace}, stream);
+}
+
+void CudaFactorizations::solve(const PreparedFactorCall& call, const void* triangle, void* to,
+                               Stream stream) {
+  put(call, {to, triangle, nullptr, nullptr, nullptr, nullptr}, stream);
+}
+
+void CudaFactorizations::apply(const PreparedFactorCall& call, const void* reflectors, const void* factors,
+                               void* to, void* workspace, Stream stream) {
+  put(call, {to, reflectors, factors, nullptr, nullptr, workspace}, stream);
+}
+
+void CudaFactorizations::exchange(const DeviceRowExchange& what, const void* pivots, void* to,
+                                  Stream stream) {
+  device_.launching(stream);
+  kernels::cuda::RowExchange kernel;
+  kernel.data = to;
+  kernel.item_bytes = static_cast<int>(size_of(what.dtype));
+  kernel.rows = what.m;
+  kernel.columns = what.n;
+  kernel.leading = what.leading;
+  kernel.count = what.count;
+  kernel.pivots = static_cast<const std::int32_t*>(pivots);
+  kernel.backward = what.backward;
+  cuda::check_launch(kernels::cuda::launch_row_exchange(kernel, cuda::native(stream)), "exchange rows");
+}
+
+}  // namespace partita::devices

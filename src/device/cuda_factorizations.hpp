@@ -1,0 +1,51 @@
+// cuSOLVER, the triangular solves of cuBLAS and kernels of our own, as what a CUDA device factorizes with.
+#pragma once
+
+#include <vector>
+
+#include "device/cuda_factor_handles.hpp"
+
+namespace partita::devices {
+
+/// Two handles of each library a context, so that a panel may be factorized while others are updated.
+class CudaFactorizations final : public DeviceFactorizations {
+ public:
+  /// Null: a library is absent, `why_none` says which and why. Errors: they are there and do not start.
+  static std::unique_ptr<CudaFactorizations> make(Accelerator& device);
+  static std::string why_none();
+  CudaFactorizations(const CudaFactorizations&) = delete;
+  CudaFactorizations& operator=(const CudaFactorizations&) = delete;
+
+  std::string name() const override;
+  std::shared_ptr<PreparedFactorCall> prepare(const FactorCall& what) override;
+  void factor(const PreparedFactorCall& call, void* panel, void* pivots, void* status, void* workspace,
+              Stream stream) override;
+  void solve(const PreparedFactorCall& call, const void* triangle, void* to, Stream stream) override;
+  void apply(const PreparedFactorCall& call, const void* reflectors, const void* factors, void* to,
+             void* workspace, Stream stream) override;
+  void exchange(const DeviceRowExchange& what, const void* pivots, void* to, Stream stream) override;
+
+ private:
+  struct Call;
+  struct Places;
+
+  explicit CudaFactorizations(Accelerator& device);
+  const CudaFactorHandles& handles_of(const FactorCall& what) const;
+  void measure(Call& call) const;
+  void measure(const DeviceFactorization& what, Call& call) const;
+  void measure(const DeviceReflectors& what, Call& call) const;
+  void load(Call& call) const;
+  void put(const PreparedFactorCall& prepared, const Places& places, Stream stream);
+  void start(const Call& call, const Places& places, Stream stream) const;
+  void start(const DeviceFactorization& what, const Call& call, const Places& places, Stream stream) const;
+  void start(const DeviceTriangularSolve& what, const Call& call, const Places& places, Stream stream) const;
+  void start(const DeviceReflectors& what, const Call& call, const Places& places, Stream stream) const;
+
+  Accelerator& device_;
+  const CusolverLibrary& library_;
+  std::shared_ptr<cusolverDnParams> options_;
+  CudaFactorHandles factorizing_, applying_;
+  std::vector<std::shared_ptr<PreparedFactorCall>> prepared_;
+};
+
+}  // namespace partita::devices

@@ -1,0 +1,81 @@
+// Rows of a column-major matrix exchanged on a device: a thread for each row that a chunk of exchanges
+// touches, which moves the elements of several columns at a time from where they were.
+#include "kernels/cuda/row_exchange.hpp"
+#include "kernels/cuda/rows.cuh"
+
+namespace partita::kernels::cuda {
+namespace {
+
+constexpr int columns_at_once = 4;
+
+/// Columns first, first + step, .. of each block's own.
+template <class Item>
+__device__ void move_rows(const RowExchange& what, std::int32_t from, std::int32_t to) {
+  auto* const data = static_cast<Item*>(what.data);
+  const std::int64_t step = std::int64_t{gridDim.x} * columns_at_once;
+  const bool moves = to >= 0 && from != to;
+  for (std::int64_t first = std::int64_t{blockIdx.x} * columns_at_once; first < what.columns; first += step) {
+    const std::int64_t left = what.columns - first;
+    Item held[columns_at_once];
+#pragma unroll
+    for (int c = 0; c < columns_at_once; ++c) {
+      if (moves && c < left) held[c] = data[(first + c) * what.leading + from];
+    }
+    __syncthreads();
+#pragma unroll
+    for (int c = 0; c < columns_at_once; ++c) {
+      if (moves && c < left) data[(first + c) * what.leading + to] = held[c];
+    }
+  }
+}
+
+template <class Item>
+__global__ void __launch_bounds__(RowExchange::most_rows) exchange_rows(const RowExchange what) {
+  __shared__ std::int32_t pivots[RowExchange::most_at_once];
+  const int number = static_cast<int>(threadIdx.x);
+  for (int c = 0; c < chunks_of(what); ++c) {
+    const ExchangeChunk chunk = chunk_of(what, c);
+    if (number < chunk.count) pivots[number] = valid_pivot(what, chunk.first + number);
+    __syncthreads();
+    const std::int32_t to = row_touched(chunk, pivots, number);
+    const std::int32_t from = to < 0 ? to : row_before(chunk, pivots, what.backward, to);
+    move_rows<Item>(what, from, to);
+    __syncthreads();  // the next chunk reads what this one has written, and has other pivots
+  }
+}
+
+__global__ void count_from_zero(const std::int64_t* from, std::int32_t* to, std::int64_t count) {
+  const std::int64_t step = std::int64_t{gridDim.x} * blockDim.x;
+  for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += step)
+    to[i] = static_cast<std::int32_t>(from[i] - 1);
+}
+
+unsigned blocks_of(std::int64_t tasks, int at_once) {
+  const std::int64_t blocks = (tasks + at_once - 1) / at_once;
+  return static_cast<unsigned>(std::min<std::int64_t>(blocks, most_blocks));
+}
+
+}  // namespace
+
+int launch_row_exchange(const RowExchange& what, void* stream) {
+  if (what.columns == 0 || what.count == 0) return cudaSuccess;
+  auto* const kernel = what.item_bytes == 4   ? exchange_rows<std::uint32_t>
+                       : what.item_bytes == 8 ? exchange_rows<std::uint64_t>
+                                              : exchange_rows<double2>;
+  kernel<<<blocks_of(what.columns, columns_at_once), RowExchange::most_rows, 0,
+           static_cast<cudaStream_t>(stream)>>>(what);
+  return cudaGetLastError();
+}
+
+int launch_count_from_zero(const std::int64_t* from, std::int32_t* to, std::int64_t count, void* stream) {
+  count_from_zero<<<blocks_of(count, threads_per_block), threads_per_block, 0,
+                    static_cast<cudaStream_t>(stream)>>>(from, to, count);
+  return cudaGetLastError();
+}
+
+int load_row_exchange_kernels() {
+  return load(exchange_rows<std::uint32_t>, exchange_rows<std::uint64_t>, exchange_rows<double2>,
+              count_from_zero);
+}
+
+}  // namespace partita::kernels::cuda

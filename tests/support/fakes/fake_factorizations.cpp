@@ -1,0 +1,192 @@
+#include "support/fakes/fake_factorizations.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "base/check.hpp"
+#include "base/visit_dtype.hpp"
+#include "kernels/cuda/row_exchange.hpp"
+#include "kernels/host/factorizations.hpp"
+
+namespace partita::testing {
+namespace {
+
+using devices::DeviceFactorization;
+using devices::DeviceReflectors;
+using devices::DeviceTriangularSolve;
+using kernels::ColumnMatrix;
+
+constexpr int spoiled = 0x7f;
+
+/// Calls body(T()) with the type that computes.
+template <class Body>
+void with_lapack_type(Dtype dtype, const Body& body) {
+  switch (dtype) {
+    case Dtype::f32:
+      return body(0.0F);
+    case Dtype::f64:
+      return body(0.0);
+    case Dtype::c64:
+      return body(std::complex<float>());
+    case Dtype::c128:
+      return body(std::complex<double>());
+    default:
+      throw UnsupportedError("fake devices do not factorize " + std::string(name(dtype)));
+  }
+}
+
+template <class T>
+ColumnMatrix<T> matrix(void* data, std::int64_t rows, std::int64_t columns, std::int64_t leading) {
+  check(rows > 0 && columns > 0 && leading >= rows, "a matrix of {} x {}, columns {} apart", rows, columns,
+        leading);
+  return {static_cast<T*>(data), rows, columns, leading};
+}
+
+template <class T>
+ColumnMatrix<const T> matrix(const void* data, std::int64_t rows, std::int64_t columns,
+                             std::int64_t leading) {
+  return matrix<T>(const_cast<void*>(data), rows, columns, leading).read();
+}
+
+class FakeCall final : public devices::PreparedFactorCall {
+ public:
+  explicit FakeCall(const devices::FactorCall& call) : PreparedFactorCall(call) {
+    with_lapack_type(dtype(), [&](auto type) {
+      using T = decltype(type);
+      std::int64_t elements = 1;
+      if (const auto* const panel = std::get_if<DeviceFactorization>(&what)) {
+        if (panel->kind == Factorization::qr) elements = kernels::factor_qr_workspace<T>(panel->m, panel->n);
+      } else if (const auto* const some = std::get_if<DeviceReflectors>(&what)) {
+        elements = kernels::BlockReflector<T>::workspace(
+            std::min(some->k, kernels::BlockReflector<T>::most_reflectors), some->n);
+      }
+      elements_ = elements;
+      bytes_ = elements * size_of(dtype());
+    });
+  }
+
+  std::int64_t workspace_bytes() const override { return bytes_; }
+  std::int64_t elements() const { return elements_; }
+  Dtype dtype() const {
+    return std::visit([](const auto& one) { return one.dtype; }, what);
+  }
+
+ private:
+  std::int64_t elements_ = 0, bytes_ = 0;
+};
+
+template <class T>
+void apply_in_blocks(const DeviceReflectors& what, const void* reflectors, const void* factors, void* to,
+                     void* workspace) {
+  using Block = kernels::BlockReflector<T>;
+  const std::int64_t step = Block::most_reflectors, blocks = (what.k + step - 1) / step;
+  const ColumnMatrix<const T> v = matrix<T>(reflectors, what.m, what.k, what.leading_reflectors);
+  const ColumnMatrix<T> x = matrix<T>(to, what.m, what.n, what.leading);
+  for (std::int64_t i = 0; i < blocks; ++i) {
+    const std::int64_t first = (what.adjoint ? i : blocks - 1 - i) * step, rows = what.m - first;
+    const Block block(v.part(first, first, rows, std::min(step, what.k - first)),
+                      static_cast<const T*>(factors) + first, static_cast<T*>(workspace));
+    block.apply(x.part(first, 0, rows, what.n), what.adjoint);
+  }
+}
+
+template <class T>
+std::int32_t factor_panel(const DeviceFactorization& what, void* panel, void* pivots, void* workspace,
+                          std::int64_t elements) {
+  const ColumnMatrix<T> a = matrix<T>(panel, what.m, what.n, what.leading);
+  if (what.kind == Factorization::cholesky) return kernels::factor_cholesky(a);
+  if (what.kind == Factorization::lu) return kernels::factor_lu(a, static_cast<std::int32_t*>(pivots));
+  kernels::factor_qr(a, static_cast<T*>(pivots), static_cast<T*>(workspace), elements);
+  return 0;
+}
+
+/// Of one column.
+void exchange_chunk(const kernels::cuda::RowExchange& what, const kernels::cuda::ExchangeChunk& chunk,
+                    const std::vector<std::int32_t>& pivots, char* column) {
+  std::vector<char> held;
+  std::vector<std::int32_t> rows;
+  for (int number = 0; number < kernels::cuda::RowExchange::most_rows; ++number) {
+    const std::int32_t to = kernels::cuda::row_touched(chunk, pivots.data(), number);
+    if (to < 0) continue;
+    const std::int32_t from = kernels::cuda::row_before(chunk, pivots.data(), what.backward, to);
+    const char* const item = column + std::int64_t{from} * what.item_bytes;
+    held.insert(held.end(), item, item + what.item_bytes);
+    rows.push_back(to);
+  }
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    std::memcpy(column + std::int64_t{rows[i]} * what.item_bytes,
+                held.data() + i * static_cast<std::size_t>(what.item_bytes),
+                static_cast<std::size_t>(what.item_bytes));
+  }
+}
+
+void exchange_here(const kernels::cuda::RowExchange& what) {
+  for (int c = 0; c < chunks_of(what); ++c) {
+    const kernels::cuda::ExchangeChunk chunk = chunk_of(what, c);
+    std::vector<std::int32_t> pivots;
+    for (int i = 0; i < chunk.count; ++i) pivots.push_back(valid_pivot(what, chunk.first + i));
+    for (std::int64_t j = 0; j < what.columns; ++j)
+      exchange_chunk(what, chunk, pivots, static_cast<char*>(what.data) + j * what.leading * what.item_bytes);
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<devices::PreparedFactorCall> FakeFactorizations::prepare(const devices::FactorCall& what) {
+  return std::make_shared<FakeCall>(what);
+}
+
+void FakeFactorizations::factor(const devices::PreparedFactorCall& call, void* panel, void* pivots,
+                                void* status, void* workspace, Stream stream) {
+  const auto what = std::get<DeviceFactorization>(call.what);
+  const std::int64_t elements = static_cast<const FakeCall&>(call).elements();
+  put_(stream, [=] {
+    std::memset(workspace, spoiled, static_cast<std::size_t>(elements * size_of(what.dtype)));
+    with_lapack_type(what.dtype, [&](auto type) {
+      *static_cast<std::int32_t*>(status) =
+          factor_panel<decltype(type)>(what, panel, pivots, workspace, elements);
+    });
+  });
+}
+
+void FakeFactorizations::solve(const devices::PreparedFactorCall& call, const void* triangle, void* to,
+                               Stream stream) {
+  const auto what = std::get<DeviceTriangularSolve>(call.what);
+  check(what.op != Op::conjugate, "no BLAS conjugates what it does not transpose");
+  put_(stream, [=] {
+    with_lapack_type(what.dtype, [&](auto type) {
+      using T = decltype(type);
+      const std::int64_t order = what.from_right ? what.n : what.m;
+      kernels::solve_triangular<T>({what.op, what.upper, what.unit_diagonal, what.from_right},
+                                   matrix<T>(triangle, order, order, what.leading_triangle),
+                                   matrix<T>(to, what.m, what.n, what.leading));
+    });
+  });
+}
+
+void FakeFactorizations::apply(const devices::PreparedFactorCall& call, const void* reflectors,
+                               const void* factors, void* to, void* workspace, Stream stream) {
+  const auto what = std::get<DeviceReflectors>(call.what);
+  put_(stream, [=] {
+    with_lapack_type(what.dtype, [&](auto type) {
+      apply_in_blocks<decltype(type)>(what, reflectors, factors, to, workspace);
+    });
+  });
+}
+
+void FakeFactorizations::exchange(const devices::DeviceRowExchange& what, const void* pivots, void* to,
+                                  Stream stream) {
+  kernels::cuda::RowExchange kernel;
+  kernel.data = to;
+  kernel.item_bytes = static_cast<int>(size_of(what.dtype));
+  kernel.rows = what.m;
+  kernel.columns = what.n;
+  kernel.leading = what.leading;
+  kernel.count = what.count;
+  kernel.pivots = static_cast<const std::int32_t*>(pivots);
+  kernel.backward = what.backward;
+  put_(stream, [kernel] { exchange_here(kernel); });
+}
+
+}  // namespace partita::testing

@@ -1,0 +1,31 @@
+// What fake devices factorize with: the host's LAPACK, in the order of streams.
+#pragma once
+
+#include <functional>
+#include <utility>
+
+#include "device/device_factorizations.hpp"
+
+namespace partita::testing {
+
+class FakeFactorizations final : public devices::DeviceFactorizations {
+ public:
+  using Put = std::function<void(Stream stream, std::function<void()> work)>;
+
+  explicit FakeFactorizations(Put put) : put_(std::move(put)) {}
+
+  std::string name() const override { return "the host's LAPACK"; }
+  std::shared_ptr<devices::PreparedFactorCall> prepare(const devices::FactorCall& what) override;
+  void factor(const devices::PreparedFactorCall& call, void* panel, void* pivots, void* status,
+              void* workspace, Stream stream) override;
+  void solve(const devices::PreparedFactorCall& call, const void* triangle, void* to, Stream stream) override;
+  void apply(const devices::PreparedFactorCall& call, const void* reflectors, const void* factors, void* to,
+             void* workspace, Stream stream) override;
+  /// As the kernel does it, chunk by chunk.
+  void exchange(const devices::DeviceRowExchange& what, const void* pivots, void* to, Stream stream) override;
+
+ private:
+  Put put_;
+};
+
+}  // namespace partita::testing
