@@ -52,23 +52,52 @@ DEVICE_TEST(NewArraysAreRedistributedInStreamOrder) {
   }
 }
 
-// Also where one rank alone gives a stream.
-RANK_TEST(PlanStreams, OptionsOfPlansHaveNone) {
-  const Array rows = zeros(context, {8, 8}, Slab(0), Dtype::c128);
-  const Operand operand = rows.operand();
+/// Every call refuses the stream in its options with this text on all ranks: where all give one, and where
+/// one rank alone does.
+void expect_streams_refused(Context& context, const std::string& expected,
+                            const std::vector<std::function<void(const std::optional<Stream>&)>>& calls) {
   for (const bool everywhere : {true, false}) {
     const std::optional<Stream> stream =
         everywhere || context.rank() == 0 ? std::optional(Stream{}) : std::nullopt;
-    const auto refused = [&](const std::function<void()>& call) {
-      const std::string text = same_error<ArgumentError>(context, call);
-      EXPECT_TRUE(contains(text, "pass it to execute")) << text;
-    };
-    refused([&] { Redistribute(context, operand, operand, {.stream = stream}); });
-    refused([&] { FFT(context, operand, {.stream = stream}); });
-    refused([&] { FFT(context, operand, operand, {.stream = stream}); });
-    refused([&] { Matmul(context, {.a = operand, .b = operand, .d = operand}, {.stream = stream}); });
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+      const std::string text = same_error<ArgumentError>(context, [&] { calls[i](stream); });
+      EXPECT_TRUE(contains(text, expected)) << "call " << i << ": " << text;
+    }
   }
   EXPECT_FALSE(context.failed());
+}
+
+RANK_TEST(PlanStreams, OptionsOfPlansHaveNone) {
+  const Operand operand = zeros(context, {8, 8}, Slab(0), Dtype::c128).operand();
+  using Given = const std::optional<Stream>&;
+  expect_streams_refused(
+      context, "pass it to execute",
+      {[&](Given stream) { Redistribute(context, operand, operand, {.stream = stream}); },
+       [&](Given stream) { FFT(context, operand, {.stream = stream}); },
+       [&](Given stream) { FFT(context, operand, operand, {.stream = stream}); },
+       [&](Given stream) { Matmul(context, {.a = operand, .b = operand, .d = operand}, {.stream = stream}); },
+       [&](Given stream) {
+         Halo(context, operand, {.stream = stream, .lower = {1, 1}});
+       }});
+}
+
+RANK_TEST(PlanStreams, NewArraysTakeNone) {
+  const Layout layout(Slab(0), {8, 8}, context.size());
+  using Given = const std::optional<Stream>&;
+  expect_streams_refused(
+      context, "a new array takes no stream",
+      {[&](Given stream) { (void)empty(context, layout, Dtype::f64, {.stream = stream}); },
+       [&](Given stream) {
+         (void)empty(context, {8, 8}, Slab(1), Dtype::f64, {.stream = stream});
+       },
+       [&](Given stream) {
+         (void)zeros(context, {8, 8}, Slab(0), Dtype::f64, {.stream = stream});
+       },
+       [&](Given stream) {
+         (void)full(context, {8, 8}, Slab(0), 1.5, {.stream = stream});
+       },
+       [&](Given stream) { (void)arange(context, 8, Slab(0), {.stream = stream}); },
+       [&](Given stream) { (void)eye(context, 8, 8, Slab(0), Dtype::f64, 0, {.stream = stream}); }});
 }
 
 // Memory that is dropped while a stream still uses it is not given to anybody else.
