@@ -51,17 +51,13 @@ class Operation {
   /// context are dropped for it. Collective, blocking.
   template <class Made, class... Arguments>
   static std::shared_ptr<Made> make(ContextState& context, const Arguments&... arguments) {
-    return contexts::with_room(context, [&] {
-      auto made = std::make_shared<Made>(context, arguments...);
-      made->plan_together();
-      return made;
-    });
+    return contexts::with_room(context, [&] { return make_once<Made>(context, arguments...); });
   }
   /// The context's operation of that key, made where there is none. Collective if it is made; else local.
   template <class Made, class... Arguments>
   static std::shared_ptr<Made> kept(ContextState& context, const contexts::PlanKey& key,
                                     const Arguments&... arguments) {
-    return contexts::kept_plan<Made>(context, key, [&] { return make<Made>(context, arguments...); });
+    return contexts::kept_plan<Made>(context, key, [&] { return make_once<Made>(context, arguments...); });
   }
 
   /// This rank's. Valid after `release`, too.
@@ -154,6 +150,13 @@ class Operation {
     std::string name;    // of the plan's buffer
   };
 
+  /// As `make`, but an error of memory is thrown at once.
+  template <class Made, class... Arguments>
+  static std::shared_ptr<Made> make_once(ContextState& context, const Arguments&... arguments) {
+    auto made = std::make_shared<Made>(context, arguments...);
+    made->plan_together();
+    return made;
+  }
   void plan_together();
   std::vector<Fact> ask();
   void plan_and_bind();
