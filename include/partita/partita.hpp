@@ -37,6 +37,7 @@
 #include <partita/half.hpp>
 #include <partita/io.hpp>
 #include <partita/layout.hpp>
+#include <partita/linalg.hpp>
 #include <partita/machine.hpp>
 #include <partita/matmul.hpp>
 #include <partita/memory.hpp>

@@ -6,8 +6,12 @@
 
 #include "base/check.hpp"
 #include "distribution/dimensions.hpp"
+#include "plan/vectors.hpp"
 
 namespace partita::multiplication {
+
+using planning::with_dimension;
+
 namespace {
 
 /// Nothing where a rank holds no box, or what others hold too.
@@ -43,18 +47,6 @@ void check_dimensions(const MatmulOperands& operands, Vectors vectors) {
 Op without_transposition(Op op) {
   if (op == Op::transpose) return Op::none;
   return op == Op::conjugate_transpose ? Op::conjugate : op;
-}
-
-Operand with_dimension(const Operand& operand, int position) {
-  Operand result = operand;
-  result.layout = distribution::with_dimension(operand.layout, position);
-  result.axis_order = Extents();
-  // The new dimension varies slowest, or fastest: one element is as near either way.
-  result.axis_order.push_back(position);
-  for (const std::int64_t axis : operand.axis_order) {
-    result.axis_order.push_back(axis + (axis >= position ? 1 : 0));
-  }
-  return result;
 }
 
 std::vector<int> missing_dimensions(const Shape& d, Vectors vectors) {

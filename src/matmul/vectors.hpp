@@ -19,8 +19,6 @@ struct Vectors {
 /// The operation on a vector: there is nothing to transpose.
 Op without_transposition(Op op);
 
-/// The same elements with a dimension of extent 1 at `position`.
-Operand with_dimension(const Operand& operand, int position);
 /// Where D gets dimensions of extent 1 to be a matrix, one after the other. Throws ArgumentError where D has
 /// no room for them.
 std::vector<int> missing_dimensions(const Shape& d, Vectors vectors);

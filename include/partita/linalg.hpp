@@ -1,0 +1,246 @@
+// Dense linear algebra: factorizations, linear systems, least squares, inverses and determinants.
+#pragma once
+
+#include <complex>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <partita/array.hpp>
+#include <partita/distribution.hpp>
+#include <partita/machine.hpp>
+#include <partita/op.hpp>
+#include <partita/operand.hpp>
+#include <partita/plan.hpp>
+#include <partita/stream.hpp>
+#include <partita/work.hpp>
+#include <string>
+
+namespace partita {
+
+/// Matrices are arrays of two dimensions in f32, f64, c64 or c128: in any distribution, memory order,
+/// residency and memory space, of any size from 0. The library computes in a distribution of its own,
+/// `BlockCyclic({1, P}, {m, block})` by columns on the symmetric heap, to and from which it redistributes;
+/// `explain` shows these redistributions. If an array is in device memory, the device computes. On the host
+/// the factorizations of panels are LAPACK's, from the BLAS library that is used; on devices cuSOLVER's.
+/// UnsupportedError, with what to install, if there is none.
+///
+/// Algorithms: right-looking factorizations with a look-ahead of one panel (Dongarra, Duff, Sorensen and van
+/// der Vorst 1998, chapter 5): LU with partial pivoting, of whole columns, which one rank owns, so that ranks
+/// exchange no rows; Cholesky; QR by blocks of Householder reflectors (Schreiber and Van Loan 1989).
+///
+/// Errors, the same on every rank: ArgumentError (shapes, dtypes, contexts; arrays that overlap),
+/// SingularError, UnsupportedError, DisagreementError, MemoryError, TimeoutError.
+
+/// Options of a factorization.
+struct FactorOptions {
+  /// Columns of a panel; 0: chosen by the planner. Panels of one width suit each other's factors.
+  std::int64_t block = 0;
+  /// The matrix may be overwritten by its factors. It is if it is in the library's own distribution,
+  /// column-major and on the heap; no further memory of its size is then allocated.
+  bool overwrite = false;
+};
+
+/// Options of a solve, and of what it allocates.
+struct SolveOptions {
+  /// Solves op(A) X = B.
+  Op op = Op::none;
+  /// If set, the solve is stream-ordered (<partita/stream.hpp>), for arrays in device memory.
+  std::optional<Stream> stream = {};
+  std::optional<Distribution> distribution = {};  ///< of a new X; unset: that of B, or rows over all ranks
+  Order order = Order::row_major;                 ///< of a new X
+  Residency residency = Residency::heap;          ///< of a new X
+  std::optional<MemorySpace> space = {};          ///< of a new X; unset: B's
+};
+
+/// The determinant of a matrix: det A = sign exp(log_absolute).
+struct LogDeterminant {
+  std::complex<double> sign = 1;  ///< of absolute value 1; 0 for a singular matrix
+  double log_absolute = 0;        ///< natural logarithm of |det A|; -infinity for a singular matrix
+};
+
+namespace linear {
+class Factors;
+}
+
+/// The factorization A = L L^H of a Hermitian positive definite matrix [n, n], of which the lower triangle is
+/// read. Factorized once, it solves many times. A move-only handle; not thread-safe, but different objects
+/// may be used by different threads.
+///
+/// All functions are collective and blocking unless they say otherwise.
+class PARTITA_API Cholesky {
+ public:
+  /// Factorizes. SingularError if A is not positive definite; it gives the order of the first leading minor
+  /// that is not, minus one.
+  explicit Cholesky(const Array& a, const FactorOptions& options = {},
+                    SourcePlace where = SourcePlace::current());
+  /// The factorization whose L is the lower triangle of `l`, which is copied.
+  static Cholesky from_lower(const Array& l, SourcePlace where = SourcePlace::current());
+  ~Cholesky();
+  Cholesky(Cholesky&&) noexcept;
+  Cholesky& operator=(Cholesky&&) noexcept;
+
+  /// Another matrix, of the same operand and context; the memory is used again. With `overwrite` the object
+  /// refers to the new matrix. After an error the object holds no factorization until the next `factorize`.
+  void factorize(const Array& a);
+  /// X with op(A) X = B, for one right-hand side [n] or several [n, r], in the dtype of A. B is kept.
+  Array solve(const Array& b, const SolveOptions& options = {},
+              SourcePlace where = SourcePlace::current()) const;
+  /// As above, into a given array of the shape of B, which may be B itself and otherwise does not overlap it.
+  /// What the options say of a new X is not used.
+  void solve_into(const Array& b, Array& x, const SolveOptions& options = {}) const;
+  LogDeterminant log_determinant() const;  ///< of A
+  /// L, with zeros above the diagonal, in A's layout, order and residency, in new memory.
+  Array lower(SourcePlace where = SourcePlace::current()) const;
+
+  const Plan& plan() const;  ///< of the factorization, of this rank. Local
+  /// The plan as text. Local.
+  std::string explain(const ExplainOptions& options = {}) const;
+
+ private:
+  explicit Cholesky(std::unique_ptr<linear::Factors> factors);
+  std::unique_ptr<linear::Factors> factors_;
+};
+
+/// The factorization P A = L U with partial pivoting of a matrix [m, n]. As `Cholesky` otherwise.
+class PARTITA_API Lu {
+ public:
+  /// Factorizes. A singular matrix is no error here (see `singular`), as in LAPACK's getrf.
+  explicit Lu(const Array& a, const FactorOptions& options = {}, SourcePlace where = SourcePlace::current());
+  /// The factorization that `packed()` and `pivots()` describe, in any layout; both are copied. ArgumentError
+  /// if a pivot is out of range.
+  static Lu from_packed(const Array& packed, const Array& pivots, SourcePlace where = SourcePlace::current());
+  ~Lu();
+  Lu(Lu&&) noexcept;
+  Lu& operator=(Lu&&) noexcept;
+
+  void factorize(const Array& a);  ///< see Cholesky::factorize
+  /// See Cholesky::solve. ArgumentError if A is not square; SingularError if it is singular.
+  Array solve(const Array& b, const SolveOptions& options = {},
+              SourcePlace where = SourcePlace::current()) const;
+  void solve_into(const Array& b, Array& x, const SolveOptions& options = {}) const;
+  /// ArgumentError if A is not square.
+  LogDeterminant log_determinant() const;
+  /// The first i with U(i, i) = 0, counted from 0; nothing if there is none. Local.
+  std::optional<std::int64_t> first_zero_pivot() const;
+  /// L below the diagonal (its own is 1) and U on and above it, as LAPACK's getrf stores them, in A's layout,
+  /// order and residency, in new memory.
+  Array packed(SourcePlace where = SourcePlace::current()) const;
+  /// The same into a given array of A's shape and dtype, in any layout; it may be A.
+  void packed_into(Array& array) const;
+  /// [min(m, n)], i32, replicated, in A's memory space: row i was exchanged with row pivots[i], for i = 0, 1,
+  /// ... in this order; SciPy's `piv`, and LAPACK's minus one. In new memory.
+  Array pivots(SourcePlace where = SourcePlace::current()) const;
+
+  const Plan& plan() const;  ///< of the factorization, of this rank. Local
+  /// The plan as text. Local.
+  std::string explain(const ExplainOptions& options = {}) const;
+
+ private:
+  explicit Lu(std::unique_ptr<linear::Factors> factors);
+  std::unique_ptr<linear::Factors> factors_;
+};
+
+/// The factorization A = Q R of a matrix [m, n], Q as a product of Householder reflectors. As `Cholesky`
+/// otherwise.
+class PARTITA_API Qr {
+ public:
+  explicit Qr(const Array& a, const FactorOptions& options = {}, SourcePlace where = SourcePlace::current());
+  /// The factorization that `packed()` and `factors()` describe, in any layout; both are copied.
+  static Qr from_packed(const Array& packed, const Array& factors,
+                        SourcePlace where = SourcePlace::current());
+  ~Qr();
+  Qr(Qr&&) noexcept;
+  Qr& operator=(Qr&&) noexcept;
+
+  void factorize(const Array& a);  ///< see Cholesky::factorize
+  /// The X that minimizes the 2-norm of A X - B, column by column; m >= n and full rank, B [m] or [m, r].
+  /// With Op::conjugate_transpose: the X of the smallest 2-norm with A^H X = B, B [n] or [n, r], X [m] or [m,
+  /// r]. SingularError if R has a zero on its diagonal. UnsupportedError for other values of `op` in complex
+  /// dtypes.
+  Array solve(const Array& b, const SolveOptions& options = {},
+              SourcePlace where = SourcePlace::current()) const;
+  /// As above, into a given array. It may be B if the two have one shape.
+  void solve_into(const Array& b, Array& x, const SolveOptions& options = {}) const;
+  /// [min(m, n), n]: R with zeros below the diagonal, in A's order and residency; in A's distribution if it
+  /// is of A's shape or a Slab, otherwise `Slab(0)`. In new memory.
+  Array r(SourcePlace where = SourcePlace::current()) const;
+  /// R on and above the diagonal and the reflectors below it, as LAPACK's geqrf stores them, in A's layout,
+  /// order and residency, in new memory.
+  Array packed(SourcePlace where = SourcePlace::current()) const;
+  /// The same into a given array of A's shape and dtype, in any layout; it may be A.
+  void packed_into(Array& array) const;
+  /// [min(m, n)]: the scalar factors tau of the reflectors, replicated, in A's memory space. In new memory.
+  Array factors(SourcePlace where = SourcePlace::current()) const;
+  /// [m, min(m, n)]: the first columns of Q. Layout as of `r`. In new memory.
+  Array q(SourcePlace where = SourcePlace::current()) const;
+  /// Q B, or with Op::conjugate_transpose (or Op::transpose in real dtypes) Q^H B, for B [m] or [m, r], with
+  /// all m columns of Q. ArgumentError for other values of `options.op`.
+  Array multiply_q(const Array& b, const SolveOptions& options = {},
+                   SourcePlace where = SourcePlace::current()) const;
+
+  const Plan& plan() const;  ///< of the factorization, of this rank. Local
+  /// The plan as text. Local.
+  std::string explain(const ExplainOptions& options = {}) const;
+
+ private:
+  explicit Qr(std::unique_ptr<linear::Factors> factors);
+  std::unique_ptr<linear::Factors> factors_;
+};
+
+// --- functions: plans are kept in the context, factors are not
+
+/// X with op(A) X = B by LU with partial pivoting: see Lu::solve. SingularError if A is singular.
+PARTITA_API Array solve(const Array& a, const Array& b, const SolveOptions& options = {},
+                        SourcePlace where = SourcePlace::current());
+
+/// Options of `solve_triangular`.
+struct TriangularOptions : SolveOptions {
+  bool upper = false;          ///< the triangle that is read; the other one is not
+  bool unit_diagonal = false;  ///< the diagonal is not read, and is 1
+};
+/// X with op(T) X = B for a triangular matrix [n, n] and B [n] or [n, r]. SingularError if an element of the
+/// diagonal is 0.
+PARTITA_API Array solve_triangular(const Array& t, const Array& b, const TriangularOptions& options = {},
+                                   SourcePlace where = SourcePlace::current());
+
+/// The L of A = L L^H: see Cholesky::lower.
+PARTITA_API Array cholesky(const Array& a, SourcePlace where = SourcePlace::current());
+
+/// Q [m, min(m, n)] and R [min(m, n), n].
+struct QrFactors {
+  Array q;  ///< orthonormal columns
+  Array r;  ///< upper triangular
+};
+/// A = Q R: see Qr::q and Qr::r.
+PARTITA_API QrFactors qr(const Array& a, SourcePlace where = SourcePlace::current());
+
+/// A^-1, in A's layout, order and residency, by LU. SingularError if A is singular.
+PARTITA_API Array inverse(const Array& a, SourcePlace where = SourcePlace::current());
+
+/// Sign and logarithm of the determinant by LU, as NumPy's slogdet.
+PARTITA_API LogDeterminant slogdet(const Array& a);
+
+/// The X that minimizes the 2-norm of A X - B by QR without column pivoting, for A [m, n] of full rank; if
+/// m < n, the one of the smallest 2-norm with A X = B. SingularError if R has a zero on its diagonal; a
+/// matrix that is nearly of lower rank is not detected. `options.op` must be none (ArgumentError).
+PARTITA_API Array lstsq(const Array& a, const Array& b, const SolveOptions& options = {},
+                        SourcePlace where = SourcePlace::current());
+
+// --- planning: pure functions, for any rank of any number of ranks, without MPI
+
+/// The plan of one rank that factorizes a matrix. Buffers: 0 the matrix, 1 the factors, 2 the pivots (LU,
+/// i32) or scalar factors of reflectors (QR) of all panels, replicated, 3 the status of each panel,
+/// replicated; then scratch. If the matrix is overwritten in place, buffers 0 and 1 are the same array.
+/// Cholesky has buffer 2, too, which it does not use. LU's panels are in the order of rows of their own
+/// factorization, so that interchanges of later panels do not apply to them. Executed with alpha = -1.
+PARTITA_API Plan plan_factorization(Factorization kind, const Operand& a, const Topology& topology, int rank,
+                                    const FactorOptions& options = {}, const Machine& machine = {});
+/// The plan of one rank that solves with the factors of such a plan for right-hand sides `b` [m, r] and
+/// solutions `x` [n, r]. Buffers: 0 the factors, 1 the pivots, 2 B, 3 X; then scratch. `in_place`: X is B.
+/// Executed with alpha = -1.
+PARTITA_API Plan plan_solve(Factorization kind, const Operand& a, const Operand& b, const Operand& x,
+                            const Topology& topology, int rank, Op op = Op::none,
+                            const FactorOptions& options = {}, const Machine& machine = {},
+                            bool in_place = false);
+
+}  // namespace partita

@@ -1,0 +1,96 @@
+#include "linalg/diagonal.hpp"
+
+#include <cstring>
+
+#include "array/transfer.hpp"
+#include "context/context_state.hpp"
+#include "device/device_synchronization.hpp"
+
+namespace partita::linear {
+namespace {
+
+/// Elements [first, first + extents) of a part.
+View inside(const View& part, const Index& first, const Shape& extents, const Strides& strides) {
+  View view = part;
+  std::int64_t offset = 0;
+  for (int d = 0; d < first.size(); ++d) offset += first[d] * part.strides[d];
+  view.data = static_cast<char*>(part.data) + offset * size_of(part.dtype);
+  view.extents = extents;
+  view.strides = strides;
+  return view;
+}
+
+template <class T>
+std::complex<double> number_at(const std::vector<char>& bytes, std::size_t i) {
+  T value{};
+  std::memcpy(&value, bytes.data() + i * sizeof(T), sizeof(T));
+  return std::complex<double>(value);
+}
+
+std::complex<double> number_at(Dtype dtype, const std::vector<char>& bytes, std::size_t i) {
+  switch (dtype) {
+    case Dtype::f32:
+      return number_at<float>(bytes, i);
+    case Dtype::f64:
+      return number_at<double>(bytes, i);
+    case Dtype::c64:
+      return number_at<std::complex<float>>(bytes, i);
+    default:
+      return number_at<std::complex<double>>(bytes, i);
+  }
+}
+
+}  // namespace
+
+std::vector<LocalPanel> local_panels(const Panels& panels, int rank) {
+  std::vector<LocalPanel> result;
+  std::int64_t local = 0;
+  for (int k = rank; panels.first(k) < panels.columns; k += panels.ranks) {
+    const std::int64_t columns = panels.end(k) - panels.first(k);
+    result.push_back({k, local, columns});
+    local += columns;
+  }
+  return result;
+}
+
+std::vector<DiagonalElement> local_diagonal(const Array& factor, const Panels& panels) {
+  ContextState& context = *factor.context_state();
+  const View& part = factor.local();
+  std::vector<DiagonalElement> result;
+  for (const LocalPanel& local : local_panels(panels, context.rank())) {
+    const std::int64_t first = panels.first(local.panel);
+    const std::int64_t count = std::min(local.columns, panels.rows - first);
+    if (count <= 0) break;
+    std::vector<char> bytes(static_cast<std::size_t>(count * size_of(part.dtype)));
+    const View diagonal =
+        inside(part, {first, local.first_local}, {count}, {part.strides[0] + part.strides[1]});
+    arrays::copy_view(context, diagonal, View::dense(bytes.data(), part.dtype, {count}));
+    for (std::int64_t i = 0; i < count; ++i)
+      result.push_back({first + i, number_at(part.dtype, bytes, static_cast<std::size_t>(i))});
+  }
+  return result;
+}
+
+void clear_other_triangle(const Array& array, const Panels& panels, bool lower) {
+  ContextState& context = *array.context_state();
+  const View& part = array.local();
+  const bool on_device = part.space == MemorySpace::device;
+  const std::complex<double> zero = 0;
+  for (const LocalPanel& local : local_panels(panels, context.rank())) {
+    for (std::int64_t c = 0; c < local.columns; ++c) {
+      const std::int64_t diagonal = panels.first(local.panel) + c;
+      const std::int64_t first = lower ? 0 : std::min(diagonal + 1, panels.rows);
+      const std::int64_t rows = lower ? std::min(diagonal, panels.rows) : panels.rows - first;
+      if (rows == 0) continue;
+      const View column = inside(part, {first, local.first_local + c}, {rows}, {part.strides[0]});
+      if (on_device) {
+        arrays::fill_on_device(context, column, &zero, std::nullopt);
+      } else {
+        std::memset(column.data, 0, static_cast<std::size_t>(rows * size_of(part.dtype)));
+      }
+    }
+  }
+  if (on_device) devices::finish_device(context, "clear a triangle");
+}
+
+}  // namespace partita::linear

@@ -1,0 +1,77 @@
+#include "linalg/facts.hpp"
+
+#include <fmt/format.h>
+
+#include "base/check.hpp"
+
+namespace partita::linear {
+
+std::string_view factorization_name(Factorization kind) {
+  constexpr std::string_view names[]{"cholesky", "lu", "qr"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
+void check_matrix(std::string_view operation, std::string_view what, const Operand& a) {
+  const Shape& shape = a.layout.shape();
+  check(shape.size() == 2, "{}: {} must be a matrix, but its shape is {}", operation, what, to_string(shape));
+  const bool computable =
+      a.dtype == Dtype::f32 || a.dtype == Dtype::f64 || a.dtype == Dtype::c64 || a.dtype == Dtype::c128;
+  check(computable, "{}: {} is {}; supported are f32, f64, c64 and c128: convert it with astype", operation,
+        what, name(a.dtype));
+}
+
+void check_factorized(Factorization kind, const Operand& a) {
+  const std::string_view operation = factorization_name(kind);
+  check_matrix(operation, "A", a);
+  const Shape& shape = a.layout.shape();
+  check(kind != Factorization::cholesky || shape[0] == shape[1], "{}: A must be square, but its shape is {}",
+        operation, to_string(shape));
+}
+
+namespace {
+
+bool transposes(Op op) {
+  return op == Op::transpose || op == Op::conjugate_transpose;
+}
+
+}  // namespace
+
+void throw_singular(std::string_view operation, std::string_view factor, std::int64_t index) {
+  throw SingularError(
+      fmt::format("{}: A is singular: element ({}, {}) of {} is 0", operation, index, index, factor), index);
+}
+
+void check_sides(Factorization kind, const Operand& a, const Operand& b, const Operand& x, Op op) {
+  const std::int64_t m = a.layout.shape()[0], n = a.layout.shape()[1];
+  check(kind == Factorization::qr ? m >= n : m == n, "solve: {} of shape {}", factorization_name(kind),
+        to_string(a.layout.shape()));
+  for (const Operand* const side : {&b, &x}) {
+    const bool is_long = transposes(op) == (side == &x);
+    check(side->dtype == a.dtype && side->layout.dimensions() == 2 &&
+              side->layout.shape()[0] == (is_long ? m : n) && side->layout.shape()[1] == b.layout.shape()[1],
+          "solve: A is {}, {} is {}", a.to_string(), side == &b ? "B" : "X", side->to_string());
+  }
+}
+
+std::vector<Pass> passes_of(Factorization kind, Op op, Dtype dtype) {
+  using Kind = Pass::Kind;
+  if (kind == Factorization::cholesky) {
+    // A^H = A = L L^H and A^T = conj(A).
+    const bool conjugate = op == Op::transpose || op == Op::conjugate;
+    const Op of_l = conjugate ? Op::conjugate : Op::none;
+    return {{Kind::lower, of_l}, {Kind::lower, conjugate ? Op::transpose : Op::conjugate_transpose}};
+  }
+  if (kind == Factorization::lu) {
+    const Pass lower{Kind::lower, op, true, true}, upper{Kind::upper, op};
+    return transposes(op) ? std::vector{upper, lower} : std::vector{lower, upper};
+  }
+  check<UnsupportedError>(
+      !is_complex(dtype) || op == Op::none || op == Op::conjugate_transpose,
+      "solve with a QR factorization in {}: op is {}; supported are none and conjugate-transpose",
+      name(dtype), name(op));
+  const Pass adjoint{Kind::reflectors, Op::conjugate_transpose}, q{Kind::reflectors, Op::none};
+  if (transposes(op)) return {{Kind::upper, Op::conjugate_transpose}, q};
+  return {adjoint, {Kind::upper, Op::none}};
+}
+
+}  // namespace partita::linear

@@ -1,0 +1,68 @@
+// The one-line calls.
+#include <partita/create.hpp>
+
+#include "array/pairs.hpp"
+#include "base/check.hpp"
+#include "linalg/factors.hpp"
+#include "runtime/checks/agree.hpp"
+
+namespace partita {
+
+using linear::Factors;
+
+Array solve(const Array& a, const Array& b, const SolveOptions& options, SourcePlace where) {
+  return Lu(a, {}, where).solve(b, options, where);
+}
+
+Array cholesky(const Array& a, SourcePlace where) {
+  return Cholesky(a, {}, where).lower(where);
+}
+
+QrFactors qr(const Array& a, SourcePlace where) {
+  const Qr factors(a, {}, where);
+  return {factors.q(where), factors.r(where)};
+}
+
+Array inverse(const Array& a, SourcePlace where) {
+  const Factors factors(Factorization::lu, a, {}, where);
+  return factors.inverse(where);
+}
+
+LogDeterminant slogdet(const Array& a) {
+  return Lu(a).log_determinant();
+}
+
+Array solve_triangular(const Array& t, const Array& b, const TriangularOptions& options, SourcePlace where) {
+  check(t.valid(), "solve_triangular: the matrix holds no array");
+  ContextState& context = *t.context_state();
+  context.require_usable("solve_triangular");
+  runtime::check_or_tell_all(context, "solve_triangular", [&] {
+    linear::check_matrix("solve_triangular", "T", t.state()->operand);
+    check(t.shape()[0] == t.shape()[1], "solve_triangular: T must be square, but its shape is {}",
+          to_string(t.shape()));
+  });
+  // Factors without pivots; the other triangle is never read.
+  const Factors factors(Factorization::cholesky, Factors::Given{t, {}, true}, where);
+  if (!options.unit_diagonal) {
+    const std::int64_t zero = factors.find_zero();
+    if (zero >= 0) linear::throw_singular("solve_triangular", "T", zero);
+  }
+  using Kind = linear::Pass::Kind;
+  const linear::Pass pass{options.upper ? Kind::upper : Kind::lower, options.op, options.unit_diagonal};
+  const std::int64_t n = t.shape()[0];
+  return factors.apply({"solve_triangular", {pass}, n, n}, b, options, where);
+}
+
+Array lstsq(const Array& a, const Array& b, const SolveOptions& options, SourcePlace where) {
+  check(a.valid(), "lstsq: A holds no array");
+  ContextState& context = *a.context_state();
+  context.require_usable("lstsq");
+  runtime::check_or_tell_all(context, "lstsq", [&] {
+    linear::check_matrix("lstsq", "A", a.state()->operand);
+    check(options.op == Op::none, "lstsq: op is {}, but must be none", name(options.op));
+  });
+  if (a.shape()[0] >= a.shape()[1]) return Qr(a, {}, where).solve(b, options, where);
+  return linear::least_norm(a, b, options, where);
+}
+
+}  // namespace partita

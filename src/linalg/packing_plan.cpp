@@ -1,0 +1,57 @@
+// Plans that bring factors into LAPACK's form, and back.
+#include <fmt/format.h>
+
+#include <partita/redistribute.hpp>
+
+#include "linalg/facts.hpp"
+#include "linalg/panels.hpp"
+#include "plan/plan_builder.hpp"
+
+namespace partita::linear {
+namespace {
+
+/// Panels follow one another with their row exchanges: each applies to all panels on the left of its own.
+void exchange_left(planning::PlanBuilder& builder, const Panels& panels, int factor, int pivots, bool undo) {
+  for (int i = 1; i < panels.count(); ++i) {
+    const int k = undo ? panels.count() - i : i;
+    const IndexSet left = panels.owned(builder.rank(), 0, panels.first(k));
+    if (left.empty()) continue;
+    builder.compute(ExchangeRows{{{{panels.rows_from(k), left}}, builder.own(factor)},
+                                 {{{panels.diagonal(k)}}, builder.own(pivots)},
+                                 undo});
+  }
+}
+
+}  // namespace
+
+Plan plan_packing(Factorization kind, const Operand& a, const Operand& other, const Topology& topology,
+                  int rank, const FactorOptions& options, bool packs) {
+  const Panels panels = panels_of(a, options);
+  const Operand factors = factor_operand(panels, a.dtype, a.space);
+  Plan plan;
+  plan.operation = packs ? "pack factors" : "unpack factors";
+  plan.method = "redistribute";
+  plan.rank = rank;
+  plan.topology = topology;
+  plan.identity = {{"A", a.to_string()},
+                   {packs ? "to" : "from", other.to_string()},
+                   {"options", fmt::format("{} block {}", factorization_name(kind), options.block)}};
+  planning::PlanBuilder builder(plan);
+  const int from = builder.add_operand("source", packs ? factors : other);
+  const int to = builder.add_operand("destination", packs ? other : factors);
+  const int pivots = builder.add_operand("pivots", pivots_operand(kind, panels, a.dtype, a.space));
+  const bool exchanges = kind == Factorization::lu && panels.count() > 1;
+  int source = from;
+  if (packs && exchanges) {
+    source = builder.add_array("factors with all exchanges", factors);
+    const Region own = factors.layout.region(rank);
+    if (!own.empty()) builder.copy(rank, own, builder.own(from), builder.own(source));
+    exchange_left(builder, panels, source, pivots, false);
+  }
+  const Operand read = builder.operand(source), written = builder.operand(to);
+  builder.append(plan_redistribute(read, written, topology, rank), source, to);
+  if (!packs && exchanges) exchange_left(builder, panels, to, pivots, true);
+  return plan;
+}
+
+}  // namespace partita::linear
