@@ -7,7 +7,6 @@
 #include <optional>
 #include <partita/array.hpp>
 #include <partita/distribution.hpp>
-#include <partita/machine.hpp>
 #include <partita/op.hpp>
 #include <partita/operand.hpp>
 #include <partita/plan.hpp>
@@ -18,7 +17,7 @@
 namespace partita {
 
 /// Matrices are arrays of two dimensions in f32, f64, c64 or c128: in any distribution, memory order,
-/// residency and memory space, of any size from 0. The library computes in a distribution of its own,
+/// residency and memory space, of any size from 0. The library computes in another distribution,
 /// `BlockCyclic({1, P}, {m, block})` by columns on the symmetric heap, to and from which it redistributes;
 /// `explain` shows these redistributions. If an array is in device memory, the device computes. On the host
 /// the factorizations of panels are LAPACK's, from the BLAS library that is used; on devices cuSOLVER's.
@@ -104,7 +103,7 @@ class PARTITA_API Cholesky {
 /// The factorization P A = L U with partial pivoting of a matrix [m, n]. As `Cholesky` otherwise.
 class PARTITA_API Lu {
  public:
-  /// Factorizes. A singular matrix is no error here (see `singular`), as in LAPACK's getrf.
+  /// Factorizes. A singular matrix is not an error here (see `singular`), as in LAPACK's getrf.
   explicit Lu(const Array& a, const FactorOptions& options = {}, SourcePlace where = SourcePlace::current());
   /// The factorization that `packed()` and `pivots()` describe, in any layout; both are copied. ArgumentError
   /// if a pivot is out of range.
@@ -144,6 +143,7 @@ class PARTITA_API Lu {
 /// otherwise.
 class PARTITA_API Qr {
  public:
+  /// Factorizes.
   explicit Qr(const Array& a, const FactorOptions& options = {}, SourcePlace where = SourcePlace::current());
   /// The factorization that `packed()` and `factors()` describe, in any layout; both are copied.
   static Qr from_packed(const Array& packed, const Array& factors,
@@ -231,16 +231,15 @@ PARTITA_API Array lstsq(const Array& a, const Array& b, const SolveOptions& opti
 /// The plan of one rank that factorizes a matrix. Buffers: 0 the matrix, 1 the factors, 2 the pivots (LU,
 /// i32) or scalar factors of reflectors (QR) of all panels, replicated, 3 the status of each panel,
 /// replicated; then scratch. If the matrix is overwritten in place, buffers 0 and 1 are the same array.
-/// Cholesky has buffer 2, too, which it does not use. LU's panels are in the order of rows of their own
-/// factorization, so that interchanges of later panels do not apply to them. Executed with alpha = -1.
+/// Cholesky has buffer 2, too, which it does not use. Row exchanges of a panel of LU are not applied
+/// to the panels before it. Executed with alpha = -1.
 PARTITA_API Plan plan_factorization(Factorization kind, const Operand& a, const Topology& topology, int rank,
-                                    const FactorOptions& options = {}, const Machine& machine = {});
+                                    const FactorOptions& options = {});
 /// The plan of one rank that solves with the factors of such a plan for right-hand sides `b` [m, r] and
 /// solutions `x` [n, r]. Buffers: 0 the factors, 1 the pivots, 2 B, 3 X; then scratch. `in_place`: X is B.
 /// Executed with alpha = -1.
 PARTITA_API Plan plan_solve(Factorization kind, const Operand& a, const Operand& b, const Operand& x,
                             const Topology& topology, int rank, Op op = Op::none,
-                            const FactorOptions& options = {}, const Machine& machine = {},
-                            bool in_place = false);
+                            const FactorOptions& options = {}, bool in_place = false);
 
 }  // namespace partita

@@ -145,7 +145,7 @@ class FactorPlanner {
 namespace partita {
 
 Plan plan_factorization(Factorization kind, const Operand& a, const Topology& topology, int rank,
-                        const FactorOptions& options, const Machine& /*machine*/) {
+                        const FactorOptions& options) {
   linear::check_factorized(kind, a);
   return linear::FactorPlanner(kind, a, topology, rank, options).make();
 }

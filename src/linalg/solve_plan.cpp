@@ -195,8 +195,7 @@ Plan plan_passes(std::string_view operation, const std::vector<Pass>& passes, Fa
 namespace partita {
 
 Plan plan_solve(Factorization kind, const Operand& a, const Operand& b, const Operand& x,
-                const Topology& topology, int rank, Op op, const FactorOptions& options,
-                const Machine& /*machine*/, bool in_place) {
+                const Topology& topology, int rank, Op op, const FactorOptions& options, bool in_place) {
   linear::check_factorized(kind, a);
   linear::check_sides(kind, a, b, x, op);
   return linear::plan_passes("solve", linear::passes_of(kind, op, a.dtype), kind, a, b, x, topology, rank,
