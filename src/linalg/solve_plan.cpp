@@ -2,6 +2,9 @@
 // panels to its own.
 #include <fmt/format.h>
 
+#include <array>
+#include <functional>
+#include <map>
 #include <partita/redistribute.hpp>
 
 #include "base/check.hpp"
@@ -11,6 +14,9 @@
 
 namespace partita::linear {
 namespace {
+
+/// Right-hand sides that pass instead of panels.
+constexpr std::int64_t most_passed = 16;
 
 class SolvePlanner {
  public:
@@ -35,10 +41,14 @@ class SolvePlanner {
     buffers_.pivots = builder_.add_operand("pivots", pivots_operand(kind, panels(), a.dtype, a.space));
     const int b_buffer = builder_.add_operand("B", b_);
     const int x_buffer = builder_.add_operand("X", x_);
-    add_sides();
-    load(b_buffer);
-    run_passes();
-    store(x_buffer);
+    const int x_at = in_place ? b_buffer : x_buffer;
+    height_ = std::max({panels().rows, b_.layout.shape()[0], x_.layout.shape()[0]});
+    list_turns();
+    if (sides_pass()) {
+      pass_sides(b_buffer, x_at);
+    } else {
+      pass_panels(b_buffer, x_at);
+    }
     return std::move(plan_);
   }
 
@@ -48,76 +58,128 @@ class SolvePlanner {
   Place sides() const { return builder_.own(sides_); }
   Part rows(const IndexSet& rows) const { return {{{rows, mine_}}, sides()}; }
 
-  // --- right-hand sides
+  struct Turn {
+    const Pass* pass = nullptr;
+    int panel = 0;
+  };
 
-  Operand by_columns(std::int64_t rows) const {
-    const int ranks = panels().ranks;
-    const std::int64_t width = std::max<std::int64_t>(1, ceil_divide(count(), ranks));
-    const BlockCyclic cyclic({1, ranks}, {std::max<std::int64_t>(rows, 1), width});
-    return on_heap(Layout(cyclic, {rows, count()}, ranks), buffers_.dtype, buffers_.space);
+  void list_turns() {
+    for (const Pass& pass : passes_) {
+      for (int i = 0; i < panels().count(); ++i)
+        turns_.push_back({&pass, pass.forward() ? i : panels().count() - 1 - i});
+    }
   }
 
-  void add_sides() {
-    height_ = std::max({panels().rows, b_.layout.shape()[0], x_.layout.shape()[0]});
-    const Operand operand = by_columns(height_);
-    sides_ = builder_.add_array("right-hand sides", operand);
-    mine_ = operand.layout.region(plan_.rank).sets[1];
+  // --- arrays of right-hand sides, which may have more rows than B or X
+
+  using LayoutOf = std::function<Layout(std::int64_t rows)>;
+
+  Operand operand_of(const Layout& layout) const { return on_heap(layout, buffers_.dtype, buffers_.space); }
+
+  /// The array of that layout for so many rows: `sides` if it has as many, otherwise one beside it.
+  int part_of(int sides, std::string name, std::int64_t rows, const LayoutOf& layout) {
+    return rows == height_ ? sides : builder_.add_array(std::move(name), operand_of(layout(rows)));
+  }
+
+  void load(int b, int sides, const LayoutOf& layout) {
+    const std::int64_t rows = b_.layout.shape()[0];
+    const int part = part_of(sides, "B in parts", rows, layout);
+    append_redistribution(b, part);
+    const Region own = builder_.operand(part).layout.region(plan_.rank);
+    if (part == sides || own.empty()) return;
+    builder_.copy(plan_.rank, own, builder_.own(part), builder_.own(sides));
+    const IndexSet missing = IndexSet::range(rows, height_);
+    builder_.fill(Reduction::sum, {{missing, own.sets[1]}}, builder_.own(sides));
+  }
+
+  void store(int sides, int x, const LayoutOf& layout) {
+    const std::int64_t rows = x_.layout.shape()[0];
+    const int part = part_of(sides, "X in parts", rows, layout);
+    const Region own = builder_.operand(part).layout.region(plan_.rank);
+    if (part != sides && !own.empty())
+      builder_.copy(plan_.rank, own, builder_.own(sides), builder_.own(part));
+    append_redistribution(part, x);
+  }
+
+  void append_redistribution(int from, int to) {
+    const Operand source = builder_.operand(from), destination = builder_.operand(to);
+    builder_.append(plan_redistribute(source, destination, plan_.topology, plan_.rank), from, to);
+  }
+
+  // --- panels pass
+
+  void pass_panels(int b, int x) {
+    const int ranks = panels().ranks;
+    const LayoutOf by_columns = [&](std::int64_t rows) -> Layout {
+      const std::int64_t width = std::max<std::int64_t>(1, ceil_divide(count(), ranks));
+      return {BlockCyclic({1, ranks}, {std::max<std::int64_t>(rows, 1), width}), {rows, count()}, ranks};
+    };
     plan_.method = "by right-hand sides";
     plan_.reason =
         fmt::format("{} right-hand sides over {} ranks, each of which reads {} panels of {} columns", count(),
-                    panels().ranks, panels().count(), panels().width);
+                    ranks, panels().count(), panels().width);
+    sides_ = builder_.add_array("right-hand sides", operand_of(by_columns(height_)));
+    mine_ = builder_.operand(sides_).layout.region(plan_.rank).sets[1];
+    load(b, sides_, by_columns);
+    take_panels();
+    store(sides_, x, by_columns);
   }
 
-  /// An array of fewer rows, beside the right-hand sides.
-  int add_part(std::string name, std::int64_t rows) {
-    return rows == height_ ? sides_ : builder_.add_array(std::move(name), by_columns(rows));
-  }
-
-  void load(int b) {
-    const std::int64_t rows = b_.layout.shape()[0];
-    const int part = add_part("B by columns", rows);
-    const Operand to = builder_.operand(part);
-    builder_.append(plan_redistribute(b_, to, plan_.topology, plan_.rank), b, part);
-    if (part == sides_ || mine_.empty()) return;
-    const Region loaded{{IndexSet::range(0, rows), mine_}};
-    const Region missing{{IndexSet::range(rows, height_), mine_}};
-    if (!loaded.empty()) builder_.copy(plan_.rank, loaded, builder_.own(part), sides());
-    builder_.fill(Reduction::sum, missing, sides());
-  }
-
-  void store(int x) {
-    const std::int64_t rows = x_.layout.shape()[0];
-    const int part = add_part("X by columns", rows);
-    const Region stored{{IndexSet::range(0, rows), mine_}};
-    if (part != sides_ && !stored.empty()) builder_.copy(plan_.rank, stored, sides(), builder_.own(part));
-    const Operand from = builder_.operand(part);
-    builder_.append(plan_redistribute(from, x_, plan_.topology, plan_.rank), part, x);
-  }
-
-  // --- passes
-
-  void run_passes() {
+  void take_panels() {
     std::vector<PanelTurn> turns;
-    std::vector<const Pass*> pass_of_turn;
-    for (const Pass& pass : passes_) {
-      for (int i = 0; i < panels().count(); ++i) {
-        const int k = pass.forward() ? i : panels().count() - 1 - i;
-        turns.push_back({k, pass.rows(panels(), k)});
-        pass_of_turn.push_back(&pass);
-      }
-    }
-    PanelTransport transport(buffers_, builder_, turns, PanelTransport::Readiness::from_start);
+    for (const auto& [pass, k] : turns_) turns.push_back({k, pass->rows(panels(), k)});
+    PanelTransport transport(buffers_, builder_, std::move(turns), PanelTransport::Readiness::from_start);
     transport.open();
     if (transport.announces(0)) transport.announce(0);
-    for (int turn = 0; turn < static_cast<int>(turns.size()); ++turn) {
+    for (int turn = 0; turn < static_cast<int>(turns_.size()); ++turn) {
       const FoundPanel panel = transport.take(turn);
       if (transport.announces(turn + 1)) transport.announce(turn + 1);
-      const auto at = static_cast<std::size_t>(turn);
-      if (!mine_.empty()) apply(*pass_of_turn[at], turns[at].panel, panel);
+      const auto& [pass, k] = turns_[static_cast<std::size_t>(turn)];
+      if (!mine_.empty()) apply(*pass, k, panel);
       transport.release(turn);
     }
     transport.close();
   }
+
+  // --- right-hand sides pass
+
+  /// A panel of w columns between nodes takes as long as r right-hand sides passed r/w times; what is lost is
+  /// that one rank computes at a time.
+  bool sides_pass() const {
+    return plan_.topology.node_count() > 1 && count() <= most_passed && !turns_.empty();
+  }
+
+  LayoutOf on_rank(int rank) const {
+    return [this, rank](std::int64_t rows) {
+      return Layout(Slab(0), {rows, count()}, 1).embedded(std::array{rank}, panels().ranks);
+    };
+  }
+
+  void pass_sides(int b, int x) {
+    plan_.method = "by panels";
+    plan_.reason = fmt::format("{} right-hand sides pass through the owners of {} panels of {} columns",
+                               count(), panels().count(), panels().width);
+    const Layout everywhere(Replicated(), {height_, count()}, panels().ranks);
+    sides_ = builder_.add_array("right-hand sides", operand_of(everywhere));
+    std::map<int, int> on;  // by rank: the array as it is there
+    const auto at = [&](int rank) {
+      const auto [found, is_new] = on.try_emplace(rank, -1);
+      if (is_new) found->second = builder_.add_view(sides_, operand_of(on_rank(rank)(height_)));
+      return found->second;
+    };
+    mine_ = IndexSet::range(0, count());
+    int owner = panels().owner(turns_.front().panel);
+    load(b, at(owner), on_rank(owner));
+    for (const auto& [pass, k] : turns_) {
+      const int next = panels().owner(k);
+      if (next != owner) append_redistribution(at(owner), at(next));
+      owner = next;
+      if (owner == plan_.rank) apply(*pass, k, FoundPanel(builder_.own(buffers_.factor)));
+    }
+    store(at(owner), x, on_rank(owner));
+  }
+
+  // --- one panel
 
   void apply(const Pass& pass, int k, const FoundPanel& panel) {
     if (pass.kind == Pass::Kind::reflectors) return apply_reflectors(pass, k, panel);
@@ -177,6 +239,7 @@ class SolvePlanner {
   Plan plan_;
   planning::PlanBuilder builder_{plan_};
   FactorBuffers buffers_;
+  std::vector<Turn> turns_;
   std::int64_t height_ = 0;  // of the right-hand sides
   int sides_ = -1;
   IndexSet mine_;  // right-hand sides of this rank
