@@ -30,6 +30,10 @@ bool pushes(const Plan& plan, const Step& step) {
   }
 }
 
+bool factorizes(const Plan& plan, const Step& step) {
+  return step.kind == StepKind::compute && std::holds_alternative<FactorPanel>(work_of(plan, step));
+}
+
 bool stores(const Plan& plan, const Step& step) {
   return step.kind == StepKind::compute && std::holds_alternative<TransformInto>(work_of(plan, step));
 }
@@ -57,9 +61,11 @@ Buffers buffers_of(const Step& step) {
 std::vector<int> lanes_of(const Plan& plan) {
   std::vector<int> lanes(plan.steps.size(), in_order);
   if (plan.works.empty()) return lanes;
+  const bool has_others = plan.works.size() > 1;  // with which a panel runs concurrently
   const int of_signals = signals_apart(plan) ? signalling : pushing;
   std::ranges::transform(plan.steps, lanes.begin(), [&](const Step& step) -> int {
     if (step.kind == StepKind::signal && is_on(step, Channel::written)) return of_signals;
+    if (has_others && factorizes(plan, step)) return pushing;
     return pushes(plan, step) ? pushing : in_order;
   });
   std::set<Buffers> changing_hands;

@@ -14,17 +14,17 @@ class OnGpu {
   static std::string why_not() {
     devices::Accelerators& devices = devices::Accelerators::built_in();
     if (devices.count() == 0) return "no GPU: " + devices.why_none();
-    if (!device_) device_ = devices.device(0)->open({}, 1);
-    return device_->factorizations() == nullptr ? device_->why_no_factorizations() : "";
+    if (!opened) opened = devices.device(0)->open({}, 1);
+    return opened->factorizations() == nullptr ? opened->why_no_factorizations() : "";
   }
   static void run(const Job& job) {
     run_on_device(device(), job, [](const auto& put) { put(device().stream()); });
   }
-  static void end() { device_.reset(); }
-  static devices::Accelerator& device() { return *device_; }
+  static void end() { opened.reset(); }
+  static devices::Accelerator& device() { return *opened; }
 
  private:
-  inline static std::unique_ptr<devices::Accelerator> device_;
+  inline static std::unique_ptr<devices::Accelerator> opened;
 };
 INSTANTIATE_TYPED_TEST_SUITE_P(Gpu, FactorizationWorks, OnGpu);
 

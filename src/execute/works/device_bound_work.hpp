@@ -18,7 +18,7 @@ namespace partita::execution {
 inline constexpr std::int64_t workspace_alignment = 256;
 
 /// What a work is lowered with for a device. The buffers of the plan in `memory` end with one for each dtype,
-/// from `workspaces` on: scratch without an operand, all of it the memory that works of a plan share, which
+/// from `workspaces` on: scratch without an operand, all of it the memory that works of one lane share, which
 /// run one after another; and with scratch in which the counters of all works are.
 struct DeviceWorkBinding {
   const WorkBinding& memory;

@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "base/check.hpp"
+#include "base/round.hpp"
 #include "device/stream_work.hpp"
+#include "plan/lanes.hpp"
 #include "plan/work.hpp"
 #include "runtime/groups/keeper.hpp"
 
@@ -20,6 +22,17 @@ std::vector<Strides> strides_for_trial(const Plan& plan) {
     for (std::int64_t& stride : strides.back()) stride *= 2;
   }
   return strides;
+}
+
+std::vector<bool> works_in_lanes(const Plan& plan) {
+  std::vector<bool> found(plan.works.size());
+  const std::vector<int> lanes = planning::lanes_of(plan);
+  for (std::size_t i = 0; i < lanes.size(); ++i) {
+    const Step& step = plan.steps[i];
+    if (step.kind == StepKind::compute && lanes[i] != planning::in_order)
+      found[static_cast<std::size_t>(step.work)] = true;
+  }
+  return found;
 }
 
 }  // namespace
@@ -39,6 +52,7 @@ DeviceWorks::DeviceWorks(ContextState& context, const Plan& plan, std::span<cons
   if (given) given_ = static_cast<char*>(context.heap_in(MemorySpace::device).at(context.rank(), *given));
   put_to_peers_ = planning::put_to_peers(plan);
   ended_ = find_ended_multiplies(plan, touched);
+  in_lanes_ = works_in_lanes(plan);
   lower(strides_for_trial(plan), true);
 }
 
@@ -50,8 +64,9 @@ DeviceWorks::~DeviceWorks() {
   runtime::keep_until_exit(std::make_shared<std::vector<devices::DeviceMemory>>(std::move(outgrown_)));
 }
 
-char* DeviceWorks::workspace() const {
-  return workspace_.bytes() > 0 ? static_cast<char*>(workspace_.data()) : given_;
+char* DeviceWorks::workspace(std::size_t work) const {
+  char* const start = workspace_.bytes() > 0 ? static_cast<char*>(workspace_.data()) : given_;
+  return in_lanes_[work] ? start + of_lanes_ : start;
 }
 
 void DeviceWorks::join_ended(std::vector<planning::Touched>& touched) const {
@@ -77,18 +92,21 @@ void DeviceWorks::lower(const std::vector<Strides>& strides, bool may_try) {
   // What they have prepared is there as long as they are, and found again.
   const std::vector<std::unique_ptr<DeviceBoundWork>> before = std::move(works_);
   works_.clear();
-  std::int64_t bytes = 0;
+  std::int64_t in_order = 0, in_lanes = 0;
   for (std::size_t i = 0; i < plan_.works.size(); ++i) {
     binding.work = static_cast<int>(i);
     works_.push_back(ended_[i] ? bind_ended_multiply(plan_, static_cast<int>(i), *ended_[i], binding)
                                : bind_device_work(plan_.works[i], binding));
-    bytes = std::max(bytes, works_.back()->workspace_bytes());
+    std::int64_t& most = in_lanes_[i] ? in_lanes : in_order;
+    most = std::max(most, works_.back()->workspace_bytes());
     binding.counters.offset += works_.back()->counters() * size_of(Dtype::i32);
   }
   for (const auto& ended : ended_) {
     if (ended) works_[static_cast<std::size_t>(ended->epilogue)].reset();
   }
   take_counters(binding.counters.offset / size_of(Dtype::i32));
+  of_lanes_ = in_lanes > 0 ? round_up(in_order, workspace_alignment) : 0;
+  const std::int64_t bytes = in_lanes > 0 ? of_lanes_ + in_lanes : in_order;
   if (given_ != nullptr && may_try) given_bytes_ = bytes;
   if (bytes <= workspace_bytes()) return;
   if (in_graphs_) {
@@ -112,12 +130,13 @@ void DeviceWorks::take_counters(std::int64_t count) {
 void DeviceWorks::enqueue(const Step& step, const PlanMemory& memory, const Parameters& parameters,
                           Stream stream, bool captured) {
   in_graphs_ = in_graphs_ || captured;
-  const AddressOf address = [this, &memory](const Place& place) {
+  const auto number = static_cast<std::size_t>(step.work);
+  const AddressOf address = [this, &memory, number](const Place& place) {
     const auto buffer = static_cast<std::size_t>(place.buffer);
     if (buffer < plan_.buffers.size()) return memory.address(place);
-    return buffer + 1 < places_.buffers.size() ? workspace() : static_cast<char*>(counters_.data());
+    return buffer + 1 < places_.buffers.size() ? workspace(number) : static_cast<char*>(counters_.data());
   };
-  DeviceBoundWork* const work = works_[static_cast<std::size_t>(step.work)].get();
+  DeviceBoundWork* const work = works_[number].get();
   if (work != nullptr) work->enqueue(address, parameters, stream);
 }
 
