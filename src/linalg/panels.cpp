@@ -18,7 +18,7 @@ std::int64_t width_of(const Layout& layout) {
 std::int64_t default_width(const Panels& panels, MemorySpace space) {
   if (panels.ranks == 1) return std::max<std::int64_t>(panels.columns, 1);
   if (space == MemorySpace::device) return 512;
-  return panels.least() <= 1024 ? 64 : 128;
+  return std::clamp<std::int64_t>(panels.least() / 32, 32, 128);
 }
 
 }  // namespace

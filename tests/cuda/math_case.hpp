@@ -11,7 +11,7 @@
 
 namespace partita::testing {
 
-using Wide = std::complex<double>;
+using Precise = std::complex<double>;
 using Memory = std::vector<char>;
 
 inline constexpr std::array dtypes{Dtype::f16, Dtype::bf16, Dtype::f32, Dtype::f64, Dtype::c64, Dtype::c128};
@@ -49,7 +49,7 @@ class CudaMathTest : public CudaDeviceTest {
     Memory memory(static_cast<std::size_t>(count * size_of(dtype)));
     auto* const bytes = reinterpret_cast<std::byte*>(memory.data());
     for (std::int64_t i = 0; i < count; ++i) {
-      const Wide value(any(random_), any(random_));
+      const Precise value(any(random_), any(random_));
       const double real = value.real();
       if (is_complex(dtype)) {
         kernels::store_run(&value, 1, bytes, dtype, i, 1);
@@ -68,10 +68,10 @@ class CudaMathTest : public CudaDeviceTest {
     return memory;
   }
 
-  static std::vector<Wide> widened(const Memory& memory, Dtype dtype) {
+  static std::vector<Precise> widened(const Memory& memory, Dtype dtype) {
     const std::int64_t count = static_cast<std::int64_t>(memory.size()) / size_of(dtype);
     const auto* const bytes = reinterpret_cast<const std::byte*>(memory.data());
-    std::vector<Wide> result(static_cast<std::size_t>(count));
+    std::vector<Precise> result(static_cast<std::size_t>(count));
     std::vector<double> real(result.size());
     if (is_complex(dtype)) {
       kernels::load_run(bytes, dtype, 0, 1, count, result.data());
@@ -84,7 +84,7 @@ class CudaMathTest : public CudaDeviceTest {
 
   /// Whether the device has them as the host, each to `bound`.
   void expect_near(const Memory& there, const Memory& here, Dtype dtype, double bound, const char* what) {
-    const std::vector<Wide> a = widened(there, dtype), b = widened(here, dtype);
+    const std::vector<Precise> a = widened(there, dtype), b = widened(here, dtype);
     for (std::size_t i = 0; i < a.size(); ++i) {
       if (std::isnan(a[i].real()) && std::isnan(b[i].real())) continue;
       ASSERT_LE(std::abs(a[i] - b[i]), bound) << what << " " << name(dtype) << " element " << i;

@@ -16,7 +16,7 @@ void CudaMathTest::check_passes(bool in_packs) {
     const bool real = !is_complex(pass.computed);
     if (real) pass.activation = static_cast<Activation>(number(0, 4));
     pass.scale = number(0, 1) == 0 ? 1 : 0.5;
-    pass.beta = number(0, 1) == 0 ? Wide(0) : Wide(-0.75, real ? 0 : 0.25);
+    pass.beta = number(0, 1) == 0 ? Precise(0) : Precise(-0.75, real ? 0 : 0.25);
     devices::ElementNest nest;
     std::int64_t elements = 1;
     const bool bias_along = in_packs && number(0, 1) == 0;

@@ -41,7 +41,7 @@ inline View memory_view(const Context& context, const void* memory, std::int64_t
 /// Calls `body`, which must throw a `Failure` with the same text on every rank. Returns the text.
 template <class Failure, class Body>
 std::string same_error(const Context& context, Body&& body) {
-  const std::string text = caught<Failure>(body);
+  std::string text = caught<Failure>(body);
   expect_same_on_all(context, text);
   return text;
 }
