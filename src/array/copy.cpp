@@ -43,8 +43,9 @@ void check_views(const ContextState& context, const View& source, const View& de
 
 void check_copy(const Array& source, const Array& destination) {
   arrays::check_same_context("copy", source, "the source", destination, "the destination");
-  check(source.dtype() == destination.dtype(), "copy: the source is {}, the destination {}",
-        name(source.dtype()), name(destination.dtype()));
+  check(source.dtype() == destination.dtype(),
+        "copy: the source is {}, the destination {}; convert the source with astype", name(source.dtype()),
+        name(destination.dtype()));
   check(source.layout() == destination.layout() || source.layout().equivalent(destination.layout()),
         "copy: the source is {}, the destination {}; use redistribute", source.layout().to_string(),
         destination.layout().to_string());

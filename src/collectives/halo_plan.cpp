@@ -76,10 +76,14 @@ std::vector<Operand> halo_operands(const Halos& halos, Dtype dtype, MemorySpace 
 
 std::string halo_text(const Layout& layout, const HaloOptions& options) {
   std::string periodic;
-  for (const bool turns : options.periodic) periodic += turns ? 'p' : '-';
+  for (int d = 0; d < static_cast<int>(options.periodic.size()); ++d) {
+    if (options.periodic[static_cast<std::size_t>(d)])
+      periodic += fmt::format("{}{}", periodic.empty() ? "" : ",", d);
+  }
+  const Extents& upper = options.upper.empty() ? options.lower : options.upper;
   const auto widths = [](const Extents& given) { return given.empty() ? "none" : to_string(given); };
   return fmt::format("{}, widths {} and {}, periodic {}", layout.to_string(), widths(options.lower),
-                     widths(options.upper), periodic);
+                     widths(upper), periodic.empty() ? "nowhere" : "along " + periodic);
 }
 
 }  // namespace partita::collective

@@ -46,6 +46,12 @@ def core_given(array: Array) -> _core.Array:
     return core
 
 
+def require_one_context(name: str, *arrays: Array) -> None:
+    """ArgumentError, the same on all ranks, if the arrays of a call were made in different contexts."""
+    if any(one._core.context != arrays[0]._core.context for one in arrays):
+        raise ArgumentError(f"{name}: the arrays belong to different contexts; make all in one context")
+
+
 def axes_or_all(axes: Union[int, Sequence[int], None], dimensions: int) -> list[int]:
     """The axes of a transform, counted from 0; None: all."""
     along = list(range(dimensions)) if axes is None else axes_of(axes, dimensions)

@@ -6,7 +6,7 @@ from typing import Any, Optional, Sequence, Union
 
 from . import _core
 from ._calls import collective, with_options
-from ._array import Array, core_given, default_redistribution
+from ._array import Array, core_given, default_redistribution, require_one_context
 from ._linear import writable
 from ._mesh import DistributionLike
 from ._planned import Uncopied
@@ -64,6 +64,7 @@ class Redistribute(Uncopied):
         if axes or method != "automatic" or staging_bytes:
             options = _core.RedistributeOptions(axes=list(axes), method=method, staging_bytes=staging_bytes)
         core_given(source), core_given(destination)
+        require_one_context("Redistribute", source, destination)
         self._arrays = (source, destination)
         self._context = source._core.context
         self._core = _core.Redistribute(source._core.context, source.operand, destination.operand, options)

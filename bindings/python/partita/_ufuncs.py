@@ -9,7 +9,7 @@ from typing import Any, Dict, List, Optional, Tuple
 import numpy as np
 
 from . import _core
-from ._array import Array, how_to_make_one
+from ._array import Array, how_to_make_one, require_one_context
 from ._errors import ArgumentError
 from ._packages import empty_beside
 from ._streams import stream_of_arrays
@@ -105,8 +105,7 @@ def _like(name: str, arrays: List[Array], called: List[str]) -> _core.Layout:
     first = arrays[0]
     if all(_same(first, one) for one in arrays[1:]):
         return first.layout
-    if any(one._core.context != first._core.context for one in arrays):
-        raise ArgumentError(f"{name}: the arrays belong to different contexts; make all in one context")
+    require_one_context(name, *arrays)
     try:
         shape = np.broadcast_shapes(*(one.shape for one in arrays))
     except ValueError as error:

@@ -21,7 +21,7 @@ from typing import Any, List, Optional, Sequence, Tuple
 
 from . import _core
 from ._calls import collective, with_options
-from ._array import Array, axes_or_all, core_given
+from ._array import Array, axes_or_all, core_given, require_one_context
 from ._core import FFT as CoreFFT
 from ._errors import ArgumentError
 from ._linear import writable
@@ -412,6 +412,8 @@ class FFT(PlannedOperation):
             layout, dtype = _core.fft_result(context, a.operand, how)
             core = _core.empty_like_layout(context, layout, dtype, options.get("order", "C"), options.get("heap", True))
             out = Array(core, a._package)
+        core_given(out)
+        require_one_context("FFT", a, out)
         self.out = out
         self._input = a
         self._options = options

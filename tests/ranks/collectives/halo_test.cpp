@@ -134,6 +134,12 @@ RANK_TEST(Halo, RefusesWhatItCannotDo) {
     const Layout cyclic(BlockCyclic({context.size(), 1}, {1, 4}), {9, 4}, context.size());
     EXPECT_ERROR(ArgumentError, halo_of(cyclic, {.lower = {1, 1}}), "not a box");
   }
+  if (context.size() > 1) {
+    const HaloOptions whole{.lower = {2, 1}, .upper = {2, 0}, .periodic = {true, true}};
+    EXPECT_ERROR_ON_ALL(
+        DisagreementError, halo_of(slab, context.rank() == 0 ? whole : HaloOptions{.lower = {1, 1}}),
+        "widths 2x1 and 2x0, periodic along 0,1 on rank 0", "widths 1x1 and 1x1, periodic nowhere");
+  }
   constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
   for (const HaloOptions& wide : {HaloOptions{.lower = {most - 8, 1}, .upper = {0, 0}},
                                   HaloOptions{.lower = {1, 1}, .upper = {1, most}}}) {
