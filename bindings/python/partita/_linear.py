@@ -1,8 +1,11 @@
-"""Matrix multiply."""
+"""Matrix multiply, inner products and norms."""
 
 from __future__ import annotations
 
-from typing import Any, Optional, Tuple
+import math
+from typing import Any, Optional, Sequence, Tuple
+
+import numpy as np
 
 from . import _core
 from ._calls import collective, with_options
@@ -12,7 +15,7 @@ from ._dtypes import dtype_name
 from ._errors import ArgumentError
 from ._mesh import rule_of
 from ._planned import PlannedOperation
-from ._streams import stream_of_arrays
+from ._streams import handle_of, settle, stream_of_arrays
 
 
 # A dtype's name for a compute type.
@@ -217,25 +220,107 @@ def vdot(a: Array, b: Array, *, stream: Any = None) -> Any:
     return _core.inner_product(core_given(a), core_given(b), True, stream_of_arrays(stream, a, b))
 
 
+# --- norms
+
+
 @collective
 def norm(x: Array, ord: Any = None, axis: Any = None, keepdims: bool = False, *, stream: Any = None) -> Any:
-    """sqrt(sum |x|^2), over all axes or some, with the arguments of numpy.linalg.norm. Collective, blocking; see `Array.sum`.
+    """The norm of vectors or matrices, over all axes or some, with the arguments of numpy.linalg.norm. Collective, blocking; see `Array.sum`.
 
-    Squares neither overflow nor underflow: elements are scaled first if necessary, as in BLAS's nrm2. Booleans and integers give
-    float64, float16 and bfloat16 give float32.
+    The 2-norm and the Frobenius norm neither overflow nor underflow: elements are scaled first if necessary, as in BLAS's nrm2. Booleans
+    and integers give float64, float16 and bfloat16 give float32.
 
     Parameters
     ----------
     x : Array
         The array.
     ord : optional
-        None, 2 (one axis) or 'fro' (two axes), which all name this norm; ArgumentError for other norms.
+        Over one axis any number (inf: the largest absolute value; 0: how many elements are not 0), over two 'fro', 1, -1, inf or -inf; None:
+        sqrt(sum |x|^2). ArgumentError for other norms, and for a number without `axis` unless the array has one or two dimensions.
     """
     core_given(x)
-    axes = x.ndim if axis is None else len(axes_of(axis, x.ndim))
-    if not (ord is None or (ord == 2 and axes == 1) or (ord == "fro" and axes == 2)):
+    axes = list(range(x.ndim)) if axis is None else axes_of(axis, x.ndim)
+    if ord is None or (ord == "fro" and len(axes) == 2):
+        return x._reduce("norm", axis, keepdims, None, None, None, stream)
+    if len(axes) == 1 and not isinstance(ord, str):
+        return _vector_norm(x, ord, axis, keepdims, stream)
+    if len(axes) != 2 or ord not in (1, -1, math.inf, -math.inf):
         raise ArgumentError(
-            f"norm: the norm of order {ord!r} over {axes} axes is not supported: use ord=None, 2 over one axis, or "
-            "'fro' over two; pass the axis as axis="
+            f"norm: the norm of order {ord!r} over {len(axes)} axes is not supported: use a number over one axis, or 'fro', 1, -1, inf or "
+            "-inf over two; pass the axes as axis="
         )
-    return x._reduce("norm", axis, keepdims, None, None, None, stream)
+    return _largest_sum(_magnitudes(x, stream), axes if abs(ord) == 1 else axes[::-1], ord < 0, keepdims, stream)
+
+
+@collective
+def vector_norm(x: Array, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2, stream: Any = None) -> Any:
+    """The norm of vectors, over all axes or some, with the arguments of numpy.linalg.vector_norm. Collective, blocking.
+
+    Parameters
+    ----------
+    x : Array
+        The array.
+    ord : number, default 2
+        sum(|x|^ord)^(1/ord); inf and -inf: the largest and the smallest absolute value; 0: how many elements are not 0.
+    """
+    core_given(x)
+    if isinstance(ord, str):
+        raise ArgumentError(f"vector_norm: ord: expected a number, got {ord!r}")
+    return _vector_norm(x, ord, axis, keepdims, stream)
+
+
+@collective
+def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: Any = "fro", stream: Any = None) -> Any:
+    """The norm of matrices, over the last two axes, with the arguments of numpy.linalg.matrix_norm. Collective, blocking.
+
+    Parameters
+    ----------
+    x : Array
+        [.., m, n].
+    ord : {'fro', 1, -1, inf, -inf}, default 'fro'
+        Frobenius; the largest or smallest sum of absolute values of a column, and of a row.
+    """
+    core_given(x)
+    if x.ndim < 2:
+        raise ArgumentError(f"matrix_norm: x: expected at least two dimensions, got {x.ndim}")
+    axes = None if x.ndim == 2 and not keepdims else (-2, -1)
+    return norm(x, "fro" if ord is None else ord, axes, keepdims, stream=stream)
+
+
+def _magnitudes(x: Array, stream: Any) -> Array:
+    """|x|, in a floating-point dtype of at least 32 bits."""
+    if stream is not None and not x._core.on_host:
+        x._core.context.synchronize(handle_of(stream))
+    name = x._core.dtype
+    if name.startswith(("bool", "int", "uint")):
+        x = x.astype("float64")
+    elif name.startswith(("float16", "bfloat", "float8")):
+        x = x.astype("float32")
+    absolute: Any = np.abs
+    found: Array = absolute(x)
+    if stream is not None:
+        settle(found._core, found._package)
+    return found
+
+
+def _vector_norm(x: Array, ord: Any, axis: Any, keepdims: bool, stream: Any) -> Any:
+    if ord is None or ord == 2:
+        return x._reduce("norm", axis, keepdims, None, None, None, stream)
+    sizes = _magnitudes(x, stream)
+    if abs(ord) == math.inf or ord == 1:
+        reduced = sizes.sum if ord == 1 else sizes.max if ord > 0 else sizes.min
+        return reduced(axis, keepdims=keepdims, stream=stream)
+    powers: Array = (sizes > 0).astype(sizes._core.dtype) if ord == 0 else sizes**ord
+    settle(powers._core, powers._package)
+    total = powers.sum(axis, keepdims=keepdims, stream=stream)
+    return total if ord == 0 else total ** (1 / ord)
+
+
+def _largest_sum(sizes: Array, axes: Sequence[int], smallest: bool, keepdims: bool, stream: Any) -> Any:
+    """The largest, or smallest, over the second of the axes of the sums over the first."""
+    along, over = axes
+    sums = sizes.sum(along, keepdims=keepdims, stream=stream)
+    chosen = sums.min if smallest else sums.max
+    if keepdims:
+        return chosen(over, keepdims=True, stream=stream)
+    return chosen(None if sums.ndim == 1 else over - (over > along), stream=stream)
