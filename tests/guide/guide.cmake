@@ -1,11 +1,11 @@
-# The code of docs/guide.md as a program, on 1 to 4 ranks.
+# The code of docs/guide.md and docs/linalg.md as a program, on 1 to 4 ranks.
 find_package(Python3 COMPONENTS Interpreter REQUIRED)
-set(guide_document ${PROJECT_SOURCE_DIR}/docs/guide.md)
+set(guide_documents ${PROJECT_SOURCE_DIR}/docs/guide.md ${PROJECT_SOURCE_DIR}/docs/linalg.md)
 set(guide_program ${CMAKE_CURRENT_BINARY_DIR}/guide.cpp)
 add_custom_command(
   OUTPUT ${guide_program}
-  COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/guide/guide.py ${guide_document} ${guide_program}
-  DEPENDS ${guide_document} ${CMAKE_CURRENT_SOURCE_DIR}/guide/guide.py
+  COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/guide/guide.py ${guide_program} ${guide_documents}
+  DEPENDS ${guide_documents} ${CMAKE_CURRENT_SOURCE_DIR}/guide/guide.py
   VERBATIM)
 add_executable(partita_guide guide/main.cpp ${guide_program})
 partita_our_code(partita_guide)

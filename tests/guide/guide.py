@@ -1,4 +1,4 @@
-"""Makes one C++ program of the pieces of code in a Markdown document: a function a piece.
+"""Makes one C++ program of the pieces of code in Markdown documents: a function a piece.
 
 A piece is what stands in a fence of ```cpp; a comment <!-- check: EXPRESSION --> behind it must hold at its end.
 """
@@ -6,12 +6,13 @@ A piece is what stands in a fence of ```cpp; a comment <!-- check: EXPRESSION --
 import re
 import sys
 
-document, program = sys.argv[1:]
-text = open(document, encoding="utf-8").read()
-pieces = re.findall(r"^```cpp\n(.*?)^```\n(?:<!-- check: (.*?) -->)?", text, re.S | re.M)
-headings = [
-    re.findall(r"^## (.*)$", text[: text.index(code)], re.M)[-1] for code, _ in pieces
-]
+program, *documents = sys.argv[1:]
+pieces = []  # heading, code, check
+for document in documents:
+    text = open(document, encoding="utf-8").read()
+    for found in re.finditer(r"^```cpp\n(.*?)^```\n(?:<!-- check: (.*?) -->)?", text, re.S | re.M):
+        heading = re.findall(r"^##? (.*)$", text[: found.start()], re.M)[-1]
+        pieces.append((heading, found[1], found[2]))
 
 lines = [
     "#include <cmath>",
@@ -28,7 +29,7 @@ lines = [
     "",
     "namespace {",
 ]
-for number, (code, check) in enumerate(pieces):
+for number, (_, code, check) in enumerate(pieces):
     # Pieces that make a context of their own show how; in the tests it is the one that they run on.
     body = re.sub(r"pt::initialize\(.*?\);", "given;", code)
     body = body.replace("Context context = given", "Context& context = given")
@@ -40,6 +41,6 @@ for number, (code, check) in enumerate(pieces):
                   f"  guide::require({check}, R\"check({check})check\");"]
     lines += ["}"]
 lines += ["", "}  // namespace", "", "const std::vector<guide::Piece> guide::pieces{"]
-lines += [f'    {{"{heading}, {number}", &piece_{number}}},' for number, heading in enumerate(headings)]
+lines += [f'    {{"{heading}, {number}", &piece_{number}}},' for number, (heading, _, _) in enumerate(pieces)]
 lines += ["};", ""]
 open(program, "w", encoding="utf-8").write("\n".join(lines))

@@ -234,6 +234,64 @@ def test_transforms_of_one_line_in_streams(ctx):
     ctx.barrier()
 
 
+def test_linear_algebra(ctx):
+    linalg, x = pt.linalg, np.cos(whole((7, 7))) + 4 * np.eye(7)
+    y, definite = np.sin(whole((7, 2))), x @ x.T
+    a, b, p = (pt.from_function(ctx, one.shape, pt.Slab(0), lambda i, j, one=one: one[i, j]) for one in (x, y, definite))
+    q, r = linalg.qr(a)
+    found = [
+        (linalg.solve(a, b), np.linalg.solve(x, y)),
+        (linalg.solve(p, b, assume_a="pos", transposed=True), np.linalg.solve(definite, y)),
+        (linalg.lu_solve(linalg.lu_factor(a), b, 1), np.linalg.solve(x.T, y)),
+        (linalg.cho_solve(linalg.cho_factor(p), b), np.linalg.solve(definite, y)),
+        (linalg.cholesky(p), np.linalg.cholesky(definite)),
+        (linalg.inv(a), np.linalg.inv(x)),
+        (linalg.lstsq(a[:, :4], b).x, np.linalg.lstsq(x[:, :4], y, rcond=None)[0]),
+        (q @ r, x),
+    ]
+    for ours, wanted in found:
+        assert ours.space == "device"
+        np.testing.assert_allclose(host(ours), wanted, rtol=1e-9, atol=1e-9)
+    assert np.isclose(linalg.det(a), np.linalg.det(x)) and np.allclose(linalg.lstsq(a[:, :4], b).residuals, np.linalg.lstsq(x[:, :4], y, rcond=None)[1])
+    up, down = a.copy(space="host"), b.copy(space="host")
+    for left, right in ((a, down), (up, b), (up, down)):
+        mixed = linalg.solve(left, right)
+        assert mixed.space == right.space
+        np.testing.assert_allclose(host(mixed), np.linalg.solve(x, y), rtol=1e-9, atol=1e-9)
+    with pytest.raises(pt.SingularError, match="singular"):
+        linalg.inv(pt.zeros(ctx, (3, 3), pt.Slab(0)))
+
+
+@on_fakes
+def test_linear_algebra_in_streams(ctx):
+    """Right-hand sides are late; in another stream old numbers would be solved for."""
+    other, linalg = ctx.split(0), pt.linalg
+    a, b, t = pt.eye(other, 4, distribution="slab:0"), pt.zeros(other, (4, 2), pt.Slab(0)), pt.zeros(other, (4, 4), pt.Slab(0))
+    factors = linalg.LU(a)
+    for value in (0.0, 1.0, 2.0):  # the plans are made first, with what is there
+        given = {"stream": other.stream}
+        late(other.stream)
+        b.fill(value, **given)
+        assert linalg.solve(a, b, **given).at((3, 1), **given) == value
+        late(other.stream)
+        b.fill(value, **given)
+        assert factors.solve(b, **given).at((3, 1), **given) == value
+        late(other.stream)
+        b.fill(3 * value, **given)
+        assert factors.solve(b, out=b, **given) is b and b.at((0, 1), **given) == 3 * value
+        late(other.stream)
+        b.fill(value, **given)
+        late(other.stream)
+        t.fill(1 + value, **given)
+        assert np.isclose(linalg.solve_triangular(t, b, lower=True, **given).at((0, 0), **given), value / (1 + value))
+        late(other.stream)
+        b.fill(value, **given)
+        assert np.isclose(linalg.lstsq(a, b, **given).x.at((2, 0), **given), value)
+    with pytest.raises(pt.UnsupportedError):
+        linalg.solve(a, b.copy(space="host"), stream=other.stream)
+    ctx.barrier()
+
+
 @on_fakes
 def test_spectral_helpers_in_streams(ctx):
     """The field is late; in another stream old numbers would be worked on."""

@@ -22,6 +22,8 @@ def calls(ctx, folder):
     over = pt.spmd(lambda part: part, pt.Mesh({"x": ctx.size}), in_specs=pt.P("x", None), out_specs=pt.P("x", None))
     file, hdf5 = folder / "a.npy", folder / "a.h5"
     pt.io.write_npy(file, a)
+    c, v = pt.eye(ctx, 6, distribution="slab:0"), pt.zeros(ctx, 6, pt.Slab(0))
+    pair = pt.linalg.lu_factor(c)
     frozen = x.copy()
     frozen.flags.writeable = False
     return [
@@ -57,6 +59,14 @@ def calls(ctx, folder):
         ("Halo", pt.Halo, (a, (1, 0)), {}, [((a, ("x", 0)), {}), ((a, 1), {})]),
         ("Halo.execute", halo.execute, (a, extended), {}, [((a, [1]), {}), ((a, extended.astype(object)), {}), ((3, extended), {})]),
         ("SymmetricArray", pt.SymmetricArray, (ctx, 3), {}, [((ctx, 3, "text"), {}), ((ctx, 3), {"package": "jax"})]),
+        ("solve", pt.linalg.solve, (c, v), {},
+         [((c, x), {}), ((c, v), {"speed": 1}), ((c, v), {"assume_a": "odd"}), ((c, v), {"op": "none"}), ((c,), {})]),
+        ("solve_triangular", pt.linalg.solve_triangular, (c, v), {}, [((c, v, 3), {}), ((c, None), {})]),
+        ("lu_solve", pt.linalg.lu_solve, (pair, v), {}, [((c, v), {}), ((pair, v, "X"), {})]),
+        ("LU", pt.linalg.LU, (c,), {}, [((c,), {"block": "many"}), ((c, 3), {})]),
+        ("qr", pt.linalg.qr, (c,), {}, [((c, "economic"), {})]),
+        ("lstsq", pt.linalg.lstsq, (c, v), {}, [((c, [1.0]), {})]),
+        ("norm", pt.linalg.norm, (c,), {}, [((c, "nuc"), {}), ((c, None, 7), {})]),
         ("solve_poisson", pt.spectral.solve_poisson, (a,), {}, [((a,), {"axes": (4,)}), ((a,), {"lengths": "ab"})]),
         ("read_npy", pt.io.read_npy, (ctx, file, "slab:0"), {}, [((ctx, 3, "slab:0"), {})]),
         ("write_npy", pt.io.write_npy, (file, a), {}, [((file, a), {"order": "X"}), ((file, x, a), {})]),
@@ -321,7 +331,7 @@ def test_ranks_that_err_in_different_ways(ctx):
 
 
 def collective_functions():
-    for module in (pt, pt.fft, pt.io, pt.spectral, pt.trace):
+    for module in (pt, pt.fft, pt.io, pt.linalg, pt.spectral, pt.trace):
         for name in module.__all__:
             thing = getattr(module, name)
             if inspect.isclass(thing):

@@ -131,6 +131,30 @@ def of_products(c, a):
     }
 
 
+def of_linear_algebra(c, a):
+    m, v, linalg = pt.eye(c, 16, distribution="slab:0"), pt.full(c, 16, pt.Slab(0), 1.0), pt.linalg
+    planned, pair, factor = linalg.LU(m), linalg.lu_factor(m), linalg.cho_factor(m)
+    return {
+        "linalg.solve": lambda: (linalg.solve(m, v), linalg.solve(m, v, out=v)),
+        "linalg.solve_triangular": lambda: linalg.solve_triangular(m, v),
+        "linalg.lu_factor": lambda: linalg.lu_factor(m),
+        "linalg.lu_solve": lambda: (linalg.lu_solve(pair, v), linalg.lu_solve((pair[0].copy(), pair[1]), v)),
+        "linalg.cho_factor": lambda: linalg.cho_factor(m),
+        "linalg.cho_solve": lambda: linalg.cho_solve(factor, v),
+        "linalg.cholesky": lambda: linalg.cholesky(m),
+        "linalg.qr": lambda: linalg.qr(m),
+        "linalg.inv": lambda: linalg.inv(m),
+        "linalg.det": lambda: linalg.det(m),
+        "linalg.slogdet": lambda: linalg.slogdet(m),
+        "linalg.lstsq": lambda: linalg.lstsq(m, v),
+        "linalg.norm": lambda: (linalg.norm(m, 1), linalg.norm(m, 3, 0)),
+        "linalg.vector_norm": lambda: linalg.vector_norm(m),
+        "linalg.matrix_norm": lambda: linalg.matrix_norm(m),
+        "LU.solve": lambda: (planned.factorize(m), planned.solve(v), planned.explain()),
+        "singular matrices": lambda: refused(lambda: linalg.inv(a)),
+    }
+
+
 def of_transforms(c, a):
     z, half, few = a.astype("complex128"), pt.fft.rfftn(a), pt.zeros(c, (2, 2), pt.Slab(0))
     planned = pt.fft.FFT(z)
@@ -199,13 +223,15 @@ def of_plans(c, a):
         "plans.plan_redistribute": lambda: plans.plan_redistribute(of, of, topology).explain(),
         "plans.plan_matmul": lambda: plans.plan_matmul(of, of, topology).traffic(0),
         "plans.plan_fft": lambda: plans.plan_fft(z, topology).plan(0),
+        "plans.plan_factorization": lambda: plans.plan_factorization(of, topology).traffic(0),
+        "plans.plan_solve": lambda: plans.plan_solve(of, of, topology).traffic(0),
         "plans.explain_redistribute": lambda: plans.explain_redistribute(a.layout, "slab:1"),
         "verified": moving.verify,
         "priced": lambda: (moving.simulate("laptop"), moving.timeline("laptop")),
     }
 
 
-SUBJECTS = [of_values, of_contexts, of_making, of_arrays, of_products, of_transforms, of_memory, of_files, of_plans]
+SUBJECTS = [of_values, of_contexts, of_making, of_arrays, of_products, of_linear_algebra, of_transforms, of_memory, of_files, of_plans]
 #: Of these, some take milliseconds each.
 SLOW = {"initialize", "run", "spectral.multiply", "spectral.multiply that fails", "plans.plan_matmul", "pictures"}
 
@@ -233,7 +259,7 @@ def test_every_function_is_called(tmp_path, monkeypatch):
     a = pt.from_local(context, np.ones((16, 16)), pt.Slab(0))
     called = {name for subject in SUBJECTS for name in subject(context, a)}
     public = {name for name in pt.__all__ if inspect.isfunction(getattr(pt, name))}
-    for module in (pt.fft, pt.io, pt.spectral, plans, pt.trace):
+    for module in (pt.fft, pt.io, pt.linalg, pt.spectral, plans, pt.trace):
         public |= {f"{module.__name__.rpartition('.')[2]}.{name}" for name in module.__all__ if inspect.isfunction(getattr(module, name))}
     for kind, others in ((pt.Array, set()), (pt.Context, {"close", "fail"})):
         public |= {f"{kind.__name__}.{name}" for name, one in vars(kind).items() if inspect.isfunction(one) and name[0] != "_" and name not in others}

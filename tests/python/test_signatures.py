@@ -56,6 +56,28 @@ def test_linear_algebra():
         check(getattr(pt, name), numpys)
 
 
+@pytest.mark.parametrize("name", ["cholesky", "det", "inv", "lstsq", "matrix_norm", "norm", "qr", "slogdet", "vector_norm"])
+def test_linear_algebra_of_numpy(name):
+    theirs = getattr(np.linalg, name, None)
+    if theirs is None or (name == "cholesky" and len(parameters(theirs)) == 1):
+        pytest.skip("an older NumPy")
+    check(getattr(pt.linalg, name), theirs)
+    by_position = [[one for one in parameters(function) if one.kind in POSITIONAL] for function in (getattr(pt.linalg, name), theirs)]
+    assert len(by_position[0]) == len(by_position[1])
+
+
+@pytest.mark.parametrize("name", ["solve", "lu_factor", "lu_solve", "cho_factor", "cho_solve", "solve_triangular"])
+def test_linear_algebra_of_scipy(name):
+    check(getattr(pt.linalg, name), getattr(pytest.importorskip("scipy.linalg"), name))
+
+
+def test_results_of_linear_algebra():
+    for ours, theirs in ((pt.linalg.QRResult, "QRResult"), (pt.linalg.SlogdetResult, "SlogdetResult")):
+        modules = [np.linalg, getattr(np.linalg, "_linalg", None), getattr(np.linalg, "linalg", None)]
+        found = [getattr(module, theirs) for module in modules if hasattr(module, theirs)]
+        assert not found or ours._fields == found[0]._fields
+
+
 def test_every_transform_is_compared():
     functions = {name for name in pt.fft.__all__ if name != "FFT"}
     assert functions == {f"{i}{r}fft{d}" for i in ("", "i") for r in ("", "r") for d in ("", "2", "n")} | {

@@ -18,6 +18,7 @@ WITHOUT = {
     "Halo": None,
     "SymmetricArray": None,
 }
+FACTORIZE = {"cho_factor", "cholesky", "det", "inv", "lu_factor", "qr", "slogdet"}
 MAKES = {"arange", "empty", "eye", "from_function", "from_local", "full", "zeros"}
 NO_ARRAYS = {"current_mesh", "initialize", "mpi_description", "parse", "run", "spmd", "traffic", "version"}
 
@@ -32,6 +33,8 @@ def test_every_function_takes_a_stream():
     of_fft = {name for name in fft.__all__ if inspect.isfunction(getattr(fft, name))}
     assert {name for name in of_fft if takes_stream(getattr(fft, name))} == {name for name in of_fft if name.endswith("n")}
     assert all(takes_stream(getattr(pt.spectral, name)) for name in pt.spectral.__all__)
+    of_linalg = {name for name in pt.linalg.__all__ if inspect.isfunction(getattr(pt.linalg, name))}
+    assert {name for name in of_linalg if not takes_stream(getattr(pt.linalg, name))} == FACTORIZE
     # The others hand their options on to those.
     assert all("options" in inspect.signature(getattr(fft, name)).parameters for name in of_fft)
     for kind in (pt.Array, pt.Context, fft.FFT, pt.Matmul, pt.Redistribute):
@@ -43,6 +46,8 @@ def test_every_function_takes_a_stream():
 def calls(ctx):
     """On host memory, by name."""
     a, b, z = (pt.zeros(ctx, (6, 6), pt.Slab(0), kind) for kind in ("float64", "float64", "complex128"))
+    m = pt.eye(ctx, 6, distribution="slab:0")
+    pair = pt.linalg.lu_factor(m)
     x, ones, every = np.ones(3), np.ones((ctx.size, 2)), {}
     for name in ("fftn", "ifftn", "fft", "ifft", "fft2", "ifft2", "irfftn", "irfft", "irfft2"):
         every[name] = lambda given, name=name: getattr(fft, name)(z, **given)
@@ -72,6 +77,11 @@ def calls(ctx):
         "dot": lambda given: pt.dot(a, b, **given),
         "vdot": lambda given: pt.vdot(a, b, **given),
         "norm": lambda given: pt.norm(a, **given),
+        "solve": lambda given: pt.linalg.solve(m, b, **given),
+        "solve_triangular": lambda given: pt.linalg.solve_triangular(m, b, **given),
+        "lstsq": lambda given: pt.linalg.lstsq(m, b, **given),
+        "lu_solve": lambda given: pt.linalg.lu_solve(pair, b, **given),
+        "LU.solve into": lambda given: pt.linalg.LU(m).solve(b, out=a, **given),
         "solve_poisson": lambda given: pt.spectral.solve_poisson(a, **given),
         "gradient": lambda given: pt.spectral.gradient(a, **given),
         "convolve": lambda given: pt.spectral.convolve(a, b, **given),

@@ -33,7 +33,7 @@ def test_everything_public_has_a_docstring():
         for member, value in vars(thing).items() if isinstance(thing, type) else []:
             if not member.startswith("_") and (callable(value) or isinstance(value, property)):
                 assert getattr(value, "__doc__", None) or thing.__module__ == "partita._core", f"{name}.{member}"
-    for module in (pt.fft, pt.io, pt.spectral, pt.plans):
+    for module in (pt.fft, pt.io, pt.linalg, pt.spectral, pt.plans):
         for name in module.__all__:
             assert getattr(module, name).__doc__, name
 

@@ -14,7 +14,7 @@ call independently. Only one thread at a time may use a context and its arrays.
 
 import sys as _sys
 
-from . import _documents, _values, fft, io, plans, spectral, trace  # noqa: F401: values are made to travel
+from . import _documents, _values, fft, io, linalg, plans, spectral, trace  # noqa: F401: values are made to travel
 from ._array import Array
 from ._collectives import (
     all_gather,
@@ -56,6 +56,7 @@ from ._errors import (
     FileError,
     LostPeerError,
     MemoryError,
+    SingularError,
     TimeoutError,
     TypeError,
     UnsupportedError,
@@ -71,10 +72,10 @@ from ._traffic import traffic
 __all__ = [
     "ArgumentError", "Array", "BlockCyclic", "BlockNonCyclic", "Box", "Context", "DisagreementError", "Error",
     "FailedContextError", "FileError", "Halo", "Layout", "LostPeerError", "Matmul", "MemoryError", "Mesh", "P", "Partitioned",
-    "ProcessGrid", "Redistribute", "Replicated", "Slab", "SymmetricArray", "TimeoutError", "Topology", "TypeError", "UnsupportedError",
-    "__version__", "all_gather", "all_reduce", "all_to_all", "arange", "broadcast", "current_mesh", "dot", "empty", "eye", "fft",
-    "from_function", "from_local", "full", "gather", "initialize", "io", "matmul", "mpi_description", "norm", "parse", "plans",
-    "random", "receive", "redistribute", "reduce", "reduce_scatter", "run", "scan", "scatter", "scatter_from", "send",
+    "ProcessGrid", "Redistribute", "Replicated", "SingularError", "Slab", "SymmetricArray", "TimeoutError", "Topology", "TypeError",
+    "UnsupportedError", "__version__", "all_gather", "all_reduce", "all_to_all", "arange", "broadcast", "current_mesh", "dot", "empty",
+    "eye", "fft", "from_function", "from_local", "full", "gather", "initialize", "io", "linalg", "matmul", "mpi_description", "norm",
+    "parse", "plans", "random", "receive", "redistribute", "reduce", "reduce_scatter", "run", "scan", "scatter", "scatter_from", "send",
     "send_receive", "spectral", "spmd", "trace", "traffic", "vdot", "zeros",
 ]  # fmt: skip
 

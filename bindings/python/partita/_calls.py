@@ -11,7 +11,7 @@ from threading import get_ident
 from typing import Any, Callable, Dict, List, Optional, Tuple, TypeVar
 
 from . import _core, _errors
-from ._errors import ArgumentError, Error, FailedContextError, LostPeerError, TimeoutError, TypeError
+from ._errors import ArgumentError, Error, FailedContextError, LostPeerError, SingularError, TimeoutError, TypeError
 from ._registry import OfThreads
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -20,7 +20,7 @@ Meaning = Callable[[Exception, Tuple[Any, ...], Dict[str, Any]], Exception]
 
 #: How the text of a TypeError of a bound function begins.
 _of_bound = re.compile(r"^\w+\(\): ")
-#: What all ranks have, or what has ended the context.
+#: What all ranks have, or what has ended the context. (So has a SingularError of the library, which knows the index.)
 _known_to_all = (FailedContextError, LostPeerError, TimeoutError, TypeError)
 #: Python's own, for what is wrong with an argument, by the class of the family that is one, too.
 _own = {builtins.TypeError: "TypeError", ValueError: "ArgumentError", OverflowError: "ArgumentError", builtins.MemoryError: "MemoryError"}
@@ -105,12 +105,16 @@ def _for_no_context(function: Any, error: Exception, given: Tuple[Any, ...], nam
     return builtins.TypeError(f"expected a context as the first argument, got {type(first).__name__}")
 
 
+#: Classes whose methods errors call by their name alone.
+_bases = ("Array", "Context", "Factorization", "PackedFactorization", "PlannedOperation", "<locals>")
+
+
 def _name_of(function: Callable[..., Any]) -> str:
     """As errors call it: that of an object's making is its class, methods of arrays and contexts have their own names."""
     *owner, name = [one.strip("_") for one in function.__qualname__.split(".")]
     if name == "init" or (owner and name == "forward"):
         return owner[-1]
-    return f"{owner[-1]}.{name}" if owner and owner[-1] not in ("Array", "Context", "PlannedOperation", "<locals>") else name
+    return f"{owner[-1]}.{name}" if owner and owner[-1] not in _bases else name
 
 
 def is_told(error: BaseException, context: _core.Context) -> bool:
@@ -132,7 +136,7 @@ def raise_own(name: str, error: Exception, given: Tuple[Any, ...] = ()) -> None:
 
 def raise_on_all(name: str, error: Exception, given: Tuple[Any, ...]) -> None:
     """Raises what all raise; returns where `error` itself is to be raised."""
-    if isinstance(error, _known_to_all):
+    if isinstance(error, _known_to_all) or (isinstance(error, SingularError) and error.index is not None):
         return
     context = _context_among(given)
     if context is None or is_told(error, context):

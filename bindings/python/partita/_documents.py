@@ -61,6 +61,12 @@ of_module: Dict[str, Dict[str, Tuple[str, str]]] = {
         "type": ("int", "The type of the transform, 1 to 4."),
         "x": ("Array", "The input."),
     },
+    "linalg": {
+        "op": ("str", "'none', 'transpose', 'conjugate-transpose' or 'conjugate'."),
+        "options": ("", "Of a new X: distribution, order, heap and space; see the module."),
+        "out": ("Array", "Array for X, which is returned: `b` itself, or one that does not overlap it; unset: a new array."),
+        "x": ("Array", "The array."),
+    },
     "io": {"dataset": ("str", "Name of the dataset, with its groups.")},
     "plans": {"dtype": ("str", "The dtype of the elements."), "rank": ("int", "The rank whose plan is meant.")},
     "spectral": {

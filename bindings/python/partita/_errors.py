@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import builtins
+from typing import Optional
+
+import numpy as np
 
 
 class Error(Exception):
@@ -31,6 +34,18 @@ class MemoryError(Error, builtins.MemoryError):
 
 class FileError(Error, OSError):
     """A file is missing, truncated, foreign, or could not be written whole."""
+
+
+class SingularError(Error, np.linalg.LinAlgError):
+    """A matrix is singular, or for a Cholesky factorization not positive definite. Every rank raises it; the context stays valid."""
+
+    index: Optional[int]
+    """The row, counted from 0, of the first pivot that is 0, or of the last row of the first leading minor that is not positive;
+    None: not known."""
+
+    def __init__(self, text: str = "", index: Optional[int] = None) -> None:
+        super().__init__(text)
+        self.index = index
 
 
 class TimeoutError(Error, builtins.TimeoutError):

@@ -8,21 +8,21 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, NamedTuple, Optional
+from typing import Any, Callable, Dict, NamedTuple, NoReturn, Optional
 
 import numpy as np
 
 from . import _core
 from ._array import default_multiply, default_redistribution
 from ._core import Operand, Plan, Topology
-from ._errors import Error
+from ._errors import Error, UnsupportedError
 from ._mesh import DistributionLike, rule_of
 from ._numbers import Numbers, numbers_of_fft, numbers_of_matmul
 from .trace import Timeline
 
 __all__ = [
-    "Operand", "Plan", "Planned", "Prediction", "Topology", "Traffic", "explain_redistribute", "plan_fft", "plan_matmul",
-    "plan_redistribute",
+    "Operand", "Plan", "Planned", "Prediction", "Topology", "Traffic", "explain_redistribute", "plan_factorization", "plan_fft",
+    "plan_matmul", "plan_redistribute", "plan_solve",
 ]  # fmt: skip
 
 
@@ -99,7 +99,7 @@ class Planned:
         Error
             The plan is wrong; the text names rank, step and element.
         UnsupportedError
-            An epilogue with further arrays, or a cosine or sine transform.
+            An epilogue with further arrays, a cosine or sine transform, or linear algebra.
         """
         if self._numbers is None:
             faults = self._core.verify(schedules, seed)
@@ -200,3 +200,56 @@ def plan_fft(
         result = Operand(*_core.fft_result(a, topology, how, machine))
     planned = _core.plan_fft(a, result, topology, how, machine)
     return Planned(planned, lambda: numbers_of_fft(a, result, options))
+
+
+def plan_factorization(
+    a: Operand, topology: Topology, kind: str = "lu", *, block: int = 0, overwrite: bool = False
+) -> Planned:
+    """The plans of a factorization. Local.
+
+    Parameters
+    ----------
+    a : Operand
+        The matrix.
+    kind : {'lu', 'cholesky', 'qr'}, default 'lu'
+        Which factorization.
+    block : int, default 0
+        Columns of a panel; 0: chosen by Partita.
+    overwrite : bool, default False
+        The matrix may be overwritten by its factors.
+    """
+    return Planned(_core.plan_factorization(kind, a, topology, block, overwrite), _no_numbers)
+
+
+def plan_solve(
+    a: Operand,
+    b: Operand,
+    topology: Topology,
+    kind: str = "lu",
+    x: Optional[Operand] = None,
+    *,
+    op: str = "none",
+    block: int = 0,
+) -> Planned:
+    """The plans of a solve with the factors of `plan_factorization`. Local.
+
+    Parameters
+    ----------
+    a : Operand
+        The matrix that was factorized.
+    b : Operand
+        The right-hand sides, [n, r].
+    kind : {'lu', 'cholesky', 'qr'}, default 'lu'
+        Which factorization.
+    x : Operand, optional
+        The solutions; unset: with the layout of `b`.
+    op : str, default 'none'
+        As for `linalg.LU.solve`.
+    block : int, default 0
+        As of the factorization.
+    """
+    return Planned(_core.plan_solve(kind, a, b, b if x is None else x, topology, op, block), _no_numbers)
+
+
+def _no_numbers() -> NoReturn:
+    raise UnsupportedError("verify: verify factorizations and solves through the C++ API")

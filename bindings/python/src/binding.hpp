@@ -45,6 +45,7 @@ void bind_redistribute(nb::module_& module);
 void bind_matmul(nb::module_& module);
 void bind_fft(nb::module_& module);
 void bind_spectral(nb::module_& module);
+void bind_linalg(nb::module_& module);
 void bind_collectives(nb::module_& module);
 void bind_halos(nb::module_& module);
 void bind_memory(nb::module_& module);

@@ -6,6 +6,7 @@
 #include <partita/collectives.hpp>
 #include <partita/context.hpp>
 #include <partita/fft.hpp>
+#include <partita/linalg.hpp>
 #include <partita/matmul.hpp>
 #include <partita/redistribute.hpp>
 
@@ -35,6 +36,18 @@ inline void wrap_destruct<partita::FFT>(void* value) noexcept {
 template <>
 inline void wrap_destruct<partita::Redistribute>(void* value) noexcept {
   partita::python::destroy_unlocked<partita::Redistribute>(value);
+}
+template <>
+inline void wrap_destruct<partita::Cholesky>(void* value) noexcept {
+  partita::python::destroy_unlocked<partita::Cholesky>(value);
+}
+template <>
+inline void wrap_destruct<partita::Lu>(void* value) noexcept {
+  partita::python::destroy_unlocked<partita::Lu>(value);
+}
+template <>
+inline void wrap_destruct<partita::Qr>(void* value) noexcept {
+  partita::python::destroy_unlocked<partita::Qr>(value);
 }
 /// There are many of one context; the last one ends its plans.
 template <>

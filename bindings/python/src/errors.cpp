@@ -15,13 +15,16 @@ namespace partita::python {
 
 namespace {
 
-void raise(const char* name, const std::string& text) {
+/// `value`: a second argument of the class, or none.
+void raise(const char* name, const std::string& text, const nb::object& value = {}) {
   const nb::object family = nb::module_::import_("partita._errors");
   const nb::object kind = family.attr(name);
   // A path in it need not be UTF-8.
   const nb::object shown =
       nb::steal(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "backslashreplace"));
-  if (shown.is_valid()) PyErr_SetObject(kind.ptr(), shown.ptr());
+  if (!shown.is_valid()) return;
+  const nb::object arguments = value.is_valid() ? nb::make_tuple(shown, value) : shown;
+  PyErr_SetObject(kind.ptr(), arguments.ptr());
 }
 
 void raise(const char* name, const Error& error) {
@@ -39,6 +42,10 @@ void raise_argument_error(const char* name, const Error& error) {
   raise("TypeError", text.erase(place, of_type.size()));
 }
 
+void raise_singular_error(const SingularError& error) {
+  raise("SingularError", error.what(), error.index() < 0 ? nb::object() : nb::int_(error.index()));
+}
+
 void translate(const std::exception_ptr& thrown, void* /*payload*/) {
   try {
     std::rethrow_exception(thrown);
@@ -52,6 +59,8 @@ void translate(const std::exception_ptr& thrown, void* /*payload*/) {
     raise("MemoryError", error);
   } catch (const FileError& error) {
     raise("FileError", error);
+  } catch (const SingularError& error) {
+    raise_singular_error(error);
   } catch (const TimeoutError& error) {
     raise("TimeoutError", error);
   } catch (const LostPeerError& error) {
@@ -73,6 +82,7 @@ void translate(const std::exception_ptr& thrown, void* /*payload*/) {
   if (kind == "UnsupportedError") throw UnsupportedError(text);
   if (kind == "MemoryError") throw MemoryError(text);
   if (kind == "FileError") throw FileError(text);
+  if (kind == "SingularError") throw SingularError(text);
   throw Error(text);
 }
 

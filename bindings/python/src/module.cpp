@@ -25,6 +25,7 @@ NB_MODULE(_core, module) {
   bind_matmul(module);
   bind_fft(module);
   bind_spectral(module);
+  bind_linalg(module);
   bind_collectives(module);
   bind_halos(module);
   bind_memory(module);

@@ -17,10 +17,6 @@ namespace partita::python {
 
 namespace {
 
-ExplainOptions explained_as(bool steps, bool json) {
-  return {json ? ExplainOptions::Format::json : ExplainOptions::Format::text, steps};
-}
-
 Dict dict_of(const Traffic& traffic) {
   Dict all;
   all["local_bytes"] = traffic.local_bytes;
@@ -88,6 +84,10 @@ void bind_executed_traffic(nb::module_& module) {
 
 Machine machine_of(const std::string& name) {
   return name.empty() ? Machine::here() : Machine::find(name);
+}
+
+ExplainOptions explained_as(bool steps, bool json) {
+  return {json ? ExplainOptions::Format::json : ExplainOptions::Format::text, steps};
 }
 
 std::string explained(const Plan& plan, bool steps, bool json) {

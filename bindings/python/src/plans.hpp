@@ -16,6 +16,7 @@ struct Planned {
 /// Of that name or file; of an empty one Machine::here().
 Machine machine_of(const std::string& name);
 
+ExplainOptions explained_as(bool steps, bool json);
 std::string explained(const Plan& plan, bool steps, bool json);
 
 }  // namespace partita::python

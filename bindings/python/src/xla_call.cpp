@@ -101,6 +101,8 @@ Refusal current_refusal() {
     return {Code::unimplemented, "UNIMPLEMENTED", std::string("UnsupportedError: ") + error.what()};
   } catch (const MemoryError& error) {
     return {Code::resource_exhausted, "RESOURCE_EXHAUSTED", std::string("MemoryError: ") + error.what()};
+  } catch (const SingularError& error) {
+    return invalid(std::string("SingularError: ") + error.what());
   } catch (const TimeoutError& error) {
     return {Code::deadline_exceeded, "DEADLINE_EXCEEDED", std::string("TimeoutError: ") + error.what()};
   } catch (const LostPeerError& error) {

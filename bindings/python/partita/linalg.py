@@ -1,0 +1,469 @@
+"""Dense linear algebra: linear systems, factorizations, least squares, determinants and norms, with the names of NumPy and SciPy.
+
+Functions have the order, names and defaults of `numpy.linalg` (`solve`, `inv`, `det`, `slogdet`, `cholesky`, `qr`, `lstsq`, norms) and of
+`scipy.linalg` (`solve`, `lu_factor`, `lu_solve`, `cho_factor`, `cho_solve`, `solve_triangular`). `LU`, `Cholesky` and `QR` factorize once
+and solve many times. All functions are collective and blocking.
+
+Matrices are distributed arrays of two dimensions, in any distribution, order and memory space, of any size from 0; right-hand sides have
+one or two dimensions. Computed is in float32, float64, complex64 and complex128: integers are converted to float64, and operands of two
+dtypes to their common one, in a copy. There is no check_finite: NaN and infinities spread as in LAPACK.
+
+Options of solves, for a new result: distribution (unset: that of B if the shapes are equal, otherwise rows over all ranks), order, heap,
+space.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Optional, Tuple, Union
+
+import numpy as np
+
+from . import _core
+from ._array import Array, core_given
+from ._calls import collective
+from ._dtypes import numpy_dtype
+from ._errors import ArgumentError, UnsupportedError
+from ._factors import DTYPES, LU, QR, Cholesky, FactorArray, Factorization, SlogdetResult, converted, solve_options
+from ._linear import matmul, matrix_norm, norm, vector_norm, writable
+from ._redistribute import redistribute
+from ._streams import handle_of, settle, stream_of_array, stream_of_arrays
+
+__all__ = [
+    "Cholesky", "LU", "LstsqResult", "QR", "QRResult", "SlogdetResult", "cho_factor", "cho_solve", "cholesky", "det", "inv", "lstsq",
+    "lu_factor", "lu_solve", "matrix_norm", "norm", "qr", "slogdet", "solve", "solve_triangular", "vector_norm",
+]  # fmt: skip
+
+
+class QRResult(NamedTuple):
+    """The factors of `qr`."""
+
+    Q: Array
+    R: Array
+
+
+class LstsqResult(NamedTuple):
+    """What `lstsq` returns."""
+
+    x: Array
+    residuals: "np.ndarray[Any, np.dtype[Any]]"
+    """The squared 2-norms of the columns of B - A X, on every rank; empty unless m > n."""
+    rank: int
+    """min(m, n): A has full rank."""
+    s: None
+    """The singular values, which are not computed."""
+
+
+# --- operands: as NumPy converts them
+
+
+def _common_dtype(*cores: _core.Array) -> Optional[str]:
+    """The dtype that all are converted to; None: the library refuses one of them."""
+    names = ["float64" if one.dtype.startswith(("int", "uint", "bool")) else one.dtype for one in cores]
+    if any(name not in DTYPES for name in names):
+        return None
+    return str(np.result_type(*map(numpy_dtype, names)))
+
+
+def _prepared(*arrays: Array, stream: Any = None) -> Tuple[Array, ...]:
+    """The arrays in their common dtype."""
+    cores = [core_given(one) for one in arrays]
+    dtype = _common_dtype(*cores)
+    if dtype is None or all(core.dtype == dtype for core in cores):
+        return arrays
+    return tuple(
+        one if core.dtype == dtype else Array(converted(core, dtype, stream_of_array(stream, core, one._package)), one._package)
+        for one, core in zip(arrays, cores)
+    )
+
+
+def _wait_for(stream: Any, a: Array) -> None:
+    """Before a factorization, which takes no stream."""
+    handle = None if stream is None else handle_of(stream)
+    if handle is None or a._core.on_host:
+        settle(a._core, a._package)
+    else:
+        a._core.context.synchronize(handle)
+
+
+def _op_of(trans: Any) -> str:
+    """BLAS's op of SciPy's number or letter."""
+    for op, names in (("none", (0, "N")), ("transpose", (1, "T")), ("conjugate-transpose", (2, "C"))):
+        if trans in names:
+            return op
+    raise ArgumentError(f"trans: expected 0, 1, 2, 'N', 'T' or 'C', got {trans!r}")
+
+
+def _target(b: Array, overwrite_b: bool, out: Optional[Array]) -> Optional[Array]:
+    """The array for the result; None: a new one."""
+    if out is None and overwrite_b:
+        writable("b", b)
+        return b
+    return out
+
+
+# --- linear systems
+
+#: What solves with a matrix of this structure, by SciPy's words.
+_structures = {
+    None: "lu", "general": "lu", "gen": "lu", "banded": "lu", "tridiagonal": "lu", "diagonal": "lu",
+    "positive definite": "cholesky", "pos": "cholesky", "lower triangular": "lower", "upper triangular": "upper",
+    "symmetric": "", "sym": "", "hermitian": "", "her": "",
+}  # fmt: skip
+
+
+@collective
+def solve(
+    a: Array, b: Array, lower: bool = False, overwrite_a: bool = False, overwrite_b: bool = False, *, assume_a: Optional[str] = None,
+    transposed: bool = False, out: Optional[Array] = None, stream: Any = None, **options: Any,
+) -> Array:  # fmt: skip
+    """The X with A X = B. Collective, blocking.
+
+    Parameters
+    ----------
+    a : Array
+        A square matrix [n, n].
+    b : Array
+        [n] or [n, r].
+    lower : bool, default False
+        With a positive definite matrix: read its lower triangle; otherwise the upper one is read.
+    overwrite_a : bool, default False
+        Permit that the factors take the place of `a`.
+    overwrite_b : bool, default False
+        Write X into `b`, and return it.
+    assume_a : str, optional
+        'general' (LU with partial pivoting), 'positive definite' (Cholesky), 'lower triangular' or 'upper triangular', with SciPy's
+        short names; the structure is not detected, so None means 'general', as do 'diagonal', 'tridiagonal' and 'banded'. UnsupportedError for
+        'symmetric' and 'hermitian', of which SciPy reads one triangle: use 'general', which needs the whole matrix.
+    transposed : bool, default False
+        Solve A^T X = B.
+
+    Raises
+    ------
+    ArgumentError, SingularError, UnsupportedError, DisagreementError, MemoryError
+        The same on every rank. SingularError: A is singular, or not positive definite.
+    """
+    if assume_a not in _structures:
+        raise ArgumentError(f"assume_a: {assume_a!r} is not known; known are {', '.join(repr(name) for name in _structures)}")
+    method, op = _structures[assume_a], "transpose" if transposed else "none"
+    if not method:
+        raise UnsupportedError(
+            f"assume_a: there is no factorization for {assume_a!r}, of which one triangle is read; use 'general', which needs the whole matrix"
+        )
+    left, right = _prepared(a, b, stream=stream)
+    _wait_for(stream, left)
+    if right is not b:
+        overwrite_b = out is None  # a copy
+    target = _target(right, overwrite_b, out)
+    if method in ("lower", "upper"):
+        x = _triangular_solution(left, right, op, method == "upper", False, stream, options)
+        return x if target is None else redistribute(x, target)
+    factors: Factorization
+    if method == "cholesky":
+        factors = Cholesky(left, lower=lower, overwrite=overwrite_a)
+    else:
+        factors = LU(left, overwrite=overwrite_a)
+    return factors.solve(right, op=op, out=target, stream=stream, **options)
+
+
+def _triangular_solution(
+    a: Array, b: Array, op: str, upper: bool, unit_diagonal: bool, stream: Any, options: "dict[str, Any]"
+) -> Array:
+    how = solve_options(op, {**options, "upper": upper, "unit_diagonal": unit_diagonal})
+    handle = stream_of_arrays(stream, a, b)
+    return Array(_core.solve_triangular(core_given(a), core_given(b), how, handle), b._package)
+
+
+@collective
+def solve_triangular(
+    a: Array, b: Array, trans: Any = 0, lower: bool = False, unit_diagonal: bool = False, *, stream: Any = None, **options: Any
+) -> Array:
+    """The X with op(A) X = B for a triangular matrix A. Collective, blocking.
+
+    Parameters
+    ----------
+    a : Array
+        [n, n]; the other triangle is not read.
+    b : Array
+        [n] or [n, r].
+    trans : {0, 1, 2, 'N', 'T', 'C'}, default 0
+        Solve A X = B, A^T X = B or A^H X = B.
+    lower : bool, default False
+        Whether the lower triangle is read, or the upper one.
+    unit_diagonal : bool, default False
+        The diagonal is 1, and is not read.
+
+    Raises
+    ------
+    SingularError
+        An element of the diagonal is 0.
+    """
+    left, right = _prepared(a, b, stream=stream)
+    return _triangular_solution(left, right, _op_of(trans), not lower, bool(unit_diagonal), stream, options)
+
+
+# --- factors as pairs of arrays
+
+
+@collective
+def lu_factor(a: Array, overwrite_a: bool = False, *, block: int = 0) -> Tuple[Array, Array]:
+    """P A = L U with partial pivoting, for `lu_solve`. Collective, blocking.
+
+    `LU` has the same factors without a copy of them in LAPACK's form.
+
+    Parameters
+    ----------
+    a : Array
+        A matrix [m, n].
+    overwrite_a : bool, default False
+        The factors are written into `a`.
+    block : int, default 0
+        Columns of a panel; 0: chosen by Partita.
+
+    Returns
+    -------
+    lu : Array
+        L below the diagonal (its own is 1) and U on and above it, in the layout of `a`. Read-only.
+    piv : Array
+        int32 [min(m, n)], replicated: row i was exchanged with row piv[i]. Read-only.
+    """
+    (matrix,) = _prepared(a)
+    target = None
+    if overwrite_a:
+        writable("a", a)
+        target = matrix
+    factors = LU(matrix, block=block)
+    piv = Array(factors.pivots()._core, a._package, read_only=True)
+    return FactorArray(factors.packed(target)._core, factors, piv), piv
+
+
+def _pair(what: str, given: Any, parts: str) -> Tuple[Any, Any]:
+    try:
+        first, second = given
+    except (TypeError, ValueError):
+        raise TypeError(f"{what}: expected the pair {parts}, got {type(given).__name__}") from None
+    core_given(first)
+    return first, second
+
+
+@collective
+def lu_solve(
+    lu_and_piv: Tuple[Array, Array], b: Array, trans: Any = 0, overwrite_b: bool = False, *, out: Optional[Array] = None,
+    stream: Any = None, **options: Any,
+) -> Array:  # fmt: skip
+    """The X with op(A) X = B, with the factors of `lu_factor`. Collective, blocking.
+
+    Parameters
+    ----------
+    lu_and_piv : (Array, Array)
+        What `lu_factor` has returned; or the same factors in any layout, of which a copy is made in each call.
+    b : Array
+        [n] or [n, r].
+    trans : {0, 1, 2, 'N', 'T', 'C'}, default 0
+        Solve A X = B, A^T X = B or A^H X = B.
+    overwrite_b : bool, default False
+        Write X into `b`, and return it.
+
+    Raises
+    ------
+    SingularError
+        A is singular. (SciPy divides by zero.)
+    """
+    lu, piv = _pair("lu_and_piv", lu_and_piv, "(lu, piv)")
+    reused = isinstance(lu, FactorArray) and lu._pair is piv
+    factors = lu._factors if reused else LU.from_packed(lu, piv)
+    return factors.solve(b, op=_op_of(trans), out=_target(b, overwrite_b, out), stream=stream, **options)
+
+
+@collective
+def cho_factor(a: Array, lower: bool = False, overwrite_a: bool = False) -> Tuple[Array, bool]:
+    """A = U^H U, or with `lower` A = L L^H, of a Hermitian positive definite matrix, for `cho_solve`. Collective, blocking.
+
+    Parameters
+    ----------
+    a : Array
+        [n, n]; only the upper triangle is read, or with `lower` the lower one.
+    lower : bool, default False
+        Compute L.
+    overwrite_a : bool, default False
+        Permit that the factors take the place of `a`.
+
+    Returns
+    -------
+    c : Array
+        U or L, with zeros in the other triangle, in the layout of `a`. Read-only.
+    lower : bool
+        As given.
+    """
+    (matrix,) = _prepared(a)
+    factors = Cholesky(matrix, lower=lower, overwrite=overwrite_a)
+    return FactorArray(factors.factor()._core, factors, bool(lower)), bool(lower)
+
+
+@collective
+def cho_solve(
+    c_and_lower: Tuple[Array, bool], b: Array, overwrite_b: bool = False, *, out: Optional[Array] = None, stream: Any = None,
+    **options: Any,
+) -> Array:  # fmt: skip
+    """The X with A X = B, with the factor of `cho_factor`. Collective, blocking.
+
+    Parameters
+    ----------
+    c_and_lower : (Array, bool)
+        What `cho_factor` has returned; or such a factor in any layout, of which a copy is made in each call.
+    b : Array
+        [n] or [n, r].
+    overwrite_b : bool, default False
+        Write X into `b`, and return it.
+    """
+    c, lower = _pair("c_and_lower", c_and_lower, "(c, lower)")
+    reused = isinstance(c, FactorArray) and isinstance(c._factors, Cholesky) and c._pair == bool(lower)
+    factors = c._factors if reused else Cholesky.from_factor(c, lower)
+    return factors.solve(b, out=_target(b, overwrite_b, out), stream=stream, **options)
+
+
+# --- factors
+
+
+@collective
+def cholesky(a: Array, /, *, upper: bool = False) -> Array:
+    """The L of A = L L^H, or with `upper` the U of A = U^H U, of a Hermitian positive definite matrix. Collective, blocking.
+
+    Parameters
+    ----------
+    a : Array
+        [n, n]; only the triangle of the result is read. By default this is the lower one, as in `numpy.linalg`.
+    upper : bool, default False
+        Compute U.
+
+    Raises
+    ------
+    SingularError
+        A is not positive definite. Also a numpy.linalg.LinAlgError.
+    """
+    (matrix,) = _prepared(a)
+    return Cholesky(matrix, lower=not upper).factor()
+
+
+@collective
+def qr(a: Array, mode: str = "reduced") -> Union[Array, QRResult, Tuple[Array, Array]]:
+    """A = Q R. Collective, blocking.
+
+    Parameters
+    ----------
+    a : Array
+        A matrix [m, n].
+    mode : {'reduced', 'r', 'raw'}, default 'reduced'
+        'reduced': Q [m, min(m, n)] and R [min(m, n), n]; 'r': R; 'raw': LAPACK's reflectors, transposed, and their factors, as in NumPy.
+        'complete': UnsupportedError for m > n; `QR.multiply_q` applies all m columns of Q.
+    """
+    if mode not in ("reduced", "r", "raw", "complete"):
+        raise ArgumentError(f"mode: {mode!r} is not known; known are 'reduced', 'r' and 'raw'")
+    (matrix,) = _prepared(a)
+    if mode == "complete" and matrix.ndim == 2 and matrix.shape[0] > matrix.shape[1]:
+        raise UnsupportedError("mode: 'complete' is not supported: Q would have m x m elements; use QR(a).multiply_q")
+    factors = QR(matrix)
+    if mode == "r":
+        return factors.r()
+    if mode == "raw":
+        return factors.packed().T, factors.factors()
+    return QRResult(factors.q(), factors.r())
+
+
+# --- functions of one matrix
+
+
+@collective
+def inv(a: Array) -> Array:
+    """The inverse, in the layout of `a`, by LU. Collective, blocking.
+
+    To solve linear systems, `solve` is faster and more accurate.
+
+    Parameters
+    ----------
+    a : Array
+        A square matrix [n, n].
+
+    Raises
+    ------
+    SingularError
+        A is singular. Also a numpy.linalg.LinAlgError.
+    """
+    (matrix,) = _prepared(a)
+    _wait_for(None, matrix)
+    return Array(_core.inverse(matrix._core), matrix._package)
+
+
+@collective
+def slogdet(a: Array) -> SlogdetResult:
+    """Sign and logarithm of the determinant, by LU, on every rank. Collective, blocking.
+
+    Parameters
+    ----------
+    a : Array
+        A square matrix [n, n].
+    """
+    (matrix,) = _prepared(a)
+    return LU(matrix).log_determinant()
+
+
+@collective
+def det(a: Array) -> Any:
+    """The determinant, by LU, on every rank. Collective, blocking. It overflows and underflows sooner than `slogdet`.
+
+    Parameters
+    ----------
+    a : Array
+        A square matrix [n, n].
+    """
+    sign, logarithm = slogdet(a)
+    with np.errstate(over="ignore", under="ignore"):
+        return sign * float(np.exp(logarithm))
+
+
+# --- least squares
+
+
+@collective
+def lstsq(a: Array, b: Array, rcond: None = None, *, stream: Any = None, **options: Any) -> LstsqResult:
+    """The X that minimizes the 2-norm of A X - B, for A [m, n] of full rank. Collective, blocking.
+
+    If m < n, the X of the smallest 2-norm with A X = B. By QR without column pivoting: a matrix that is nearly of lower rank is not detected.
+
+    Parameters
+    ----------
+    a : Array
+        A matrix [m, n].
+    b : Array
+        [m] or [m, r].
+    rcond : None
+        UnsupportedError for a number: singular values are not computed.
+
+    Returns
+    -------
+    LstsqResult
+        x, [n] or [n, r]; residuals, rank and s as in NumPy, except that rank is min(m, n) and s is None.
+
+    Raises
+    ------
+    SingularError
+        R has a zero on its diagonal.
+    """
+    if rcond is not None:
+        raise UnsupportedError("rcond: singular values are not computed, so the rank cannot be reduced; omit the argument")
+    left, right = _prepared(a, b, stream=stream)
+    _wait_for(stream, left)
+    handle = stream_of_arrays(stream, left, right)
+    x = Array(_core.lstsq(left._core, right._core, solve_options("none", options), handle), right._package)
+    m, n = left.shape
+    real = np.zeros(0, numpy_dtype(left._core.dtype)).real.dtype
+    residuals = _squared_residuals(left, x, right, stream).astype(real) if m > n else np.zeros(0, real)
+    return LstsqResult(x, residuals, min(m, n), None)
+
+
+def _squared_residuals(a: Array, x: Array, b: Array, stream: Any) -> "np.ndarray[Any, np.dtype[Any]]":
+    """By column, on every rank."""
+    left = matmul(a, x, c=b, alpha=-1, beta=1, stream=stream)
+    if b.ndim == 1:
+        return np.array([norm(left, stream=stream) ** 2])
+    found = Array(norm(left, axis=0, stream=stream)._core).gather(space="host", stream=stream)
+    return np.asarray(found) ** 2

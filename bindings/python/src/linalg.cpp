@@ -1,0 +1,202 @@
+#include <nanobind/nanobind.h>
+
+#include <partita/linalg.hpp>
+
+#include "binding.hpp"
+#include "callers.hpp"
+#include "casters.hpp"
+#include "choices.hpp"
+#include "destruction.hpp"
+#include "plans.hpp"
+
+namespace partita::python {
+
+namespace {
+
+constexpr std::pair<std::string_view, Factorization> factorizations[] = {
+    {"cholesky", Factorization::cholesky}, {"lu", Factorization::lu}, {"qr", Factorization::qr}};
+
+FactorOptions factor_options(std::int64_t block, bool overwrite) {
+  FactorOptions options;
+  options.block = block;
+  options.overwrite = overwrite;
+  return options;
+}
+
+/// The sign and the logarithm.
+std::pair<std::complex<double>, double> parts_of(const LogDeterminant& determinant) {
+  return {determinant.sign, determinant.log_absolute};
+}
+
+/// Those of all solves: the triangle is only of solve_triangular.
+void bind_solve_options(nb::module_& module) {
+  nb::class_<TriangularOptions>(module, "SolveOptions")
+      .def(
+          "__init__",
+          [](TriangularOptions* self, const std::string& op, const std::optional<Distribution>& distribution,
+             const std::string& order, bool heap, const Words& space, bool upper, bool unit_diagonal) {
+            TriangularOptions options;
+            options.op = parse<Op>(op, "op");
+            options.distribution = distribution;
+            options.order = named("order", order, orders);
+            options.residency = residency_of(heap);
+            options.space = space_of(space);
+            options.upper = upper;
+            options.unit_diagonal = unit_diagonal;
+            new (self) TriangularOptions(std::move(options));
+          },
+          nb::kw_only(), nb::arg("op") = "none", nb::arg("distribution") = nb::none(), nb::arg("order") = "C",
+          nb::arg("heap") = true, nb::arg("space") = nb::none(), nb::arg("upper") = false,
+          nb::arg("unit_diagonal") = false);
+}
+
+/// A member that returns a new array.
+template <class Object>
+auto made_by(Array (Object::*make)(SourcePlace) const) {
+  return [make](const Object& self) {
+    const SourcePlace where = caller();
+    return unlocked([&] { return (self.*make)(where); });
+  };
+}
+
+/// Another way to make the object, of two arrays.
+template <class Object>
+auto made_of(Object (*make)(const Array&, const Array&, SourcePlace)) {
+  return [make](const Array& packed, const Array& beside) {
+    const SourcePlace where = caller();
+    return unlocked([&] { return make(packed, beside, where); });
+  };
+}
+
+/// What the three objects have in common.
+template <class Object>
+nb::class_<Object> bind_factors(nb::module_& module, const char* name) {
+  return nb::class_<Object>(module, name)
+      .def(
+          "__init__",
+          [](Object* self, const Array& a, std::int64_t block, bool overwrite) {
+            const SourcePlace where = caller();
+            unlocked([&] { new (self) Object(a, factor_options(block, overwrite), where); });
+          },
+          nb::arg("a"), nb::arg("block") = 0, nb::arg("overwrite") = false)
+      .def("factorize", &Object::factorize, nb::arg("a"), Unlocked())
+      .def(
+          "solve",
+          [](const Object& self, const Array& b, const TriangularOptions& options, StreamHandle stream) {
+            const SourcePlace where = caller();
+            return unlocked([&] { return self.solve(b, in_stream(options, stream), where); });
+          },
+          nb::arg("b"), nb::arg("options"), nb::arg("stream") = nb::none())
+      .def(
+          "solve_into",
+          [](const Object& self, const Array& b, Array& x, const TriangularOptions& options,
+             StreamHandle stream) { self.solve_into(b, x, in_stream(options, stream)); },
+          nb::arg("b"), nb::arg("x"), nb::arg("options"), nb::arg("stream") = nb::none(), Unlocked())
+      .def_prop_ro("plan", &Object::plan, nb::rv_policy::copy)
+      .def(
+          "explain",
+          [](const Object& self, bool steps, bool json) { return self.explain(explained_as(steps, json)); },
+          nb::arg("steps") = false, nb::arg("json") = false, Unlocked());
+}
+
+void bind_cholesky_and_lu(nb::module_& module) {
+  bind_factors<Cholesky>(module, "Cholesky")
+      .def_static(
+          "from_lower",
+          [](const Array& l) {
+            const SourcePlace where = caller();
+            return unlocked([&] { return Cholesky::from_lower(l, where); });
+          },
+          nb::arg("l"))
+      .def(
+          "log_determinant", [](const Cholesky& self) { return parts_of(self.log_determinant()); },
+          Unlocked())
+      .def("lower", made_by(&Cholesky::lower));
+  bind_factors<Lu>(module, "Lu")
+      .def_static("from_packed", made_of(&Lu::from_packed), nb::arg("packed"), nb::arg("pivots"))
+      .def(
+          "log_determinant", [](const Lu& self) { return parts_of(self.log_determinant()); }, Unlocked())
+      .def_prop_ro("first_zero_pivot", &Lu::first_zero_pivot)
+      .def("packed", made_by(&Lu::packed))
+      .def("packed_into", &Lu::packed_into, nb::arg("array"), Unlocked())
+      .def("pivots", made_by(&Lu::pivots));
+}
+
+void bind_qr(nb::module_& module) {
+  bind_factors<Qr>(module, "Qr")
+      .def_static("from_packed", made_of(&Qr::from_packed), nb::arg("packed"), nb::arg("factors"))
+      .def("q", made_by(&Qr::q))
+      .def("r", made_by(&Qr::r))
+      .def("packed", made_by(&Qr::packed))
+      .def("packed_into", &Qr::packed_into, nb::arg("array"), Unlocked())
+      .def("factors", made_by(&Qr::factors))
+      .def(
+          "multiply_q",
+          [](const Qr& self, const Array& b, const TriangularOptions& options, StreamHandle stream) {
+            const SourcePlace where = caller();
+            return unlocked([&] { return self.multiply_q(b, in_stream(options, stream), where); });
+          },
+          nb::arg("b"), nb::arg("options"), nb::arg("stream") = nb::none());
+}
+
+void bind_functions(nb::module_& module) {
+  module.def(
+      "solve_triangular",
+      [](const Array& t, const Array& b, const TriangularOptions& options, StreamHandle stream) {
+        const SourcePlace where = caller();
+        return unlocked([&] { return solve_triangular(t, b, in_stream(options, stream), where); });
+      },
+      nb::arg("t"), nb::arg("b"), nb::arg("options"), nb::arg("stream") = nb::none());
+  module.def(
+      "inverse",
+      [](const Array& a) {
+        const SourcePlace where = caller();
+        return unlocked([&] { return inverse(a, where); });
+      },
+      nb::arg("a"));
+  module.def(
+      "lstsq",
+      [](const Array& a, const Array& b, const TriangularOptions& options, StreamHandle stream) {
+        const SourcePlace where = caller();
+        return unlocked([&] { return lstsq(a, b, in_stream(options, stream), where); });
+      },
+      nb::arg("a"), nb::arg("b"), nb::arg("options"), nb::arg("stream") = nb::none());
+}
+
+void bind_planning(nb::module_& module) {
+  module.def(
+      "plan_factorization",
+      [](const std::string& kind, const Operand& a, const Topology& topology, std::int64_t block,
+         bool overwrite) {
+        const Factorization which = named("kind", kind, factorizations);
+        const FactorOptions options = factor_options(block, overwrite);
+        return Planned{[=](int rank) { return plan_factorization(which, a, topology, rank, options); },
+                       topology.ranks()};
+      },
+      nb::arg("kind"), nb::arg("a"), nb::arg("topology"), nb::arg("block") = 0, nb::arg("overwrite") = false,
+      Unlocked());
+  module.def(
+      "plan_solve",
+      [](const std::string& kind, const Operand& a, const Operand& b, const Operand& x,
+         const Topology& topology, const std::string& op, std::int64_t block) {
+        const Factorization which = named("kind", kind, factorizations);
+        const FactorOptions options = factor_options(block, false);
+        const Op of = parse<Op>(op, "op");
+        return Planned{[=](int rank) { return plan_solve(which, a, b, x, topology, rank, of, options); },
+                       topology.ranks()};
+      },
+      nb::arg("kind"), nb::arg("a"), nb::arg("b"), nb::arg("x"), nb::arg("topology"), nb::arg("op") = "none",
+      nb::arg("block") = 0, Unlocked());
+}
+
+}  // namespace
+
+void bind_linalg(nb::module_& module) {
+  bind_solve_options(module);
+  bind_cholesky_and_lu(module);
+  bind_qr(module);
+  bind_functions(module);
+  bind_planning(module);
+}
+
+}  // namespace partita::python
