@@ -24,6 +24,7 @@ from partita.compat.nvmath.distribution import (
     Slab,
     redistribute,
 )
+from partita.compat.nvmath.linalg import DirectSolver, InvalidDirectSolverState, direct_solver
 from partita.compat.nvmath.linalg.advanced import (
     InvalidMatmulState,
     Matmul,
@@ -166,6 +167,27 @@ def specifications(ctx):
         Wrong(TypeError, "stream", stream="0"),
         Wrong(TypeError, "keyword", no_such=1),
     ]
+    square, sides = np.asfortranarray(np.eye(n)[2 * ctx.rank : 2 * ctx.rank + 2]), np.ones((2, 3), order="F")
+    solved = [
+        Wrong(TypeError, "operand", [[1.0]], sides),
+        Wrong(ValueError, "matrix A", square[0], sides),
+        Wrong(TypeError, "one dtype", square, sides.astype("f4")),
+        Wrong(ValueError, "dtypes", square.astype("f4"), sides.astype("f4")),
+        Wrong(ValueError, "not supported", square.astype("f2"), sides.astype("f2")),
+        Wrong(ValueError, "expected two", distributions=rules),
+        Wrong(ValueError, "inconsistent", distributions=[Slab.Y, Slab.X]),
+        Wrong(ValueError, "inconsistent", distributions=[Slab.X, Slab.Y]),
+        Wrong(ValueError, "problem size", np.ones((2, n + 1)), sides),
+        Wrong(ValueError, "dimensions", square, sides[:, 0]),
+        Wrong(TypeError, "no_such", options={"no_such": 1}),
+        Wrong(TypeError, "options", options=7),
+        Wrong(ValueError, "blocking", options={"blocking": False}),
+        Wrong(ValueError, "options", options={"inplace_a": False}),
+        Wrong(ValueError, "inplace_b", options={"inplace_b": 1}),
+        Wrong(pt.UnsupportedError, "handle", options={"handle": 1}),
+        Wrong(TypeError, "stream", stream="0"),
+        Wrong(TypeError, "keyword", no_such=1),
+    ]
     planned = [
         Wrong(ValueError, None, epilog=3),
         Wrong(ValueError, None, epilog="relu"),
@@ -211,6 +233,8 @@ def specifications(ctx):
         ("matmul", matmul, (a, b), of_products, multiplied),
         ("Matmul", Matmul, (a, b), of_products, multiplied),
         ("matmul", matmul, (a, b), of_products, planned),
+        ("direct_solver", direct_solver, (square, sides), {"distributions": rules[::2]}, solved),
+        ("DirectSolver", DirectSolver, (square, sides), {"distributions": rules[::2]}, solved),
         ("allocate_operand", nv.allocate_operand, ((2, n), np), {"distribution": Slab.X}, allocated[:-1] + roomy),
         ("allocate_symmetric_memory", nvmath.allocate_symmetric_memory, ((2, n), np), {}, allocated + heap),
     ]  # fmt: skip
@@ -241,7 +265,7 @@ def raised_alike(ctx, group, call, wrong, what):
     return found
 
 
-@pytest.mark.parametrize("number", range(13))
+@pytest.mark.parametrize("number", range(15))
 def test_specifications(ctx, number):
     if ctx.size == 1:
         pytest.skip("one rank is all ranks")
@@ -262,6 +286,9 @@ def steps(ctx):
     a, b = np.ones((2, n)), np.ones((n, 2))
     free, release = (lambda one: one.free()), (lambda one: getattr(one, "release_operand", getattr(one, "release_operands", None))())
 
+    def unfactorized(solver):
+        solver._factorized = False
+
     def moving():
         return Redistribute(real, Slab.X, Slab.Y)
 
@@ -271,15 +298,28 @@ def steps(ctx):
     def product():
         return Matmul(a, b, distributions=[Slab.X, Slab.Y, Slab.X])
 
+    def system():
+        return DirectSolver(np.eye(n)[2 * ctx.rank : 2 * ctx.rank + 2].copy(), a[:, :2].copy(), distributions=[Slab.X, Slab.X])
+
     for make, invalid, other in (
         (moving, InvalidRedistributeState, real),
         (transform, nv.InvalidFFTState, whole),
         (product, InvalidMatmulState, {"a": a, "b": b}),
+        (system, InvalidDirectSolverState, {"a": a, "b": a[:, :2]}),
     ):
         freed, released = Wrong(invalid, "freed", before=free), Wrong(RuntimeError, "released", before=release)
         stream, keyword = Wrong(TypeError, "stream", stream="0"), Wrong(TypeError, "keyword", no_such=1)
         unplanned = Wrong(RuntimeError, "before plan", before=lambda one: setattr(one, "_planned", False))
         yield make, "plan", (), {}, [freed, released, stream, keyword]
+        if make is system:
+            yield make, "factorize", (), {}, [freed, released, unplanned, stream, keyword]
+            yield make, "solve", (), {}, [freed, released, unplanned, Wrong(RuntimeError, "before factorize", before=unfactorized), stream, keyword]
+            yield make, "reset_operands", (), other, [
+                freed, stream, keyword, Wrong(ValueError, "shape", a=a[:1]), Wrong(ValueError, "data type", b=a[:, :2].astype("f4")),
+                Wrong(TypeError, "operand", a=[1]), Wrong(ValueError, "given", a=None), Wrong(ValueError, "nothing", a=None, b=None),
+            ]  # fmt: skip
+            yield make, "reset_operands_unchecked", (), other, [freed, stream, Wrong(TypeError, "operand", a=[1])]
+            continue
         yield make, "execute", (), {}, [freed, released, unplanned, stream, keyword]
         if make is product:
             yield make, "reset_operands", (), other, [
@@ -322,8 +362,10 @@ def test_steps_of_objects(ctx, known):
             make, step, right, named, mistakes = list(steps(group))[number]
             wrong, made = mistakes[place], make()
             made.plan()
+            if step == "solve":
+                made.factorize()
             if known:
-                made.execute()
+                made.factorize() if isinstance(made, DirectSolver) else made.execute()
             mistake = wrong if ctx.rank == odd else Wrong(None, None)
             if mistake.before:
                 mistake.before(made)

@@ -494,8 +494,5 @@ def test_numroc(ctx):
         assert BlockNonCyclic(grid).shape(ctx.rank, (2 * ctx.size, 3)) == (2, 3)
 
 
-def test_the_direct_solver_is_not_there(ctx):
-    for name in (linalg.direct_solver, linalg.DirectSolver, linalg.DirectSolverOptions):
-        with pytest.raises(pt.UnsupportedError, match="not implemented"):
-            name(1, 2)
+def test_names_of_two_packages():
     assert linalg.ComputeType is MatmulComputeType

@@ -1,4 +1,4 @@
-"""What `FFT`, `Matmul` and `Redistribute` have in common: their states, and who may do what in which."""
+"""What `FFT`, `Matmul`, `DirectSolver` and `Redistribute` have in common: their states, and who may do what in which."""
 
 from __future__ import annotations
 
@@ -84,10 +84,10 @@ class Stateful:
         if self._released:
             raise RuntimeError(f"{what} cannot be performed {self._released}: set operands with {self._reset}")
 
-    def _check_ready(self) -> None:
-        self._check_operands("Execution")
+    def _check_ready(self, what: str = "Execution") -> None:
+        self._check_operands(what)
         if not self._planned:
-            raise RuntimeError("Execution cannot be performed before plan() has been called")
+            raise RuntimeError(f"{what} cannot be performed before plan() has been called")
 
     def _agree_on_operand(self, tensor: Any) -> None:
         """ValueError where some ranks give an operand and others None."""

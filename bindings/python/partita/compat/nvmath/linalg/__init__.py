@@ -1,4 +1,4 @@
-"""Linear algebra: products; the direct solver is not there yet."""
+"""Linear algebra: products, and linear systems."""
 
 from . import advanced, generic
 from .advanced._enums import ComputeType
