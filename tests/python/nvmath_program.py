@@ -11,6 +11,7 @@ from mpi4py import MPI
 
 import nvmath.distributed
 from nvmath.distributed.distribution import BlockCyclic, BlockNonCyclic, ProcessGrid, Slab
+from nvmath.distributed.linalg import DirectSolver, direct_solver
 from nvmath.distributed.linalg.advanced import MatmulEpilog, matmul, matrix_qualifiers_dtype
 
 name = sys.argv[1]
@@ -75,6 +76,22 @@ def products():
     np.testing.assert_allclose(there(matmul(part, part, distributions=[blocks] * 3)), (square @ square)[:, columns])
 
 
+def systems():
+    n = 16 * size
+    generator = np.random.default_rng(4)
+    A, B = generator.random((n, n)) + n * np.eye(n), generator.random((n, 3))
+    a, b = here(rows(A)), here(rows(B))
+    x = direct_solver(a, b, distributions=[Slab.X, Slab.X], options={"inplace_a": False, "inplace_b": False})
+    np.testing.assert_allclose(there(x), rows(np.linalg.solve(A, B)))
+    with DirectSolver(a, b, distributions=[Slab.X, Slab.X]) as solver:
+        solver.plan()
+        solver.factorize()
+        assert solver.solve() is b
+        np.testing.assert_allclose(there(b), rows(np.linalg.solve(A, B)))
+        solver.reset_operands(b=here(rows(2 * B)))
+        np.testing.assert_allclose(there(solver.solve()), rows(np.linalg.solve(A, 2 * B)))
+
+
 def transforms():
     shape = (16, 24, 10)
     whole = np.random.default_rng(3).random(shape) + 1j
@@ -100,6 +117,7 @@ def memory():
 
 
 products()
+systems()
 transforms()
 memory()
 if "left" not in sys.argv:

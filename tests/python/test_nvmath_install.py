@@ -54,6 +54,10 @@ from nvmath.distributed.distribution.redistribute import InvalidRedistributeStat
 from nvmath.distributed.fft.fft import InvalidFFTState
 from nvmath.distributed.linalg.advanced import helpers, matmulmod
 from nvmath.distributed.linalg.advanced.matmulmod import MMTraits
+from nvmath.distributed.linalg import DirectSolver
+from nvmath.distributed.linalg.generic._configuration import DirectSolverOptions
+from nvmath.distributed.linalg.generic.solvermod import InvalidDirectSolverState, direct_solver
+assert nvmath.distributed.linalg.generic.solvermod.DirectSolver is DirectSolver
 from nvmath.distributed._internal.tensor_ifc_numpy import CudaDistributedTensor, NumpyDistributedTensor
 from nvmath.internal.tensor_wrapper import wrap_operand as wrap
 from nvmath.internal.typemaps import NAME_TO_DATA_TYPE, NAME_TO_DATA_WIDTH

@@ -23,8 +23,7 @@ FactorOptions factor_options(std::int64_t block, bool overwrite) {
   return options;
 }
 
-/// The sign and the logarithm.
-std::pair<std::complex<double>, double> parts_of(const LogDeterminant& determinant) {
+std::pair<std::complex<double>, double> sign_and_logarithm(const LogDeterminant& determinant) {
   return {determinant.sign, determinant.log_absolute};
 }
 
@@ -109,13 +108,14 @@ void bind_cholesky_and_lu(nb::module_& module) {
           },
           nb::arg("l"))
       .def(
-          "log_determinant", [](const Cholesky& self) { return parts_of(self.log_determinant()); },
+          "log_determinant", [](const Cholesky& self) { return sign_and_logarithm(self.log_determinant()); },
           Unlocked())
       .def("lower", made_by(&Cholesky::lower));
   bind_factors<Lu>(module, "Lu")
       .def_static("from_packed", made_of(&Lu::from_packed), nb::arg("packed"), nb::arg("pivots"))
       .def(
-          "log_determinant", [](const Lu& self) { return parts_of(self.log_determinant()); }, Unlocked())
+          "log_determinant", [](const Lu& self) { return sign_and_logarithm(self.log_determinant()); },
+          Unlocked())
       .def_prop_ro("first_zero_pivot", &Lu::first_zero_pivot)
       .def("packed", made_by(&Lu::packed))
       .def("packed_into", &Lu::packed_into, nb::arg("array"), Unlocked())
