@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <string_view>
 
+#include "tools/command_line.hpp"
 #include "tools/words.hpp"
 
 namespace partita::tools {
@@ -51,6 +52,12 @@ Array read(const Context& context, const ArrayFile& file, const Distribution& di
            const ArrayOptions& options) {
   return file.dataset ? read_hdf5(context, file.path, *file.dataset, distribution, options)
                       : read_npy(context, file.path, distribution, options);
+}
+
+Array read_as_stored(const Context& context, const ArrayFile& file,
+                     const std::optional<Distribution>& distribution) {
+  const FileHeader header = inspect(file);
+  return read(context, file, distribution.value_or(file_distribution(header)), {.order = header.order});
 }
 
 void write(const ArrayFile& file, const Array& array, Order order) {

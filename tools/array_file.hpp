@@ -22,6 +22,10 @@ FileHeader inspect(const ArrayFile& file);
 /// As `read_npy` and `read_hdf5`. Collective, blocking.
 Array read(const Context& context, const ArrayFile& file, const Distribution& distribution,
            const ArrayOptions& options = {});
+/// The array as it is stored: in the order of its file, and, if no distribution is given, in slabs along the
+/// slowest dimension. Collective, blocking.
+Array read_as_stored(const Context& context, const ArrayFile& file,
+                     const std::optional<Distribution>& distribution);
 /// As `write_npy`, and as `write_hdf5`, which has no order of its own. Collective, blocking.
 void write(const ArrayFile& file, const Array& array, Order order = Order::row_major);
 

@@ -124,13 +124,6 @@ void check(const Options& options) {
   demand(needs.gradient, options.gradient, "--gradient");
 }
 
-// An array as its file lies: in slabs along its slowest dimension, in its own order, if nothing is asked for.
-Array read_operand(const Context& context, const ArrayFile& file,
-                   const std::optional<Distribution>& distribution) {
-  const FileHeader header = inspect(file);
-  return read(context, file, distribution.value_or(file_distribution(header)), {.order = header.order});
-}
-
 /// All arrays of a multiply, bound to its plan.
 struct Job {
   Array a, b, d;
@@ -149,7 +142,7 @@ struct Job {
 Job read_all(const Context& context, const Options& options) {
   const std::optional<Distribution>& as_d = options.how.distribution;
   const auto read_of = [&](const std::string& word, const std::optional<Distribution>& distribution) {
-    return read_operand(context, file_of(options, word), distribution);
+    return read_as_stored(context, file_of(options, word), distribution);
   };
   Job job;
   job.a = read_of(options.a, options.distribution_a);

@@ -1,5 +1,4 @@
-// partita plan: what a redistribution, a multiply or a transform would move, on any number of ranks, and how
-// long it would take. No MPI.
+// partita plan: what an operation would move, on any number of ranks, and how long it would take. No MPI.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -36,6 +35,7 @@ Planner planner_of_fft(const Question& question, const Setting& setting) {
 
 Planner planner_of(const Question& question, const Setting& setting) {
   if (question.operation == Operation::fft) return planner_of_fft(question, setting);
+  if (question.is_linear()) return planner_of_linear(question, setting.topology);
   const Topology& topology = setting.topology;
   const auto operand = [&](const Distribution& distribution, const Shape& shape) {
     return question.operand(distribution, shape, question.dtype_or_usual(), topology.ranks());
@@ -59,6 +59,16 @@ Verdict verified(const Question& question, const Planner& planner) {
   return verify(planner);
 }
 
+/// What a rank receives on average, beside what it would with a distribution in two dimensions.
+struct Received {
+  double bytes = 0, bound = 0;
+
+  Received(const Question& question, const Setting& setting, const Prediction& prediction)
+      : bytes(static_cast<double>(prediction.total_bytes) / setting.topology.ranks()),
+        bound(bytes_of_grid(question, setting.topology.ranks())) {}
+  double ratio() const { return bound > 0 ? bytes / bound : 0; }
+};
+
 void print_json(const PlanOptions& options, const Setting& setting, const Planner& planner,
                 const Prediction& prediction) {
   const ExplainOptions form{ExplainOptions::Format::json, options.steps};
@@ -67,6 +77,11 @@ void print_json(const PlanOptions& options, const Setting& setting, const Planne
       {"machine", setting.machine.name},         {"seconds", prediction.seconds},
       {"slowest_rank", prediction.slowest_rank}, {"ranks_priced", prediction.ranks_priced},
       {"bytes", prediction.total_bytes},         {"messages", prediction.total_messages}};
+  if (options.question.factorizes()) {
+    const Received received(options.question, setting, prediction);
+    document["received"] = {
+        {"bytes", received.bytes}, {"bound", received.bound}, {"ratio", received.ratio()}};
+  }
   if (options.verify) document["faults"] = verified(options.question, planner).faults;
   fmt::print("{}\n", document.dump(2));
 }
@@ -82,11 +97,15 @@ void print_text(const PlanOptions& options, const Setting& setting, const Planne
   fmt::print("predicted  {} on \"{}\" (slowest{}: rank {}); {} leave their rank, {} messages\n",
              describe_seconds(prediction.seconds), setting.machine.name, of_all, prediction.slowest_rank,
              describe_bytes(static_cast<double>(prediction.total_bytes)), prediction.total_messages);
+  if (!options.question.factorizes()) return;
+  const Received received(options.question, setting, prediction);
+  fmt::print("received   {} by a rank on average, {:.2f} times the {} of the best grid of ranks\n",
+             describe_bytes(received.bytes), received.ratio(), describe_bytes(received.bound));
 }
 
 void plan(const PlanOptions& options) {
   const Question& question = options.question;
-  question.require_both_distributions();
+  question.check_distributions();
   const Setting setting = setting_of(options);
   if (question.operation == Operation::matmul) return plan_multiply(options, setting);
   Progress progress(phases_of_planning(setting.topology.ranks()), true);
@@ -109,12 +128,14 @@ void describe(Subcommand& command, PlanOptions& options) {
       .distribution("FROM", question.from,
                     "distribution of the source (or A, or the input): slab:0, block-cyclic:2x2:64x64, ...")
       .required();
-  command.distribution("TO", question.to,
-                       "distribution of the destination (or B; of an FFT's result: the cheapest)");
+  command.distribution(
+      "TO", question.to,
+      "distribution of the destination (or B; of an FFT's result: the cheapest; of a solve: slab:0)");
   tools::describe(command, question);
   command.number("--ranks-per-node", options.ranks_per_node, 0,
                  "ranks per node; 0: all on one node (the machine's, or 0)");
-  command.choice("--operation", question.operation, operations, "redistribute (default), matmul or fft");
+  command.choice("--operation", question.operation, operations,
+                 "redistribute (default), matmul, fft, cholesky, lu, qr, or solve, with the factors");
   command.number("--memory", options.memory, 1.0,
                  "for a multiply: total memory of a rank, as a multiple of its operands (no limit, and 1.5)",
                  "TIMES");
@@ -130,11 +151,12 @@ void describe(Subcommand& command, PlanOptions& options) {
       "131072x131072x131072 --machine cluster\n"
       "partita plan --operation fft slab:0 --shape 1024x1024x1024 -n 64 --machine cluster\n"
       "partita plan --operation fft slab:0 --shape 512x512x512 --dtype c64 -n 4 --device cuda --steps\n"
+      "partita plan --operation lu block-cyclic:64x64:512x512 --shape 1000000x1000000 --block 512 --machine "
+      "cluster\n"
       "partita plan slab:0 slab:0 --axes 1,0 --shape 12x10 -n 3 --verify --steps"));
 }
 
-const Register registered(
-    "plan", "show what a redistribution, a multiply or a transform would move, and the predicted time",
-    describe, plan);
+const Register registered("plan", "show what an operation would move, and the predicted time", describe,
+                          plan);
 
 }  // namespace partita::tools::plan_command

@@ -52,6 +52,22 @@ MatmulOptions Question::matmul_options() const {
   return options;
 }
 
+bool Question::factorizes() const {
+  return operation == Operation::cholesky || operation == Operation::lu || operation == Operation::qr;
+}
+
+bool Question::is_linear() const {
+  return factorizes() || operation == Operation::solve;
+}
+
+Factorization Question::factorization() const {
+  const bool chosen = method == "automatic";
+  if (factorizes() && !chosen)
+    throw UsageError(fmt::format("--method {}: {} has one algorithm", method, operations.of(operation)));
+  if (operation == Operation::solve) return chosen ? Factorization::lu : factorizations.parse(method);
+  return factorizations.parse(operations.of(operation));
+}
+
 FftOptions Question::fft_options() const {
   FftOptions options;
   options.kind = usual_kind(dtype_or_usual());
@@ -66,8 +82,11 @@ Dtype Question::dtype_or_usual() const {
   return dtype.value_or(operation == Operation::fft ? Dtype::c128 : Dtype::f64);
 }
 
-void Question::require_both_distributions() const {
-  if (!to && operation != Operation::fft)
+void Question::check_distributions() const {
+  if (to && factorizes())
+    throw UsageError(fmt::format("{} has one distribution, that of the matrix", operations.of(operation)));
+  const bool needs_both = operation == Operation::redistribute || operation == Operation::matmul;
+  if (!to && needs_both)
     throw UsageError(fmt::format("{} needs two distributions", operations.of(operation)));
 }
 
@@ -91,14 +110,32 @@ Shape Question::shape_of_b() const {
   return factor(*this, product.op_b, 2, 1);
 }
 
+Operand Question::matrix(int of_ranks) const {
+  const int most = operation == Operation::solve ? 3 : 2;
+  if (shape.size() < 2 || shape.size() > most)
+    throw UsageError(fmt::format("--shape {}: m x n of a matrix{}", to_string(shape),
+                                 most > 2 ? ", then the number of right-hand sides" : ""));
+  return operand(*from, {shape[0], shape[1]}, dtype_or_usual(), of_ranks);
+}
+
+Operand Question::right_hand_sides(int of_ranks, bool of_b) const {
+  if (product.op_b != Op::none) throw UsageError("--op of a solve: the second letter, of B, must be n");
+  const bool as_rows = of_b != transposes(product.op_a);
+  const std::int64_t count = shape.size() > 2 ? shape[2] : 1;
+  return operand(to.value_or(Slab(0)), {shape[as_rows ? 0 : 1], count}, dtype_or_usual(), of_ranks);
+}
+
 void describe(Subcommand& command, Question& question) {
-  command.shape(question.shape, "global shape of the source; m x n x k for a multiply");
+  command.shape(question.shape,
+                "global shape of the source; m x n x k for a multiply, or a matrix and right-hand sides");
   command.number("-n,--ranks", question.ranks, 1, "ranks (those of the distributions, or up to 4)");
   command.dtype(question.dtype, "element type (f64; c128 for a transform)");
   command.axes(question.axes, "permutation for a redistribution; axes to transform for an FFT");
-  command.word("--method", question.method, "the algorithm (chosen)", "NAME")
+  command
+      .word("--method", question.method, "the algorithm (chosen); for a solve the factorization (lu)", "NAME")
       .offers(redistribute_methods.list());
-  command.op(question.product, "for a multiply: op(A) and op(B), as in nt (nn)");
+  command.op(question.product, "for a multiply or a solve: op(A) and op(B), as in nt (nn)");
+  command.number("--block", question.block, 1, "for a factorization: columns of a panel (chosen)");
   command.distribution("--result", question.product.distribution,
                        "for a multiply: distribution of D (the cheapest)", "DISTRIBUTION");
   command.reduce_dtype(question.product);

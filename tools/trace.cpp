@@ -77,9 +77,61 @@ Traced trace_fft(const Context& context, const Question& question) {
       [=]() mutable { plan->execute(input, result); }};
 }
 
+/// Diagonally dominant, Hermitian and positive definite.
+Array make_matrix(const Context& context, const Question& question) {
+  const Operand operand = question.matrix(context.size());
+  const double n = static_cast<double>(operand.layout.shape()[1]);
+  Array a = make_random(context, question, *question.from, operand.layout.shape());
+  fill(a, [n](const Index& i) {
+    return i[0] == i[1] ? n : 1 / (1.0 + std::abs(static_cast<double>(i[0] - i[1])));
+  });
+  return a;
+}
+
+template <class Factors>
+Traced trace_factorization(const Context& context, const Question& question) {
+  Array a = make_matrix(context, question);
+  auto factors = std::make_shared<Factors>(a, FactorOptions{.block = question.block});
+  return {factors->plan(), planner_of_linear(question, factors->plan().topology),
+          [=] { factors->factorize(a); }};
+}
+
+template <class Factors>
+Traced trace_solve(const Context& context, const Question& question) {
+  const auto factors =
+      std::make_shared<Factors>(make_matrix(context, question), FactorOptions{.block = question.block});
+  const auto side = [&](bool of_b) {
+    const Operand operand = question.right_hand_sides(context.size(), of_b);
+    return make_random(context, question, operand.layout.distribution(), operand.layout.shape());
+  };
+  const Array b = side(true);
+  Array x = side(false);
+  const Planner planner = planner_of_linear(question, factors->plan().topology);
+  const SolveOptions how{.op = question.product.op_a};
+  return {planner(context.rank()), planner, [=]() mutable { factors->solve_into(b, x, how); }};
+}
+
+template <class Factors>
+Traced trace_linear(const Context& context, const Question& question) {
+  return question.factorizes() ? trace_factorization<Factors>(context, question)
+                               : trace_solve<Factors>(context, question);
+}
+
+Traced trace_linear(const Context& context, const Question& question) {
+  switch (question.factorization()) {
+    case Factorization::cholesky:
+      return trace_linear<Cholesky>(context, question);
+    case Factorization::lu:
+      return trace_linear<Lu>(context, question);
+    default:
+      return trace_linear<Qr>(context, question);
+  }
+}
+
 Traced make_traced(const Context& context, const Question& question) {
   if (question.operation == Operation::matmul) return trace_matmul(context, question);
   if (question.operation == Operation::fft) return trace_fft(context, question);
+  if (question.is_linear()) return trace_linear(context, question);
   return trace_redistribute(context, question);
 }
 
@@ -112,7 +164,7 @@ void trace_on(const Context& context, const Options& options) {
 void trace(const Options& options) {
   const Question& question = options.question;
   // What can be refused without ranks is refused without them.
-  question.require_both_distributions();
+  question.check_distributions();
   constexpr int most = 64;
   const int ranks = question.ranks_or(usual_ranks());
   if (ranks > most) throw UsageError(fmt::format("timelines are for up to {} ranks, not {}", most, ranks));
@@ -125,11 +177,15 @@ void trace(const Options& options) {
 
 void describe(Subcommand& command, Options& options) {
   Question& question = options.question;
-  command.choice("OPERATION", question.operation, operations, "redistribute, matmul or fft").required();
+  command
+      .choice("OPERATION", question.operation, operations,
+              "redistribute, matmul, fft, cholesky, lu, qr or solve")
+      .required();
   command.distribution("FROM", question.from, "distribution of the source (or A, or the input): slab:0, ...")
       .required();
-  command.distribution("TO", question.to,
-                       "distribution of the destination (or B; of an FFT's result: the cheapest)");
+  command.distribution(
+      "TO", question.to,
+      "distribution of the destination (or B; of an FFT's result: the cheapest; of a solve: slab:0)");
   tools::describe(command, question);
   command.word("-o,--output", options.output, "the timeline, JSON (trace.json)", "FILE");
   command.number("--executions", options.executions, 1,
@@ -138,6 +194,7 @@ void describe(Subcommand& command, Options& options) {
       "partita trace redistribute slab:0 slab:1 --shape 8192x8192 -n 4 -o trace.json\n"
       "partita trace matmul slab:0 slab:1 --shape 2000x2000x2000 -n 4\n"
       "partita trace fft slab:0 --shape 256x256x256 -n 4 --executions 3\n"
+      "partita trace lu slab:0 --shape 4096x4096 -n 4\n"
       "partita trace redistribute slab:0 slab:1 --shape 65536x16384 --dtype f32 --device cuda -n 4"));
 }
 

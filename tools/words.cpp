@@ -17,7 +17,8 @@ std::size_t place_of(const std::string& word, const std::vector<std::string>& wo
   return static_cast<std::size_t>(place);
 }
 
-const Words<Operation> operations("operation", {"redistribute", "matmul", "fft"});
+const Words<Operation> operations("operation",
+                                  {"redistribute", "matmul", "fft", "cholesky", "lu", "qr", "solve"});
 const Words<Order> orders("order", {"c", "f"});
 const Words<bool> devices("device", {"cpu", "cuda"});
 const Words<bool> yes_or_no("answer", {"no", "yes"});
@@ -29,6 +30,8 @@ const Words<FftExchange> fft_exchanges;
 const Words<FftKind> fft_kinds;
 const Words<Norm> norms;
 const Words<Epilogue> epilogues;
+const Words<Factorization> factorizations("factorization", {"cholesky", "lu", "qr"});
+const Words<Op> op_letters("op", {"n", "t", "c", "j"});
 
 Op parse_op(const std::string& letters, std::size_t operand) {
   switch (letters.size() == 2 ? letters[operand] : '?') {

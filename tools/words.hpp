@@ -38,7 +38,7 @@ class Words {
   std::vector<std::string> words_;
 };
 
-enum class Operation : std::uint8_t { redistribute, matmul, fft };
+enum class Operation : std::uint8_t { redistribute, matmul, fft, cholesky, lu, qr, solve };
 
 extern const Words<Operation> operations;
 extern const Words<Order> orders;
@@ -52,6 +52,8 @@ extern const Words<FftExchange> fft_exchanges;
 extern const Words<FftKind> fft_kinds;
 extern const Words<Norm> norms;
 extern const Words<Epilogue> epilogues;
+extern const Words<Factorization> factorizations;
+extern const Words<Op> op_letters;  ///< of one operand: see parse_op
 
 /// "nt", "cn", ...: a letter for each operand, 0 for A. n: as it is; t: transposed; c: conjugated and
 /// transposed; j: conjugated. Throws UsageError.

@@ -119,8 +119,8 @@ class FactorPlanner {
   /// One block of columns after the other, from its diagonal on: what is above is not computed.
   void update_cholesky(int k, const FoundPanel& panel, const IndexSet& columns) {
     const IndexSet diagonal = panels().diagonal(k);
-    for (int j = k + 1; j < panels().count(); ++j) {
-      if (!columns.contains(panels().first(j))) continue;
+    const auto first = static_cast<int>(columns.front() / panels().width);
+    for (int j = first; panels().first(j) <= columns.back(); j += panels().ranks) {
       Multiply multiply;
       multiply.a = panel.part(panels().rows_from(j), diagonal);
       multiply.b = panel.part(panels().columns_of(j), diagonal);

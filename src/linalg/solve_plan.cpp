@@ -114,7 +114,7 @@ class SolvePlanner {
       const std::int64_t width = std::max<std::int64_t>(1, ceil_divide(count(), ranks));
       return {BlockCyclic({1, ranks}, {std::max<std::int64_t>(rows, 1), width}), {rows, count()}, ranks};
     };
-    plan_.method = "by right-hand sides";
+    plan_.method = "right-hand sides";
     plan_.reason =
         fmt::format("{} right-hand sides over {} ranks, each of which reads {} panels of {} columns", count(),
                     ranks, panels().count(), panels().width);
@@ -156,7 +156,7 @@ class SolvePlanner {
   }
 
   void pass_sides(int b, int x) {
-    plan_.method = "by panels";
+    plan_.method = "panels";
     plan_.reason = fmt::format("{} right-hand sides pass through the owners of {} panels of {} columns",
                                count(), panels().count(), panels().width);
     const Layout everywhere(Replicated(), {height_, count()}, panels().ranks);

@@ -22,6 +22,8 @@ complete_line partita plan --mach
 complete_line partita plan --machine ''
 complete_line partita layout block-n
 complete_line partita trace m
+complete_line partita trace l
+complete_line partita solve --method ''
 complete_line partita bench --device ''
 END
 command -v bash >/dev/null || exit 0
@@ -32,6 +34,8 @@ partita plan --mach -> --machine
 partita plan --machine  -> laptop node-4-h200 node-8-gpu cluster
 partita layout block-n -> block-noncyclic:
 partita trace m -> matmul mesh:
+partita trace l -> lu
+partita solve --method  -> cholesky lu qr
 partita bench --device  -> cpu cuda
 END
 diff wanted out || fail "bash"

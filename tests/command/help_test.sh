@@ -5,7 +5,7 @@
 "$partita" --help >out
 grep -q 'Usage: partita' out || fail "no usage in --help"
 subcommands=$(sed -n '/^Subcommands:/,/^$/s/^  \([a-z]*\) .*/\1/p' out)
-for name in run convert matmul layout plan trace doctor demo bench completion; do
+for name in run convert matmul solve layout plan trace doctor demo bench completion; do
   echo "$subcommands" | grep -qx "$name" || fail "$name is not in the help"
 done
 for name in $subcommands; do
@@ -29,5 +29,5 @@ expect_failure 2 'no option --shap; did you mean --shape?' "$partita" layout sla
 expect_failure 2 'no option --shap; did you mean --shape?' "$partita" layout --shap 4 slab:0
 expect_failure 2 'no option --shap; did you mean --shape?' "$partita" plan --shap 64x64
 expect_failure 2 'no option --hlep; did you mean --help?' "$partita" --hlep
-expect_failure 2 'redistribute, matmul, fft; did you mean fft?' "$partita" plan --operation ftt slab:0 --shape 4
+expect_failure 2 'redistribute, matmul, fft, .*; did you mean fft?' "$partita" plan --operation ftt slab:0 --shape 4
 expect_failure 2 'needs two distributions' "$partita" plan slab:0 --shape 4

@@ -48,6 +48,10 @@ grep -q '"receive"' trace.json || fail "no messages"
 python3 look.py product.json 2 1 | grep -q fine || fail "matmul"
 "$partita" trace fft slab:0 --shape 24x18x10 -n 2 -o transform.json >out
 python3 look.py transform.json 2 1 | grep -q fine || fail "fft"
+for operation in cholesky lu qr solve; do
+  "$partita" trace $operation slab:0 --shape 50x50 --block 8 -n 2 -o linear.json >out || fail "$operation"
+  python3 look.py linear.json 2 1 | grep -q fine || fail "$operation"
+done
 "$partita" trace redistribute slab:0 slab:0 --shape 9x7 --axes 1,0 -n 1 -o alone.json >out
 python3 look.py alone.json 1 1 | grep -q fine || fail "one rank"
 
