@@ -17,6 +17,7 @@
 #include <thread>
 
 #include "benchmarks/fftw.hpp"
+#include "benchmarks/lapack.hpp"
 #include "benchmarks/openblas.hpp"
 
 namespace partita::benchmarks {
@@ -64,12 +65,6 @@ std::string this_program() {
   return std::filesystem::read_symlink("/proc/self/exe").string();
 }
 
-int usable_cores() {
-  cpu_set_t set;
-  if (::sched_getaffinity(0, sizeof set, &set) != 0) return 1;
-  return CPU_COUNT(&set);
-}
-
 }  // namespace
 
 Apart::Apart(const std::vector<std::string>& command) {
@@ -101,19 +96,31 @@ double Apart::work() {
 
 void serve_apart(const std::string& what) {
   if (what.starts_with("fftw:")) return serve_fftw(what);
+  if (what.starts_with("lapack:")) return serve_lapack(what);
   const auto [m, n, k] = sizes_of(what);
   const OpenBlas& library = openblas();
   library.set_threads(usable_cores());
   const std::vector<double> a = numbers(std::int64_t{m} * k);
   const std::vector<double> b = numbers(std::int64_t{k} * n);
   std::vector<double> c = numbers(std::int64_t{m} * n);
+  serve_work([] {}, [&] { library.multiply(m, n, k, a.data(), b.data(), c.data()); });
+}
+
+void serve_work(const std::function<void()>& prepare, const std::function<void()>& work) {
   for (std::array<char, 64> line{}; std::fgets(line.data(), line.size(), stdin) != nullptr;) {
+    prepare();
     const auto begin = std::chrono::steady_clock::now();
-    library.multiply(m, n, k, a.data(), b.data(), c.data());
+    work();
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
     fmt::print("{:.9f}\n", taken.count());
     std::fflush(stdout);
   }
+}
+
+int usable_cores() {
+  cpu_set_t set;
+  if (::sched_getaffinity(0, sizeof set, &set) != 0) return 1;
+  return CPU_COUNT(&set);
 }
 
 std::vector<std::string> apart_command(const std::string& what) {

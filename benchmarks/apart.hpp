@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <cstdio>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -30,9 +31,13 @@ class Apart {
 };
 
 /// The other side: answers each line with the seconds of a product of private matrices by an OpenBLAS with as
-/// many threads as the process has cores, or of a transform by FFTW. `what`: "openblas:MxNxK", or as
-/// `serve_fftw` says. Throws ArgumentError.
+/// many threads as the process has cores, of a transform by FFTW, or of a factorization by LAPACK. `what`:
+/// "openblas:MxNxK", or as `serve_fftw` or `serve_lapack` says. Throws ArgumentError.
 void serve_apart(const std::string& what);
+
+/// Its loop: answers each line with the seconds of `work`, before which `prepare` is called.
+void serve_work(const std::function<void()>& prepare, const std::function<void()>& work);
+int usable_cores();  ///< of this process
 
 /// The command line of such a process of this program.
 std::vector<std::string> apart_command(const std::string& what);

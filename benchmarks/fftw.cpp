@@ -2,16 +2,15 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
-#include <sched.h>
 #include <sys/mman.h>
 
 #include <array>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <partita/error.hpp>
 
+#include "benchmarks/apart.hpp"
 #include "benchmarks/peer_symbol.hpp"
 
 namespace partita::benchmarks {
@@ -68,12 +67,6 @@ Memory allocate(std::int64_t bytes) {
   return memory;
 }
 
-int usable_cores() {
-  cpu_set_t set;
-  if (::sched_getaffinity(0, sizeof set, &set) != 0) return 1;
-  return CPU_COUNT(&set);
-}
-
 }  // namespace
 
 struct Fftw::State {
@@ -122,13 +115,7 @@ void serve_fftw(const std::string& what) {
   for (std::int64_t i = 0; i < numbers; ++i) {
     transform.input()[i] = static_cast<double>(i % 1021) / 1021.0 - 0.5;
   }
-  for (std::array<char, 64> line{}; std::fgets(line.data(), line.size(), stdin) != nullptr;) {
-    const auto begin = std::chrono::steady_clock::now();
-    transform.run();
-    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
-    fmt::print("{:.9f}\n", taken.count());
-    std::fflush(stdout);
-  }
+  serve_work([] {}, [&] { transform.run(); });
 }
 
 }  // namespace partita::benchmarks

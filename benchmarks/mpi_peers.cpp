@@ -63,4 +63,10 @@ std::unique_ptr<Pdgemr2d> make_pdgemr2d(const Context& context, const Shape& sha
   return make == nullptr ? nullptr : make(context, shape, source, destination);
 }
 
+std::unique_ptr<ScalapackFactors> make_scalapack_factors(const Context& context,
+                                                         const FactorProblem& problem) {
+  const auto make = peers().factors;
+  return make == nullptr ? nullptr : make(context, problem);
+}
+
 }  // namespace partita::benchmarks

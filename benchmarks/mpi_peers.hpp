@@ -6,6 +6,7 @@
 #include "benchmarks/mpi_collectives.hpp"
 #include "benchmarks/pdgemm.hpp"
 #include "benchmarks/pdgemr2d.hpp"
+#include "benchmarks/scalapack_factors.hpp"
 
 namespace partita::benchmarks {
 
@@ -16,6 +17,7 @@ struct MpiPeers {
   decltype(&make_fftw_mpi) fftw = nullptr;
   decltype(&make_pdgemm) pdgemm = nullptr;
   decltype(&make_pdgemr2d) pdgemr2d = nullptr;
+  decltype(&make_scalapack_factors) factors = nullptr;
 };
 
 /// What a module exports under the name `partita_mpi_peers`.

@@ -20,6 +20,7 @@ OpenBlas open() {
   find_symbol(handle, "OpenBLAS", "dgemm_", library.dgemm);
   find_symbol(handle, "OpenBLAS", "openblas_set_num_threads", library.set_threads);
   library.core_type = report.core_type;
+  library.handle = handle;
   return library;
 }
 

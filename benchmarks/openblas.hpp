@@ -13,6 +13,7 @@ struct OpenBlas {
                 const int* leading_b, const double* beta, double* c, const int* leading_c) = nullptr;
   void (*set_threads)(int threads) = nullptr;
   std::string core_type;
+  void* handle = nullptr;  ///< of dlopen
 
   /// C = A B, dense column-major.
   void multiply(int m, int n, int k, const double* a, const double* b, double* c) const;

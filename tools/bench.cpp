@@ -55,7 +55,9 @@ std::string written_before(const Options& options) {
 
 /// Products that are slow for another reason than ours.
 void print_note_on_blas(const std::vector<benchmarks::Case>& cases) {
-  if (std::ranges::none_of(cases, [](const auto& one) { return one.operation == "matmul"; })) return;
+  if (std::ranges::none_of(
+          cases, [](const auto& one) { return one.operation == "matmul" || one.operation == "linalg"; }))
+    return;
   const BlasReport blas = report_blas(false);
   if (blas.found && !blas.note.empty()) fmt::print(stderr, "note: {}\n", blas.note);
 }
@@ -154,8 +156,8 @@ void run(const Options& options) {
 void describe(Subcommand& command, Options& options) {
   command
       .word("OPERATION", options.operation,
-            "redistribute, matmul, fft, collectives, apps (all of these); python, jax, torch")
-      .offers({"redistribute", "matmul", "fft", "collectives", "apps", "python", "jax", "torch"});
+            "redistribute, matmul, linalg, fft, collectives, apps (all of these); python, jax, torch")
+      .offers({"redistribute", "matmul", "linalg", "fft", "collectives", "apps", "python", "jax", "torch"});
   command.word("--case", options.pattern, "a case's name, or a shell pattern", "NAME");
   command.numbers("--ranks", options.ranks, "numbers of ranks (2 and 4)");
   command.number("--runs", options.runs, 7, "interleaved runs, of which the median is reported (9)");
