@@ -10,6 +10,7 @@ set(on_all_ranks
     power_iteration
     heat
     poisson
+    gaussian_process
     columns
     groups
     along_axis
