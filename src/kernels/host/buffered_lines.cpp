@@ -8,6 +8,7 @@
 #include "base/check.hpp"
 #include "base/round.hpp"
 #include "kernels/host/number_arithmetic.hpp"
+#include "kernels/host/odd_length.hpp"
 
 namespace partita::kernels {
 namespace {
@@ -81,8 +82,11 @@ void BufferedLines::choose_plans(bool measure) {
   shape.kind = kind_;
   shape.precision = precision_;
   shape.measure = measure;
-  shape.overwrites = is_backward() && !half_;
   std::int64_t from_item = from_.item, to_item = to_.item, length = length_;
+  if (is_odd_backward()) {
+    shape.kind = TransformKind::real_to_complex;
+    std::swap(from_item, to_item);
+  }
   if (half_) {
     shape.kind = is_backward() ? TransformKind::complex_backward : TransformKind::complex_forward;
     from_item = to_item = std::max(from_item, to_item);
@@ -96,7 +100,7 @@ void BufferedLines::choose_plans(bool measure) {
     shape.batch = {{width_, line_bytes_ / from_item, line_bytes_ / to_item}};
   }
   plan_ = plan_transform(shape, {in_place_, 0, 0});
-  if (in_place_ || !(half_ || is_backward())) return;
+  if (in_place_ || !half_) return;
   if (is_backward() && hint_ == StoreHint::memory) return;  // copies are stored past the cache
   const Side& real = is_backward() ? to_ : from_;
   const std::int64_t item = is_backward() ? to_item : from_item;
@@ -138,6 +142,7 @@ BufferedLines::Buffers BufferedLines::buffers_in(char* workspace, char* to) cons
 // In a block that is not full the other lines are those of the block before: numbers that nobody reads.
 void BufferedLines::run_block(const Block& block, const char* from, char* to, const Buffers& buffers,
                               double factor) const {
+  if (is_odd_backward()) return run_odd_backward(block, from, to, buffers, factor);
   const bool directly = direct_ && block.lines == width_ && is_aligned(is_backward() ? to : from);
   if (is_backward()) {
     bring(block, from, buffers.before, factor);
@@ -155,11 +160,29 @@ void BufferedLines::run_block(const Block& block, const char* from, char* to, co
   take(block, buffers.after, to, factor, from == to ? StoreHint::cache : hint_);
 }
 
-/// What is to be transformed to real numbers, scaled.
+/// Reads and writes contiguous lines where they are, and strided ones through the other buffer.
+void BufferedLines::run_odd_backward(const Block& block, const char* from, char* to, const Buffers& buffers,
+                                     double factor) const {
+  const bool reads_there = from_.is_contiguous();
+  const bool writes_there = to_.is_contiguous() && hint_ == StoreHint::cache;
+  if (!reads_there) copy(block.gather, from, buffers.after, StoreHint::cache);
+  for (std::int64_t i = 0; i < block.lines; ++i) {
+    if (reads_there) fetch(from + (block.lines + i) * from_.along, from_.count * from_.item);
+    unfold(precision_, length_, reads_there ? from + i * from_.along : buffers.after + i * line_bytes_,
+           buffers.before + i * line_bytes_, factor);
+  }
+  plan_->run(buffers.before, buffers.after);
+  for (std::int64_t i = 0; i < block.lines; ++i) {
+    unfold(precision_, length_, buffers.after + i * line_bytes_,
+           writes_there ? to + i * to_.along : buffers.before + i * line_bytes_, 1);
+  }
+  if (!writes_there) copy(block.scatter, buffers.before, to, hint_);
+}
+
+/// What is to be transformed to an even number of real points, scaled.
 void BufferedLines::bring(const Block& block, const char* from, char* buffer, double factor) const {
-  const bool there = (in_place_ || in_cache_) && half_ && from_.is_contiguous();
+  const bool there = (in_place_ || in_cache_) && from_.is_contiguous();
   if (!there) copy(block.gather, from, buffer, StoreHint::cache);
-  if (!half_) return scale(buffer, from_, block.lines, factor);
   for (std::int64_t i = 0; i < block.lines; ++i) {
     char* const line = buffer + i * line_bytes_;
     if (!there && from_.is_contiguous())
@@ -171,7 +194,7 @@ void BufferedLines::bring(const Block& block, const char* from, char* buffer, do
 /// What has been transformed, to the result.
 void BufferedLines::take(const Block& block, char* buffer, char* to, double factor, StoreHint hint) const {
   const bool there = buffer == to;
-  if (!half_) scale(buffer, to_, block.lines, factor);
+  if (!half_) scale(buffer, block.lines, factor);
   for (std::int64_t i = 0; half_ && i < block.lines; ++i) {
     char* const line = buffer + i * line_bytes_;
     half_->to_spectrum(line, there ? to + i * to_.along : line, factor);
@@ -179,9 +202,9 @@ void BufferedLines::take(const Block& block, char* buffer, char* to, double fact
   if (!there) copy(block.scatter, buffer, to, hint);
 }
 
-void BufferedLines::scale(char* buffer, const Side& side, std::int64_t lines, double factor) const {
+void BufferedLines::scale(char* buffer, std::int64_t lines, double factor) const {
   if (factor == 1) return;
-  const std::int64_t real = precision_ == FftwPrecision::f64 ? 8 : 4, reals = side.count * side.item / real;
+  const std::int64_t real = precision_ == FftwPrecision::f64 ? 8 : 4, reals = to_.count * to_.item / real;
   const std::array<ScaleLoop, 2> line_by_line{{{lines, line_bytes_ / real}, {reals, 1}}};
   const std::array<ScaleLoop, 1> at_once{{{reals * width_, 1}}};
   const std::span<const ScaleLoop> loops =

@@ -2,9 +2,9 @@
 // each other, and scattered. FFTW finds this too for strided lines when it measures; its estimates walk
 // straight along the strides, which at powers of two is ten times slower.
 //
-// Real lines of even length are transformed as complex ones of half of it (half_length.hpp). Where lines are
-// contiguous in memory, the pass between the two, or FFTW, reads or writes them there. From complex to real
-// what is in the buffer is destroyed, and scaled before it is transformed.
+// Real lines of even length are transformed as complex ones of half of it (half_length.hpp), and those of odd
+// length from complex to real in the other direction (odd_length.hpp). Where lines are contiguous in memory,
+// the passes before and after FFTW's transform, or FFTW, read or write them there.
 #pragma once
 
 #include <memory>
@@ -48,15 +48,18 @@ class BufferedLines final : public Lines {
   };
 
   bool is_backward() const { return kind_ == TransformKind::complex_to_real; }
+  bool is_odd_backward() const { return is_backward() && !half_; }
   void choose_buffers();
   void choose_plans(bool measure);
   Block block_of(std::int64_t lines) const;
   bool is_aligned(const char* address) const { return library_.alignment_of(address) == 0; }
   Buffers buffers_in(char* workspace, char* to) const;
   void run_block(const Block& block, const char* from, char* to, const Buffers& buffers, double factor) const;
+  void run_odd_backward(const Block& block, const char* from, char* to, const Buffers& buffers,
+                        double factor) const;
   void bring(const Block& block, const char* from, char* buffer, double factor) const;
   void take(const Block& block, char* buffer, char* to, double factor, StoreHint hint) const;
-  void scale(char* buffer, const Side& side, std::int64_t lines, double factor) const;
+  void scale(char* buffer, std::int64_t lines, double factor) const;
 
   TransformKind kind_;
   FftwPrecision precision_;
@@ -73,8 +76,9 @@ class BufferedLines final : public Lines {
   bool in_cache_ = false;              // the input
   StoreHint hint_ = StoreHint::cache;  // for results that are not in place
   Block full_, rest_;
-  std::shared_ptr<const LocalTransform> plan_;    // from buffer to buffer
-  std::shared_ptr<const LocalTransform> direct_;  // of full blocks from the input, or to the result
+  std::shared_ptr<const LocalTransform> plan_;  // from buffer to buffer
+  // With half_: of full blocks from the input, or to the result.
+  std::shared_ptr<const LocalTransform> direct_;
 };
 
 }  // namespace partita::kernels
