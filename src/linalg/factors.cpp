@@ -40,7 +40,7 @@ Factors::Factors(Factorization kind, const Given& given, SourcePlace where)
   const bool borrows = given.borrows && in_place(matrix_, {.overwrite = true});
   panels_ = panels_of(matrix_, {.overwrite = borrows});
   allocate_beside(where);
-  if (given.pivots.valid()) take_pivots(given.pivots);
+  if (kind_ != Factorization::cholesky) take_pivots(given.pivots);
   if (borrows) {
     factor_ = given.packed;
   } else {
@@ -190,7 +190,6 @@ Factors::Job Factors::solve_job(Op op) const {
         to_string(shape()));
   check(m >= n, "solve: a QR factorization solves for at least as many rows as columns, but A is {}",
         to_string(shape()));
-  if (first_zero_ >= 0) throw_singular("solve", kind_ == Factorization::qr ? "R" : "U", first_zero_);
   return {"solve", passes_of(kind_, op, matrix_.dtype), transposed ? n : m, transposed ? m : n};
 }
 
@@ -198,6 +197,8 @@ Factors::Job Factors::checked_job(Op op) const {
   context_->require_usable("solve");
   Job job;
   runtime::check_or_tell_all(*context_, "solve", [&] { job = solve_job(op); });
+  // All ranks know it; telling them would lose the index.
+  if (first_zero_ >= 0) throw_singular("solve", kind_ == Factorization::qr ? "R" : "U", first_zero_);
   return job;
 }
 
@@ -442,6 +443,7 @@ Array Factors::pivots(SourcePlace where) const {
 void Factors::take_pivots(const Array& given) {
   const Dtype wanted = pivots_.dtype();
   runtime::check_or_tell_all(*context_, name(), [&] {
+    check(given.valid(), "{}: the pivots hold no array", name());
     arrays::check_context(name(), *context_, "the factors", given, "the pivots");
     check(given.dtype() == wanted && given.shape() == Shape{panels_.least()},
           "{}: the pivots must be {} of shape [{}], but are {} of shape {}", name(), partita::name(wanted),

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 #include "base/check.hpp"
 
 namespace partita::linear {
@@ -51,6 +53,16 @@ void check_sides(Factorization kind, const Operand& a, const Operand& b, const O
               side->layout.shape()[0] == (is_long ? m : n) && side->layout.shape()[1] == b.layout.shape()[1],
           "solve: A is {}, {} is {}", a.to_string(), side == &b ? "B" : "X", side->to_string());
   }
+}
+
+std::string to_string(const std::vector<Pass>& passes) {
+  constexpr std::array<std::string_view, 3> kinds{"lower", "upper", "reflectors"};
+  std::string text;
+  for (const Pass& pass : passes) {
+    text += fmt::format("{}{} {}{}{}", text.empty() ? "" : ", ", kinds[static_cast<std::size_t>(pass.kind)],
+                        name(pass.op), pass.unit_diagonal ? " unit" : "", pass.exchanges ? " exchanged" : "");
+  }
+  return text;
 }
 
 std::vector<Pass> passes_of(Factorization kind, Op op, Dtype dtype) {

@@ -43,6 +43,9 @@ struct Pass {
   }
 };
 
+/// "lower none unit exchanged, upper none".
+std::string to_string(const std::vector<Pass>& passes);
+
 /// What solves op(A) X = B. Throws UnsupportedError where Q would have to be transposed without conjugation.
 std::vector<Pass> passes_of(Factorization kind, Op op, Dtype dtype);
 

@@ -32,6 +32,7 @@ class SolvePlanner {
     plan_.identity = {{"A", a.to_string()},
                       {"B", b_.to_string()},
                       {"X", x_.to_string()},
+                      {"passes", to_string(passes_)},
                       {"options", fmt::format("{} block {}{}", factorization_name(kind), options.block,
                                               in_place ? " in place" : "")}};
     buffers_.panels = panels_of(a, options);
@@ -86,10 +87,11 @@ class SolvePlanner {
     const int part = part_of(sides, "B in parts", rows, layout);
     append_redistribution(b, part);
     const Region own = builder_.operand(part).layout.region(plan_.rank);
-    if (part == sides || own.empty()) return;
-    builder_.copy(plan_.rank, own, builder_.own(part), builder_.own(sides));
+    const Region all = builder_.operand(sides).layout.region(plan_.rank);
+    if (part == sides || all.empty()) return;
+    if (!own.empty()) builder_.copy(plan_.rank, own, builder_.own(part), builder_.own(sides));
     const IndexSet missing = IndexSet::range(rows, height_);
-    builder_.fill(Reduction::sum, {{missing, own.sets[1]}}, builder_.own(sides));
+    builder_.fill(Reduction::sum, {{missing, all.sets[1]}}, builder_.own(sides));
   }
 
   void store(int sides, int x, const LayoutOf& layout) {

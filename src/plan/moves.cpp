@@ -81,6 +81,16 @@ std::int64_t scratch_bytes(const Plan& plan) {
   return bytes;
 }
 
+std::int64_t packed_bytes(const Place& place, const Region& region, std::int64_t item_bytes) {
+  std::int64_t elements = region.size();
+  if (place.pitch > 0 && elements > 0) {
+    const std::int64_t fastest = place.axis_order[place.axis_order.size() - 1];
+    const std::int64_t line = region.sets[static_cast<std::size_t>(fastest)].size();
+    elements = (elements / line - 1) * place.pitch + line;
+  }
+  return elements * item_bytes;
+}
+
 std::int64_t item_bytes(const Plan& plan, const Step& step) {
   for (const Place* place : {&step.from, &step.to}) {
     const Buffer& buffer = buffer_of(plan, *place);

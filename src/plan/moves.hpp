@@ -22,6 +22,9 @@ int other_rank(const Plan& plan, const Step& step);
 /// Bytes of all scratch of the plan's rank.
 std::int64_t scratch_bytes(const Plan& plan);
 
+/// Bytes from the first to the last element of a region in scratch without an operand.
+std::int64_t packed_bytes(const Place& place, const Region& region, std::int64_t item_bytes);
+
 /// Bytes of one element of a step's region: of the operand that it touches, else of the plan's first operand.
 std::int64_t item_bytes(const Plan& plan, const Step& step);
 /// Payload of a copy, accumulate or fill, in bytes (read and write count once).

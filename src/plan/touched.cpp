@@ -44,8 +44,8 @@ class TouchedBytes {
   void add(const Place& place, const Region& region, std::int64_t item, std::vector<MemoryRange>& ranges) {
     if (region.empty()) return;
     const Buffer& buffer = buffer_of(plan_, place);
-    MemoryRange range =
-        buffer.operand ? part_of_array(place, region, item) : bytes_at(place, region.size() * item);
+    MemoryRange range = buffer.operand ? part_of_array(place, region, item)
+                                       : bytes_at(place, packed_bytes(place, region, item));
     const bool reached = buffer.kind == BufferKind::operand &&
                          (buffer.operand->residency == Residency::heap || plan_.topology.has_cross_memory());
     range.shared = buffer.kind == BufferKind::shared || reached;

@@ -22,10 +22,10 @@ std::vector<std::int64_t> Memory::slots(const Place& place, const Region& region
   if (!buffer.operand) {
     const std::int64_t unit = plans_.item(place.buffer), first = place.offset / unit;
     const std::int64_t step = std::max<std::int64_t>(item / unit, 1);
-    check<Fault>(first + region.size() * step <= capacity(place.rank, place.buffer),
-                 "{} of rank {} ends before byte {}", buffer.name, place.rank,
-                 place.offset + region.size() * step * unit);
-    return packed(region, place.axis_order, first, step);
+    const std::int64_t bytes = planning::packed_bytes(place, region, step * unit);
+    check<Fault>(first + bytes / unit <= capacity(place.rank, place.buffer),
+                 "{} of rank {} ends before byte {}", buffer.name, place.rank, place.offset + bytes);
+    return packed(region, place, first, step);
   }
   Operand dense = *buffer.operand;
   dense.dense = true;

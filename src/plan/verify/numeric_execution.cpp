@@ -157,10 +157,15 @@ Number identity_of(Reduction reduction) {
 
 // --- memory
 
+std::vector<std::int64_t> NumericExecution::slots(const Part& part, std::int64_t item) const {
+  if (item == 0) item = size_of(planning::dtype_at(plans_.plan(0), part.place));
+  return memory().slots(part.place, part.region, item);
+}
+
 Numbers NumericExecution::load(const Part& part, std::int64_t item) const {
   const Cells<NumberCell>& held = cells(part.place.rank, planning::memory_of(plans_.plan(0), part.place));
   Numbers numbers;
-  for (const std::int64_t slot : memory().slots(part.place, part.region, item)) {
+  for (const std::int64_t slot : slots(part, item)) {
     numbers.push_back(held.read(slot).value);
   }
   return numbers;
@@ -169,21 +174,20 @@ Numbers NumericExecution::load(const Part& part, std::int64_t item) const {
 void NumericExecution::store(const Part& part, const Numbers& numbers, std::int64_t item) {
   Cells<NumberCell>& held = cells(part.place.rank, planning::memory_of(plans_.plan(0), part.place));
   std::size_t i = 0;
-  for (const std::int64_t slot : memory().slots(part.place, part.region, item))
-    held.at(slot).value = numbers[i++];
+  for (const std::int64_t slot : slots(part, item)) held.at(slot).value = numbers[i++];
 }
 
 Numbers NumericExecution::read(const Part& part, std::int64_t item) const {
   if (part.region.empty()) return {};
   check_access(rank_, part.place);
-  memory().check_quiet(part.place, memory().slots(part.place, part.region, item), false);
+  memory().check_quiet(part.place, slots(part, item), false);
   return load(part, item);
 }
 
 void NumericExecution::write(const Part& part, const Numbers& numbers, std::int64_t item) {
   if (part.region.empty()) return;
   check_access(rank_, part.place);
-  memory().check_quiet(part.place, memory().slots(part.place, part.region, item), true);
+  memory().check_quiet(part.place, slots(part, item), true);
   store(part, numbers, item);
 }
 

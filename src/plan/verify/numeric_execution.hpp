@@ -21,14 +21,15 @@ class NumericExecution final : public ExecutionOn<NumberCell> {
   NumericExecution(const Plans& plans, Pace pace, Faults& faults, const Parameters& parameters)
       : ExecutionOn(plans, pace, faults), plans_(plans), parameters_(parameters) {}
 
-  /// The numbers of a part, in row-major order; does not count as an access of a rank. `item`: as in
-  /// Memory::slots.
+  /// The numbers of a part, in row-major order; does not count as an access of a rank. `item`: bytes
+  /// of an element; 0: of the dtype that works read at this place.
   Numbers load(const Part& part, std::int64_t item = 0) const;
   void store(const Part& part, const Numbers& numbers, std::int64_t item = 0);
 
  private:
   void run_local(int rank, const Step& step) override;
   void move(const Step& step);
+  std::vector<std::int64_t> slots(const Part& part, std::int64_t item) const;
   Numbers read(const Part& part, std::int64_t item = 0) const;
   void write(const Part& part, const Numbers& numbers, std::int64_t item = 0);
 

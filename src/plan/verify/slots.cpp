@@ -69,14 +69,15 @@ bool is_inside(const Region& region, const Region& whole) {
   return true;
 }
 
-std::vector<std::int64_t> packed(const Region& region, const Extents& axis_order, std::int64_t base,
+std::vector<std::int64_t> packed(const Region& region, const Place& place, std::int64_t base,
                                  std::int64_t step) {
   std::vector<Offsets> terms(region.sets.size());
   std::int64_t stride = step;
-  for (int i = axis_order.size() - 1; i >= 0; --i) {
-    const auto dimension = static_cast<std::size_t>(axis_order[i]);
+  const int fastest = place.axis_order.size() - 1;
+  for (int i = fastest; i >= 0; --i) {
+    const auto dimension = static_cast<std::size_t>(place.axis_order[i]);
     for (std::int64_t k = 0; k < region.sets[dimension].size(); ++k) terms[dimension].push_back(k * stride);
-    stride *= region.sets[dimension].size();
+    stride *= i == fastest && place.pitch > 0 ? place.pitch : region.sets[dimension].size();
   }
   return combine(terms, base);
 }

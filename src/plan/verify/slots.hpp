@@ -2,6 +2,7 @@
 #pragma once
 
 #include <partita/layout.hpp>
+#include <partita/work.hpp>
 #include <vector>
 
 namespace partita::verification {
@@ -18,9 +19,9 @@ std::vector<std::int64_t> element_numbers(const Region& region, const Shape& sha
 std::vector<std::int64_t> positions(const Region& region, const Region& whole, const Strides& strides);
 bool is_inside(const Region& region, const Region& whole);
 
-/// The slots of a region packed without gaps from slot `base` on, slowest dimension first in `axis_order`,
-/// `step` slots an element.
-std::vector<std::int64_t> packed(const Region& region, const Extents& axis_order, std::int64_t base,
+/// The slots of a region packed at `place` (its axis order and pitch), from slot `base` on, `step` slots per
+/// element.
+std::vector<std::int64_t> packed(const Region& region, const Place& place, std::int64_t base,
                                  std::int64_t step);
 
 /// The index that has the row-major number.
