@@ -12,7 +12,7 @@ using planning::Channel;
 namespace {
 
 constexpr std::int64_t slot_alignment = 256;  // bytes; products of devices begin best there
-const Extents by_columns{1, 0};
+const Extents columns_first{1, 0};
 
 }  // namespace
 
@@ -96,7 +96,7 @@ std::int64_t PanelTransport::message_bytes(int turn) const {
 }
 
 Place PanelTransport::slot(int buffer, int rank, int turn) const {
-  return {buffer, rank, turn % 2 * slot_bytes_, by_columns};
+  return {buffer, rank, turn % 2 * slot_bytes_, columns_first};
 }
 
 FoundPanel PanelTransport::packed(int buffer, int turn) const {

@@ -53,9 +53,10 @@ Play choose(RandomLayouts& random, const StressOptions& options) {
     int percent;
     Play play;
   };
-  const std::array<Share, 11> shares{{{22, redistributions},
-                                      {25, collective_calls},
+  const std::array<Share, 12> shares{{{19, redistributions},
+                                      {22, collective_calls},
                                       {9, products},
+                                      {6, linear_systems},
                                       {8, transforms},
                                       {3, spectra},
                                       {8, halos},

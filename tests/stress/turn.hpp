@@ -58,6 +58,7 @@ Layout whole_layout(RandomLayouts& random, const Shape& shape, int ranks);
 After redistributions(Turn& turn);
 After collective_calls(Turn& turn);
 After products(Turn& turn);
+After linear_systems(Turn& turn);
 After transforms(Turn& turn);
 After spectra(Turn& turn);
 After halos(Turn& turn);

@@ -201,6 +201,15 @@ Calls shapes_of_products(Context& context) {
           [=] { matmul_into(square->rows, *wider, nullptr, *result); }};
 }
 
+Calls solves(Context& context) {
+  const auto square = std::make_shared<Square>(context);
+  const auto lu = std::make_shared<Lu>(eye(context, 24, 24, Slab(0), Dtype::f64), FactorOptions{.block = 3});
+  const auto call = [=](Op op) {
+    return [=] { lu->solve_into(square->columns, square->result, {.op = op}); };
+  };
+  return {call(Op::none), call(Op::transpose)};
+}
+
 MatmulOptions with_epilogue(Epilogue epilogue) {
   return {.epilogue = epilogue};
 }
@@ -260,6 +269,7 @@ const Mismatch mismatches[] = {
     {"Factor", true, [](Context& c) { return products(c, with_alpha(2), with_alpha(3)); },
      "matmul: the ranks disagree on factors: alpha 2+0i"},
     {"ShapeOfProduct", true, shapes_of_products},
+    {"OpOfSolve", true, solves, "solve: the ranks disagree on passes: "},
 };
 
 // --- how it is executed

@@ -101,6 +101,19 @@ TEST(OutOfMemory, Products) {
   });
 }
 
+TEST(OutOfMemory, LinearSystems) {
+  if (has_devices() && !tests_fake_devices()) GTEST_SKIP() << "a GPU is not told to refuse memory";
+  on_nodes([](Context& context) {
+    const Array a = eye(context, 34, 34, Slab(0), Dtype::f64);
+    Array b = empty(context, {34, 5}, Slab(0), Dtype::f64);
+    fill_random(b, 1);
+    expect_all_go_without(context, "the factorization", [&] { (void)Lu(a, {.block = 3}); });
+    const Cholesky factors(a, {.block = 3});
+    expect_all_go_without(context, "a new array", [&] { (void)factors.solve(b); });
+    expect_all_go_without(context, "the caller's array", [&] { factors.solve_into(b, b); });
+  });
+}
+
 TEST(OutOfMemory, Transforms) {
   if (has_devices()) GTEST_SKIP() << "transforms are of the host";
   on_nodes([](Context& context) {

@@ -11,7 +11,7 @@ struct Own {
   static constexpr ArrayOptions on_host{.space = MemorySpace::host};
 
   explicit Own(const Context& context)
-      : square(zeros(context, {side, side}, Slab(0), Dtype::f64, on_host)),
+      : square(eye(context, side, side, Slab(0), Dtype::f64, 0, on_host)),
         columns(zeros(context, {side, side}, Slab(1), Dtype::f64, on_host)),
         row(zeros(context, {side}, Replicated(), Dtype::f64, on_host)),
         complexes(zeros(context, {side, side}, Slab(0), Dtype::c128, on_host)),
@@ -50,6 +50,9 @@ std::vector<CallOfTwo> calls_of_arrays(Own& one, Own& other, const std::string& 
       {"matmul with C", [&] { (void)matmul(one.square, one.square, other.square); }},
       {"matmul_into", [&] { matmul_into(one.square, one.square, nullptr, other.columns); }},
       {"matmul with a bias", with_bias},
+      {"solve", [&] { (void)solve(one.square, other.square); }},
+      {"solve_triangular", [&] { (void)solve_triangular(one.square, other.square); }},
+      {"lstsq", [&] { (void)lstsq(one.square, other.square); }},
       {"fft_into", [&] { fft_into(one.complexes, other.complexes); }},
       {"rfft_into", [&] { dct_into(one.square, other.square); }},
       {"solve_poisson_into", [&] { solve_poisson_into(one.square, other.square); }},

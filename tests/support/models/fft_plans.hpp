@@ -3,6 +3,7 @@
 
 #include "fft/plan.hpp"
 #include "plan/work.hpp"
+#include "support/models/consistent_plans.hpp"
 #include "support/models/indices.hpp"
 #include "support/models/naive_transform.hpp"
 #include "support/test.hpp"
@@ -16,14 +17,6 @@ inline Operand on_heap(const Layout& layout, Dtype dtype = Dtype::c128) {
 inline Planner planner_of(const Operand& input, const Operand& output, const Topology& topology,
                           const FftOptions& options = {}) {
   return [=](int rank) { return plan_fft(input, output, topology, rank, options); };
-}
-
-/// All ranks run to their ends, under a discrete-event clock, and are in the same plan.
-inline void expect_consistent(const Planner& planner, int ranks) {
-  std::set<std::uint64_t> hashes;
-  for (int rank = 0; rank < ranks; ++rank) hashes.insert(planner(rank).hash());
-  EXPECT_EQ(hashes.size(), 1U);
-  EXPECT_NO_THROW((void)simulate(planner, ranks, Machine{}));
 }
 
 /// What stands at an index: small, and not symmetric.

@@ -85,16 +85,9 @@ class Works {
   }
 
   Dtype dtype() const { return dtype_; }
-  double epsilon() const { return dtype_ == Dtype::f32 || dtype_ == Dtype::c64 ? 6e-8 : 1.2e-16; }
-  Entry random() {
-    const auto next = [&] { return std::uniform_real_distribution<double>(-1, 1)(random_); };
-    const double real = next();
-    return {real, is_complex(dtype_) ? next() : 0};
-  }
+  double epsilon() const { return epsilon_of(dtype_); }
   DenseMatrix random(std::int64_t m, std::int64_t n) {
-    DenseMatrix result(m, n);
-    for (Entry& x : result.numbers) x = random();
-    return result;
+    return random_matrix(random_, m, n, is_complex(dtype_));
   }
 
   Parameters parameters;

@@ -291,6 +291,18 @@ TEST(Touched, WorksTouchTheirParts) {
   }
 }
 
+/// Lines of packed panels are apart.
+TEST(Touched, FactorizationsTouchTheirPanels) {
+  Operand a = Operand::of(Layout(Slab(0), {19, 19}, 4), Dtype::f64);
+  for (const MemorySpace space : {MemorySpace::host, MemorySpace::device}) {
+    a.space = space;
+    for (const Factorization kind : {Factorization::cholesky, Factorization::lu, Factorization::qr}) {
+      for (int rank = 0; rank < 4; ++rank)
+        expect_touched(plan_factorization(kind, a, Topology::regular(4, 2), rank, {.block = 3}));
+    }
+  }
+}
+
 /// Copies of ranges along a dimension of an array of 3 x 10 x 12 elements of 4 bytes.
 Plan copies_of(std::size_t dimension, const std::vector<std::pair<std::int64_t, std::int64_t>>& ranges) {
   const Operand operand = Operand::of(Layout(Slab(0), {6, 10, 12}, 2), Dtype::f32);

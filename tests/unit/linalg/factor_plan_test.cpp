@@ -1,0 +1,98 @@
+// Plans of factorizations and of solves: what they compute, and how they are described.
+#include "plan/moves.hpp"
+#include "support/models/factor_case.hpp"
+
+namespace partita::testing {
+namespace {
+
+TEST(FactorPlan, FactorizesInAnyDistribution) {
+  for (std::uint64_t seed = 0; seed < 400; ++seed) {
+    const FactorCase test(seed);
+    SCOPED_TRACE(test.to_string());
+    test.expect_factors();
+    if (HasFailure()) return;
+  }
+}
+
+TEST(FactorPlan, SolvesInAnyDistributionByEveryOp) {
+  for (std::uint64_t seed = 1000; seed < 1600; ++seed) {
+    FactorCase test(seed);
+    SCOPED_TRACE(test.to_string());
+    test.expect_solutions();
+    if (HasFailure()) return;
+  }
+}
+
+Operand square_operand(std::int64_t n, const Distribution& how, int ranks, Dtype dtype = Dtype::f64) {
+  return Operand::of(Layout(how, {n, n}, ranks), dtype, Order::column_major, Residency::heap);
+}
+
+TEST(FactorPlan, SaysWhichPanelsThereAreAndWhatIsRedistributed) {
+  const Topology topology = Topology::regular(4, 2);
+  const FactorOptions options{.block = 8};
+  const Operand rows = square_operand(40, Slab(0), 4),
+                suited = square_operand(40, BlockCyclic({1, 4}, {40, 8}), 4);
+  const auto moved = [&](const Plan& plan) {
+    const Traffic bytes = traffic(plan);
+    return bytes.node_bytes + bytes.network_bytes;
+  };
+  for (const Factorization kind : {Factorization::cholesky, Factorization::lu, Factorization::qr}) {
+    const Planner planner = [&](int rank) { return plan_factorization(kind, rows, topology, rank, options); };
+    const std::string text = explain(planner(1), {}, planner);
+    EXPECT_TRUE(contains(text, "5 panels of 8 columns, cyclically over 4 ranks")) << text;
+    EXPECT_TRUE(contains(text, rows.layout.to_string())) << text;
+    const Plan in_place = plan_factorization(kind, suited, topology, 1, {.block = 8, .overwrite = true});
+    EXPECT_GT(moved(planner(1)), moved(in_place));
+    EXPECT_EQ(planning::scratch_bytes(
+                  plan_factorization(kind, square_operand(40, Slab(0), 1), Topology::regular(1), 0)),
+              0);
+  }
+}
+
+TEST(FactorPlan, PredictsATime) {
+  const Topology topology = Topology::regular(4);
+  const Operand a = square_operand(4096, Slab(0), 4);
+  const auto seconds = [&](Factorization kind) {
+    const Planner planner = [&](int rank) { return plan_factorization(kind, a, topology, rank); };
+    return simulate(planner, 4, Machine{}).seconds;
+  };
+  EXPECT_GT(seconds(Factorization::lu), 1.3 * seconds(Factorization::cholesky));
+  EXPECT_GT(seconds(Factorization::qr), 1.3 * seconds(Factorization::lu));
+}
+
+TEST(FactorPlan, RefusesWhatIsNoMatrix) {
+  const Topology topology = Topology::regular(2);
+  const auto plan = [&](Factorization kind, const Shape& shape, Dtype dtype, std::int64_t block = 0) {
+    return plan_factorization(kind, Operand::of(Layout(Slab(0), shape, 2), dtype), topology, 0,
+                              {.block = block});
+  };
+  EXPECT_ERROR(ArgumentError, plan(Factorization::cholesky, {4, 5}, Dtype::f64), "square", "4x5");
+  EXPECT_ERROR(ArgumentError, plan(Factorization::lu, {4}, Dtype::f64), "matrix");
+  EXPECT_ERROR(ArgumentError, plan(Factorization::lu, {2, 4, 4}, Dtype::f64), "matrix");
+  EXPECT_ERROR(ArgumentError, plan(Factorization::lu, {4, 4}, Dtype::i32), "i32", "astype");
+  EXPECT_ERROR(ArgumentError, plan(Factorization::qr, {4, 4}, Dtype::f16), "f16", "astype");
+  EXPECT_ERROR(ArgumentError, plan(Factorization::qr, {4, 4}, Dtype::f64, -1), "-1");
+}
+
+TEST(FactorPlan, RefusesRightHandSidesThatDoNotSuit) {
+  const Topology topology = Topology::regular(2);
+  const auto operand = [](const Shape& shape, Dtype dtype = Dtype::f64) {
+    return Operand::of(Layout(Slab(0), shape, 2), dtype);
+  };
+  const auto plan = [&](Factorization kind, const Operand& a, const Operand& b, const Operand& x,
+                        Op op = Op::none) { return plan_solve(kind, a, b, x, topology, 0, op); };
+  const Operand square = operand({6, 6}), tall = operand({6, 4});
+  EXPECT_NO_THROW((void)plan(Factorization::qr, tall, operand({6, 3}), operand({4, 3})));
+  EXPECT_ERROR(ArgumentError, plan(Factorization::lu, square, operand({5, 3}), operand({6, 3})));
+  EXPECT_ERROR(ArgumentError, plan(Factorization::lu, square, operand({6, 3}), operand({6, 2})));
+  EXPECT_ERROR(ArgumentError, plan(Factorization::lu, square, operand({6, 3}, Dtype::f32), operand({6, 3})));
+  EXPECT_ERROR(ArgumentError, plan(Factorization::lu, tall, operand({6, 3}), operand({4, 3})), "6x4");
+  EXPECT_ERROR(ArgumentError, plan(Factorization::qr, operand({4, 6}), operand({4, 3}), operand({6, 3})));
+  const auto complex = [&](const Shape& shape) { return operand(shape, Dtype::c128); };
+  EXPECT_ERROR(UnsupportedError,
+               plan(Factorization::qr, complex({6, 4}), complex({4, 3}), complex({6, 3}), Op::transpose),
+               "conjugate-transpose");
+}
+
+}  // namespace
+}  // namespace partita::testing
