@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
+#include <functional>
 #include <partita/fft.hpp>
 
 #include "benchmarks/apart.hpp"
@@ -79,6 +80,31 @@ std::optional<Result> run(const Context& world, const Options& options, const Si
   return result;
 }
 
+/// Back from a half spectrum, which stays as it is. Bound ("forward"): the transform to it, by the same plan.
+std::optional<Result> run_back(const Context& context, const Options& options, const Shape& shape,
+                               const std::vector<int>& axes, const std::string& name) {
+  constexpr std::int64_t least_points = std::int64_t{1} << 22;  // of one timed run
+  Array input = empty(context, shape, Slab(0), Dtype::f64);
+  fill_random(input, 1);
+  FFT plan(context, input.operand(), {.kind = FftKind::r2c, .axes = axes});
+  Array spectrum = empty(context, plan.output().layout, Dtype::c128);
+  Array back = zeros(context, shape, Slab(0), Dtype::f64);
+  const std::int64_t times = std::max<std::int64_t>(1, least_points / volume(shape));
+  const auto repeated = [times](const std::function<void()>& run) {
+    return [=] {
+      for (std::int64_t i = 0; i < times; ++i) run();
+    };
+  };
+  const std::vector<Contender> contenders{{"ours", repeated([&] { plan.inverse(spectrum, back); })},
+                                          {"forward", repeated([&] { plan.execute(input, spectrum); })}};
+  plan.execute(input, spectrum);
+  const std::vector<double> seconds = measure(context, contenders, options.runs);
+  if (!(compare(input, back).largest_difference <= 1e-13)) throw Error(name + ": the result is wrong");
+  const auto calls = static_cast<double>(times);
+  return Result{"fft", name,      context.size(),    volume(shape) * size_of(Dtype::f64), seconds[0] / calls,
+                {},    "forward", seconds[1] / calls};
+}
+
 }  // namespace
 
 std::vector<Case> fft_cases() {
@@ -96,6 +122,16 @@ std::vector<Case> fft_cases() {
   }
   add({"real-256", {256, 256, 256}, true}, "transposed", true, 0);
   add({"cube-256", {256, 256, 256}, false}, "messages", true, 1);
+  const auto add_back = [&](const std::string& size, const Shape& shape, const std::vector<int>& axes) {
+    const std::string name = size + "/back";
+    cases.push_back({"fft", name, {1, 2, 4}, [=](const Context& context, const Options& options) {
+                       return run_back(context, options, shape, axes, name);
+                     }});
+  };
+  add_back("real-lines-1024", {1024, 1024}, {1});
+  add_back("real-lines-1025", {1024, 1025}, {1});
+  add_back("real-1024x1024", {1024, 1024}, {});
+  add_back("real-128", {128, 128, 128}, {});
   for (Case& one : cuda_fft_cases()) cases.push_back(std::move(one));
   for (Case& one : fft_on_devices_cases()) cases.push_back(std::move(one));
   return cases;

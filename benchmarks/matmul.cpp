@@ -181,6 +181,29 @@ std::optional<Result> run_pdgemm(const Context& context, const Options& options,
                  Residency::ordinary);
 }
 
+/// A matrix in slabs times a vector that all ranks have. Bound ("gemv"): each rank multiplies its rows
+/// itself.
+std::optional<Result> run_vector(const Context& context, const Options& options, int n,
+                                 const std::string& name) {
+  const Array a = empty(context, {n, n}, Slab(0), Dtype::f64),
+              x = empty(context, {n}, Replicated(), Dtype::f64);
+  Array y = zeros(context, {n}, Slab(0), Dtype::f64), theirs = zeros(context, {n}, Slab(0), Dtype::f64);
+  for (Array filled : {a, x}) fill_random(filled, 1);
+  Matmul plan(context, {.a = a.operand(), .b = x.operand(), .d = y.operand()});
+  plan.reset(a, x, nullptr, y);
+  const auto rows = static_cast<int>(a.local_shape()[0]);
+  constexpr int times = 4;
+  const auto gemv = [&] {
+    openblas().multiply(rows, n, a.data<double>(), x.data<double>(), theirs.data<double>());
+  };
+  const std::vector<Contender> contenders{repeated("ours", times, [&] { plan.execute(); }),
+                                          repeated("gemv", times, gemv)};
+  const std::vector<double> seconds = measure(context, contenders, options.runs);
+  if (!(compare(theirs, y).largest_difference <= 1e-15 * n)) throw Error(name + ": the result is wrong");
+  return Result{"matmul",           name, context.size(), std::int64_t{8} * n * n,
+                seconds[0] / times, {},   "gemv",         seconds[1] / times};
+}
+
 }  // namespace
 
 std::vector<Case> matmul_cases() {
@@ -197,6 +220,12 @@ std::vector<Case> matmul_cases() {
     };
     add("/native", run_native);
     add("/pdgemm", run_pdgemm);
+  }
+  for (const int n : {2048, 8192}) {
+    const std::string name = "vector-" + std::to_string(n) + "/native";
+    cases.push_back({"matmul", name, {1, 2, 4}, [=](const Context& context, const Options& o) {
+                       return run_vector(context, o, n, name);
+                     }});
   }
   for (Case& one : cuda_matmul_cases()) cases.push_back(std::move(one));
   return cases;

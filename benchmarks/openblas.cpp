@@ -18,6 +18,7 @@ OpenBlas open() {
   if (handle == nullptr) throw UnsupportedError(report.path + " was opened and is not there");
   OpenBlas library;
   find_symbol(handle, "OpenBLAS", "dgemm_", library.dgemm);
+  find_symbol(handle, "OpenBLAS", "dgemv_", library.dgemv);
   find_symbol(handle, "OpenBLAS", "openblas_set_num_threads", library.set_threads);
   library.core_type = report.core_type;
   library.handle = handle;
@@ -32,6 +33,13 @@ void OpenBlas::multiply(int m, int n, int k, const double* a, const double* b, d
   const int leading_a = std::max(1, m);
   const int leading_b = std::max(1, k);
   dgemm("N", "N", &m, &n, &k, &one, a, &leading_a, b, &leading_b, &zero, c, &leading_a);
+}
+
+void OpenBlas::multiply(int m, int n, const double* a, const double* x, double* y) const {
+  const double one = 1;
+  const double zero = 0;
+  const int leading = std::max(1, n), step = 1;
+  dgemv("T", &n, &m, &one, a, &leading, x, &step, &zero, y, &step);
 }
 
 const OpenBlas& openblas() {
