@@ -1,15 +1,26 @@
-// Loading the kernels of a library before they are needed.
+// Graphs of the work that libraries put into streams: to load kernels before they are needed, and to launch
+// many of them as one. Addresses are not looked at before a program is launched. For a thread that harms no
+// capture (CudaBesideCaptures).
 #pragma once
 
 #include "cuda/stream.hpp"
 
 namespace partita::cuda {
 
-/// `put(stream)` puts work into a graph that is made and never started: what is loaded for it stays. Its
-/// addresses are not looked at. Returns how many nodes the graph has. For a thread that harms no capture
-/// (CudaBesideCaptures).
+struct DestroyCudaGraph {
+  void operator()(cudaGraph_t graph) const noexcept { cudaGraphDestroy(graph); }
+  /// One that runs is destroyed when it is done.
+  void operator()(cudaGraphExec_t program) const noexcept {
+    const CudaBesideCaptures unharmed;
+    cudaGraphExecDestroy(program);
+  }
+};
+using CudaGraph = std::unique_ptr<std::remove_pointer_t<cudaGraph_t>, DestroyCudaGraph>;
+using CudaProgram = std::unique_ptr<std::remove_pointer_t<cudaGraphExec_t>, DestroyCudaGraph>;
+
+/// What `put(stream)` puts into a stream.
 template <class Put>
-std::size_t load_by_graph(const char* what, const Put& put) {
+CudaGraph captured(const char* what, const Put& put) {
   const CudaStream aside = new_cuda_stream();
   check_cuda(cudaStreamBeginCapture(aside.get(), cudaStreamCaptureModeRelaxed), what);
   cudaGraph_t graph = nullptr;
@@ -20,14 +31,39 @@ std::size_t load_by_graph(const char* what, const Put& put) {
     throw;
   }
   check_cuda(cudaStreamEndCapture(aside.get(), &graph), what);
+  return CudaGraph(graph);
+}
+
+inline int launches_of(const CudaGraph& graph, const char* what) {
   std::size_t nodes = 0;
-  cudaGraphExec_t loaded = nullptr;
-  cudaError_t result = cudaGraphGetNodes(graph, nullptr, &nodes);
-  if (result == cudaSuccess) result = cudaGraphInstantiate(&loaded, graph, 0);
-  cudaGraphDestroy(graph);
-  check_cuda(result, what);
-  cudaGraphExecDestroy(loaded);
-  return nodes;
+  check_cuda(cudaGraphGetNodes(graph.get(), nullptr, &nodes), what);
+  return static_cast<int>(nodes);
+}
+
+inline CudaProgram program_of(const CudaGraph& graph, const char* what) {
+  cudaGraphExec_t made = nullptr;
+  check_cuda(cudaGraphInstantiate(&made, graph.get(), 0), what);
+  return CudaProgram(made);
+}
+
+/// Copies the program to the device, so that its first launch need not.
+inline void upload(const CudaProgram& program, const char* what) {
+  check_cuda(cudaGraphUpload(program.get(), new_cuda_stream().get()), what);
+}
+
+/// Gives later launches of the program the arguments of a graph of the same work; launches in flight keep
+/// theirs. False: the driver cannot, and the program is as before.
+inline bool update(const CudaProgram& program, const CudaGraph& graph) {
+  cudaGraphExecUpdateResultInfo info{};
+  const bool done = cudaGraphExecUpdate(program.get(), graph.get(), &info) == cudaSuccess;
+  if (!done) (void)cudaGetLastError();
+  return done;
+}
+
+/// Puts work into a graph that is made and never started: what is loaded for it stays.
+template <class Put>
+void load_by_graph(const char* what, const Put& put) {
+  (void)program_of(captured(what, put), what);
 }
 
 }  // namespace partita::cuda

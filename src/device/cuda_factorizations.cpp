@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::size_t most_calls = 1024;  // but for those in use
 constexpr std::int64_t aligned = 256;
+constexpr int most_launches = 32;  // of a factorization that is not launched as a graph
 
 int as_int(std::int64_t size) {
   check<UnsupportedError>(size <= std::numeric_limits<int>::max(),
@@ -46,17 +47,6 @@ DeviceTriangularSolve rest_of_cholesky(const DeviceFactorization& what) {
 
 }  // namespace
 
-struct CudaFactorizations::Call final : PreparedFactorCall {
-  using PreparedFactorCall::PreparedFactorCall;
-  std::int64_t workspace_bytes() const override { return front_bytes + static_cast<std::int64_t>(on_device); }
-
-  std::int64_t front_bytes = 0;  // before cuSOLVER's own part of the workspace
-  std::size_t on_device = 0;     // in bytes; of reflectors a number of elements is made of it
-  mutable std::vector<char> on_host;
-  int launches = 1;
-  std::string why_no_graph;  // empty: it may be captured
-};
-
 /// factor: the matrix, pivots, status. solve, apply: what is solved for or updated, the triangle or the
 /// reflectors, their factors.
 struct CudaFactorizations::Places {
@@ -66,6 +56,20 @@ struct CudaFactorizations::Places {
   void* pivots = nullptr;
   void* status = nullptr;
   void* workspace = nullptr;
+  bool operator==(const Places&) const = default;
+};
+
+struct CudaFactorizations::Call final : PreparedFactorCall {
+  using PreparedFactorCall::PreparedFactorCall;
+  std::int64_t workspace_bytes() const override { return front_bytes + static_cast<std::int64_t>(on_device); }
+
+  std::int64_t front_bytes = 0;  // before cuSOLVER's own part of the workspace
+  std::size_t on_device = 0;     // in bytes; of reflectors a number of elements is made of it
+  mutable std::vector<char> on_host;
+  int launches = 1;
+  std::string why_no_graph;           // empty: it may be captured
+  mutable cuda::CudaProgram program;  // of a factorization with many launches; null: launched one by one
+  mutable Places places;              // with these
 };
 
 std::string CudaFactorizations::why_none() {
@@ -90,6 +94,13 @@ CudaFactorizations::CudaFactorizations(Accelerator& device)
 std::string CudaFactorizations::name() const {
   const int version = library_.version;
   return fmt::format("cuSOLVER {}.{}.{}", version / 10000, version / 100 % 100, version % 100);
+}
+
+/// cuSOLVER counts the elements of its workspace in 32 bits.
+MostReflectors CudaFactorizations::most_reflectors(std::int64_t rows) const {
+  constexpr std::int64_t elements = std::int64_t{1} << 30, least = 32;
+  const auto within = [&](std::int64_t most) { return std::clamp(elements / rows, least, most); };
+  return {within(1024), within(16384)};
 }
 
 const CudaFactorHandles& CudaFactorizations::handles_of(const FactorCall& what) const {
@@ -140,11 +151,12 @@ void CudaFactorizations::measure(const DeviceFactorization& what, Call& call) co
 
 void CudaFactorizations::measure(const DeviceReflectors& what, Call& call) const {
   int elements = 0;
-  check_cusolver(library_.multiply_by_q_size.at(number_of(what.dtype))(
-                     applying_.solver(), CublasSide::left, operation_of(what), as_int(what.m), as_int(what.n),
-                     as_int(what.k), nullptr, as_int(what.leading_reflectors), nullptr, nullptr,
-                     as_int(what.leading), &elements),
-                 "size of a workspace");
+  const int status = library_.multiply_by_q_size.at(number_of(what.dtype))(
+      applying_.solver(), CublasSide::left, operation_of(what), as_int(what.m), as_int(what.n),
+      as_int(what.k), nullptr, as_int(what.leading_reflectors), nullptr, nullptr, as_int(what.leading),
+      &elements);
+  check<UnsupportedError>(status == 0, "cuSOLVER applies no {} reflectors of {} rows to {} columns: error {}",
+                          what.k, what.m, what.n, status);
   call.front_bytes = aligned;  // the status, which nobody reads
   call.on_device = static_cast<std::size_t>(elements * size_of(what.dtype));
 }
@@ -152,11 +164,16 @@ void CudaFactorizations::measure(const DeviceReflectors& what, Call& call) const
 /// Nothing looks at addresses before it runs. What cannot be captured is loaded by the first execution.
 void CudaFactorizations::load(Call& call) const {
   void* const any = applying_.any_memory();
+  constexpr const char* what = "load a factorization";
   try {
-    const std::size_t nodes = cuda::load_by_graph("load a factorization", [&](Stream aside) {
+    const cuda::CudaGraph graph = cuda::captured(what, [&](Stream aside) {
       start(call, {any, any, any, any, any, any}, aside);
     });
-    call.launches = static_cast<int>(std::max<std::size_t>(nodes, 1));
+    call.launches = std::max(cuda::launches_of(graph, what), 1);
+    cuda::CudaProgram program = cuda::program_of(graph, what);
+    if (call.launches <= most_launches || !std::holds_alternative<DeviceFactorization>(call.what)) return;
+    cuda::upload(program, what);
+    call.program = std::move(program);
   } catch (const Error& error) {
     (void)cudaGetLastError();
     call.why_no_graph = error.what();
@@ -167,8 +184,25 @@ void CudaFactorizations::put(const PreparedFactorCall& prepared, const Places& p
   const auto& call = static_cast<const Call&>(prepared);
   check<UnsupportedError>(call.why_no_graph.empty() || !device_.captures(stream),
                           "{} cannot be captured into a graph here: {}", name(), call.why_no_graph);
+  if (call.program && !device_.captures(stream) && launch_program(call, places, stream)) return;
   device_.launching(stream, call.launches);
   start(call, places, stream);
+}
+
+/// One launch, so that a host that runs ahead of its device by a limited number of them (RunAhead) need not
+/// wait for a panel. False: the driver does not change the addresses of this program.
+bool CudaFactorizations::launch_program(const Call& call, const Places& places, Stream stream) const {
+  constexpr const char* what = "launch a factorization";
+  if (places != call.places) {
+    const cuda::CudaBesideCaptures unharmed;
+    if (!cuda::update(call.program, cuda::captured(what, [&](Stream aside) { start(call, places, aside); })))
+      call.program.reset();
+    call.places = places;
+  }
+  if (!call.program) return false;
+  device_.launching(stream);
+  cuda::check_cuda(cudaGraphLaunch(call.program.get(), cuda::native(stream)), what);
+  return true;
 }
 
 void CudaFactorizations::start(const Call& call, const Places& places, Stream stream) const {

@@ -17,6 +17,7 @@ class CudaFactorizations final : public DeviceFactorizations {
   CudaFactorizations& operator=(const CudaFactorizations&) = delete;
 
   std::string name() const override;
+  MostReflectors most_reflectors(std::int64_t rows) const override;
   std::shared_ptr<PreparedFactorCall> prepare(const FactorCall& what) override;
   void factor(const PreparedFactorCall& call, void* panel, void* pivots, void* status, void* workspace,
               Stream stream) override;
@@ -36,6 +37,7 @@ class CudaFactorizations final : public DeviceFactorizations {
   void measure(const DeviceReflectors& what, Call& call) const;
   void load(Call& call) const;
   void put(const PreparedFactorCall& prepared, const Places& places, Stream stream);
+  bool launch_program(const Call& call, const Places& places, Stream stream) const;
   void start(const Call& call, const Places& places, Stream stream) const;
   void start(const DeviceFactorization& what, const Call& call, const Places& places, Stream stream) const;
   void start(const DeviceTriangularSolve& what, const Call& call, const Places& places, Stream stream) const;

@@ -34,7 +34,8 @@ struct DeviceTriangularSolve {
   bool operator==(const DeviceTriangularSolve&) const = default;
 };
 
-/// See ApplyReflectors: k reflectors of m elements, onto n columns; k <= m.
+/// See ApplyReflectors: k reflectors of m elements, onto n columns; k <= m. At most
+/// DeviceFactorizations::most_reflectors.
 struct DeviceReflectors {
   Dtype dtype = Dtype::f64;
   bool adjoint = false;
@@ -48,6 +49,11 @@ struct DeviceRowExchange {
   Dtype dtype = Dtype::f64;
   bool backward = false;
   std::int64_t m = 0, n = 0, leading = 1, count = 0;
+};
+
+/// What one DeviceReflectors may have.
+struct MostReflectors {
+  std::int64_t reflectors = 1, columns = 1;
 };
 
 using FactorCall = std::variant<DeviceFactorization, DeviceTriangularSolve, DeviceReflectors>;
@@ -75,6 +81,8 @@ class DeviceFactorizations {
   virtual ~DeviceFactorizations() = default;
 
   virtual std::string name() const = 0;  ///< "cuSOLVER 12.0.4"
+  /// For reflectors of `rows` elements: bounds the library's workspace and its sizes, which may have 32 bits.
+  virtual MostReflectors most_reflectors(std::int64_t rows) const = 0;
   /// Loads what it needs, so that the call does not while a stream waits for a peer. May wait for the device.
   /// Errors: UnsupportedError.
   virtual std::shared_ptr<PreparedFactorCall> prepare(const FactorCall& what) = 0;

@@ -20,32 +20,56 @@ class DeviceApplyReflectors final : public DeviceBoundWork {
     reflectors_.require_one_run("panel of reflectors");
     invariant(reflectors_.rows() == to_.rows() && k <= to_.rows(), "{} reflectors of {} rows for {} rows", k,
               reflectors_.rows(), to_.rows());
-    if (reflectors_.empty()) return;
-    for (const ColumnMajorPart::Run& run : to_.runs()) {
-      calls_.push_back(factorizations_.prepare(
-          devices::DeviceReflectors{to_.dtype(), work.adjoint, to_.rows(), run.columns, k, run.leading,
-                                    reflectors_.runs().front().leading}));
-      workspace_bytes_ = std::max(workspace_bytes_, calls_.back()->workspace_bytes());
-    }
+    if (to_.empty() || k == 0) return;
+    const devices::MostReflectors most = factorizations_.most_reflectors(to_.rows());
+    const std::int64_t blocks = (k + most.reflectors - 1) / most.reflectors;
+    for (std::int64_t i = 0; i < blocks; ++i)
+      prepare_block((work.adjoint ? i : blocks - 1 - i) * most.reflectors, most, work.adjoint);
   }
 
   std::int64_t workspace_bytes() const override { return workspace_bytes_; }
 
   void enqueue(const AddressOf& address, const Parameters& /*parameters*/, Stream stream) override {
-    for (std::size_t i = 0; i < calls_.size(); ++i) {
-      factorizations_.apply(*calls_[i], reflectors_.place(reflectors_.runs().front(), address),
-                            factors_.place(address), to_.place(to_.runs()[i], address), address(workspace_),
-                            stream);
+    const std::int64_t item = size_of(to_.dtype());
+    for (const Piece& piece : pieces_) {
+      const ColumnMajorPart::Run& all = reflectors_.runs().front();
+      factorizations_.apply(*piece.call,
+                            reflectors_.place(all, address) + piece.first * (all.leading + 1) * item,
+                            factors_.place(address) + piece.first * item,
+                            to_.place(piece.to, address) + piece.first * item, address(workspace_), stream);
     }
   }
 
  private:
+  /// Reflectors from `first` on, which have zeros in the rows before, onto adjacent columns.
+  struct Piece {
+    std::int64_t first = 0;
+    ColumnMajorPart::Run to;
+    std::shared_ptr<devices::PreparedFactorCall> call;
+  };
+
+  /// Q = Q_1 Q_2 .. of blocks: Q^H begins with the first one, Q with the last one.
+  void prepare_block(std::int64_t first, const devices::MostReflectors& most, bool adjoint) {
+    const std::int64_t leading = reflectors_.runs().front().leading;
+    devices::DeviceReflectors what{to_.dtype(), adjoint, to_.rows() - first, 0, 0, 1, leading};
+    what.k = std::min(most.reflectors, reflectors_.columns() - first);
+    for (const ColumnMajorPart::Run& run : to_.runs()) {
+      what.leading = run.leading;
+      for (std::int64_t column = 0; column < run.columns; column += what.n) {
+        what.n = std::min(most.columns, run.columns - column);
+        const ColumnMajorPart::Run to{run.offset + column * run.leading, what.n, run.leading};
+        pieces_.push_back({first, to, factorizations_.prepare(what)});
+        workspace_bytes_ = std::max(workspace_bytes_, pieces_.back().call->workspace_bytes());
+      }
+    }
+  }
+
   ColumnMajorPart reflectors_;
   AdjacentPart factors_;
   ColumnMajorPart to_;
   Place workspace_;
   devices::DeviceFactorizations& factorizations_;
-  std::vector<std::shared_ptr<devices::PreparedFactorCall>> calls_;  // by run of `to`; none: no reflectors
+  std::vector<Piece> pieces_;  // in the order in which they are applied
   std::int64_t workspace_bytes_ = 0;
 };
 

@@ -58,8 +58,7 @@ class FakeCall final : public devices::PreparedFactorCall {
       if (const auto* const panel = std::get_if<DeviceFactorization>(&what)) {
         if (panel->kind == Factorization::qr) elements = kernels::factor_qr_workspace<T>(panel->m, panel->n);
       } else if (const auto* const some = std::get_if<DeviceReflectors>(&what)) {
-        elements = kernels::BlockReflector<T>::workspace(
-            std::min(some->k, kernels::BlockReflector<T>::most_reflectors), some->n);
+        elements = kernels::BlockReflector<T>::workspace(some->k, some->n);
       }
       elements_ = elements;
       bytes_ = elements * size_of(dtype());
@@ -77,18 +76,11 @@ class FakeCall final : public devices::PreparedFactorCall {
 };
 
 template <class T>
-void apply_in_blocks(const DeviceReflectors& what, const void* reflectors, const void* factors, void* to,
-                     void* workspace) {
-  using Block = kernels::BlockReflector<T>;
-  const std::int64_t step = Block::most_reflectors, blocks = (what.k + step - 1) / step;
-  const ColumnMatrix<const T> v = matrix<T>(reflectors, what.m, what.k, what.leading_reflectors);
-  const ColumnMatrix<T> x = matrix<T>(to, what.m, what.n, what.leading);
-  for (std::int64_t i = 0; i < blocks; ++i) {
-    const std::int64_t first = (what.adjoint ? i : blocks - 1 - i) * step, rows = what.m - first;
-    const Block block(v.part(first, first, rows, std::min(step, what.k - first)),
-                      static_cast<const T*>(factors) + first, static_cast<T*>(workspace));
-    block.apply(x.part(first, 0, rows, what.n), what.adjoint);
-  }
+void apply_reflectors(const DeviceReflectors& what, const void* reflectors, const void* factors, void* to,
+                      void* workspace) {
+  const kernels::BlockReflector<T> block(matrix<T>(reflectors, what.m, what.k, what.leading_reflectors),
+                                         static_cast<const T*>(factors), static_cast<T*>(workspace));
+  block.apply(matrix<T>(to, what.m, what.n, what.leading), what.adjoint);
 }
 
 template <class T>
@@ -134,6 +126,11 @@ void exchange_here(const kernels::cuda::RowExchange& what) {
 }  // namespace
 
 std::shared_ptr<devices::PreparedFactorCall> FakeFactorizations::prepare(const devices::FactorCall& what) {
+  if (const auto* const some = std::get_if<DeviceReflectors>(&what)) {
+    const devices::MostReflectors most = most_reflectors(some->m);
+    check(some->k <= most.reflectors && some->n <= most.columns, "{} reflectors onto {} columns at once",
+          some->k, some->n);
+  }
   return std::make_shared<FakeCall>(what);
 }
 
@@ -170,7 +167,7 @@ void FakeFactorizations::apply(const devices::PreparedFactorCall& call, const vo
   const auto what = std::get<DeviceReflectors>(call.what);
   put_(stream, [=] {
     with_lapack_type(what.dtype, [&](auto type) {
-      apply_in_blocks<decltype(type)>(what, reflectors, factors, to, workspace);
+      apply_reflectors<decltype(type)>(what, reflectors, factors, to, workspace);
     });
   });
 }

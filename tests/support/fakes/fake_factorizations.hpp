@@ -15,6 +15,8 @@ class FakeFactorizations final : public devices::DeviceFactorizations {
   explicit FakeFactorizations(Put put) : put_(std::move(put)) {}
 
   std::string name() const override { return "the host's LAPACK"; }
+  /// Few, so that small matrices have several blocks.
+  devices::MostReflectors most_reflectors(std::int64_t /*rows*/) const override { return {24, 10}; }
   std::shared_ptr<devices::PreparedFactorCall> prepare(const devices::FactorCall& what) override;
   void factor(const devices::PreparedFactorCall& call, void* panel, void* pivots, void* status,
               void* workspace, Stream stream) override;
