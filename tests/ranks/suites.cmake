@@ -33,6 +33,7 @@ set(suites
     "Device:                 device device-processes"
     "DeviceFft:              device pushing storing library device-processes"
     "DeviceFftStreams:       device pushing storing library device-processes device-nodes"
+    "DeviceLinear:           device library device-processes device-nodes"
     "DeviceMatmul:           device pushing library device-processes"
     "DeviceMatmulRing:       device pushing library device-processes"
     "DeviceMatmulStreams:    device pushing library device-processes device-nodes"
