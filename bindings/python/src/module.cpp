@@ -6,6 +6,7 @@
 #include <partita/version.hpp>
 
 #include "binding.hpp"
+#include "views.hpp"
 
 NB_MODULE(_core, module) {
   using namespace partita::python;
@@ -14,6 +15,7 @@ NB_MODULE(_core, module) {
   module.doc() = "The bindings of Partita's C++ library. Use the package, which wraps them.";
   module.attr("version") = PARTITA_VERSION;
   module.def("mpi_description", &partita::mpi_description);
+  find_numpy();
   bind_errors(module);
   bind_distributions(module);
   bind_layouts(module);

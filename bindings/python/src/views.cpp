@@ -109,10 +109,12 @@ std::optional<Dtype> dtype_of_format(const char* format, Py_ssize_t bytes) {
   return dtype_of({static_cast<std::uint8_t>(code), static_cast<std::uint8_t>(bytes * 8), 1});
 }
 
+nb::handle numpy_array_class;  // never freed: its module is, when the interpreter ends
+
 /// An array of NumPy's own class, in a third of the time that DLPack takes. Nothing: another one, or one that
 /// has to be looked at closely.
 std::optional<View> view_of_numpy(const nb::handle& array, bool& read_only) {
-  if (std::string_view(Py_TYPE(array.ptr())->tp_name) != "numpy.ndarray") return std::nullopt;
+  if (!array.type().is(numpy_array_class)) return std::nullopt;
   Py_buffer buffer{};
   if (PyObject_GetBuffer(array.ptr(), &buffer, PyBUF_FORMAT | PyBUF_STRIDES) != 0) {
     PyErr_Clear();
@@ -187,6 +189,10 @@ nb::object exporter_of(const nb::handle& array) {
 }
 
 }  // namespace
+
+void find_numpy() {
+  numpy_array_class = nb::object(nb::module_::import_("numpy").attr("ndarray")).release();
+}
 
 Memory::Memory(std::string_view what, const nb::handle& array, bool writable)
     : array_(nb::borrow<nb::object>(array)) {

@@ -34,6 +34,9 @@ class Memory {
   bool read_only_ = false;
 };
 
+/// Finds the class of NumPy's arrays, whose views are found faster. Once, when the module is imported.
+void find_numpy();
+
 /// What numpy.asarray makes an array of, on the same memory. What NumPy has no dtype for, it gets the bits
 /// of.
 Dict interface_of(const View& view);
