@@ -116,6 +116,22 @@ RANK_TEST(LinearErrors, RanksThatDisagree) {
   EXPECT_NO_THROW((void)lu.solve(b));
 }
 
+// Peers read factors by their place on the heap: those of another object would give wrong numbers silently.
+RANK_TEST_WITH(LinearErrors, OtherFactorsOnOneRank, ContextOptions{}) {
+  if (context.size() == 1) return;
+  const Array a = some(context, {12, 12}), b = some(context, {12, 4});
+  const Lu one(a, {.block = 3}), other(a, {.block = 3});
+  Array x = empty(context, {12, 4}, Slab(1), Dtype::f64);
+  one.solve_into(b, x);
+  other.solve_into(b, x);
+  const std::string text = caught<DisagreementError>([&] {
+    (context.rank() == 1 ? one : other).solve_into(b, x);
+    context.barrier();
+  });
+  EXPECT_TRUE(contains(text, "solve: the ranks disagree on the operands")) << text;
+  expect_same_text_on_all(context.rank(), text);
+}
+
 RANK_TEST(LinearErrors, OneRankIsWrong) {
   if (context.size() == 1) return;
   const Array a = some(context, {6, 6}), b = some(context, {6, 2}),

@@ -41,6 +41,23 @@ RANK_TEST(LinearFunctions, OfManyPanels) {
   EXPECT_LT(ratio(q * dense_of(factors.r) - tall, tall, n, epsilon_of(Dtype::f64)), most_ratio);
 }
 
+RANK_TEST(LinearFunctions, PlansAreKept) {
+  const Array a = array_of(context, random_numbers(19, 19, Dtype::f64, 3), Slab(0), Dtype::f64);
+  const Array b = array_of(context, random_numbers(19, 2, Dtype::f64, 4), Slab(0), Dtype::f64);
+  const auto call_all = [&] {
+    (void)solve(a, b);
+    (void)inverse(a);
+    (void)slogdet(a);
+    (void)lstsq(a, b);
+    (void)solve_triangular(a, b);
+    (void)qr(a);
+  };
+  call_all();
+  const auto before = context.state()->plans.size();
+  call_all();
+  EXPECT_EQ(context.state()->plans.size(), before);
+}
+
 RANK_TEST(LinearFunctions, SolveTriangular) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   for (const Dtype dtype : linear_dtypes) {
