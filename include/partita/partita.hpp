@@ -29,6 +29,7 @@
 #include <partita/distribution.hpp>
 #include <partita/dlpack.hpp>
 #include <partita/dtype.hpp>
+#include <partita/eigen.hpp>
 #include <partita/elements.hpp>
 #include <partita/elementwise.hpp>
 #include <partita/error.hpp>

@@ -71,6 +71,18 @@ std::vector<DiagonalElement> local_diagonal(const Array& factor, const Panels& p
   return result;
 }
 
+void clear_diagonal(const Array& array, const Panels& panels) {
+  ContextState& context = *array.context_state();
+  const View& part = array.local();
+  for (const LocalPanel& local : local_panels(panels, context.rank())) {
+    const std::vector<char> zeros(static_cast<std::size_t>(local.columns * size_of(part.dtype)));
+    const View diagonal = inside(part, {panels.first(local.panel), local.first_local}, {local.columns},
+                                 {part.strides[0] + part.strides[1]});
+    arrays::copy_view(context, View::dense(const_cast<char*>(zeros.data()), part.dtype, {local.columns}),
+                      diagonal);
+  }
+}
+
 void clear_other_triangle(const Array& array, const Panels& panels, bool lower) {
   ContextState& context = *array.context_state();
   const View& part = array.local();

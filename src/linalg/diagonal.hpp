@@ -27,6 +27,9 @@ struct DiagonalElement {
 /// This rank's. Local, blocking.
 std::vector<DiagonalElement> local_diagonal(const Array& factor, const Panels& panels);
 
+/// Zeros on the diagonal of a square array like factors. Local, blocking.
+void clear_diagonal(const Array& array, const Panels& panels);
+
 /// Zeros above the diagonal (`lower`), or below it, in an array like factors. Local, blocking.
 void clear_other_triangle(const Array& array, const Panels& panels, bool lower);
 

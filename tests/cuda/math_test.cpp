@@ -28,7 +28,8 @@ TEST_F(CudaMathTest, ProductsAreThoseOfTheHost) {
     const Memory b = random_numbers(what.b.stride * what.batches, factors);
     Memory c = random_numbers(what.stride * what.batches, what.result);
     const bool real = !is_complex(what.result);
-    const Precise alpha(1.25, real ? 0 : -0.5), beta = round % 3 == 0 ? Precise(0) : Precise(-0.75, real ? 0 : 0.25);
+    const Precise alpha(1.25, real ? 0 : -0.5),
+        beta = round % 3 == 0 ? Precise(0) : Precise(-0.75, real ? 0 : 0.25);
     if (beta == Precise(0)) std::ranges::fill(c, '\xff');  // NaN
     const Uploaded on_a = upload(a), on_b = upload(b), on_c = upload(c);
     const auto product = device_->math()->prepare(what, true);

@@ -347,7 +347,7 @@ def test_singular_matrices(ctx):
     for call in (lambda: linalg.solve(matrix, b), lambda: linalg.inv(matrix), lambda: linalg.lu_solve(linalg.lu_factor(matrix), b)):
         with same_error(ctx, pt.SingularError, r"singular: element \(5, 5\)") as caught:
             call()
-        assert isinstance(caught.value, np.linalg.LinAlgError) and not ctx.failed
+        assert caught.value.index == 5 and isinstance(caught.value, np.linalg.LinAlgError) and not ctx.failed
     assert linalg.LU(matrix).first_zero_pivot == 5
     assert linalg.det(matrix) == 0 and linalg.slogdet(matrix) == (0, -np.inf)
     with same_error(ctx, pt.SingularError, "singular") as caught:

@@ -43,6 +43,7 @@ set(suites
     "DisagreementOf:         processes nodes device device-processes"
     "Dlpack:                 device"
     "Elements:               device"
+    "Eigen:                  processes nodes device"
     "Elementwise:            device"
     "Exchange:               processes nodes"
     "Failure:                processes nodes launcher launcher-nodes other-mpi-nodes device"

@@ -34,6 +34,13 @@ LapackFunctions<T> find_all() {
   find_lapack<T>("getrf", functions.getrf);
   find_lapack<T>("geqrf", functions.geqrf);
   find_lapack<T>("trsm", functions.trsm);
+  if constexpr (std::is_same_v<T, RealType<T>>) {
+    find_lapack<T>("syevd", functions.syevd);
+    find_lapack<T>("gesdd", functions.gesdd);
+  } else {
+    find_lapack<T>("heevd", functions.heevd);
+    find_lapack<T>("gesdd", functions.gesdd_complex);
+  }
   return functions;
 }
 

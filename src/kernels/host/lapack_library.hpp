@@ -1,9 +1,22 @@
 // The functions of LAPACK, and BLAS's triangular solve, in the BLAS library, which OpenBLAS contains.
 #pragma once
 
+#include <complex>
 #include <cstddef>
 
 namespace partita::kernels {
+
+template <class T>
+struct RealOf {
+  using Type = T;
+};
+template <class T>
+struct RealOf<std::complex<T>> {
+  using Type = T;
+};
+/// The type of the parts of T.
+template <class T>
+using RealType = typename RealOf<T>::Type;
 
 /// Fortran's functions for one type: column-major, 32-bit sizes. Lengths of character arguments are the last
 /// arguments. T: float, double or complex of these.
@@ -23,6 +36,20 @@ struct LapackFunctions {
   void (*trsm)(const char* side, const char* triangle, const char* operation, const char* diagonal,
                const int* m, const int* n, const T* alpha, const T* a, const int* leading_a, T* b,
                const int* leading_b, Length, Length, Length, Length) = nullptr;
+  /// Eigenvalues of real and of complex matrices, and their singular values. Sizes of -1 ask for workspaces.
+  void (*syevd)(const char* job, const char* triangle, const int* n, T* a, const int* leading,
+                RealType<T>* values, T* work, const int* work_size, int* integers, const int* integers_size,
+                int* info, Length, Length) = nullptr;
+  void (*heevd)(const char* job, const char* triangle, const int* n, T* a, const int* leading,
+                RealType<T>* values, T* work, const int* work_size, RealType<T>* reals, const int* reals_size,
+                int* integers, const int* integers_size, int* info, Length, Length) = nullptr;
+  void (*gesdd)(const char* job, const int* m, const int* n, T* a, const int* leading, RealType<T>* values,
+                T* u, const int* leading_u, T* vh, const int* leading_vh, T* work, const int* work_size,
+                int* integers, int* info, Length) = nullptr;
+  void (*gesdd_complex)(const char* job, const int* m, const int* n, T* a, const int* leading,
+                        RealType<T>* values, T* u, const int* leading_u, T* vh, const int* leading_vh,
+                        T* work, const int* work_size, RealType<T>* reals, int* integers, int* info,
+                        Length) = nullptr;
 };
 
 /// Looks the functions up at the first call. Thread-safe. Throws UnsupportedError if there is no OpenBLAS, or

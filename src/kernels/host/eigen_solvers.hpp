@@ -1,0 +1,25 @@
+// Eigenvalues and singular values of matrices in host memory, by LAPACK.
+#pragma once
+
+#include <complex>
+#include <cstdint>
+
+#include "kernels/host/factorizations.hpp"
+#include "kernels/host/lapack_library.hpp"
+
+namespace partita::kernels {
+
+/// values = the eigenvalues, ascending, of a Hermitian matrix whose lower triangle is given. With `vectors`
+/// the matrix becomes the eigenvectors; otherwise it is destroyed. Allocates workspace. Throws Error if
+/// LAPACK's iteration does not converge, UnsupportedError where there is no LAPACK or the matrix exceeds its
+/// sizes.
+template <class T>
+void eigen_hermitian(const ColumnMatrix<T>& a, RealType<T>* values, bool vectors);
+
+/// a = u diag(values) vh for a matrix [n, n], which is destroyed. With `vectors` u and vh are written, [n,
+/// n].
+template <class T>
+void singular_values(const ColumnMatrix<T>& a, RealType<T>* values, bool vectors, const ColumnMatrix<T>& u,
+                     const ColumnMatrix<T>& vh);
+
+}  // namespace partita::kernels

@@ -1,0 +1,166 @@
+// Eigenvalues, singular values and polar decompositions, by one rank and divided.
+#include <cmath>
+#include <limits>
+#include <partita/array_reductions.hpp>
+#include <partita/astype.hpp>
+#include <partita/create.hpp>
+#include <partita/eigen.hpp>
+#include <partita/elements.hpp>
+#include <partita/elementwise.hpp>
+#include <partita/matmul.hpp>
+#include <partita/redistribute.hpp>
+
+#include "support/on_ranks.hpp"
+
+namespace partita::testing {
+namespace {
+
+/// So many rows are divided; others are computed by one rank.
+constexpr EigenOptions divided{.base = 8};
+
+double epsilon_of(Dtype dtype) {
+  return dtype == Dtype::f32 || dtype == Dtype::c64 ? 1.2e-7 : 2.3e-16;
+}
+
+Array random_matrix(const Context& context, std::int64_t rows, std::int64_t columns, Dtype dtype) {
+  Array array = empty(context, {rows, columns}, Slab(0), dtype);
+  fill_random(array, 5);
+  return array;
+}
+
+Array product(const Array& a, const Array& b, Op op_a = Op::none, Op op_b = Op::none) {
+  return matmul(a, b, {.op_a = op_a, .op_b = op_b, .distribution = Slab(0)});
+}
+
+/// The norm of A - B.
+double distance(const Array& a, const Array& b) {
+  Array difference = redistribute(a, Slab(0));
+  difference -= redistribute(b, Slab(0));
+  return norm<double>(difference);
+}
+
+/// LAPACK's ratio of an error that is a norm of n x n elements.
+double ratio(double error, double size, std::int64_t n, Dtype dtype) {
+  return error / (std::max(size, 1e-30) * static_cast<double>(n) * epsilon_of(dtype));
+}
+
+void expect_orthonormal(const Array& columns) {
+  const std::int64_t n = columns.shape()[1];
+  const Array unit = eye(columns.context(), n, n, Slab(0), columns.dtype());
+  const Array gram = product(columns, columns, Op::conjugate_transpose);
+  EXPECT_LT(ratio(distance(gram, unit), 1, std::max(columns.shape()[0], n), columns.dtype()), 30);
+}
+
+/// A diag(values)
+Array scaled_columns(const Array& a, const Array& values) {
+  return redistribute(a, Slab(0)) * astype(values, a.dtype());
+}
+
+void expect_eigen(const Array& a, const EigenOptions& options) {
+  const auto [values, vectors] = eigh(a, options);
+  EXPECT_EQ(vectors.layout(), a.layout());
+  const double size = norm<double>(a);
+  EXPECT_LT(
+      ratio(distance(product(a, vectors), scaled_columns(vectors, values)), size, a.shape()[0], a.dtype()),
+      30);
+  expect_orthonormal(vectors);
+  EXPECT_LT(ratio(distance(eigvalsh(a, options), values), size, a.shape()[0], a.dtype()), 30);
+}
+
+void expect_svd(const Array& a, const EigenOptions& options) {
+  const auto [u, values, vh] = svd(a, options);
+  const std::int64_t longest = std::max(a.shape()[0], a.shape()[1]);
+  EXPECT_LT(ratio(distance(product(scaled_columns(u, values), vh), a), norm<double>(a), longest, a.dtype()),
+            30);
+  expect_orthonormal(u);
+  expect_orthonormal(redistribute(vh, Slab(0), {.axes = {1, 0}}));
+  EXPECT_LT(ratio(distance(svdvals(a, options), values), norm<double>(a), longest, a.dtype()), 30);
+  if (a.shape()[0] < a.shape()[1]) return;
+  const PolarFactors factors = polar(a);
+  EXPECT_LT(ratio(distance(product(factors.u, factors.h), a), norm<double>(a), longest, a.dtype()), 30);
+  expect_orthonormal(factors.u);
+}
+
+constexpr Dtype computed[] = {Dtype::f32, Dtype::f64, Dtype::c64, Dtype::c128};
+
+RANK_TEST(Eigen, RandomMatricesOfEveryDtype) {
+  for (const Dtype dtype : computed) {
+    for (const std::int64_t n : {1, 2, 25}) {
+      const Array a = random_matrix(context, n, n, dtype);
+      const Array hermitian = product(a, a, Op::none, Op::conjugate_transpose);
+      expect_eigen(hermitian, {});
+      if (n == 25) expect_eigen(hermitian, divided);
+    }
+  }
+}
+
+RANK_TEST(Eigen, SingularValuesOfEveryShape) {
+  for (const Dtype dtype : {Dtype::f64, Dtype::c64}) {
+    for (const auto& [m, n] : {std::pair{1, 1}, std::pair{20, 20}, std::pair{33, 12}, std::pair{12, 33}}) {
+      const Array a = random_matrix(context, m, n, dtype);
+      expect_svd(a, {});
+      expect_svd(a, divided);
+    }
+  }
+}
+
+RANK_TEST(Eigen, OnlyTheLowerTriangleIsRead) {
+  const Array a = random_matrix(context, 17, 17, Dtype::f64);
+  const Array symmetric = product(a, a, Op::none, Op::transpose);
+  Array above = empty(context, {17, 17}, Slab(0), Dtype::f64);
+  fill(above, [](const Index& at) { return at[0] < at[1] ? 1e10 : 0.0; });
+  const Array lower = symmetric + above;
+  EXPECT_LT(distance(eigvalsh(lower), eigvalsh(symmetric)), 1e-10);
+  EXPECT_LT(distance(eigvalsh(lower, divided), eigvalsh(symmetric)), 1e-10);
+}
+
+// Eigenvalues that are equal are not divided by any sigma.
+RANK_TEST(Eigen, EqualAndZeroValues) {
+  const Array unit = eye(context, 20, 20, Slab(0), Dtype::f64);
+  expect_eigen(unit, divided);
+  expect_svd(unit, divided);
+  Array zero = zeros(context, {20, 20}, Slab(0), Dtype::f64);
+  EXPECT_EQ(norm<double>(eigvalsh(zero, divided)), 0);
+  EXPECT_EQ(norm<double>(svdvals(zero, divided)), 0);
+  Array projector = empty(context, {20, 20}, Slab(0), Dtype::f64);
+  fill(projector, [](const Index& at) { return at[0] == at[1] && at[0] % 3 == 0 ? 1.0 : 0.0; });
+  expect_eigen(projector, divided);
+  expect_svd(projector, divided);
+}
+
+RANK_TEST(Eigen, GradedAndOfLowRank) {
+  Array grades = empty(context, {24, 24}, Slab(0), Dtype::f64);
+  fill(grades, [](const Index& at) { return std::pow(10.0, -static_cast<double>(at[0] + at[1]) / 4); });
+  const Array graded = random_matrix(context, 24, 24, Dtype::f64) * grades;
+  expect_svd(graded, divided);
+  expect_svd(graded, {});
+  const Array thin = random_matrix(context, 24, 3, Dtype::f64);
+  const Array low = product(thin, thin, Op::none, Op::transpose);
+  expect_eigen(low, divided);
+  expect_svd(low, divided);
+}
+
+RANK_TEST(Eigen, EmptyMatrices) {
+  const Array none = empty(context, {0, 0}, Slab(0), Dtype::f64);
+  EXPECT_EQ(eigh(none).values.shape(), Shape{0});
+  EXPECT_EQ(svd(none).values.shape(), Shape{0});
+  const Array tall = empty(context, {5, 0}, Slab(0), Dtype::f64);
+  EXPECT_EQ(svd(tall).u.shape(), (Shape{5, 0}));
+}
+
+RANK_TEST(Eigen, WhatIsRefusedIsRefusedOnAllRanks) {
+  const Array wide = random_matrix(context, 3, 5, Dtype::f64);
+  EXPECT_NE(same_error<ArgumentError>(context, [&] { (void)eigh(wide); }).find("square"), std::string::npos);
+  EXPECT_NE(same_error<ArgumentError>(context, [&] { (void)polar(wide); }).find("transpose"),
+            std::string::npos);
+  const Array integers = empty(context, {3, 3}, Slab(0), Dtype::i32);
+  EXPECT_NE(same_error<ArgumentError>(context, [&] { (void)svd(integers); }).find("astype"),
+            std::string::npos);
+  Array broken = zeros(context, {9, 9}, Slab(0), Dtype::f64);
+  set_at(broken, {5, 3}, std::numeric_limits<double>::quiet_NaN());
+  EXPECT_NE(same_error<ArgumentError>(context, [&] { (void)eigh(broken); }).find("NaN"), std::string::npos);
+  EXPECT_NE(same_error<ArgumentError>(context, [&] { (void)svd(broken); }).find("NaN"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace partita::testing
