@@ -88,6 +88,17 @@ def test_memory_of_no_package_is_seen_by_numpy(ctx, of):
     assert (memory == 5).all()
 
 
+def test_fill_takes_a_number(ctx):
+    """In memory of the host as on devices, and not what NumPy makes of a text or a row."""
+    a = pt.full(ctx, (3, 4), pt.Slab(0), 2.0)
+    for value in ("3", b"3", None, [1.0], np.ones(4)):
+        with pytest.raises(TypeError, match="fill: value: expected a number, got"):
+            a.fill(value)
+    with pytest.raises(TypeError, match="fill: value: expected a number, got str"):
+        a[1:] = "3"
+    assert a.gather(space="host").sum() == 24
+
+
 def test_buffers_keep_their_size(ctx):
     buffer = bytearray(b"abc")
     a = pt.from_local(ctx, buffer, pt.Slab(0))

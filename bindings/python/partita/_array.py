@@ -276,6 +276,8 @@ class Array(NDArrayOperatorsMixin):
         """Set every element to the number `value`. Local."""
         if self._read_only:
             raise ArgumentError("the array is read-only, like the memory it was made from")
+        if value is None or isinstance(value, (str, bytes)) or np.ndim(value) != 0:
+            raise TypeError(f"fill: value: expected a number, got {type(value).__name__}")
         if self._core.on_host and stream is None and self._package != "jax":
             self.local[...] = value
         else:
