@@ -6,7 +6,6 @@
 #include <partita/redistribute.hpp>
 
 #include "array/array_state.hpp"
-#include "array/transfer.hpp"
 #include "kernels/host/eigen_solvers.hpp"
 #include "runtime/checks/agree.hpp"
 
@@ -105,18 +104,6 @@ std::vector<double> direct_svd(const Matrices& matrices, const Array& a, Array* 
     *vh = matrices.copied(whole_vh);
   }
   return values;
-}
-
-Array replicated(const Matrices& matrices, const std::vector<double>& values) {
-  Array result = empty(matrices.context(), {static_cast<std::int64_t>(values.size())}, Replicated(),
-                       matrices.real_dtype(), {.space = matrices.space()});
-  ContextState& state = *matrices.context().state();
-  runtime::check_or_tell_all(state, "eigenvalues", [&] {
-    const std::vector<float> narrow(values.begin(), values.end());
-    const View from = matrices.real_dtype() == Dtype::f32 ? view(narrow) : view(values);
-    arrays::copy_view(state, from, result.local());
-  });
-  return result;
 }
 
 }  // namespace partita::eigen

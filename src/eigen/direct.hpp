@@ -17,7 +17,4 @@ std::vector<double> direct_eigen(const Matrices& matrices, const Array& a, Array
 /// are null.
 std::vector<double> direct_svd(const Matrices& matrices, const Array& a, Array* u, Array* vh);
 
-/// An array [n] of them, replicated.
-Array replicated(const Matrices& matrices, const std::vector<double>& values);
-
 }  // namespace partita::eigen

@@ -134,12 +134,12 @@ namespace partita {
 EigenFactors eigh(const Array& a, const EigenOptions& options, SourcePlace where) {
   const auto [values, vectors] = eigen::checked_spectrum("eigh", a, options, true);
   const eigen::Matrices matrices(a);
-  return {eigen::replicated(matrices, values), matrices.result(vectors, a, where)};
+  return {matrices.replicated(values), matrices.result(vectors, a, where)};
 }
 
 Array eigvalsh(const Array& a, const EigenOptions& options, SourcePlace /*where*/) {
   const auto found = eigen::checked_spectrum("eigvalsh", a, options, false);
-  return eigen::replicated(eigen::Matrices(a), found.values);
+  return eigen::Matrices(a).replicated(found.values);
 }
 
 }  // namespace partita

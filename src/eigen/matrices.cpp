@@ -3,11 +3,13 @@
 #include <cmath>
 #include <limits>
 #include <partita/array_reductions.hpp>
+#include <partita/astype.hpp>
 #include <partita/create.hpp>
 #include <partita/elementwise.hpp>
 #include <partita/redistribute.hpp>
 
 #include "array/array_state.hpp"
+#include "array/transfer.hpp"
 #include "base/check.hpp"
 #include "linalg/conjugate.hpp"
 #include "linalg/diagonal.hpp"
@@ -66,6 +68,18 @@ Array Matrices::result(const Array& own, const Array& like, SourcePlace where) c
   const Layout layout = same ? like.layout() : Layout(Slab(0), own.shape(), context_.size());
   return redistribute(own, layout,
                       {.order = in_rows ? Order::row_major : Order::column_major, .space = space_}, where);
+}
+
+Array Matrices::replicated(const std::vector<double>& values) const {
+  Array result = partita::empty(context_, {static_cast<std::int64_t>(values.size())}, Replicated(),
+                                real_dtype(), {.space = space_});
+  ContextState& state = *context_.state();
+  runtime::check_or_tell_all(state, "eigenvalues", [&] {
+    const std::vector<float> narrow(values.begin(), values.end());
+    const View from = real_dtype() == Dtype::f32 ? view(narrow) : view(values);
+    arrays::copy_view(state, from, result.local());
+  });
+  return result;
 }
 
 // --- products
@@ -128,6 +142,16 @@ std::vector<double> Matrices::diagonal(const Array& a) const {
   for (const auto& elements : runtime::exchange_values(*context_.state(), "eigh", mine)) {
     for (const auto& [index, value] : elements) result[static_cast<std::size_t>(index)] = value.real();
   }
+  return result;
+}
+
+Array Matrices::completed(const Array& columns) const {
+  const Qr factors(columns);
+  // Householder's reflections may have changed the signs.
+  std::vector<double> signs = diagonal(copied(factors.r()));
+  for (double& sign : signs) sign = sign < 0 ? -1 : 1;
+  Array result = copied(factors.q());
+  multiply(result, astype(replicated(signs), dtype_), result);
   return result;
 }
 

@@ -18,6 +18,8 @@ class Matrices {
   Array unit(std::int64_t rows, std::int64_t columns) const;
   /// A copy, of this array or view.
   Array copied(const Array& array) const;
+  /// An array [n] of these in the dtype of the parts of elements, replicated.
+  Array replicated(const std::vector<double>& values) const;
   /// op(A) op(B), alpha times.
   Array product(const Array& a, Op op_a, const Array& b, Op op_b, double alpha = 1) const;
   /// alpha op(A) op(B) + beta C.
@@ -31,6 +33,10 @@ class Matrices {
   Array hermitian_part(const Array& a) const;
   /// The real parts of the diagonal of a square matrix, on every rank.
   std::vector<double> diagonal(const Array& a) const;
+
+  /// Columns that are orthonormal, made from columns of which the first are and the others may be shorter or
+  /// zero: the first ones stay, others are replaced by what is orthogonal to them.
+  Array completed(const Array& columns) const;
 
   const Context& context() const { return context_; }
   Dtype dtype() const { return dtype_; }

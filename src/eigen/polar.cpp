@@ -6,6 +6,8 @@
 #include <partita/elementwise.hpp>
 
 #include "base/check.hpp"
+#include "eigen/direct.hpp"
+#include "eigen/eigh.hpp"
 
 namespace partita::eigen {
 namespace {
@@ -71,6 +73,24 @@ Array unitary_factor(const Matrices& matrices, const Array& a) {
   return x;
 }
 
+namespace {
+
+bool is_orthonormal(const Matrices& matrices, const Array& u) {
+  Array difference = matrices.unit(u.shape()[1], u.shape()[1]);
+  difference = matrices.product(u, Op::conjugate_transpose, u, Op::none, 1, -1, difference);
+  return norm<double>(difference) <= std::sqrt(matrices.epsilon());
+}
+
+/// For a matrix without full rank: U V has columns of length 0, where H has eigenvalues that are 0.
+Array completed_factor(const Matrices& matrices, const Array& u, const Array& h) {
+  Array negative = matrices.copied(h);
+  scale(negative, -1);  // in ascending order the columns of length 0 are the last
+  const Array v = spectrum(matrices, negative, base_rows(matrices, {}), true).vectors;
+  const Array columns = matrices.completed(matrices.product(u, Op::none, v, Op::none));
+  return matrices.product(columns, Op::none, v, Op::conjugate_transpose);
+}
+
+}  // namespace
 }  // namespace partita::eigen
 
 namespace partita {
@@ -81,9 +101,11 @@ PolarFactors polar(const Array& a, SourcePlace where) {
         to_string(a.shape()));
   eigen::check_finite("polar", a);
   const eigen::Matrices matrices(a);
-  const Array u = eigen::unitary_factor(matrices, a);
-  const Array h = matrices.product(u, Op::conjugate_transpose, matrices.copied(a), Op::none);
-  return {matrices.result(u, a, where), matrices.result(matrices.hermitian_part(h), a, where)};
+  Array u = eigen::unitary_factor(matrices, a);
+  const Array h =
+      matrices.hermitian_part(matrices.product(u, Op::conjugate_transpose, matrices.copied(a), Op::none));
+  if (!eigen::is_orthonormal(matrices, u)) u = eigen::completed_factor(matrices, u, h);
+  return {matrices.result(u, a, where), matrices.result(h, a, where)};
 }
 
 }  // namespace partita

@@ -26,7 +26,8 @@ Singular by_polar(const Matrices& matrices, const Array& a, std::int64_t base, b
   Singular result;
   for (const double value : found.values) result.values.push_back(std::max(0.0, -value));
   if (!vectors) return result;
-  result.u = matrices.product(unitary, Op::none, found.vectors, Op::none);
+  // Singular values that are 0 have no columns yet.
+  result.u = matrices.completed(matrices.product(unitary, Op::none, found.vectors, Op::none));
   result.vh = matrices.adjoint(found.vectors);
   return result;
 }
@@ -69,13 +70,13 @@ namespace partita {
 SvdFactors svd(const Array& a, const EigenOptions& options, SourcePlace where) {
   const eigen::Singular found = eigen::checked_svd("svd", a, options, true);
   const eigen::Matrices matrices(a);
-  return {matrices.result(found.u, a, where), eigen::replicated(matrices, found.values),
+  return {matrices.result(found.u, a, where), matrices.replicated(found.values),
           matrices.result(found.vh, a, where)};
 }
 
 Array svdvals(const Array& a, const EigenOptions& options, SourcePlace /*where*/) {
   const eigen::Singular found = eigen::checked_svd("svdvals", a, options, false);
-  return eigen::replicated(eigen::Matrices(a), found.values);
+  return eigen::Matrices(a).replicated(found.values);
 }
 
 }  // namespace partita
