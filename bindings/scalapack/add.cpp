@@ -122,7 +122,7 @@ void checked(const Routine& routine, const Problem& problem, bool op_known, cons
   const int context = problem.a.descriptor.context;
   const Coordinates grid = Coordinates::of(context);
   const int wrong = wrong_argument(problem, op_known, grid);
-  if (wrong != 0) return report_argument(context, routine.name, wrong);
+  if (wrong != 0) return report_pblas_argument(context, routine.name, wrong);
   if (*call.m == 0 || *call.n == 0 || !grid.inside()) return;
   if (*call.alpha == T(0) && *call.beta == T(1)) return;
   const bool worth = *call.alpha == T(0) || is_worth_it(problem, call, Grid::of(context, grid));

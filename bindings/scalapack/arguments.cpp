@@ -21,6 +21,12 @@ std::int64_t Deal::owned_below(std::int64_t index, int coordinate, int processes
   return in_first + mine * block + (partial ? rest % block : 0);
 }
 
+int Deal::owner(std::int64_t index, int processes) const {
+  if (source < 0) return -1;
+  const std::int64_t number = index < first_block ? 0 : 1 + (index - first_block) / block;
+  return static_cast<int>((source + number) % processes);
+}
+
 Descriptor read_descriptor(const int* entries) {
   Descriptor result;
   result.type = entries[0];

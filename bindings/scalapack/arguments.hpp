@@ -16,6 +16,8 @@ struct Deal {
 
   /// Indices below `index` that the process of this coordinate owns.
   std::int64_t owned_below(std::int64_t index, int coordinate, int processes) const;
+  /// The coordinate of the process that owns an index; -1 if every process does.
+  int owner(std::int64_t index, int processes) const;
 };
 
 struct Descriptor {

@@ -42,6 +42,7 @@ Blacs find_blacs() {
   require("Cblacs_get", found.get);
   require("Cblacs2sys_handle", found.to_communicator);
   require("Cblacs_abort", found.abort);
+  require("Cigamx2d", found.largest);
   return found;
 }
 
@@ -67,6 +68,13 @@ void report_argument(int blacs_context, const char* routine, int position) {
     return;
   }
   std::fprintf(stderr, "On entry to %s parameter number %d had an illegal value\n", routine, position);
+}
+
+void report_pblas_argument(int blacs_context, const char* routine, int position) {
+  using Abort = void(int, const char*, int);
+  if (auto* const abort = reinterpret_cast<Abort*>(find("PB_Cabort")))
+    return abort(blacs_context, routine, -position);
+  report_argument(blacs_context, routine, position);
 }
 
 void stop(int blacs_context, const char* routine, const char* why) noexcept {

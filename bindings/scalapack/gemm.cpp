@@ -216,7 +216,7 @@ void checked_gemm(const Routine& routine, const GemmCall<T>& call) {
   const int context = problem.a.descriptor.context;
   const Coordinates coordinates = Coordinates::of(context);
   const int wrong = wrong_argument(call, problem, coordinates);
-  if (wrong != 0) return report_argument(context, routine.name, wrong);
+  if (wrong != 0) return report_pblas_argument(context, routine.name, wrong);
   if (*call.m == 0 || *call.n == 0 || !coordinates.inside()) return;
   const bool product = *call.alpha != T(0) && *call.k != 0;
   if (!product && *call.beta == T(1)) return;

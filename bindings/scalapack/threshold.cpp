@@ -25,6 +25,10 @@ double threshold_factor() {
 
 }  // namespace
 
+bool is_large(double size, double smallest) {
+  return size >= threshold_factor() * smallest;
+}
+
 bool is_tried_product(double size) {
   const double factor = threshold_factor();
   return size >= factor * product_threshold.smallest && size < factor * largest_tried_product;

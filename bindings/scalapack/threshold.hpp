@@ -29,6 +29,22 @@ inline constexpr Threshold sum_threshold{128.0 * 1024, 8.0 * 1024 * 1024};
 /// Bytes of p?gemr2d.
 inline constexpr Threshold copy_threshold{64.0 * 1024, 8.0 * 1024 * 1024};
 
+/// Multiplications of factorizations: m n min(m, n), a complex one counted as four.
+inline constexpr double lu_threshold = 4e6;
+inline constexpr double cholesky_threshold = 2e8;
+inline constexpr double qr_threshold = 4e6;
+/// Of solves with given factors: n n r. For fewer right-hand sides ScaLAPACK is faster at every size: it
+/// reads the factors where they are stored.
+constexpr double solve_threshold(int right_sides) {
+  constexpr int fewest = 32;
+  return right_sides < fewest ? 1e300 : 8e6;
+}
+/// Of p?trsm, and of p?syrk and p?herk.
+inline constexpr Threshold triangular_threshold{5e7, 2e8};
+inline constexpr Threshold rank_k_threshold{1e9, 1e9};
+
+/// Whether a call of this size is computed here.
+bool is_large(double size, double smallest);
 /// Whether products of this size are to be tried both ways.
 bool is_tried_product(double size);
 

@@ -1,14 +1,15 @@
 // Wrong arguments are found as ScaLAPACK finds them, with its numbers.
+#include <utility>
+
 #include "matrix_model.hpp"
 
 namespace partita::testing {
 namespace {
 
-/// What was reported since the last look. ScaLAPACK's PBLAS reports to PB_Cabort, ours to pxerbla_.
+/// The latest report: of the PBLAS to PB_Cabort, of other routines to pxerbla_.
 struct Reports {
-  int ours = 0;
-  std::string our_routine;
-  int theirs = 0;
+  int position = 0;
+  std::string routine;
 } reports;
 
 }  // namespace
@@ -19,12 +20,11 @@ struct Reports {
 // NOLINTBEGIN(readability-identifier-naming)
 extern "C" {
 void pxerbla_(const int* /*context*/, const char* routine, const int* position, std::size_t length) {
-  partita::testing::reports.ours = *position;
-  partita::testing::reports.our_routine.assign(routine, length);
+  partita::testing::reports = {*position, std::string(routine, length)};
 }
-// The PBLAS's own end of the program, and what it prints before.
-void PB_Cabort(int /*context*/, const char* /*routine*/, int info) {
-  partita::testing::reports.theirs = info;
+// The end of the program by the PBLAS, and what it prints before.
+void PB_Cabort(int /*context*/, const char* routine, int info) {
+  partita::testing::reports = {-info, routine};
 }
 void PB_Cwarn(int /*context*/, int /*line*/, const char* /*routine*/, const char* /*format*/, ...) {}
 }
@@ -111,18 +111,15 @@ struct Sizes {
   }
 };
 
-const BlacsGrid& random_grid(Random& random) {
-  return grids()[static_cast<std::size_t>(random(0, static_cast<int>(grids().size()) - 1))];
-}
-
 template <class Function, class Call>
 void compare_reports(const Both<Function>& routine, const char* name, Call&& call, const std::string& what) {
   reports = {};
   call(routine.theirs);
+  const int expected = std::exchange(reports, {}).position;
   call(routine.ours);
-  EXPECT_EQ(reports.ours, -reports.theirs) << what;
-  if (reports.ours != 0) {
-    EXPECT_EQ(reports.our_routine, name) << what;
+  EXPECT_EQ(reports.position, expected) << what;
+  if (expected != 0) {
+    EXPECT_EQ(reports.routine, name) << what;
   }
 }
 
@@ -138,7 +135,7 @@ TEST(ScalapackArguments, OfGemmAreNumberedAsScalapackNumbersThem) {
   Random random(41);
   int wrong = 0;
   for (int round = 0; round < 3000; ++round) {
-    const BlacsGrid& grid = random_grid(random);
+    const BlacsGrid& grid = one_of_grids(random);
     MatrixArguments a = valid_arguments(random, grid);
     MatrixArguments b = valid_arguments(random, grid);
     MatrixArguments c = valid_arguments(random, grid);
@@ -161,7 +158,7 @@ TEST(ScalapackArguments, OfGemmAreNumberedAsScalapackNumbersThem) {
                     std::string(1, trans_a) + trans_b + " " + std::to_string(sizes.m) + " " +
                         std::to_string(sizes.n) + " " + std::to_string(sizes.k) + " A" + text_of(a) + " B" +
                         text_of(b) + " C" + text_of(c));
-    wrong += reports.ours != 0 ? 1 : 0;
+    wrong += reports.position != 0 ? 1 : 0;
   }
   EXPECT_GT(wrong, 300);
 }
@@ -172,7 +169,7 @@ TEST(ScalapackArguments, OfGeaddAndTranToo) {
   ASSERT_TRUE(geadd.found() && tran.found());
   Random random(42);
   for (int round = 0; round < 2000; ++round) {
-    const BlacsGrid& grid = random_grid(random);
+    const BlacsGrid& grid = one_of_grids(random);
     MatrixArguments a = valid_arguments(random, grid);
     MatrixArguments c = valid_arguments(random, grid);
     const Sizes sizes(random);
@@ -219,7 +216,7 @@ TEST(ScalapackArguments, ALeadingDimensionBelowTheLocalRows) {
     };
     compare_reports(routine, "PDGEMM", call, "LLD of matrix " + std::to_string(which));
     constexpr std::array<int, 3> positions{1011, 1411, 1911};
-    EXPECT_EQ(reports.ours, positions[static_cast<std::size_t>(which)]);
+    EXPECT_EQ(reports.position, positions[static_cast<std::size_t>(which)]);
   }
 }
 
@@ -235,7 +232,7 @@ TEST(ScalapackArguments, OfGemr2d) {
     reports = {};
     routine.ours(m, n, numbers.data(), ia, 1, desca.data(), numbers.data(), 1, jb, descb.data(),
                  whole.context);
-    return reports.ours;
+    return reports.position;
   };
   const std::array<int, 9> good{1, grid.context, 8, 8, 3, 3, 0, 0, 8};
   const auto with = [&](std::size_t entry, int value) {
@@ -251,7 +248,7 @@ TEST(ScalapackArguments, OfGemr2d) {
   EXPECT_EQ(reported(2, 2, 1, 1, with(4, 0), good), 605);
   EXPECT_EQ(reported(2, 2, 1, 1, good, with(6, -1)), 1009);
   EXPECT_EQ(reported(2, 2, 1, 1, good, with(8, 0)), 1011);
-  EXPECT_EQ(reports.our_routine, "PDGEMR2D");
+  EXPECT_EQ(reports.routine, "PDGEMR2D");
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // BLACS contexts come and go, and what is not computed here is handed on.
 #include <cstdlib>
 
-#include "matrix_model.hpp"
+#include "linear_model.hpp"
 
 namespace partita::testing {
 namespace {
@@ -62,6 +62,47 @@ TEST(ScalapackContexts, WhatFindsNoMemoryIsHandedOn) {
   EXPECT_EQ(partita_scalapack_calls_handed_on() - before, 2);
   Cblacs_gridexit(grid.context);
   ::unsetenv("PARTITA_MEMORY_LIMIT");
+}
+
+/// A factorization by both; A is 2 I with ones. `first`: IA and JA.
+void expect_factorized(const Both<Getrf<double>>& routine, const SubMatrixOf<double>& a, int n, int first) {
+  SubMatrixOf<double> ours = a, theirs = a;
+  std::vector<int> ipiv(2000), their_ipiv(2000);
+  int info = -1, their_info = -1;
+  routine.ours(&n, &n, ours.data(), &first, &first, ours.descriptor.data(), ipiv.data(), &info);
+  routine.theirs(&n, &n, theirs.data(), &first, &first, theirs.descriptor.data(), their_ipiv.data(),
+                 &their_info);
+  EXPECT_EQ(info, their_info);
+  EXPECT_EQ(ours.matrix.values, theirs.matrix.values);
+}
+
+SubMatrixOf<double> matrix_to_factorize(const BlacsGrid& grid, int n, int block) {
+  Random random(53);
+  const Dealt deal{n, block, block, 0};
+  SubMatrixOf<double> a{Matrix<double>(random, grid, deal, deal, false)};
+  a.fill(n, n, [](int i, int j) { return i == j ? 2.0 : (i == 0 || j == 0 ? 1.0 : 0.0); });
+  return a;
+}
+
+TEST(ScalapackContexts, FactorizationsThatFindNoMemoryAreHandedOn) {
+  ::setenv("PARTITA_MEMORY_LIMIT", "2097152", 1);
+  const BlacsGrid grid = BlacsGrid::make(1, processes());
+  const Both<Getrf<double>> routine("pdgetrf_");
+  const long before = partita_scalapack_calls_handed_on();
+  expect_factorized(routine, matrix_to_factorize(grid, 1100, 64), 1100, 1);
+  EXPECT_GT(partita_scalapack_calls_handed_on(), before);
+  Cblacs_gridexit(grid.context);
+  ::unsetenv("PARTITA_MEMORY_LIMIT");
+}
+
+/// ScaLAPACK refuses a sub-matrix that does not begin with a block: it reports that itself.
+TEST(ScalapackContexts, FactorizationsThatScalapackRefusesAreHandedOn) {
+  const BlacsGrid grid = BlacsGrid::make(1, processes());
+  const Both<Getrf<double>> routine("pdgetrf_");
+  const long before = partita_scalapack_calls_handed_on();
+  expect_factorized(routine, matrix_to_factorize(grid, 20, 3), 9, 2);
+  EXPECT_EQ(partita_scalapack_calls_handed_on(), before + 1);
+  Cblacs_gridexit(grid.context);
 }
 
 TEST(ScalapackContexts, SeveralLiveSideBySide) {

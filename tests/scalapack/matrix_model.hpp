@@ -108,10 +108,11 @@ class Matrix {
  public:
   Matrix(Random& random, const BlacsGrid& grid, int rows, int columns, bool with_first,
          const Blocks& blocks = {})
-      : grid_(grid),
-        rows_(random_deal(random, rows, grid.rows, with_first, blocks)),
-        columns_(random_deal(random, columns, grid.columns, with_first, blocks)),
-        with_first_(with_first) {
+      : Matrix{random, grid, random_deal(random, rows, grid.rows, with_first, blocks),
+               random_deal(random, columns, grid.columns, with_first, blocks), with_first} {}
+
+  Matrix(Random& random, const BlacsGrid& grid, const Dealt& rows, const Dealt& columns, bool with_first)
+      : grid_(grid), rows_(rows), columns_(columns), with_first_(with_first) {
     const int gap = random(0, 3);
     my_rows_ = rows_.indices(grid.row, grid.rows);
     my_columns_ = columns_.indices(grid.column, grid.columns);
@@ -244,6 +245,10 @@ inline const std::vector<BlacsGrid>& grids() {
     return made;
   }();
   return all;
+}
+
+inline const BlacsGrid& one_of_grids(Random& random) {
+  return grids()[index(random(0, static_cast<int>(grids().size()) - 1))];
 }
 
 /// `extent` from a random place of a matrix that is a little larger.

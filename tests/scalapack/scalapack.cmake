@@ -52,4 +52,29 @@ if(PARTITA_HAVE_SCALAPACK AND NOT PARTITA_SANITIZE MATCHES thread)
     partita_add_preload_test(scalapack-preloaded-repeated "${preload}" 300 5 5 5)
     partita_add_preload_test(scalapack-preloaded-all "${preload};PARTITA_SCALAPACK_THRESHOLD=0" 40 3 6 0)
   endif()
+
+  # ScaLAPACK's own testers (Debian: scalapack-mpi-test) with everything computed by the drop-in.
+  file(GLOB testers /usr/lib/*/scalapack/${PARTITA_MPI}-tests)
+  set(PARTITA_SCALAPACK_TESTERS "${testers}" CACHE PATH "The folder of ScaLAPACK's testers xdlu, xdllt, ...")
+  if(NOT EXISTS "${PARTITA_SCALAPACK_TESTERS}/xdlu")
+    add_test(NAME scalapack-testers COMMAND ${CMAKE_COMMAND} -E echo "skipped: there are no testers of ScaLAPACK")
+    set_tests_properties(scalapack-testers PROPERTIES SKIP_REGULAR_EXPRESSION "skipped" LABELS ranks)
+  elseif(NOT PARTITA_SANITIZE)
+    foreach(letter s d c z)
+      foreach(tester x${letter}lu x${letter}llt x${letter}qr x${letter}ls x${letter}inv PBLAS/${letter}pb3tst)
+        get_filename_component(folder ${PARTITA_SCALAPACK_TESTERS}/${tester} DIRECTORY) # with its input
+        get_filename_component(name ${tester} NAME)
+        add_test(NAME scalapack-tester-${name}
+                 COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/run_ranks.sh 4 ${PARTITA_MPI_LAUNCHER} ${PARTITA_MPI_FLAGS} -- env
+                         LD_PRELOAD=$<TARGET_FILE:partita_scalapack> PARTITA_SCALAPACK_THRESHOLD=0
+                         ${PARTITA_SCALAPACK_TESTERS}/${tester}
+                 WORKING_DIRECTORY ${folder})
+        set_tests_properties(
+          scalapack-tester-${name}
+          PROPERTIES LABELS ranks PROCESSORS 2 TIMEOUT 300 ENVIRONMENT "${mpi_environment};OPENBLAS_NUM_THREADS=1"
+                     PASS_REGULAR_EXPRESSION "END OF TESTS|End of Tests"
+                     FAIL_REGULAR_EXPRESSION "[1-9][0-9]* tests completed and failed|[*] ERROR [*]|FAILED +[*]|run_ranks:")
+      endforeach()
+    endforeach()
+  endif()
 endif()
