@@ -14,10 +14,11 @@ namespace partita {
 /// same on every rank: ArgumentError (also for NaN and infinity, where it says so), UnsupportedError,
 /// DisagreementError, MemoryError, TimeoutError; Error if an iteration of LAPACK does not converge.
 ///
-/// Matrices of up to `EigenOptions::base` rows are computed by one rank, by LAPACK on the host (syevd, heevd,
-/// gesdd); its memory must hold them. Larger ones are divided: the polar factor of A - sigma I separates the
-/// eigenvalues above sigma from those below (spectral divide and conquer, QDWH-eig; Nakatsukasa and Higham
-/// 2013), by products, Cholesky and QR factorizations of all ranks, until the parts are small.
+/// Matrices of up to `EigenOptions::base` rows are computed by one rank, whose memory must hold them: by
+/// LAPACK on the host (syevd, heevd, gesdd), or by cuSOLVER on a device (eigenvalues only; singular values
+/// are then those of the polar decomposition). Larger ones are divided: the polar factor of A - sigma I
+/// separates the eigenvalues above sigma from those below (spectral divide and conquer, QDWH-eig; Nakatsukasa
+/// and Higham 2013), by products, Cholesky and QR factorizations of all ranks, until the parts are small.
 
 /// Options of `eigh`, `svd` and what is based on them.
 struct EigenOptions {

@@ -24,6 +24,8 @@ class CudaFactorizations final : public DeviceFactorizations {
   void solve(const PreparedFactorCall& call, const void* triangle, void* to, Stream stream) override;
   void apply(const PreparedFactorCall& call, const void* reflectors, const void* factors, void* to,
              void* workspace, Stream stream) override;
+  void eigen_hermitian(Dtype dtype, std::int64_t n, void* a, void* values, bool vectors,
+                       Stream stream) override;
   void exchange(const DeviceRowExchange& what, const void* pivots, void* to, Stream stream) override;
 
  private:

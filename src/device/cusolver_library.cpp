@@ -27,6 +27,8 @@ void find_cusolver(CusolverLibrary& library) {
   find_symbol(handle, name, "cusolverDnXgetrf", library.getrf);
   find_symbol(handle, name, "cusolverDnXgeqrf_bufferSize", library.geqrf_bytes);
   find_symbol(handle, name, "cusolverDnXgeqrf", library.geqrf);
+  find_symbol(handle, name, "cusolverDnXsyevd_bufferSize", library.syevd_bytes);
+  find_symbol(handle, name, "cusolverDnXsyevd", library.syevd);
   constexpr std::array names{"Sormqr", "Dormqr", "Cunmqr", "Zunmqr"};
   for (std::size_t i = 0; i < names.size(); ++i) {
     const std::string function = std::string("cusolverDn") + names.at(i);

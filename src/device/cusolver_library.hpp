@@ -18,6 +18,7 @@ using CusolverHandle = cusolverDnContext*;
 using CusolverOptions = cusolverDnParams*;
 
 enum class CusolverMode : int { deterministic = 1 };
+enum class CusolverJob : int { values = 0, vectors = 1 };
 
 /// Its functions return a cusolverStatus_t, 0: all is well; streams are cudaStream_t, types those of cuBLAS,
 /// the last argument of a factorization is an int in device memory. Of arrays: for f32, f64, c64, c128.
@@ -50,6 +51,14 @@ struct CusolverLibrary : LibraryReport {
                CublasType type, void* a, std::int64_t leading, CublasType type_of_tau, void* tau,
                CublasType compute, void* device_memory, std::size_t on_device, void* host_memory,
                std::size_t on_host, int* status) = nullptr;
+  int (*syevd_bytes)(CusolverHandle handle, CusolverOptions options, CusolverJob job, CublasTriangle triangle,
+                     std::int64_t n, CublasType type, const void* a, std::int64_t leading,
+                     CublasType type_of_values, const void* values, CublasType compute,
+                     std::size_t* on_device, std::size_t* on_host) = nullptr;
+  int (*syevd)(CusolverHandle handle, CusolverOptions options, CusolverJob job, CublasTriangle triangle,
+               std::int64_t n, CublasType type, void* a, std::int64_t leading, CublasType type_of_values,
+               void* values, CublasType compute, void* device_memory, std::size_t on_device,
+               void* host_memory, std::size_t on_host, int* status) = nullptr;
   /// ormqr and unmqr; sizes in elements.
   using MultiplySize = int (*)(CusolverHandle handle, CublasSide side, CublasOperation op, int m, int n,
                                int k, const void* a, int leading, const void* tau, const void* c,

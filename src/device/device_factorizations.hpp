@@ -95,6 +95,12 @@ class DeviceFactorizations {
   /// DeviceReflectors.
   virtual void apply(const PreparedFactorCall& call, const void* reflectors, const void* factors, void* to,
                      void* workspace, Stream stream) = 0;
+  /// Eigenvalues, ascending, of the Hermitian matrix [n, n] whose lower triangle is at `a`, without gaps, all
+  /// in device memory; `a` becomes the eigenvectors if `vectors`, otherwise it is destroyed. `values` has n
+  /// elements in the dtype of the parts. Allocates its workspace and waits for the stream, which is not
+  /// captured. Errors: MemoryError, UnsupportedError; Error if the iteration does not converge.
+  virtual void eigen_hermitian(Dtype dtype, std::int64_t n, void* a, void* values, bool vectors,
+                               Stream stream) = 0;
   /// Pivots outside of the matrix exchange nothing.
   virtual void exchange(const DeviceRowExchange& what, const void* pivots, void* to, Stream stream) = 0;
 };

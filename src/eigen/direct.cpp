@@ -1,11 +1,17 @@
 #include "eigen/direct.hpp"
 
+#include <algorithm>
 #include <array>
 #include <complex>
 #include <functional>
 #include <partita/redistribute.hpp>
 
 #include "array/array_state.hpp"
+#include "array/transfer.hpp"
+#include "base/check.hpp"
+#include "device/device_factorizations.hpp"
+#include "device/device_memory.hpp"
+#include "device/device_synchronization.hpp"
 #include "kernels/host/eigen_solvers.hpp"
 #include "runtime/checks/agree.hpp"
 
@@ -18,11 +24,10 @@ Layout on_one_rank(std::int64_t n, int ranks) {
   return Layout(Slab(0), {n, n}, 1).embedded(std::array{computing_rank}, ranks);
 }
 
-/// All of a matrix, in ordinary host memory of one rank.
-Array gathered(const Matrices& matrices, const Array& a) {
-  return redistribute(
-      a, on_one_rank(a.shape()[0], matrices.context().size()),
-      {.order = Order::column_major, .residency = Residency::ordinary, .space = MemorySpace::host});
+/// All of a matrix, in ordinary memory of one rank.
+Array gathered(const Matrices& matrices, const Array& a, MemorySpace space) {
+  return redistribute(a, on_one_rank(a.shape()[0], matrices.context().size()),
+                      {.order = Order::column_major, .residency = Residency::ordinary, .space = space});
 }
 
 template <class T>
@@ -58,21 +63,56 @@ std::vector<double> on_computing_rank(const Matrices& matrices, std::string_view
 
 }  // namespace
 
+// On one H200 cuSOLVER takes 0.6 s for 8192 rows, and the division 10 s.
 std::int64_t base_rows(const Matrices& matrices, const EigenOptions& options) {
   if (options.base > 0) return options.base;
-  if (matrices.space() == MemorySpace::device) return 512;
-  const int ranks = matrices.context().size();
-  return ranks < 8 ? 16384 : 1024;
+  if (matrices.space() == MemorySpace::device) return 32768;
+  return matrices.context().size() < 8 ? 16384 : 1024;
 }
 
+std::int64_t base_rows_of_svd(const Matrices& matrices, const EigenOptions& options) {
+  const std::int64_t rows = base_rows(matrices, options);
+  return matrices.space() == MemorySpace::device ? std::min<std::int64_t>(rows, 512) : rows;
+}
+
+namespace {
+
+template <class T>
+std::vector<double> eigen_on_host(const Array& whole, bool vectors) {
+  std::vector<kernels::RealType<T>> found(static_cast<std::size_t>(whole.shape()[0]));
+  kernels::eigen_hermitian(columns_of<T>(whole), found.data(), vectors);
+  return {found.begin(), found.end()};
+}
+
+template <class T>
+std::vector<double> eigen_on_device(const Array& whole, bool vectors) {
+  using Real = kernels::RealType<T>;
+  ContextState& state = *whole.context_state();
+  devices::DeviceFactorizations* const library = state.device->factorizations();
+  check<UnsupportedError>(library != nullptr,
+                          "eigh: no library of factorizations is available for this device: {}",
+                          state.device->why_no_factorizations());
+  const std::int64_t n = whole.shape()[0];
+  const devices::DeviceMemory values(*state.device, n * size_of(dtype_of<Real>()));
+  library->eigen_hermitian(whole.dtype(), n, whole.local().data, values.data(), vectors,
+                           devices::stream_or_own(state, std::nullopt));
+  std::vector<Real> found(static_cast<std::size_t>(n));
+  View from = View::dense(values.data(), dtype_of<Real>(), {n});
+  from.space = MemorySpace::device;
+  arrays::copy_view(state, from, view(found));
+  return {found.begin(), found.end()};
+}
+
+}  // namespace
+
 std::vector<double> direct_eigen(const Matrices& matrices, const Array& a, Array* vectors) {
-  const Array whole = gathered(matrices, a);
+  const Array whole = gathered(matrices, a, matrices.space());
   std::vector<double> values = on_computing_rank(matrices, "eigh", [&] {
     std::vector<double> result;
+    if (whole.shape()[0] == 0) return result;
     with_type(a.dtype(), [&]<class T>(T) {
-      std::vector<kernels::RealType<T>> found(static_cast<std::size_t>(a.shape()[0]));
-      kernels::eigen_hermitian(columns_of<T>(whole), found.data(), vectors != nullptr);
-      result.assign(found.begin(), found.end());
+      result = matrices.space() == MemorySpace::device ? eigen_on_device<T>(whole, vectors != nullptr)
+                                                       : eigen_on_host<T>(whole, vectors != nullptr);
     });
     return result;
   });
@@ -81,7 +121,7 @@ std::vector<double> direct_eigen(const Matrices& matrices, const Array& a, Array
 }
 
 std::vector<double> direct_svd(const Matrices& matrices, const Array& a, Array* u, Array* vh) {
-  const Array whole = gathered(matrices, a);
+  const Array whole = gathered(matrices, a, MemorySpace::host);
   const bool vectors = u != nullptr;
   const auto beside = [&] {
     return empty(

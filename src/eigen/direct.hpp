@@ -11,6 +11,9 @@ namespace partita::eigen {
 /// ranks share them, and they are products.
 std::int64_t base_rows(const Matrices& matrices, const EigenOptions& options);
 
+/// The same of singular values, which the host computes.
+std::int64_t base_rows_of_svd(const Matrices& matrices, const EigenOptions& options);
+
 /// Eigenvalues on every rank, ascending; `vectors` receives the eigenvectors unless it is null.
 std::vector<double> direct_eigen(const Matrices& matrices, const Array& a, Array* vectors);
 /// Singular values of a square matrix on every rank, descending; `u` and `vh` receive the vectors unless they

@@ -35,11 +35,12 @@ Singular by_polar(const Matrices& matrices, const Array& a, std::int64_t base, b
 /// Of m >= n.
 Singular tall(const Matrices& matrices, const Array& a, const EigenOptions& options, bool vectors) {
   const std::int64_t n = a.shape()[1], base = base_rows(matrices, options);
-  if (a.shape()[0] == n && n > base) return by_polar(matrices, a, base, vectors);
+  const bool divides = n > base_rows_of_svd(matrices, options);
+  if (a.shape()[0] == n && divides) return by_polar(matrices, a, base, vectors);
   const Qr factors(a);
   const Array r = matrices.copied(factors.r());
   Singular result;
-  if (n > base) {
+  if (divides) {
     result = by_polar(matrices, r, base, vectors);
   } else {
     result.values = direct_svd(matrices, r, vectors ? &result.u : nullptr, vectors ? &result.vh : nullptr);

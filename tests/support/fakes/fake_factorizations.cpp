@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cstring>
+#include <future>
 #include <vector>
 
 #include "base/check.hpp"
 #include "base/visit_dtype.hpp"
 #include "kernels/cuda/row_exchange.hpp"
+#include "kernels/host/eigen_solvers.hpp"
 #include "kernels/host/factorizations.hpp"
 
 namespace partita::testing {
@@ -170,6 +172,19 @@ void FakeFactorizations::apply(const devices::PreparedFactorCall& call, const vo
       apply_reflectors<decltype(type)>(what, reflectors, factors, to, workspace);
     });
   });
+}
+
+void FakeFactorizations::eigen_hermitian(Dtype dtype, std::int64_t n, void* a, void* values, bool vectors,
+                                         Stream stream) {
+  std::promise<void> done;
+  put_(stream, [&] {
+    with_lapack_type(dtype, [&](auto type) {
+      using T = decltype(type);
+      kernels::eigen_hermitian(matrix<T>(a, n, n, n), static_cast<kernels::RealType<T>*>(values), vectors);
+    });
+    done.set_value();
+  });
+  done.get_future().wait();
 }
 
 void FakeFactorizations::exchange(const devices::DeviceRowExchange& what, const void* pivots, void* to,

@@ -23,6 +23,8 @@ class FakeFactorizations final : public devices::DeviceFactorizations {
   void solve(const devices::PreparedFactorCall& call, const void* triangle, void* to, Stream stream) override;
   void apply(const devices::PreparedFactorCall& call, const void* reflectors, const void* factors, void* to,
              void* workspace, Stream stream) override;
+  void eigen_hermitian(Dtype dtype, std::int64_t n, void* a, void* values, bool vectors,
+                       Stream stream) override;
   /// As the kernel does it, chunk by chunk.
   void exchange(const devices::DeviceRowExchange& what, const void* pivots, void* to, Stream stream) override;
 
