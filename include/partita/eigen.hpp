@@ -25,6 +25,8 @@ struct EigenOptions {
   /// Rows of the largest matrix that one rank computes; 0: chosen by the number of ranks and the memory
   /// space.
   std::int64_t base = 0;
+  /// The triangle of a Hermitian matrix that is read; the other one is not.
+  bool upper = false;
 };
 
 /// A = U H.
@@ -42,7 +44,7 @@ struct EigenFactors {
   Array values;   ///< [n], ascending
   Array vectors;  ///< [n, n], orthonormal columns; empty if they were not asked for
 };
-/// Eigenvalues and eigenvectors of a Hermitian matrix [n, n], of which the lower triangle is read.
+/// Eigenvalues and eigenvectors of a Hermitian matrix [n, n], of which one triangle is read.
 /// ArgumentError for NaN and infinity.
 PARTITA_API EigenFactors eigh(const Array& a, const EigenOptions& options = {},
                               SourcePlace where = SourcePlace::current());

@@ -10,6 +10,7 @@
 
 #include "eigen/direct.hpp"
 #include "eigen/polar.hpp"
+#include "linalg/conjugate.hpp"
 
 namespace partita::eigen {
 namespace {
@@ -121,8 +122,9 @@ Spectrum checked_spectrum(std::string_view operation, const Array& a, const Eige
                           bool vectors) {
   check_argument(operation, a, true);
   const Matrices matrices(a);
-  const Array whole = matrices.from_lower(a);
+  Array whole = matrices.from_lower(options.upper ? a.permuted({1, 0}) : a);
   check_finite(operation, whole);
+  if (options.upper) linear::conjugate(whole);  // it is the transpose
   return spectrum(matrices, whole, base_rows(matrices, options), vectors);
 }
 
