@@ -248,6 +248,11 @@ def test_linear_algebra(ctx):
         (linalg.inv(a), np.linalg.inv(x)),
         (linalg.lstsq(a[:, :4], b).x, np.linalg.lstsq(x[:, :4], y, rcond=None)[0]),
         (q @ r, x),
+        (linalg.eigvalsh(p, "U"), np.linalg.eigvalsh(definite)),
+        (linalg.svd(a).S, np.linalg.svd(x, compute_uv=False)),
+        (linalg.pinv(a[:, :4]), np.linalg.pinv(x[:, :4])),
+        (linalg.lstsq(a[:, :4].T, b[:4]).x, np.linalg.lstsq(x[:, :4].T, y[:4], rcond=None)[0]),
+        (linalg.matrix_power(a, 3), np.linalg.matrix_power(x, 3)),
     ]
     for ours, wanted in found:
         assert ours.space == "device"

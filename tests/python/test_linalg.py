@@ -289,40 +289,142 @@ def test_inverses_and_determinants(ctx, dtype):
 def test_lstsq(ctx, shape):
     for dtype in DTYPES:
         a, b = numbers(shape, dtype) + 2 * np.eye(*shape).astype(dtype), numbers((shape[0], 3), dtype, 1)
+        low = a[:, :2] @ numbers((2, shape[1]), dtype, 2)  # of rank 2
+        eps = max(shape) * np.finfo(dtype).eps  # that of float64 is NumPy's own for all dtypes
         for rule in few(ctx):
-            for sides in (b, b[:, 0].copy()):
-                found = linalg.lstsq(spread(ctx, a, rule), spread(ctx, sides, rule if sides.ndim == 2 else pt.Slab(0)))
-                x, residuals, rank, s = np.linalg.lstsq(a, sides, rcond=None)
-                close(found.x, x)
-                assert found.residuals.dtype == residuals.dtype and found.residuals.shape == residuals.shape
-                assert np.allclose(found.residuals, residuals, rtol=1e-3) and found.rank == rank and found.s is None
-    with same_error(ctx, pt.UnsupportedError, "rcond"):
-        linalg.lstsq(spread(ctx, a, rule), spread(ctx, b, rule), 1e-3)
+            for matrix in (a, low):
+                for sides in (b, b[:, 0].copy()):
+                    found = linalg.lstsq(spread(ctx, matrix, rule), spread(ctx, sides, rule if sides.ndim == 2 else pt.Slab(0)))
+                    x, residuals, rank, s = np.linalg.lstsq(matrix, sides, rcond=eps)
+                    close(found.x, x)
+                    assert found.residuals.dtype == residuals.dtype and found.residuals.shape == residuals.shape
+                    assert np.allclose(found.residuals, residuals, rtol=1e-3) and found.rank == rank
+                    assert found.s.dtype == s.dtype and np.allclose(found.s, s, rtol=1e-4, atol=1e-4)
+    matrix, sides = spread(ctx, a, pt.Slab(1)), spread(ctx, b, pt.Slab(0))
+    for rcond in (0.9, -1):
+        close(linalg.lstsq(matrix, sides, rcond, distribution="slab:1").x, np.linalg.lstsq(a, b, rcond)[0])
+    assert linalg.lstsq(matrix, sides, distribution="slab:1").x.distribution == pt.Slab(1)
 
 
 def test_norms(ctx):
     x, field = numbers((6, 7), "complex128"), numbers((3, 4, 5))
     for rule in (pt.Slab(0), pt.Slab(1), pt.Replicated()):
         a = spread(ctx, x, rule)
-        for order in (None, "fro", 1, -1, np.inf, -np.inf):
+        for order in (None, "fro", 1, -1, np.inf, -np.inf, 2, -2, "nuc"):
             assert np.isclose(linalg.norm(a, order), np.linalg.norm(x, order)), order
+            if order is not None:
+                close(linalg.norm(a, order, (1, 0), True), np.linalg.norm(x, order, (1, 0), True))
         for order in (None, 0, 1, 2, 3, 0.5, np.inf, -np.inf):
             for axis in (0, 1):
                 close(linalg.norm(a, order, axis), np.linalg.norm(x, order, axis))
-        close(linalg.norm(a, 1, (1, 0), True), np.linalg.norm(x, 1, (1, 0), True))
         f = spread(ctx, field, rule)
         for order in ("fro", 1, np.inf, -1):
             close(linalg.norm(f, order, (0, 2)), np.linalg.norm(field, order, (0, 2)))
             close(linalg.matrix_norm(f, ord=order), np.linalg.norm(field, order, (1, 2)))
+        for order in ("fro", "nuc", 2, -2, 1, np.inf):
             assert np.isclose(linalg.matrix_norm(a, ord=order), np.linalg.norm(x, order))
         for order in (0, 1, 2, 4, np.inf, -np.inf):
             assert np.isclose(linalg.vector_norm(a, ord=order), np.linalg.norm(x.ravel(), order))
     integers = spread(ctx, np.arange(-4, 5, dtype="int8"), pt.Slab(0))
     assert linalg.norm(integers, 1) == 20 and linalg.vector_norm(integers, ord=np.inf) == 4
-    for order in (2, "nuc", 3):
+    for array, order, axis in ((a, 3, None), (a, "odd", None), (f, 2, (0, 1)), (f, "nuc", (1, 2))):
         with pytest.raises(pt.ArgumentError, match="the norm of order"):
-            linalg.norm(a, order)
+            linalg.norm(array, order, axis)
     assert linalg.norm is pt.norm
+
+
+# --- eigenvalues and singular values
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_eigenvalues(ctx, dtype):
+    a = positive(13, dtype)
+    wanted = np.linalg.eigh(a)
+    for rule in few(ctx):
+        for uplo, triangle in (("L", np.tril), ("U", np.triu)):
+            matrix = spread(ctx, triangle(a) + 9 * (1 - triangle(np.ones((13, 13)))).astype(dtype), rule)
+            for base in (0, 8) if rule == pt.Slab(0) else (0,):
+                values, vectors = linalg.eigh(matrix, uplo, base=base)
+                close(values, wanted[0]), close(linalg.eigvalsh(matrix, uplo.lower(), base=base), wanted[0])
+                assert vectors.layout == matrix.layout and values.distribution == pt.Replicated()
+                v = vectors.gather()
+                np.testing.assert_allclose(a @ v, v * wanted[0], atol=1e-3 if v.dtype.itemsize < 8 or dtype == "complex64" else 1e-10)
+                close(pt.matmul(vectors, vectors, op_a="conjugate-transpose"), np.eye(13).astype(dtype))
+    values, vectors = linalg.eigh(matrix, "U", subset_by_index=(2, 4))
+    close(values, wanted[0][2:5]), close(pt.matmul(vectors, vectors, op_a="conjugate-transpose"), np.eye(3).astype(dtype))
+    assert np.abs(a @ vectors.gather() - vectors.gather() * wanted[0][2:5]).max() < 1e-3
+    integers = linalg.eigvalsh(spread(ctx, np.diag([3, 1, 2]), pt.Slab(0)))
+    close(integers, np.array([1.0, 2.0, 3.0]))
+
+
+@pytest.mark.parametrize("shape", [(13, 5), (5, 13), (11, 11)])
+def test_singular_values(ctx, shape):
+    for dtype in DTYPES:
+        a, k = numbers(shape, dtype), min(shape)
+        wanted = np.linalg.svd(a, compute_uv=False)
+        for rule in few(ctx):
+            matrix = spread(ctx, a, rule)
+            for base in (0, k - 2) if rule == pt.Slab(0) else (0,):
+                u, s, vh = linalg.svd(matrix, shape[0] == shape[1], base=base)
+                assert (u.shape, vh.shape) == ((shape[0], k), (k, shape[1]))
+                close(s, wanted), close(linalg.svdvals(matrix, base=base), wanted)
+                close(pt.matmul(u, u, op_a="conjugate-transpose"), np.eye(k).astype(dtype))
+                close(pt.matmul(vh, vh, op_b="conjugate-transpose"), np.eye(k).astype(dtype))
+                single = s.dtype == np.float32
+                np.testing.assert_allclose(u.gather() * s.gather() @ vh.gather(), a, atol=1e-4 if single else 1e-11)
+            close(linalg.svd(matrix, compute_uv=False), wanted)
+            for side in ("right", "left"):
+                for found, theirs in zip(linalg.polar(matrix, side), scipy_linalg.polar(a, side)):
+                    close(found, theirs)
+    if shape[0] != shape[1]:
+        with same_error(ctx, pt.UnsupportedError, "full_matrices: True is not supported"):
+            linalg.svd(matrix)
+
+
+def test_pseudo_inverses(ctx):
+    for dtype in DTYPES:
+        for shape in ((9, 4), (4, 9), (6, 6)):
+            a = numbers(shape, dtype)
+            low = a[:, :2] @ numbers((2, shape[1]), dtype, 1)
+            for rule in few(ctx):
+                matrix = spread(ctx, a, rule)
+                found = linalg.pinv(matrix)
+                close(found, np.linalg.pinv(a))
+                assert shape[0] != shape[1] or found.layout == matrix.layout
+                close(linalg.pinv(spread(ctx, low, rule), rtol=None), np.linalg.pinv(low, 1e-5))
+                close(linalg.pinv(matrix, 0.7), np.linalg.pinv(a, 0.7))
+    close(linalg.pinv(pt.zeros(ctx, (4, 3), pt.Slab(0))), np.zeros((3, 4)))
+    window = spread(ctx, numbers((12, 9)), pt.Slab(0))[2:9, 1:8]
+    close(linalg.pinv(window), np.linalg.pinv(numbers((12, 9))[2:9, 1:8]))
+
+
+def test_conditions_and_ranks(ctx):
+    for dtype in ("float32", "complex128"):
+        a, tall = square(8, dtype), numbers((9, 3), dtype)
+        low = tall @ numbers((3, 7), dtype, 1)
+        for rule in few(ctx):
+            matrix = spread(ctx, a, rule)
+            for p in (None, 2, -2, "fro", "nuc", 1, -1, np.inf, -np.inf):
+                assert np.isclose(linalg.cond(matrix, p), np.linalg.cond(a, p), rtol=1e-3), p
+            assert np.isclose(linalg.cond(spread(ctx, tall, rule)), np.linalg.cond(tall), rtol=1e-3)
+            assert linalg.matrix_rank(matrix) == 8 and linalg.matrix_rank(spread(ctx, low, rule)) == 3
+            assert linalg.matrix_rank(matrix, 3.0) == np.linalg.matrix_rank(a, 3.0)
+            assert linalg.matrix_rank(matrix, rtol=0.5) == np.linalg.matrix_rank(a, rtol=0.5)
+    zero = pt.zeros(ctx, (3, 3), pt.Slab(0))
+    assert linalg.matrix_rank(zero) == 0 and linalg.cond(zero) == linalg.cond(zero, "fro") == np.inf
+    assert linalg.matrix_rank(pt.full(ctx, 4, pt.Slab(0), 1.0)) == 1 and linalg.matrix_rank(pt.zeros(ctx, 4, pt.Slab(0))) == 0
+
+
+def test_powers(ctx):
+    a = square(7) / 4
+    for rule in few(ctx):
+        matrix = spread(ctx, a, rule)
+        for n in (0, 1, 2, 5, 6, -1, -3):
+            found = linalg.matrix_power(matrix, n)
+            close(found, np.linalg.matrix_power(a, n))
+            assert found is not matrix and found.layout == matrix.layout
+    integers = np.arange(9).reshape(3, 3)
+    close(linalg.matrix_power(spread(ctx, integers, pt.Slab(0)), 3), np.linalg.matrix_power(integers, 3).astype(float))
 
 
 # --- edges
@@ -336,6 +438,12 @@ def test_empty_and_small(ctx):
     assert linalg.cholesky(none).shape == (0, 0) and linalg.lu_factor(none)[1].shape == (0,)
     q, r = linalg.qr(pt.zeros(ctx, (4, 0), pt.Slab(0)))
     assert q.shape == (4, 0) and r.shape == (0, 0)
+    assert linalg.eigh(none).eigenvectors.shape == (0, 0) and linalg.svdvals(none).shape == (0,)
+    assert [part.shape for part in linalg.svd(pt.zeros(ctx, (4, 0), pt.Slab(0)), False)] == [(4, 0), (0,), (0, 0)]
+    assert linalg.matrix_rank(none) == 0 and linalg.norm(none, "nuc") == 0 and linalg.matrix_power(none, 3).shape == (0, 0)
+    assert linalg.pinv(pt.zeros(ctx, (4, 0), pt.Slab(0))).shape == (0, 4)
+    assert linalg.lstsq(pt.zeros(ctx, (4, 0), pt.Slab(0)), pt.zeros(ctx, (4, 2), pt.Slab(0))).x.shape == (0, 2)
+    assert linalg.eigvalsh(one).at((0,)) == 4 and linalg.svdvals(one).at((0,)) == 4 and linalg.cond(one) == 1
     assert linalg.solve(one, pt.full(ctx, 1, pt.Slab(0), 8.0)).at((0,)) == 2
     assert linalg.cholesky(one).at((0, 0)) == 2 and linalg.det(one) == 4 and linalg.inv(one).at((0, 0)) == 0.25
 
@@ -353,8 +461,10 @@ def test_singular_matrices(ctx):
     with same_error(ctx, pt.SingularError, "singular") as caught:
         linalg.solve_triangular(matrix, b)
     assert caught.value.index == 5
+    close(linalg.lstsq(matrix, b).x, np.linalg.lstsq(a, np.ones(9), rcond=None)[0])
+    assert linalg.cond(matrix, 1) == np.inf and linalg.matrix_rank(matrix) == 8
     with same_error(ctx, pt.SingularError, "singular"):
-        linalg.lstsq(matrix, b)
+        linalg.matrix_power(matrix, -2)
 
 
 def test_indefinite_matrices(ctx):
@@ -392,6 +502,21 @@ def test_wrong_arguments(ctx):
         (lambda: linalg.solve_triangular(tall, b), "square"),
         (lambda: linalg.lstsq(tall, b), "B must have the shape"),
         (lambda: linalg.solve(a, b, out=tall), "X must be"),
+        (lambda: linalg.eigh(tall), "square"),
+        (lambda: linalg.eigvalsh(a, "X"), "UPLO: expected 'L' or 'U'"),
+        (lambda: linalg.eigh(a, subset_by_index=(1, 4)), "subset_by_index: expected 0 <= first"),
+        (lambda: linalg.svdvals(b), "matrix"),
+        (lambda: linalg.svd(b), "matrix"),
+        (lambda: linalg.polar(b), "matrix"),
+        (lambda: linalg.polar(a, "up"), "side: expected"),
+        (lambda: linalg.pinv(a, 0.1, rtol=0.1), "exclude each other"),
+        (lambda: linalg.pinv(b), "matrix"),
+        (lambda: linalg.matrix_rank(a, 0.1, rtol=0.1), "exclude each other"),
+        (lambda: linalg.cond(tall, 1), "square"),
+        (lambda: linalg.cond(a[:0]), "cond: an empty matrix"),
+        (lambda: linalg.norm(a[:0], 2), "norm: an empty matrix"),
+        (lambda: linalg.matrix_power(tall, 2), "square"),
+        (lambda: linalg.eigh(pt.full(ctx, (3, 3), pt.Slab(0), np.nan)), "NaN"),
         (lambda: linalg.solve(a, a[:2], out=a[1:3]), "B must have the shape"),
         (lambda: linalg.LU(a).solve(b, op="inverse"), "op"),
         (lambda: linalg.LU(a).packed(tall), "shape"),
@@ -411,6 +536,10 @@ def test_wrong_arguments(ctx):
         (lambda: linalg.lu_solve(a, b), "lu_and_piv: expected the pair"),
         (lambda: linalg.cho_solve(3, b), "c_and_lower: expected the pair"),
         (lambda: linalg.solve(a, b, speed=3), "unknown option speed"),
+        (lambda: linalg.lstsq(a, b, speed=3), "unknown option speed"),
+        (lambda: linalg.eigh(a, subset_by_index=3), "subset_by_index: expected the pair"),
+        (lambda: linalg.matrix_power(a, 1.5), "integer"),
+        (lambda: linalg.svd(numpys), "expected a distributed array, got ndarray"),
         (lambda: linalg.solve(a, b, check_finite=False), "unknown option check_finite"),
     ]
     for call, text in types:

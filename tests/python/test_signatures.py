@@ -56,7 +56,13 @@ def test_linear_algebra():
         check(getattr(pt, name), numpys)
 
 
-@pytest.mark.parametrize("name", ["cholesky", "det", "inv", "lstsq", "matrix_norm", "norm", "qr", "slogdet", "vector_norm"])
+NUMPYS = [
+    "cholesky", "cond", "det", "eigh", "eigvalsh", "inv", "lstsq", "matrix_norm", "matrix_power", "matrix_rank", "norm", "pinv", "qr", "slogdet",
+    "svd", "svdvals", "vector_norm",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NUMPYS)
 def test_linear_algebra_of_numpy(name):
     theirs = getattr(np.linalg, name, None)
     if theirs is None or (name == "cholesky" and len(parameters(theirs)) == 1):
@@ -66,13 +72,14 @@ def test_linear_algebra_of_numpy(name):
     assert len(by_position[0]) == len(by_position[1])
 
 
-@pytest.mark.parametrize("name", ["solve", "lu_factor", "lu_solve", "cho_factor", "cho_solve", "solve_triangular"])
+@pytest.mark.parametrize("name", ["solve", "lu_factor", "lu_solve", "cho_factor", "cho_solve", "solve_triangular", "polar"])
 def test_linear_algebra_of_scipy(name):
     check(getattr(pt.linalg, name), getattr(pytest.importorskip("scipy.linalg"), name))
 
 
 def test_results_of_linear_algebra():
-    for ours, theirs in ((pt.linalg.QRResult, "QRResult"), (pt.linalg.SlogdetResult, "SlogdetResult")):
+    for theirs in ("EighResult", "QRResult", "SVDResult", "SlogdetResult"):
+        ours = getattr(pt.linalg, theirs)
         modules = [np.linalg, getattr(np.linalg, "_linalg", None), getattr(np.linalg, "linalg", None)]
         found = [getattr(module, theirs) for module in modules if hasattr(module, theirs)]
         assert not found or ours._fields == found[0]._fields

@@ -18,7 +18,10 @@ WITHOUT = {
     "Halo": None,
     "SymmetricArray": None,
 }
-FACTORIZE = {"cho_factor", "cholesky", "det", "inv", "lu_factor", "qr", "slogdet"}
+FACTORIZE = {
+    "cho_factor", "cholesky", "cond", "det", "eigh", "eigvalsh", "inv", "lu_factor", "matrix_power", "matrix_rank", "pinv", "polar", "qr",
+    "slogdet", "svd", "svdvals",
+}  # fmt: skip
 MAKES = {"arange", "empty", "eye", "from_function", "from_local", "full", "zeros"}
 NO_ARRAYS = {"current_mesh", "initialize", "mpi_description", "parse", "run", "spmd", "traffic", "version"}
 
@@ -77,6 +80,7 @@ def calls(ctx):
         "dot": lambda given: pt.dot(a, b, **given),
         "vdot": lambda given: pt.vdot(a, b, **given),
         "norm": lambda given: pt.norm(a, **given),
+        "norm by singular values": lambda given: pt.norm(a, 2, **given),
         "solve": lambda given: pt.linalg.solve(m, b, **given),
         "solve_triangular": lambda given: pt.linalg.solve_triangular(m, b, **given),
         "lstsq": lambda given: pt.linalg.lstsq(m, b, **given),

@@ -5,8 +5,6 @@ from __future__ import annotations
 import functools
 from typing import Any, Dict, NamedTuple, Optional, Tuple, Union
 
-import numpy as np
-
 from . import _core
 from ._array import Array, core_given
 from ._calls import collective, with_options
@@ -15,14 +13,11 @@ from ._core import Cholesky as CoreCholesky
 from ._core import Lu as CoreLu
 from ._core import Plan
 from ._core import Qr as CoreQr
-from ._dtypes import numpy_dtype
 from ._linear import writable
+from ._matrices import converted
 from ._mesh import rule_of
 from ._planned import Uncopied
 from ._streams import settle, stream_of_arrays
-
-#: What factorizations compute in.
-DTYPES = ("float32", "float64", "complex64", "complex128")
 
 
 class SlogdetResult(NamedTuple):
@@ -47,15 +42,6 @@ def solve_options(op: str, options: Dict[str, Any]) -> _core.SolveOptions:
     if given.get("distribution") is not None:
         given["distribution"] = rule_of(given["distribution"])
     return with_options(_core.SolveOptions, "solve", {"op": op, **given})
-
-
-def converted(core: _core.Array, dtype: str, stream: Optional[int]) -> _core.Array:
-    """In the dtype, if it represents all values of the present one; otherwise as it is, which the library refuses."""
-    if core.dtype == dtype or core.dtype.startswith(("bfloat", "float8")):
-        return core
-    if not np.can_cast(numpy_dtype(core.dtype), numpy_dtype(dtype), "safe"):
-        return core
-    return _core.astype(core, dtype, "C", True, None, stream)
 
 
 def _transposed(core: _core.Array) -> _core.Array:

@@ -13,6 +13,7 @@ from ._array import Array, axes_of, core_given, core_of, default_multiply, no_ep
 from ._core import Matmul as CoreMatmul
 from ._dtypes import dtype_name
 from ._errors import ArgumentError
+from ._matrices import singular_values
 from ._mesh import rule_of
 from ._planned import PlannedOperation
 from ._streams import handle_of, settle, stream_of_arrays
@@ -235,8 +236,9 @@ def norm(x: Array, ord: Any = None, axis: Any = None, keepdims: bool = False, *,
     x : Array
         The array.
     ord : optional
-        Over one axis any number (inf: the largest absolute value; 0: how many elements are not 0), over two 'fro', 1, -1, inf or -inf; None:
-        sqrt(sum |x|^2). ArgumentError for other norms, and for a number without `axis` unless the array has one or two dimensions.
+        Over one axis any number (inf: the largest absolute value; 0: how many elements are not 0), over two 'fro', 1, -1, inf or -inf, and of
+        a matrix 2, -2 or 'nuc', the largest, the smallest and the sum of its singular values; None: sqrt(sum |x|^2). ArgumentError for other
+        norms, and for a number without `axis` unless the array has one or two dimensions.
     """
     core_given(x)
     axes = list(range(x.ndim)) if axis is None else axes_of(axis, x.ndim)
@@ -244,10 +246,12 @@ def norm(x: Array, ord: Any = None, axis: Any = None, keepdims: bool = False, *,
         return x._reduce("norm", axis, keepdims, None, None, None, stream)
     if len(axes) == 1 and not isinstance(ord, str):
         return _vector_norm(x, ord, axis, keepdims, stream)
+    if len(axes) == x.ndim == 2 and ord in (2, -2, "nuc"):
+        return _norm_of_singular_values(x, ord, keepdims, stream)
     if len(axes) != 2 or ord not in (1, -1, math.inf, -math.inf):
         raise ArgumentError(
-            f"norm: the norm of order {ord!r} over {len(axes)} axes is not supported: use a number over one axis, or 'fro', 1, -1, inf or "
-            "-inf over two; pass the axes as axis="
+            f"norm: the norm of order {ord!r} over {len(axes)} axes of {x.ndim} is not supported: use a number over one axis, or 'fro', 1, -1, inf "
+            "or -inf over two, or 2, -2 or 'nuc' of a matrix; pass the axes as axis="
         )
     return _largest_sum(_magnitudes(x, stream), axes if abs(ord) == 1 else axes[::-1], ord < 0, keepdims, stream)
 
@@ -277,8 +281,9 @@ def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: Any = "fro", stream
     ----------
     x : Array
         [.., m, n].
-    ord : {'fro', 1, -1, inf, -inf}, default 'fro'
-        Frobenius; the largest or smallest sum of absolute values of a column, and of a row.
+    ord : {'fro', 'nuc', 1, -1, 2, -2, inf, -inf}, default 'fro'
+        Frobenius; the sum of the singular values; the largest or smallest sum of absolute values of a column, singular value, and sum of a
+        row. Those of singular values are supported for one matrix [m, n].
     """
     core_given(x)
     if x.ndim < 2:
@@ -324,3 +329,14 @@ def _largest_sum(sizes: Array, axes: Sequence[int], smallest: bool, keepdims: bo
     if keepdims:
         return chosen(over, keepdims=True, stream=stream)
     return chosen(None if sums.ndim == 1 else over - (over > along), stream=stream)
+
+
+def _norm_of_singular_values(x: Array, ord: Any, keepdims: bool, stream: Any) -> Any:
+    values = singular_values(x, stream)
+    if values.size == 0 and ord != "nuc":
+        raise ArgumentError(f"norm: an empty matrix, {x.shape}, has no norm of order {ord!r}")
+    found = values.sum() if ord == "nuc" else values[0 if ord == 2 else -1]
+    if not keepdims:
+        return float(found)
+    core = _core.full(x._core.context, (1, 1), _core.Replicated(), float(found), str(values.dtype), space=x.space)
+    return Array(core, x._package)

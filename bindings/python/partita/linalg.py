@@ -1,12 +1,14 @@
-"""Dense linear algebra: linear systems, factorizations, least squares, determinants and norms, with the names of NumPy and SciPy.
+"""Dense linear algebra: linear systems, factorizations, least squares, eigenvalues, singular values and norms, as in NumPy and SciPy.
 
-Functions have the order, names and defaults of `numpy.linalg` (`solve`, `inv`, `det`, `slogdet`, `cholesky`, `qr`, `lstsq`, norms) and of
-`scipy.linalg` (`solve`, `lu_factor`, `lu_solve`, `cho_factor`, `cho_solve`, `solve_triangular`). `LU`, `Cholesky` and `QR` factorize once
-and solve many times. All functions are collective and blocking.
+Functions have the order, names and defaults of `numpy.linalg` (`solve`, `inv`, `det`, `slogdet`, `cholesky`, `qr`, `lstsq`, `eigh`,
+`eigvalsh`, `svd`, `svdvals`, `pinv`, `cond`, `matrix_rank`, `matrix_power`, norms) and of `scipy.linalg` (`solve`, `lu_factor`, `lu_solve`,
+`cho_factor`, `cho_solve`, `solve_triangular`, `polar`). `LU`, `Cholesky` and `QR` factorize once and solve many times. All functions are
+collective and blocking.
 
 Matrices are distributed arrays of two dimensions, in any distribution, order and memory space, of any size from 0; right-hand sides have
 one or two dimensions. Computed is in float32, float64, complex64 and complex128: integers are converted to float64, and operands of two
-dtypes to their common one, in a copy. There is no check_finite: NaN and infinities spread as in LAPACK.
+dtypes to their common one, in a copy. There is no check_finite: NaN and infinities spread as in LAPACK; eigenvalues, singular values and
+what is computed from them (`lstsq`, `pinv`, `cond`, `matrix_rank`, `polar`) are an ArgumentError then.
 
 Options of solves, for a new result: distribution (unset: that of B if the shapes are equal, otherwise rows over all ranks), order, heap,
 space.
@@ -14,23 +16,28 @@ space.
 
 from __future__ import annotations
 
+import operator
 from typing import Any, NamedTuple, Optional, Tuple, Union
 
 import numpy as np
 
 from . import _core
 from ._array import Array, core_given
+from ._by_svd import LstsqResult, cond, lstsq, matrix_rank, pinv
 from ._calls import collective
-from ._dtypes import numpy_dtype
+from ._create import eye
+from ._eigen import EighResult, SVDResult, eigh, eigvalsh, polar, svd, svdvals
 from ._errors import ArgumentError, UnsupportedError
-from ._factors import DTYPES, LU, QR, Cholesky, FactorArray, Factorization, SlogdetResult, converted, solve_options
+from ._factors import LU, QR, Cholesky, FactorArray, Factorization, SlogdetResult, solve_options
 from ._linear import matmul, matrix_norm, norm, vector_norm, writable
+from ._matrices import prepared, wait_for
 from ._redistribute import redistribute
-from ._streams import handle_of, settle, stream_of_array, stream_of_arrays
+from ._streams import stream_of_arrays
 
 __all__ = [
-    "Cholesky", "LU", "LstsqResult", "QR", "QRResult", "SlogdetResult", "cho_factor", "cho_solve", "cholesky", "det", "inv", "lstsq",
-    "lu_factor", "lu_solve", "matrix_norm", "norm", "qr", "slogdet", "solve", "solve_triangular", "vector_norm",
+    "Cholesky", "EighResult", "LU", "LstsqResult", "QR", "QRResult", "SVDResult", "SlogdetResult", "cho_factor", "cho_solve", "cholesky",
+    "cond", "det", "eigh", "eigvalsh", "inv", "lstsq", "lu_factor", "lu_solve", "matrix_norm", "matrix_power", "matrix_rank", "norm",
+    "pinv", "polar", "qr", "slogdet", "solve", "solve_triangular", "svd", "svdvals", "vector_norm",
 ]  # fmt: skip
 
 
@@ -41,48 +48,7 @@ class QRResult(NamedTuple):
     R: Array
 
 
-class LstsqResult(NamedTuple):
-    """What `lstsq` returns."""
-
-    x: Array
-    residuals: "np.ndarray[Any, np.dtype[Any]]"
-    """The squared 2-norms of the columns of B - A X, on every rank; empty unless m > n."""
-    rank: int
-    """min(m, n): A has full rank."""
-    s: None
-    """The singular values, which are not computed."""
-
-
-# --- operands: as NumPy converts them
-
-
-def _common_dtype(*cores: _core.Array) -> Optional[str]:
-    """The dtype that all are converted to; None: the library refuses one of them."""
-    names = ["float64" if one.dtype.startswith(("int", "uint", "bool")) else one.dtype for one in cores]
-    if any(name not in DTYPES for name in names):
-        return None
-    return str(np.result_type(*map(numpy_dtype, names)))
-
-
-def _prepared(*arrays: Array, stream: Any = None) -> Tuple[Array, ...]:
-    """The arrays in their common dtype."""
-    cores = [core_given(one) for one in arrays]
-    dtype = _common_dtype(*cores)
-    if dtype is None or all(core.dtype == dtype for core in cores):
-        return arrays
-    return tuple(
-        one if core.dtype == dtype else Array(converted(core, dtype, stream_of_array(stream, core, one._package)), one._package)
-        for one, core in zip(arrays, cores)
-    )
-
-
-def _wait_for(stream: Any, a: Array) -> None:
-    """Before a factorization, which takes no stream."""
-    handle = None if stream is None else handle_of(stream)
-    if handle is None or a._core.on_host:
-        settle(a._core, a._package)
-    else:
-        a._core.context.synchronize(handle)
+# --- operands
 
 
 def _op_of(trans: Any) -> str:
@@ -149,8 +115,8 @@ def solve(
         raise UnsupportedError(
             f"assume_a: there is no factorization for {assume_a!r}, of which one triangle is read; use 'general', which needs the whole matrix"
         )
-    left, right = _prepared(a, b, stream=stream)
-    _wait_for(stream, left)
+    left, right = prepared(a, b, stream=stream)
+    wait_for(stream, left)
     if right is not b:
         overwrite_b = out is None  # a copy
     target = _target(right, overwrite_b, out)
@@ -197,7 +163,7 @@ def solve_triangular(
     SingularError
         An element of the diagonal is 0.
     """
-    left, right = _prepared(a, b, stream=stream)
+    left, right = prepared(a, b, stream=stream)
     return _triangular_solution(left, right, _op_of(trans), not lower, bool(unit_diagonal), stream, options)
 
 
@@ -226,7 +192,7 @@ def lu_factor(a: Array, overwrite_a: bool = False, *, block: int = 0) -> Tuple[A
     piv : Array
         int32 [min(m, n)], replicated: row i was exchanged with row piv[i]. Read-only.
     """
-    (matrix,) = _prepared(a)
+    (matrix,) = prepared(a)
     target = None
     if overwrite_a:
         writable("a", a)
@@ -294,7 +260,7 @@ def cho_factor(a: Array, lower: bool = False, overwrite_a: bool = False) -> Tupl
     lower : bool
         As given.
     """
-    (matrix,) = _prepared(a)
+    (matrix,) = prepared(a)
     factors = Cholesky(matrix, lower=lower, overwrite=overwrite_a)
     return FactorArray(factors.factor()._core, factors, bool(lower)), bool(lower)
 
@@ -340,7 +306,7 @@ def cholesky(a: Array, /, *, upper: bool = False) -> Array:
     SingularError
         A is not positive definite. Also a numpy.linalg.LinAlgError.
     """
-    (matrix,) = _prepared(a)
+    (matrix,) = prepared(a)
     return Cholesky(matrix, lower=not upper).factor()
 
 
@@ -358,7 +324,7 @@ def qr(a: Array, mode: str = "reduced") -> Union[Array, QRResult, Tuple[Array, A
     """
     if mode not in ("reduced", "r", "raw", "complete"):
         raise ArgumentError(f"mode: {mode!r} is not known; known are 'reduced', 'r' and 'raw'")
-    (matrix,) = _prepared(a)
+    (matrix,) = prepared(a)
     if mode == "complete" and matrix.ndim == 2 and matrix.shape[0] > matrix.shape[1]:
         raise UnsupportedError("mode: 'complete' is not supported: Q would have m x m elements; use QR(a).multiply_q")
     factors = QR(matrix)
@@ -388,8 +354,8 @@ def inv(a: Array) -> Array:
     SingularError
         A is singular. Also a numpy.linalg.LinAlgError.
     """
-    (matrix,) = _prepared(a)
-    _wait_for(None, matrix)
+    (matrix,) = prepared(a)
+    wait_for(None, matrix)
     return Array(_core.inverse(matrix._core), matrix._package)
 
 
@@ -402,7 +368,7 @@ def slogdet(a: Array) -> SlogdetResult:
     a : Array
         A square matrix [n, n].
     """
-    (matrix,) = _prepared(a)
+    (matrix,) = prepared(a)
     return LU(matrix).log_determinant()
 
 
@@ -420,50 +386,39 @@ def det(a: Array) -> Any:
         return sign * float(np.exp(logarithm))
 
 
-# --- least squares
-
-
 @collective
-def lstsq(a: Array, b: Array, rcond: None = None, *, stream: Any = None, **options: Any) -> LstsqResult:
-    """The X that minimizes the 2-norm of A X - B, for A [m, n] of full rank. Collective, blocking.
-
-    If m < n, the X of the smallest 2-norm with A X = B. By QR without column pivoting: a matrix that is nearly of lower rank is not detected.
+def matrix_power(a: Array, n: int) -> Array:
+    """The n-th power of a matrix, in the layout of `a`, by at most 2 log2(n) products. Collective, blocking.
 
     Parameters
     ----------
     a : Array
-        A matrix [m, n].
-    b : Array
-        [m] or [m, r].
-    rcond : None
-        UnsupportedError for a number: singular values are not computed.
-
-    Returns
-    -------
-    LstsqResult
-        x, [n] or [n, r]; residuals, rank and s as in NumPy, except that rank is min(m, n) and s is None.
+        A square matrix [m, m].
+    n : int
+        The exponent; with a negative one the inverse is multiplied.
 
     Raises
     ------
     SingularError
-        R has a zero on its diagonal.
+        The exponent is negative, and A is singular. Also a numpy.linalg.LinAlgError.
     """
-    if rcond is not None:
-        raise UnsupportedError("rcond: singular values are not computed, so the rank cannot be reduced; omit the argument")
-    left, right = _prepared(a, b, stream=stream)
-    _wait_for(stream, left)
-    handle = stream_of_arrays(stream, left, right)
-    x = Array(_core.lstsq(left._core, right._core, solve_options("none", options), handle), right._package)
-    m, n = left.shape
-    real = np.zeros(0, numpy_dtype(left._core.dtype)).real.dtype
-    residuals = _squared_residuals(left, x, right, stream).astype(real) if m > n else np.zeros(0, real)
-    return LstsqResult(x, residuals, min(m, n), None)
+    power = operator.index(n)
+    (matrix,) = prepared(a)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise ArgumentError(f"matrix_power: A must be square, but its shape is {matrix.shape}")
+    if power == 0:
+        unit = eye(matrix.context, matrix.shape[0], distribution=_core.Replicated(), dtype=matrix.dtype, space=matrix.space)
+        return unit.redistribute(matrix.layout)
+    base = inv(matrix) if power < 0 else matrix
+    result = base
+    for digit in f"{abs(power):b}"[1:]:
+        result = _multiplied(result, result)
+        if digit == "1":
+            result = _multiplied(result, base)
+    return result.copy() if result is a else result
 
 
-def _squared_residuals(a: Array, x: Array, b: Array, stream: Any) -> "np.ndarray[Any, np.dtype[Any]]":
-    """By column, on every rank."""
-    left = matmul(a, x, c=b, alpha=-1, beta=1, stream=stream)
-    if b.ndim == 1:
-        return np.array([norm(left, stream=stream) ** 2])
-    found = Array(norm(left, axis=0, stream=stream)._core).gather(space="host", stream=stream)
-    return np.asarray(found) ** 2
+def _multiplied(a: Array, b: Array) -> Array:
+    """In the layout of A."""
+    made = _core.empty_like_layout(a._core.context, a.layout, a._core.dtype, space=a.space)
+    return matmul(a, b, out=Array(made, a._package))

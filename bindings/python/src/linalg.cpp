@@ -1,6 +1,11 @@
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/tuple.h>
 
+#include <partita/astype.hpp>
+#include <partita/eigen.hpp>
+#include <partita/elementwise.hpp>
 #include <partita/linalg.hpp>
+#include <tuple>
 
 #include "binding.hpp"
 #include "callers.hpp"
@@ -163,6 +168,55 @@ void bind_functions(nb::module_& module) {
       nb::arg("a"), nb::arg("b"), nb::arg("options"), nb::arg("stream") = nb::none());
 }
 
+void bind_eigen(nb::module_& module) {
+  module.def(
+      "eigh",
+      [](const Array& a, bool upper, std::int64_t base) {
+        const SourcePlace where = caller();
+        EigenFactors found = unlocked([&] { return eigh(a, {.base = base, .upper = upper}, where); });
+        return std::pair(std::move(found.values), std::move(found.vectors));
+      },
+      nb::arg("a"), nb::arg("upper"), nb::arg("base"));
+  module.def(
+      "eigvalsh",
+      [](const Array& a, bool upper, std::int64_t base) {
+        const SourcePlace where = caller();
+        return unlocked([&] { return eigvalsh(a, {.base = base, .upper = upper}, where); });
+      },
+      nb::arg("a"), nb::arg("upper"), nb::arg("base"));
+  module.def(
+      "svd",
+      [](const Array& a, std::int64_t base) {
+        const SourcePlace where = caller();
+        SvdFactors found = unlocked([&] { return svd(a, {.base = base}, where); });
+        return std::tuple(std::move(found.u), std::move(found.values), std::move(found.vh));
+      },
+      nb::arg("a"), nb::arg("base"));
+  module.def(
+      "svdvals",
+      [](const Array& a, std::int64_t base) {
+        const SourcePlace where = caller();
+        return unlocked([&] { return svdvals(a, {.base = base}, where); });
+      },
+      nb::arg("a"), nb::arg("base"));
+  module.def(
+      "polar",
+      [](const Array& a) {
+        const SourcePlace where = caller();
+        PolarFactors found = unlocked([&] { return polar(a, where); });
+        return std::pair(std::move(found.u), std::move(found.h));
+      },
+      nb::arg("a"));
+  // Of elements by real numbers, also where there is no package for device memory.
+  module.def(
+      "divided",
+      [](const Array& a, const Array& values) {
+        const SourcePlace where = caller();
+        return unlocked([&] { return a / astype(values, a.dtype(), {}, where); });
+      },
+      nb::arg("a"), nb::arg("values"));
+}
+
 void bind_planning(nb::module_& module) {
   module.def(
       "plan_factorization",
@@ -196,6 +250,7 @@ void bind_linalg(nb::module_& module) {
   bind_cholesky_and_lu(module);
   bind_qr(module);
   bind_functions(module);
+  bind_eigen(module);
   bind_planning(module);
 }
 

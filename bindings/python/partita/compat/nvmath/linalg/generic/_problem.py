@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, List, Sequence, Tuple
 
 from ..... import _core
-from ....._factors import DTYPES
+from ....._matrices import DTYPES
 from ..._agreement import require_alike
 from ..._internal.tensor_wrapper import wrap_operand
 from ...distribution import BlockCyclic, Distribution

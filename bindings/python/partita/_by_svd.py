@@ -1,0 +1,225 @@
+"""What is computed from singular values: ranks, condition numbers, pseudo-inverses, least squares."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Dict, NamedTuple, Optional
+
+import numpy as np
+
+from . import _core
+from ._array import Array, no_epilogue_arrays
+from ._calls import collective
+from ._errors import ArgumentError, SingularError
+from ._linear import matmul, norm
+from ._matrices import on_every_rank, prepared, real_dtype, settled, singular_values, wait_for
+
+#: rtol was not given.
+_unset: Any = getattr(np, "_NoValue")
+
+
+class LstsqResult(NamedTuple):
+    """What `lstsq` returns."""
+
+    x: Array
+    residuals: "np.ndarray[Any, np.dtype[Any]]"
+    """The squared 2-norms of the columns of B - A X, on every rank; empty unless m > n and A has full rank."""
+    rank: int
+    """How many singular values are not taken as 0."""
+    s: "np.ndarray[Any, np.dtype[Any]]"
+    """The singular values, descending, on every rank."""
+
+
+def _epsilon(a: Array) -> float:
+    """The distance from 1 to the next number."""
+    return float(np.finfo(real_dtype(a)).eps)
+
+
+def _rounding(a: Array) -> float:
+    return max(a.shape) * _epsilon(a)
+
+
+class _Truncated:
+    """U, S and Vh without the singular values that are not above a multiple of the largest. Blocking."""
+
+    def __init__(self, a: Array, rcond: Optional[float]) -> None:
+        u, s, vh = _core.svd(a._core, 0)
+        self.values = on_every_rank(s)
+        self.rank = _count(self.values, _rounding(a) if rcond is None else rcond)
+        (m, n), r = a.shape, self.rank
+        self.u, self.s, self.vh = u.window((0, 0), (m, r)), s.window((0,), (r,)), vh.window((0, 0), (r, n))
+
+    def quotients(self, b: Array) -> Array:
+        """diag(s)^-1 U^H B"""
+        op = "conjugate-transpose"
+        if b.ndim == 1:
+            found = _core.divided(_product(self.u, op, b._core, distribution=_core.Replicated()), self.s)
+        else:
+            projected = _product(self.u, op, b._core, distribution=_core.Slab(1))
+            found = _core.divided(projected.permuted([1, 0]), self.s).permuted([1, 0])
+        return Array(found, b._package)
+
+
+def _count(values: "np.ndarray[Any, np.dtype[Any]]", rcond: float) -> int:
+    return int(np.count_nonzero(values > rcond * values[0])) if values.size else 0
+
+
+def _product(a: _core.Array, op_a: str, b: _core.Array, op_b: str = "none", distribution: Any = None) -> _core.Array:
+    """Blocking."""
+    how = _core.MatmulOptions(op_a=op_a, op_b=op_b, distribution=distribution)
+    return _core.matmul(a, b, None, how, no_epilogue_arrays, None)
+
+
+# --- numbers
+
+
+@collective
+def matrix_rank(A: Array, tol: Optional[float] = None, hermitian: bool = False, *, rtol: Optional[float] = None) -> int:
+    """How many singular values are above a tolerance, on every rank. Collective, blocking.
+
+    Parameters
+    ----------
+    A : Array
+        A matrix [m, n]; or a vector, which has rank 0 if it is 0, otherwise 1.
+    tol : float, optional
+        The tolerance.
+    rtol : float, optional
+        The tolerance as a multiple of the largest singular value. Neither: max(m, n) times the distance from 1 to the next number.
+    """
+    if tol is not None and rtol is not None:
+        raise ArgumentError("matrix_rank: tol and rtol exclude each other")
+    (matrix,) = prepared(A)
+    if matrix.ndim == 1:
+        return int(norm(matrix, math.inf) > 0) if matrix.size else 0
+    values = singular_values(matrix)
+    if tol is not None:
+        return int(np.count_nonzero(values > tol))
+    return _count(values, _rounding(matrix) if rtol is None else rtol)
+
+
+@collective
+def cond(x: Array, p: Any = None) -> float:
+    """The condition number |A| |A^-1| of a matrix, on every rank; inf for a singular one. Collective, blocking.
+
+    Parameters
+    ----------
+    x : Array
+        A matrix [m, n]; square, unless p is None, 2 or -2.
+    p : {None, 2, -2, 'fro', 'nuc', 1, -1, inf, -inf}, optional
+        The norm. None and 2: the ratio of the largest to the smallest singular value; -2: its inverse; others: by the inverse of A.
+    """
+    matrix = settled(x)
+    if matrix.size == 0:
+        raise ArgumentError(f"cond: an empty matrix, {matrix.shape}, has no condition number")
+    if p is None or p in (2, -2):
+        values = singular_values(matrix)
+        above, below = float(values[0]), float(values[-1])
+        if p == -2:
+            above, below = below, above
+        return above / below if below > 0 else math.inf
+    try:
+        inverse = Array(_core.inverse(matrix._core), x._package)
+    except SingularError:
+        return math.inf
+    return float(norm(matrix, p) * norm(inverse, p))
+
+
+# --- pseudo-inverses
+
+
+@collective
+def pinv(a: Array, rcond: Optional[float] = None, hermitian: bool = False, *, rtol: Any = _unset) -> Array:
+    """The pseudo-inverse (Moore-Penrose) of a matrix [m, n], which is [n, m]. Collective, blocking.
+
+    To solve least squares problems, `lstsq` is faster.
+
+    Parameters
+    ----------
+    a : Array
+        A matrix [m, n].
+    rcond : float, optional
+        Singular values that are not above this multiple of the largest are taken as 0. Unset: 1e-15, as in NumPy.
+    rtol : float, optional
+        The same by its newer name; None: max(m, n) times the distance from 1 to the next number, which suits all dtypes.
+
+    Returns
+    -------
+    Array
+        In the distribution of `a` if m = n, otherwise in Slab(0).
+    """
+    if rtol is not _unset and rcond is not None:
+        raise ArgumentError("pinv: rcond and rtol exclude each other")
+    matrix = settled(a)
+    if rtol is _unset:
+        rtol = 1e-15 if rcond is None else rcond
+    parts, op = _Truncated(matrix, rtol), "conjugate-transpose"
+    place = matrix.distribution if matrix.shape[0] == matrix.shape[1] else _core.Slab(0)
+    return Array(_product(parts.vh, op, _core.divided(parts.u, parts.s), op, place), a._package)
+
+
+# --- least squares
+
+
+@collective
+def lstsq(a: Array, b: Array, rcond: Optional[float] = None, *, stream: Any = None, **options: Any) -> LstsqResult:
+    """The X that minimizes the 2-norm of A X - B; of all these the one of the smallest 2-norm. Collective, blocking.
+
+    By singular values, as in NumPy. For a matrix of full rank with m >= n `QR(a).solve(b)` is faster.
+
+    Parameters
+    ----------
+    a : Array
+        A matrix [m, n].
+    b : Array
+        [m] or [m, r].
+    rcond : float, optional
+        Singular values that are not above this multiple of the largest are taken as 0. Unset: max(m, n) times the distance from 1 to the next
+        number; negative: that distance.
+
+    Returns
+    -------
+    LstsqResult
+        x, [n] or [n, r]; residuals, rank and s.
+
+    Raises
+    ------
+    ArgumentError, UnsupportedError, MemoryError
+        The same on every rank. ArgumentError also for NaN and infinity in `a`.
+    """
+    how = _place_of_x(options)
+    left, right = prepared(a, b, stream=stream)
+    for one in (left, right):
+        wait_for(stream, one)
+    if left.ndim == 2 and (right.ndim not in (1, 2) or right.shape[0] != left.shape[0]):
+        raise ArgumentError(f"lstsq: B must have the shape [{left.shape[0]}] or [{left.shape[0]}, r], but its shape is {right.shape}")
+    parts = _Truncated(left, _epsilon(left) if rcond is not None and rcond < 0 else rcond)
+    m, n = left.shape
+    how.setdefault("distribution", right.distribution if m == n else _core.Slab(0))
+    sides = right
+    if right.space != left.space:
+        how.setdefault("space", right.space)
+        sides = right.copy(space=left.space)
+    x = matmul(Array(parts.vh, b._package), parts.quotients(sides), op_a="conjugate-transpose", stream=stream, **how)
+    residuals = np.zeros(0, real_dtype(left))
+    if m > n and parts.rank == n:
+        residuals = _squared_residuals(left, x, right, stream).astype(residuals.dtype)
+    return LstsqResult(x, residuals, parts.rank, parts.values)
+
+
+def _place_of_x(options: Dict[str, Any]) -> Dict[str, Any]:
+    known = ("distribution", "order", "heap", "space")
+    for name in options:
+        if name not in known:
+            raise TypeError(f"lstsq: unknown option {name}; known: {', '.join(known)}")
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def _squared_residuals(a: Array, x: Array, b: Array, stream: Any) -> "np.ndarray[Any, np.dtype[Any]]":
+    """By column, on every rank."""
+    left = matmul(a, x, c=b, alpha=-1, beta=1, stream=stream)
+    if b.ndim == 1:
+        return np.array([norm(left, stream=stream) ** 2])
+    return on_every_rank(norm(left, axis=0, stream=stream)._core, stream) ** 2
+
+
+__all__ = ["LstsqResult", "cond", "lstsq", "matrix_rank", "pinv"]
