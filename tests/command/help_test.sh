@@ -5,7 +5,7 @@
 "$partita" --help >out
 grep -q 'Usage: partita' out || fail "no usage in --help"
 subcommands=$(sed -n '/^Subcommands:/,/^$/s/^  \([a-z]*\) .*/\1/p' out)
-for name in run convert matmul solve layout plan trace doctor demo bench completion; do
+for name in run convert matmul solve eigh svd layout plan trace doctor demo bench completion; do
   echo "$subcommands" | grep -qx "$name" || fail "$name is not in the help"
 done
 for name in $subcommands; do
