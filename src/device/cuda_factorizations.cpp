@@ -184,25 +184,23 @@ void CudaFactorizations::put(const PreparedFactorCall& prepared, const Places& p
   const auto& call = static_cast<const Call&>(prepared);
   check<UnsupportedError>(call.why_no_graph.empty() || !device_.captures(stream),
                           "{} cannot be captured into a graph here: {}", name(), call.why_no_graph);
-  if (call.program && !device_.captures(stream) && launch_program(call, places, stream)) return;
+  if (call.program && !device_.captures(stream)) return launch_program(call, places, stream);
   device_.launching(stream, call.launches);
   start(call, places, stream);
 }
 
 /// One launch, so that a host that runs ahead of its device by a limited number of them (RunAhead) need not
-/// wait for a panel. False: the driver does not change the addresses of this program.
-bool CudaFactorizations::launch_program(const Call& call, const Places& places, Stream stream) const {
+/// wait for a panel.
+void CudaFactorizations::launch_program(const Call& call, const Places& places, Stream stream) const {
   constexpr const char* what = "launch a factorization";
   if (places != call.places) {
     const cuda::CudaBesideCaptures unharmed;
-    if (!cuda::update(call.program, cuda::captured(what, [&](Stream aside) { start(call, places, aside); })))
-      call.program.reset();
+    const cuda::CudaGraph graph = cuda::captured(what, [&](Stream aside) { start(call, places, aside); });
+    if (!cuda::update(call.program, graph)) call.program = cuda::program_of(graph, what);
     call.places = places;
   }
-  if (!call.program) return false;
   device_.launching(stream);
   cuda::check_cuda(cudaGraphLaunch(call.program.get(), cuda::native(stream)), what);
-  return true;
 }
 
 void CudaFactorizations::start(const Call& call, const Places& places, Stream stream) const {
@@ -226,7 +224,7 @@ void CudaFactorizations::start(const DeviceFactorization& what, const Call& call
                    "factorize");
     return cuda::check_launch(
         kernels::cuda::launch_count_from_zero(pivots, static_cast<std::int32_t*>(places.pivots),
-                                              std::min(what.m, what.n), cuda::native(stream)),
+                                              std::min(what.m, what.n), what.m, cuda::native(stream)),
         "count pivots from 0");
   }
   if (what.kind == Factorization::qr) {

@@ -44,10 +44,11 @@ __global__ void __launch_bounds__(RowExchange::most_rows) exchange_rows(const Ro
   }
 }
 
-__global__ void count_from_zero(const std::int64_t* from, std::int32_t* to, std::int64_t count) {
+__global__ void count_from_zero(const std::int64_t* from, std::int32_t* to, std::int64_t count,
+                                std::int64_t rows) {
   const std::int64_t step = std::int64_t{gridDim.x} * blockDim.x;
   for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += step)
-    to[i] = static_cast<std::int32_t>(from[i] - 1);
+    to[i] = static_cast<std::int32_t>(from[i] > i && from[i] <= rows ? from[i] - 1 : i);
 }
 
 unsigned blocks_of(std::int64_t tasks, int at_once) {
@@ -67,9 +68,10 @@ int launch_row_exchange(const RowExchange& what, void* stream) {
   return cudaGetLastError();
 }
 
-int launch_count_from_zero(const std::int64_t* from, std::int32_t* to, std::int64_t count, void* stream) {
+int launch_count_from_zero(const std::int64_t* from, std::int32_t* to, std::int64_t count, std::int64_t rows,
+                           void* stream) {
   count_from_zero<<<blocks_of(count, threads_per_block), threads_per_block, 0,
-                    static_cast<cudaStream_t>(stream)>>>(from, to, count);
+                    static_cast<cudaStream_t>(stream)>>>(from, to, count, rows);
   return cudaGetLastError();
 }
 

@@ -73,8 +73,9 @@ PARTITA_EVERYWHERE inline std::int32_t row_before(const ExchangeChunk& chunk, co
 
 /// A cudaError_t; 0: started. `stream` is a cudaStream_t.
 int launch_row_exchange(const RowExchange& what, void* stream);
-/// to[i] = from[i] - 1.
-int launch_count_from_zero(const std::int64_t* from, std::int32_t* to, std::int64_t count, void* stream);
+/// to[i] = from[i] - 1, or i where that is none of the rows i, .., rows - 1, as a pivot among NaNs may be.
+int launch_count_from_zero(const std::int64_t* from, std::int32_t* to, std::int64_t count, std::int64_t rows,
+                           void* stream);
 
 /// As load_copy_kernels.
 int load_row_exchange_kernels();
