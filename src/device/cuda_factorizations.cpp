@@ -6,6 +6,7 @@
 #include "base/check.hpp"
 #include "base/round.hpp"
 #include "cuda/load_by_graph.hpp"
+#include "kernels/cuda/not_finite.hpp"
 #include "kernels/cuda/row_exchange.hpp"
 
 namespace partita::devices {
@@ -27,10 +28,16 @@ CublasOperation operation_of(const DeviceReflectors& what) {
   return is_complex(what.dtype) ? CublasOperation::conjugate_transpose : CublasOperation::transpose;
 }
 
-/// Pivots as cuSOLVER has them, counted from 1, come before its own workspace.
-std::int64_t pivot_bytes(const DeviceFactorization& what) {
+/// Of LU, before cuSOLVER's own workspace: pivots as cuSOLVER has them, counted from 1, and the first column
+/// that is not finite.
+std::int64_t front_bytes_of(const DeviceFactorization& what) {
   if (what.kind != Factorization::lu) return 0;
-  return round_up(std::min(what.m, what.n) * size_of(Dtype::i64), aligned);
+  return round_up(std::min(what.m, what.n) * size_of(Dtype::i64), aligned) + aligned;
+}
+
+kernels::cuda::RealColumns real_columns(const DeviceFactorization& what, void* matrix) {
+  const std::int64_t each = is_complex(what.dtype) ? 2 : 1;
+  return {matrix, !is_double(what.dtype), each * what.m, what.n, each * what.leading};
 }
 
 /// L of the rows below the diagonal block, by its adjoint from the right.
@@ -145,7 +152,7 @@ void CudaFactorizations::measure(const DeviceFactorization& what, Call& call) co
                                                 type, nullptr, type, &call.on_device, &on_host);
   check<UnsupportedError>(status == 0, "cuSOLVER factorizes no matrix of {} x {} in {}: error {}", what.m,
                           what.n, partita::name(what.dtype), status);
-  call.front_bytes = pivot_bytes(what);
+  call.front_bytes = front_bytes_of(what);
   call.on_host.resize(on_host);
 }
 
@@ -219,12 +226,17 @@ void CudaFactorizations::start(const DeviceFactorization& what, const Call& call
   const std::size_t host_bytes = call.on_host.size();
   if (what.kind == Factorization::lu) {
     auto* const pivots = static_cast<std::int64_t*>(places.workspace);
+    auto* const spoilt = reinterpret_cast<std::uint64_t*>(workspace - aligned);
+    const kernels::cuda::RealColumns numbers = real_columns(what, places.matrix);
+    void* const native = cuda::native(stream);
+    cuda::check_launch(kernels::cuda::launch_find_not_finite(numbers, spoilt, native), "look for NaNs");
     check_cusolver(library_.getrf(handle, options, what.m, what.n, type, places.matrix, what.leading, pivots,
                                   type, workspace, call.on_device, on_host, host_bytes, status),
                    "factorize");
+    cuda::check_launch(kernels::cuda::launch_spoil_columns(numbers, spoilt, status, native), "keep NaNs");
     return cuda::check_launch(
         kernels::cuda::launch_count_from_zero(pivots, static_cast<std::int32_t*>(places.pivots),
-                                              std::min(what.m, what.n), what.m, cuda::native(stream)),
+                                              std::min(what.m, what.n), what.m, native),
         "count pivots from 0");
   }
   if (what.kind == Factorization::qr) {

@@ -318,6 +318,33 @@ TYPED_TEST_P(FactorizationWorks, NumbersThatAreNotNumbersDoNotHang) {
   }
 }
 
+/// From their column on. U of the columns before is as without.
+TYPED_TEST_P(FactorizationWorks, LuKeepsNumbersThatAreNotNumbers) {
+  using Where = TypeParam;
+  constexpr std::int64_t m = 50, n = 20;
+  for (const Dtype dtype : dtypes) {
+    for (const auto& [row, column] : {std::pair{0, 0}, {7, 7}, {49, 3}, {2, 19}, {49, 19}}) {
+      SCOPED_TRACE(fmt::format("{} row {} column {}", name(dtype), row, column));
+      DenseMatrix packed[2];
+      for (const bool bad : {false, true}) {
+        Works works(dtype, Where::run);
+        const FactorPanel work{Factorization::lu, works.matrix(m, n, 2), works.line(n, Dtype::i32),
+                               works.line(1, Dtype::i32)};
+        DenseMatrix a = works.random(m, n);
+        if (bad) a(row, column) = std::numeric_limits<double>::quiet_NaN();
+        works.set(work.panel, a);
+        works.run(work);
+        packed[bad ? 1 : 0] = works.get(work.panel);
+      }
+      EXPECT_TRUE(std::isnan(part_of(packed[1], m, column + 1).norm()));
+      const auto before = [&](const DenseMatrix& all) {
+        return triangle_of(part_of(all, m, column), true, false);
+      };
+      EXPECT_LE((before(packed[1]) - before(packed[0])).norm(), 1e-4);
+    }
+  }
+}
+
 TYPED_TEST_P(FactorizationWorks, OtherDtypesAreRefused) {
   using Where = TypeParam;
   Works works(Dtype::i32, Where::run);
@@ -330,6 +357,7 @@ REGISTER_TYPED_TEST_SUITE_P(FactorizationWorks, Lu, LuOfASingularMatrixIsComplet
                             CholeskyNamesTheMinorThatIsNotPositiveDefinite, QrAndItsReflectors,
                             ReflectorsOnUnevenColumns, ManyRowsAreExchanged,
                             RowsAreExchangedForwardAndBackward, TriangularSolves, ProductsOfTransposedParts,
-                            NumbersThatAreNotNumbersDoNotHang, OtherDtypesAreRefused);
+                            NumbersThatAreNotNumbersDoNotHang, LuKeepsNumbersThatAreNotNumbers,
+                            OtherDtypesAreRefused);
 
 }  // namespace partita::testing::factorization_works
