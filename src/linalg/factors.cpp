@@ -211,16 +211,20 @@ Factors::Job Factors::q_job(Op op) const {
   return {"multiply_q", {pass}, shape()[0], shape()[0]};
 }
 
-void Factors::check_sides(const Job& job, const Array& b) const {
-  check(b.valid(), "{}: B holds no array", job.operation);
-  arrays::check_context(job.operation, *context_, "the factorization", b, "B");
+void check_right_hand_sides(std::string_view operation, const ContextState& context, Dtype dtype,
+                            std::int64_t rows, const Array& b) {
+  check(b.valid(), "{}: B holds no array", operation);
+  arrays::check_context(operation, context, "A", b, "B");
   const Operand& operand = b.state()->operand;
-  check(operand.dtype == matrix_.dtype, "{}: A is {}, but B is {}; convert one of them with astype",
-        job.operation, partita::name(matrix_.dtype), partita::name(operand.dtype));
-  const Shape& of_b = operand.layout.shape();
-  check((of_b.size() == 1 || of_b.size() == 2) && of_b[0] == job.rows_of_b,
-        "{}: B must have the shape [{}] or [{}, r], but it is {}", job.operation, job.rows_of_b,
-        job.rows_of_b, to_string(of_b));
+  check(operand.dtype == dtype, "{}: A is {}, but B is {}; convert one of them with astype", operation,
+        name(dtype), name(operand.dtype));
+  const Shape& shape = operand.layout.shape();
+  check((shape.size() == 1 || shape.size() == 2) && shape[0] == rows,
+        "{}: B must have the shape [{}] or [{}, r], but it is {}", operation, rows, rows, to_string(shape));
+}
+
+void Factors::check_sides(const Job& job, const Array& b) const {
+  check_right_hand_sides(job.operation, *context_, matrix_.dtype, job.rows_of_b, b);
 }
 
 void Factors::check_sides_together(const Job& job, const Array& b) const {

@@ -105,6 +105,10 @@ class Factors {
   std::int64_t first_zero_ = -1;
 };
 
+/// Throws ArgumentError for right-hand sides B [rows] or [rows, r] of another shape, dtype or context. Local.
+void check_right_hand_sides(std::string_view operation, const ContextState& context, Dtype dtype,
+                            std::int64_t rows, const Array& b);
+
 /// The X of the smallest 2-norm with A X = B, for A with fewer rows than columns.
 Array least_norm(const Array& a, const Array& b, const SolveOptions& options, SourcePlace where);
 

@@ -45,7 +45,8 @@ void throw_singular(std::string_view operation, std::string_view factor, std::in
 
 void check_sides(Factorization kind, const Operand& a, const Operand& b, const Operand& x, Op op) {
   const std::int64_t m = a.layout.shape()[0], n = a.layout.shape()[1];
-  check(kind == Factorization::qr ? m >= n : m == n, "solve: {} of shape {}", factorization_name(kind),
+  check(kind == Factorization::qr ? m >= n : m == n, "solve: A must {}, but its shape is {}",
+        kind == Factorization::qr ? "have at least as many rows as columns" : "be square",
         to_string(a.layout.shape()));
   for (const Operand* const side : {&b, &x}) {
     const bool is_long = transposes(op) == (side == &x);

@@ -10,7 +10,25 @@ namespace partita {
 
 using linear::Factors;
 
+namespace {
+
+/// Before the matrix is factorized. Throws the same ArgumentError on every rank.
+void check_system(std::string_view operation, const Array& a, const Array& b, bool square) {
+  check(a.valid(), "{}: A holds no array", operation);
+  ContextState& context = *a.context_state();
+  context.require_usable(operation);
+  runtime::check_or_tell_all(context, operation, [&] {
+    linear::check_matrix(operation, "A", a.state()->operand);
+    check(!square || a.shape()[0] == a.shape()[1], "{}: A must be square, but its shape is {}", operation,
+          to_string(a.shape()));
+    linear::check_right_hand_sides(operation, context, a.dtype(), a.shape()[0], b);
+  });
+}
+
+}  // namespace
+
 Array solve(const Array& a, const Array& b, const SolveOptions& options, SourcePlace where) {
+  check_system("solve", a, b, true);
   return Lu(a, {}, where).solve(b, options, where);
 }
 
@@ -54,11 +72,8 @@ Array solve_triangular(const Array& t, const Array& b, const TriangularOptions& 
 }
 
 Array lstsq(const Array& a, const Array& b, const SolveOptions& options, SourcePlace where) {
-  check(a.valid(), "lstsq: A holds no array");
-  ContextState& context = *a.context_state();
-  context.require_usable("lstsq");
-  runtime::check_or_tell_all(context, "lstsq", [&] {
-    linear::check_matrix("lstsq", "A", a.state()->operand);
+  check_system("lstsq", a, b, false);
+  runtime::check_or_tell_all(*a.context_state(), "lstsq", [&] {
     check(options.op == Op::none, "lstsq: op is {}, but must be none", name(options.op));
   });
   if (a.shape()[0] >= a.shape()[1]) return Qr(a, {}, where).solve(b, options, where);
