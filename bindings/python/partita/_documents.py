@@ -62,7 +62,7 @@ of_module: Dict[str, Dict[str, Tuple[str, str]]] = {
         "x": ("Array", "The input."),
     },
     "linalg": {
-        "base": ("int", "Rows of the largest matrix that one rank computes, by LAPACK; larger ones are divided. 0: chosen by Partita."),
+        "base": ("int", "Rows of the largest matrix that one rank computes; larger ones are divided. 0: chosen by Partita."),
         "hermitian": ("bool", "As in NumPy; singular values are computed in the same way."),
         "op": ("str", "'none', 'transpose', 'conjugate-transpose' or 'conjugate'."),
         "options": ("", "Of a new X: distribution, order, heap and space; see the module."),
