@@ -42,7 +42,10 @@ int factorize_triangle(std::optional<Cholesky>& factors, const Array& a) {
   } catch (const SingularError& error) {
     return static_cast<int>(error.index()) + 1;
   }
-  along_lower_triangle<T>(factors->lower(), a, [](T& to, const T& from, bool) { to = from; });
+  const Order order = a.local().strides[0] == 1 ? Order::column_major : Order::row_major;
+  Array lower = empty(a.context(), a.layout(), a.dtype(), {.order = order});
+  factors->lower_into(lower);
+  along_lower_triangle<T>(lower, a, [](T& to, const T& from, bool) { to = from; });
   return 0;
 }
 

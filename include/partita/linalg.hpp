@@ -90,6 +90,9 @@ class PARTITA_API Cholesky {
   LogDeterminant log_determinant() const;  ///< of A
   /// L, with zeros above the diagonal, in A's layout, order and residency, in new memory.
   Array lower(SourcePlace where = SourcePlace::current()) const;
+  /// L into a given array of A's shape and dtype, in any layout; it may be A. Elements above the diagonal are
+  /// undefined afterwards.
+  void lower_into(Array& array) const;
 
   const Plan& plan() const;  ///< of the factorization, of this rank. Local
   /// The plan as text. Local.

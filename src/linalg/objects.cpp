@@ -59,6 +59,9 @@ LogDeterminant Cholesky::log_determinant() const {
 Array Cholesky::lower(SourcePlace where) const {
   return factors_->triangle(true, where);
 }
+void Cholesky::lower_into(Array& array) const {
+  factors_->pack_into(array);
+}
 const Plan& Cholesky::plan() const {
   return plan_of(*factors_);
 }

@@ -115,6 +115,9 @@ RANK_TEST(Cholesky, TakesALowerTriangle) {
       expect_solves(matrix, dense_of(factors.solve(b)), many, dtype);
       const Cholesky again = Cholesky::from_lower(factors.lower());
       EXPECT_EQ(compare(again.lower(), factors.lower()).differing, 0);
+      Array given = empty(context, {n, n}, Slab(0), dtype);
+      factors.lower_into(given);
+      EXPECT_EQ(compare(Cholesky::from_lower(given).lower(), factors.lower()).differing, 0);
     }
   }
 }
