@@ -103,7 +103,8 @@ void serve_apart(const std::string& what) {
   const std::vector<double> a = numbers(std::int64_t{m} * k);
   const std::vector<double> b = numbers(std::int64_t{k} * n);
   std::vector<double> c = numbers(std::int64_t{m} * n);
-  serve_work([] {}, [&] { library.multiply(m, n, k, a.data(), b.data(), c.data()); });
+  serve_work([] {}, [&, rows = m, columns = n,
+                     depth = k] { library.multiply(rows, columns, depth, a.data(), b.data(), c.data()); });
 }
 
 void serve_work(const std::function<void()>& prepare, const std::function<void()>& work) {

@@ -25,7 +25,8 @@ Point sample_at(std::int64_t i) {
 }
 
 Point pixel_at(std::int64_t i) {
-  return {(static_cast<double>(i % side) + 0.5) / side, (static_cast<double>(i / side) + 0.5) / side};
+  const std::int64_t row = i / side, column = i % side;
+  return {(static_cast<double>(column) + 0.5) / side, (static_cast<double>(row) + 0.5) / side};
 }
 
 double truth(const Point& p) {

@@ -44,7 +44,7 @@ class OfLibrary : public ScalapackFactors {
     const int grid = make_grid(tools, problem.grid_rows, problem.grid_columns);
     a_ = describe(tools, grid, problem.n, problem.n, problem.block, problem.block);
     b_ = describe(tools, grid, problem.n, problem.sides, problem.block, problem.block);
-    pivots_.resize(static_cast<std::size_t>(problem.n + problem.block));
+    pivots_.resize(static_cast<std::size_t>(problem.n) + static_cast<std::size_t>(problem.block));
     if (problem.kind == Factorization::qr) ask_for_work();
   }
 

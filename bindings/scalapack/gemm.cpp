@@ -6,6 +6,7 @@
 #include "combine.hpp"
 #include "devices.hpp"
 #include "matrix.hpp"
+#include "wide.hpp"
 
 namespace partita::scalapack {
 namespace {
@@ -109,16 +110,6 @@ struct Layouts {
   std::optional<Layout> b;
   std::optional<Layout> c;
 };
-
-/// As Partita takes alpha and beta.
-template <class T>
-std::complex<double> wide(T number) {
-  return static_cast<double>(number);
-}
-template <class T>
-std::complex<double> wide(std::complex<T> number) {
-  return {static_cast<double>(number.real()), static_cast<double>(number.imag())};
-}
 
 /// Asked once for each kind of call: prices take plans. `operands()`: of the call.
 template <class T, class Operands>

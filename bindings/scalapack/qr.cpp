@@ -8,6 +8,7 @@
 
 #include "combine.hpp"
 #include "linear.hpp"
+#include "wide.hpp"
 
 namespace partita::scalapack {
 namespace {
@@ -123,7 +124,7 @@ template <class T>
 double largest_element(const View& view) {
   double largest = 0;
   along_columns<T>(view, view, [&](const T& element, const T&) {
-    const std::complex<double> number = element;
+    const std::complex<double> number = wide(element);
     for (const double part : {number.real(), number.imag()})
       if (!(std::abs(part) <= largest)) largest = std::abs(part);  // NaN, too
   });

@@ -6,6 +6,7 @@
 #include "combine.hpp"
 #include "linear.hpp"
 #include "triangle.hpp"
+#include "wide.hpp"
 
 namespace partita::scalapack {
 namespace {
@@ -72,8 +73,8 @@ void update_triangle(const RankKUpdate<T>& update, const Array& c, std::int64_t 
   const Array above = update.rows(first, half), below = update.rows(first + half, rest);
   Array rectangle = update.upper ? c.window({0, half}, {half, rest}) : c.window({half, 0}, {rest, half});
   MatmulOptions options = update.options();
-  options.alpha = std::complex<double>(update.alpha);
-  options.beta = std::complex<double>(update.beta);
+  options.alpha = wide(update.alpha);
+  options.beta = wide(update.beta);
   matmul_into(update.upper ? above : below, update.upper ? below : above,
               update.beta == T(0) ? nullptr : &rectangle, rectangle, options);
 }
