@@ -86,4 +86,17 @@ void CudaFactorHandles::solve_at_once(const DeviceTriangularSolve& what, const v
              "solve a triangular system");
 }
 
+void CudaFactorHandles::multiply(const DevicePanelProduct& what, double alpha, const void* a, const void* b,
+                                 double beta, void* c) const {
+  const CublasFactor by(alpha, what.dtype), of_c(beta, what.dtype);
+  const CublasType type = *cublas_type(what.dtype);
+  constexpr int default_algorithm = -1;
+  check_blas(CublasLibrary::of_process().gemm(
+                 blas_.get(), what.adjoint ? CublasOperation::conjugate_transpose : CublasOperation::none,
+                 CublasOperation::none, what.m, what.n, what.k, by.bytes, a, type, what.leading_a, 0, b, type,
+                 what.leading_b, 0, of_c.bytes, c, type, what.leading_c, 0, 1,
+                 is_double(what.dtype) ? CublasCompute::f64 : CublasCompute::f32, default_algorithm),
+             "multiply");
+}
+
 }  // namespace partita::devices

@@ -19,6 +19,14 @@ inline std::size_t number_of(Dtype dtype) {
   return std::size_t{is_complex(dtype) ? 2U : 0U} + (is_double(dtype) ? 1 : 0);
 }
 
+/// c [m, n] = alpha op(a) b + beta c, b: [k, n]; op: the adjoint of a [k, m], or a [m, k] itself.
+struct DevicePanelProduct {
+  Dtype dtype = Dtype::f64;
+  bool adjoint = false;
+  std::int64_t m = 0, n = 0, k = 0;
+  std::int64_t leading_a = 1, leading_b = 1, leading_c = 1;
+};
+
 /// A handle of each library, and cuBLAS's workspace.
 class CudaFactorHandles {
  public:
@@ -31,6 +39,8 @@ class CudaFactorHandles {
   void use(Stream stream) const;
   CusolverHandle solver() const { return solver_.get(); }
   void solve(const DeviceTriangularSolve& what, const void* triangle, void* to) const;
+  void multiply(const DevicePanelProduct& what, double alpha, const void* a, const void* b, double beta,
+                void* c) const;
   /// Device memory, for calls that do not look at addresses.
   void* any_memory() const { return workspace_.data(); }
 

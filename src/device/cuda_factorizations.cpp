@@ -6,6 +6,7 @@
 #include "base/check.hpp"
 #include "base/round.hpp"
 #include "cuda/load_by_graph.hpp"
+#include "device/cuda_qr_panel.hpp"
 #include "kernels/cuda/not_finite.hpp"
 #include "kernels/cuda/row_exchange.hpp"
 
@@ -73,6 +74,7 @@ struct CudaFactorizations::Call final : PreparedFactorCall {
   std::int64_t front_bytes = 0;  // before cuSOLVER's own part of the workspace
   std::size_t on_device = 0;     // in bytes; of reflectors a number of elements is made of it
   mutable std::vector<char> on_host;
+  bool by_kernels = false;  // a QR factorization of a panel, not cuSOLVER's
   int launches = 1;
   std::string why_no_graph;           // empty: it may be captured
   mutable cuda::CudaProgram program;  // of a factorization with many launches; null: launched one by one
@@ -141,6 +143,11 @@ void CudaFactorizations::measure(const DeviceFactorization& what, Call& call) co
   check<UnsupportedError>(
       what.kind != Factorization::lu || what.m <= std::numeric_limits<std::int32_t>::max(),
       "pivots number at most {} rows: {}", std::numeric_limits<std::int32_t>::max(), what.m);
+  call.by_kernels = has_qr_panel(what);
+  if (call.by_kernels) {
+    call.on_device = static_cast<std::size_t>(qr_panel_workspace_bytes(what));
+    return;
+  }
   std::size_t on_host = 0;
   const int status = what.kind == Factorization::cholesky
                          ? library_.potrf_bytes(handle, options, CublasTriangle::lower, what.n, type, nullptr,
@@ -217,6 +224,9 @@ void CudaFactorizations::start(const Call& call, const Places& places, Stream st
 
 void CudaFactorizations::start(const DeviceFactorization& what, const Call& call, const Places& places,
                                Stream stream) const {
+  if (call.by_kernels)
+    return factor_qr_panel(factorizing_, what,
+                           {places.matrix, places.pivots, places.status, places.workspace}, stream);
   CusolverHandle const handle = factorizing_.solver();
   CusolverOptions const options = options_.get();
   const CublasType type = *cublas_type(what.dtype);

@@ -12,9 +12,10 @@
 #include "kernels/cuda/launch.hpp"
 #include "kernels/cuda/line_pass.hpp"
 #include "kernels/cuda/line_transform.hpp"
-#include "kernels/cuda/packet_launch.hpp"
-#include "kernels/cuda/random_launch.hpp"
 #include "kernels/cuda/not_finite.hpp"
+#include "kernels/cuda/packet_launch.hpp"
+#include "kernels/cuda/qr_panel.hpp"
+#include "kernels/cuda/random_launch.hpp"
 #include "kernels/cuda/row_exchange.hpp"
 #include "kernels/cuda/symbol_launch.hpp"
 #include "memory/cuda_node_memory.hpp"
@@ -58,6 +59,7 @@ CudaPhysicalDevice::CudaPhysicalDevice(int index) : index_(index) {
   cuda::check_launch(kernels::cuda::load_plane_transform_kernels(), "load the kernels");
   cuda::check_launch(kernels::cuda::load_row_exchange_kernels(), "load the kernels");
   cuda::check_launch(kernels::cuda::load_not_finite_kernels(), "load the kernels");
+  cuda::check_launch(kernels::cuda::load_qr_kernels(), "load the kernels");
   past_ = cuda::new_cuda_stream();
 }
 

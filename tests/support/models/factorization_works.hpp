@@ -161,6 +161,75 @@ TYPED_TEST_P(FactorizationWorks, QrAndItsReflectors) {
   });
 }
 
+/// A panel's factorization: Q^H A is R, column by column, and Q brings A back. `scale`: of each column.
+inline void factor_and_apply(Works& works, const DenseMatrix& numbers, const std::vector<double>& scale) {
+  const std::int64_t m = numbers.rows, n = numbers.columns;
+  const FactorPanel work{Factorization::qr, works.matrix(m, n, 1), works.line(n, works.dtype()),
+                         works.line(1, Dtype::i32)};
+  works.set(work.panel, numbers);
+  const DenseMatrix a = works.get(work.panel);
+  works.run(work);
+  EXPECT_EQ(works.get(work.status)(0, 0), Entry(0));
+  const DenseMatrix r = triangle_of(works.get(work.panel), true, false);
+  ApplyReflectors apply{work.panel, work.pivots, works.matrix(m, n), true};
+  works.set(apply.to, a);
+  const auto expect_columns = [&](const DenseMatrix& wanted, const char* what) {
+    const DenseMatrix found = works.get(apply.to);
+    for (std::int64_t j = 0; j < n; ++j) {
+      double off = 0, of = 0;
+      for (std::int64_t i = 0; i < m; ++i) {
+        const double by = 1 / scale[static_cast<std::size_t>(j)];
+        off += std::norm((found(i, j) - (i < wanted.rows ? wanted(i, j) : Entry(0))) * by);
+        of += std::norm(a(i, j) * by);
+      }
+      EXPECT_LE(std::sqrt(off), 100 * works.epsilon() * std::sqrt(of * static_cast<double>(n))) << what << j;
+    }
+  };
+  works.run(apply);
+  expect_columns(r, "Q^H A, column ");
+  apply.adjoint = false;
+  works.run(apply);
+  expect_columns(a, "Q Q^H A, column ");
+}
+
+TYPED_TEST_P(FactorizationWorks, QrOfTallPanels) {
+  using Where = TypeParam;
+  for (const Dtype dtype : dtypes) {
+    for (const auto& [m, n] : {std::pair{600, 45}, {9000, 33}, {20000, 18}, {40000, 9}}) {
+      SCOPED_TRACE(fmt::format("{} {}x{}", name(dtype), m, n));
+      Works works(dtype, Where::run);
+      factor_and_apply(works, works.random(m, n), std::vector<double>(static_cast<std::size_t>(n), 1));
+    }
+  }
+}
+
+/// Zeros, columns that depend on others, and columns whose squares overflow or underflow.
+TYPED_TEST_P(FactorizationWorks, QrOfDegeneratePanels) {
+  using Where = TypeParam;
+  constexpr std::int64_t m = 90, n = 40;
+  for (const Dtype dtype : dtypes) {
+    for (const char* const kind : {"zeros", "dependent", "graded", "zeros below"}) {
+      SCOPED_TRACE(fmt::format("{} {}", name(dtype), kind));
+      Works works(dtype, Where::run);
+      const double small = works.epsilon() > 1e-10 ? 1e-30 : 1e-250;
+      DenseMatrix a = works.random(m, n);
+      std::vector<double> scale(n, 1);
+      for (std::int64_t j = 0; j < n; ++j) {
+        if (kind == std::string("graded"))
+          scale[static_cast<std::size_t>(j)] =
+              std::array{1., small, 1 / small}.at(static_cast<std::size_t>(j % 3));
+        for (std::int64_t i = 0; i < m; ++i) {
+          if (kind == std::string("zeros")) a(i, j) = 0;
+          if (kind == std::string("dependent") && j >= 10) a(i, j) = a(i, j % 10);
+          if (kind == std::string("zeros below") && i > j / 2) a(i, j) = 0;
+          a(i, j) *= scale[static_cast<std::size_t>(j)];
+        }
+      }
+      factor_and_apply(works, a, scale);
+    }
+  }
+}
+
 TYPED_TEST_P(FactorizationWorks, ReflectorsOnUnevenColumns) {
   using Where = TypeParam;
   for (const Dtype dtype : dtypes) {
@@ -355,9 +424,9 @@ TYPED_TEST_P(FactorizationWorks, OtherDtypesAreRefused) {
 
 REGISTER_TYPED_TEST_SUITE_P(FactorizationWorks, Lu, LuOfASingularMatrixIsComplete, Cholesky,
                             CholeskyNamesTheMinorThatIsNotPositiveDefinite, QrAndItsReflectors,
-                            ReflectorsOnUnevenColumns, ManyRowsAreExchanged,
-                            RowsAreExchangedForwardAndBackward, TriangularSolves, ProductsOfTransposedParts,
-                            NumbersThatAreNotNumbersDoNotHang, LuKeepsNumbersThatAreNotNumbers,
-                            OtherDtypesAreRefused);
+                            QrOfTallPanels, QrOfDegeneratePanels, ReflectorsOnUnevenColumns,
+                            ManyRowsAreExchanged, RowsAreExchangedForwardAndBackward, TriangularSolves,
+                            ProductsOfTransposedParts, NumbersThatAreNotNumbersDoNotHang,
+                            LuKeepsNumbersThatAreNotNumbers, OtherDtypesAreRefused);
 
 }  // namespace partita::testing::factorization_works
