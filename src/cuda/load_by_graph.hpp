@@ -1,6 +1,5 @@
-// Graphs of the work that libraries put into streams: to load kernels before they are needed, and to launch
-// many of them as one. Addresses are not looked at before a program is launched. For a thread that harms no
-// capture (CudaBesideCaptures).
+// Graphs of the work that libraries put into streams: to load kernels before they are needed, and to count
+// them. Addresses are not looked at. For a thread that harms no capture (CudaBesideCaptures).
 #pragma once
 
 #include "cuda/stream.hpp"
@@ -44,20 +43,6 @@ inline CudaProgram program_of(const CudaGraph& graph, const char* what) {
   cudaGraphExec_t made = nullptr;
   check_cuda(cudaGraphInstantiate(&made, graph.get(), 0), what);
   return CudaProgram(made);
-}
-
-/// Copies the program to the device, so that its first launch need not.
-inline void upload(const CudaProgram& program, const char* what) {
-  check_cuda(cudaGraphUpload(program.get(), new_cuda_stream().get()), what);
-}
-
-/// Gives later launches of the program the arguments of a graph of the same work; launches in flight keep
-/// theirs. False: the driver cannot, and the program is as before.
-inline bool update(const CudaProgram& program, const CudaGraph& graph) {
-  cudaGraphExecUpdateResultInfo info{};
-  const bool done = cudaGraphExecUpdate(program.get(), graph.get(), &info) == cudaSuccess;
-  if (!done) (void)cudaGetLastError();
-  return done;
 }
 
 /// Puts work into a graph that is made and never started: what is loaded for it stays.

@@ -15,7 +15,6 @@ namespace {
 
 constexpr std::size_t most_calls = 1024;  // but for those in use
 constexpr std::int64_t aligned = 256;
-constexpr int most_launches = 32;  // of a factorization that is not launched as a graph
 
 int as_int(std::int64_t size) {
   check<UnsupportedError>(size <= std::numeric_limits<int>::max(),
@@ -64,7 +63,6 @@ struct CudaFactorizations::Places {
   void* pivots = nullptr;
   void* status = nullptr;
   void* workspace = nullptr;
-  bool operator==(const Places&) const = default;
 };
 
 struct CudaFactorizations::Call final : PreparedFactorCall {
@@ -76,9 +74,7 @@ struct CudaFactorizations::Call final : PreparedFactorCall {
   mutable std::vector<char> on_host;
   bool by_kernels = false;  // a QR factorization of a panel, not cuSOLVER's
   int launches = 1;
-  std::string why_no_graph;           // empty: it may be captured
-  mutable cuda::CudaProgram program;  // of a factorization with many launches; null: launched one by one
-  mutable Places places;              // with these
+  std::string why_no_graph;  // empty: it may be captured
 };
 
 std::string CudaFactorizations::why_none() {
@@ -184,10 +180,7 @@ void CudaFactorizations::load(Call& call) const {
       start(call, {any, any, any, any, any, any}, aside);
     });
     call.launches = std::max(cuda::launches_of(graph, what), 1);
-    cuda::CudaProgram program = cuda::program_of(graph, what);
-    if (call.launches <= most_launches || !std::holds_alternative<DeviceFactorization>(call.what)) return;
-    cuda::upload(program, what);
-    call.program = std::move(program);
+    (void)cuda::program_of(graph, what);
   } catch (const Error& error) {
     (void)cudaGetLastError();
     call.why_no_graph = error.what();
@@ -198,23 +191,8 @@ void CudaFactorizations::put(const PreparedFactorCall& prepared, const Places& p
   const auto& call = static_cast<const Call&>(prepared);
   check<UnsupportedError>(call.why_no_graph.empty() || !device_.captures(stream),
                           "{} cannot be captured into a graph here: {}", name(), call.why_no_graph);
-  if (call.program && !device_.captures(stream)) return launch_program(call, places, stream);
   device_.launching(stream, call.launches);
   start(call, places, stream);
-}
-
-/// One launch, so that a host that runs ahead of its device by a limited number of them (RunAhead) need not
-/// wait for a panel.
-void CudaFactorizations::launch_program(const Call& call, const Places& places, Stream stream) const {
-  constexpr const char* what = "launch a factorization";
-  if (places != call.places) {
-    const cuda::CudaBesideCaptures unharmed;
-    const cuda::CudaGraph graph = cuda::captured(what, [&](Stream aside) { start(call, places, aside); });
-    if (!cuda::update(call.program, graph)) call.program = cuda::program_of(graph, what);
-    call.places = places;
-  }
-  device_.launching(stream);
-  cuda::check_cuda(cudaGraphLaunch(call.program.get(), cuda::native(stream)), what);
 }
 
 void CudaFactorizations::start(const Call& call, const Places& places, Stream stream) const {

@@ -39,7 +39,6 @@ class CudaFactorizations final : public DeviceFactorizations {
   void measure(const DeviceReflectors& what, Call& call) const;
   void load(Call& call) const;
   void put(const PreparedFactorCall& prepared, const Places& places, Stream stream);
-  void launch_program(const Call& call, const Places& places, Stream stream) const;
   void start(const Call& call, const Places& places, Stream stream) const;
   void start(const DeviceFactorization& what, const Call& call, const Places& places, Stream stream) const;
   void start(const DeviceTriangularSolve& what, const Call& call, const Places& places, Stream stream) const;

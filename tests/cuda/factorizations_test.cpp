@@ -59,52 +59,5 @@ struct InGraphs {
 };
 INSTANTIATE_TYPED_TEST_SUITE_P(GpuGraphs, FactorizationWorks, InGraphs);
 
-class CountLaunches final : public devices::LaunchGate {
- public:
-  void launching(Stream /*stream*/, int launches) override { count += launches; }
-  int count = 0;
-};
-
-/// A factorization of many kernels, at two places in turn: a program of one launch, whose addresses change.
-TEST(GpuFactorizations, LongPanelsAreOneLaunch) {
-  if (const std::string why = OnGpu::why_not(); !why.empty()) GTEST_SKIP() << why;
-  devices::Accelerator& device = OnGpu::device();
-  constexpr std::int64_t m = 8192, n = 512, bytes = m * n * 8;
-  std::vector<double> a(m * n);
-  std::mt19937_64 random(11);
-  for (double& x : a) x = std::uniform_real_distribution<double>(-1, 1)(random);
-  const auto event = device.event();
-  const auto finish = [&] {
-    event->record(device.stream());
-    while (!event->reached()) std::this_thread::yield();
-  };
-  for (const Factorization kind : {Factorization::qr, Factorization::lu}) {
-    const auto call =
-        device.factorizations()->prepare(devices::DeviceFactorization{kind, Dtype::f64, m, n, m});
-    const devices::DeviceMemory workspace(device, call->workspace_bytes());
-    const std::array<devices::DeviceMemory, 2> panels{devices::DeviceMemory(device, bytes),
-                                                      devices::DeviceMemory(device, bytes)};
-    const devices::DeviceMemory pivots(device, n * 8), status(device, 256);
-    std::vector<std::vector<double>> found;
-    for (const std::size_t place : {0U, 1U, 1U, 0U}) {
-      void* const panel = panels.at(place).data();
-      device.copy_bytes(a.data(), panel, bytes, device.stream());
-      finish();
-      CountLaunches gate;
-      device.set_gate(&gate);
-      device.factorizations()->factor(*call, panel, pivots.data(), status.data(), workspace.data(),
-                                      device.stream());
-      device.set_gate(nullptr);
-      EXPECT_EQ(gate.count, 1) << place;
-      found.emplace_back(a.size());
-      device.copy_bytes(panel, found.back().data(), bytes, device.stream());
-      finish();
-      EXPECT_TRUE(found.back() != a) << place;
-      EXPECT_TRUE(found.back() == found.front()) << place;
-    }
-  }
-  OnGpu::end();
-}
-
 }  // namespace
 }  // namespace partita::testing::factorization_works

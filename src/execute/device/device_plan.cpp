@@ -23,7 +23,8 @@ constexpr int leaving = 1, arriving = 2, signalling = 3, lines = 4, sends = 4, r
 /// What works for messages has a line for each side, where they are apart. What is put into peers' memory
 /// leaves, too, and without messages what this rank keeps of that has the other line, and the signals of it
 /// have one, so that copies follow each other.
-std::vector<int> lanes_of(const Plan& plan, const MessageUse& use) {
+/// Where ranks share a device, nothing is gained by panels that are factorized concurrently.
+std::vector<int> lanes_of(const Plan& plan, const MessageUse& use, bool shares_device) {
   std::vector<int> lanes;
   const std::vector<int> planned = planning::lanes_of(plan);
   const bool messages = std::ranges::any_of(plan.steps, planning::is_message, &Step::kind);
@@ -35,6 +36,8 @@ std::vector<int> lanes_of(const Plan& plan, const MessageUse& use) {
       lanes.push_back(-1);
     } else if (planned[i] == planning::signalling) {
       lanes.push_back(messages ? leaving : signalling);
+    } else if (kind == StepKind::compute && planned[i] == planning::pushing && shares_device) {
+      lanes.push_back(0);
     } else if (planned[i] == planning::pushing) {
       lanes.push_back(leaving);
     } else if (planned[i] == planning::keeping && !messages) {
@@ -97,7 +100,7 @@ DevicePlan::DevicePlan(ContextState& context, Plan& plan, std::vector<planning::
     : Executor(context, for_device(std::move(plan)),
                context.device_messages_direct ? MemorySpace::device : MemorySpace::host, workspace),
       message_use_(find_message_use(plan_, touched)),
-      lanes_(lanes_of(plan_, message_use_)),
+      lanes_(lanes_of(plan_, message_use_, context.device_sharers > 1)),
       message_memory_(context, plan_, message_use_),
       mail_(context, plan_),
       use_(context, plan_.operation),
