@@ -20,23 +20,25 @@ View inside(const View& part, const Index& first, const Shape& extents, const St
   return view;
 }
 
-template <class T>
+/// Number: of T, or complex of T.
+template <class Number, class T>
 std::complex<double> number_at(const std::vector<char>& bytes, std::size_t i) {
-  T value{};
-  std::memcpy(&value, bytes.data() + i * sizeof(T), sizeof(T));
-  return std::complex<double>(value);
+  Number value{};
+  std::memcpy(&value, bytes.data() + i * sizeof(Number), sizeof(Number));
+  const std::complex<T> number = value;
+  return {static_cast<double>(number.real()), static_cast<double>(number.imag())};
 }
 
 std::complex<double> number_at(Dtype dtype, const std::vector<char>& bytes, std::size_t i) {
   switch (dtype) {
     case Dtype::f32:
-      return number_at<float>(bytes, i);
+      return number_at<float, float>(bytes, i);
     case Dtype::f64:
-      return number_at<double>(bytes, i);
+      return number_at<double, double>(bytes, i);
     case Dtype::c64:
-      return number_at<std::complex<float>>(bytes, i);
+      return number_at<std::complex<float>, float>(bytes, i);
     default:
-      return number_at<std::complex<double>>(bytes, i);
+      return number_at<std::complex<double>, double>(bytes, i);
   }
 }
 

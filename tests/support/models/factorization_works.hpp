@@ -392,7 +392,8 @@ TYPED_TEST_P(FactorizationWorks, LuKeepsNumbersThatAreNotNumbers) {
   using Where = TypeParam;
   constexpr std::int64_t m = 50, n = 20;
   for (const Dtype dtype : dtypes) {
-    for (const auto& [row, column] : {std::pair{0, 0}, {7, 7}, {49, 3}, {2, 19}, {49, 19}}) {
+    for (const auto& [row, at] : {std::pair{0, 0}, {7, 7}, {49, 3}, {2, 19}, {49, 19}}) {
+      const std::int64_t column = at;
       SCOPED_TRACE(fmt::format("{} row {} column {}", name(dtype), row, column));
       DenseMatrix packed[2];
       for (const bool bad : {false, true}) {
