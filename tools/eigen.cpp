@@ -77,7 +77,8 @@ void check(const Options& options) {
 
 double epsilon_of(const Array& a) {
   const bool is_single = a.dtype() == Dtype::f32 || a.dtype() == Dtype::c64;
-  return is_single ? double{std::numeric_limits<float>::epsilon()} : std::numeric_limits<double>::epsilon();
+  return is_single ? static_cast<double>(std::numeric_limits<float>::epsilon())
+                   : std::numeric_limits<double>::epsilon();
 }
 
 double rounding_of(const Array& a) {

@@ -134,8 +134,11 @@ struct Job {
     const auto operand = [](const std::optional<Array>& array) {
       return array ? std::optional<Operand>(array->operand()) : std::nullopt;
     };
-    return {a.operand(),   b.operand(),        operand(c),       d.operand(),
-            operand(bias), operand(auxiliary), operand(gradient)};
+    return {a.operand(),
+            b.operand(),
+            operand(c),
+            d.operand(),
+            {operand(bias), operand(auxiliary), operand(gradient)}};
   }
 };
 

@@ -209,7 +209,7 @@ std::pair<Call, Call> collective_of_other_strides(Context& context) {
 
 /// Calls on fields of f64.
 std::function<std::pair<Call, Call>(Context&)> called_twice(
-    std::function<void(Context&, Array&, Array&)> call) {
+    const std::function<void(Context&, Array&, Array&)>& call) {
   return [call](Context& context) {
     const auto field = std::make_shared<Array>(zeros(context, {6, 8}, Slab(0), Dtype::f64));
     const auto result = std::make_shared<Array>(zeros(context, {6, 8}, Slab(0), Dtype::f64));
@@ -218,7 +218,8 @@ std::function<std::pair<Call, Call>(Context&)> called_twice(
   };
 }
 
-std::function<std::pair<Call, Call>(Context&)> once_more(std::function<void(Context&, Array&, Array&)> call) {
+std::function<std::pair<Call, Call>(Context&)> once_more(
+    const std::function<void(Context&, Array&, Array&)>& call) {
   return [call](Context& context) {
     auto calls = called_twice(call)(context);
     calls.first = [] {};
