@@ -36,20 +36,6 @@ kernels::ColumnMatrix<T> columns_of(const Array& a) {
   return {static_cast<T*>(a.local().data), n, n, std::max<std::int64_t>(n, 1)};
 }
 
-template <class Body>
-void with_type(Dtype dtype, const Body& body) {
-  switch (dtype) {
-    case Dtype::f32:
-      return body(float{});
-    case Dtype::f64:
-      return body(double{});
-    case Dtype::c64:
-      return body(std::complex<float>{});
-    default:
-      return body(std::complex<double>{});
-  }
-}
-
 /// Values that one rank computes; what it throws all throw.
 std::vector<double> on_computing_rank(const Matrices& matrices, std::string_view operation,
                                       const std::function<std::vector<double>()>& compute) {
@@ -110,7 +96,7 @@ std::vector<double> direct_eigen(const Matrices& matrices, const Array& a, Array
   std::vector<double> values = on_computing_rank(matrices, "eigh", [&] {
     std::vector<double> result;
     if (whole.shape()[0] == 0) return result;
-    with_type(a.dtype(), [&]<class T>(T) {
+    kernels::visit_lapack_dtype(a.dtype(), "eigenvalues", [&]<class T>(TypeTag<T> /*tag*/) {
       result = matrices.space() == MemorySpace::device ? eigen_on_device<T>(whole, vectors != nullptr)
                                                        : eigen_on_host<T>(whole, vectors != nullptr);
     });
@@ -131,7 +117,7 @@ std::vector<double> direct_svd(const Matrices& matrices, const Array& a, Array* 
   const Array whole_u = vectors ? beside() : whole, whole_vh = vectors ? beside() : whole;
   std::vector<double> values = on_computing_rank(matrices, "svd", [&] {
     std::vector<double> result;
-    with_type(a.dtype(), [&]<class T>(T) {
+    kernels::visit_lapack_dtype(a.dtype(), "singular values", [&]<class T>(TypeTag<T> /*tag*/) {
       std::vector<kernels::RealType<T>> found(static_cast<std::size_t>(a.shape()[0]));
       kernels::singular_values(columns_of<T>(whole), found.data(), vectors, columns_of<T>(whole_u),
                                columns_of<T>(whole_vh));

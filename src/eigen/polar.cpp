@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <partita/array_reductions.hpp>
-#include <partita/create.hpp>
 #include <partita/elementwise.hpp>
 
 #include "base/check.hpp"

@@ -5,6 +5,7 @@
 #include "array/transfer.hpp"
 #include "context/context_state.hpp"
 #include "device/device_synchronization.hpp"
+#include "kernels/host/lapack_library.hpp"
 
 namespace partita::linear {
 namespace {
@@ -20,26 +21,13 @@ View inside(const View& part, const Index& first, const Shape& extents, const St
   return view;
 }
 
-/// Number: of T, or complex of T.
-template <class Number, class T>
-std::complex<double> number_at(const std::vector<char>& bytes, std::size_t i) {
-  Number value{};
-  std::memcpy(&value, bytes.data() + i * sizeof(Number), sizeof(Number));
-  const std::complex<T> number = value;
-  return {static_cast<double>(number.real()), static_cast<double>(number.imag())};
-}
-
 std::complex<double> number_at(Dtype dtype, const std::vector<char>& bytes, std::size_t i) {
-  switch (dtype) {
-    case Dtype::f32:
-      return number_at<float, float>(bytes, i);
-    case Dtype::f64:
-      return number_at<double, double>(bytes, i);
-    case Dtype::c64:
-      return number_at<std::complex<float>, float>(bytes, i);
-    default:
-      return number_at<std::complex<double>, double>(bytes, i);
-  }
+  return kernels::visit_lapack_dtype(dtype, "diagonal", [&]<class T>(TypeTag<T> /*tag*/) {
+    T value{};
+    std::memcpy(&value, bytes.data() + i * sizeof(T), sizeof(T));
+    const std::complex<kernels::RealType<T>> number = value;
+    return std::complex<double>(static_cast<double>(number.real()), static_cast<double>(number.imag()));
+  });
 }
 
 }  // namespace

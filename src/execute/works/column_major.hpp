@@ -86,31 +86,16 @@ class AdjacentPart {
   std::int64_t offset_ = 0;
 };
 
-[[noreturn]] inline void refuse_dtype(const char* what, Dtype dtype) {
-  throw UnsupportedError(fmt::format("no {} in {}: supported are f32, f64, c64 and c128", what, name(dtype)));
-}
-
 /// A work Bound<T> for the type that LAPACK computes in. Throws UnsupportedError for other dtypes, and where
 /// there is no LAPACK.
 template <template <class> class Bound, class Work>
 std::unique_ptr<BoundWork> bind_in_dtype(Dtype dtype, const char* what, const Work& work,
                                          const WorkBinding& binding) {
-  const auto make = [&]<class T>(TypeTag<T> /*tag*/) -> std::unique_ptr<BoundWork> {
-    (void)kernels::lapack<T>();
-    return std::make_unique<Bound<T>>(work, binding);
-  };
-  switch (dtype) {
-    case Dtype::f32:
-      return make(TypeTag<float>());
-    case Dtype::f64:
-      return make(TypeTag<double>());
-    case Dtype::c64:
-      return make(TypeTag<std::complex<float>>());
-    case Dtype::c128:
-      return make(TypeTag<std::complex<double>>());
-    default:
-      refuse_dtype(what, dtype);
-  }
+  return kernels::visit_lapack_dtype(dtype, what,
+                                     [&]<class T>(TypeTag<T> /*tag*/) -> std::unique_ptr<BoundWork> {
+                                       (void)kernels::lapack<T>();
+                                       return std::make_unique<Bound<T>>(work, binding);
+                                     });
 }
 
 }  // namespace partita::execution

@@ -40,7 +40,7 @@ devices::DeviceTransforms& DeviceWorkBinding::transforms() const {
 
 devices::DeviceFactorizations& DeviceWorkBinding::factorizations(Dtype dtype, const char* what) const {
   const bool known = dtype == Dtype::f32 || dtype == Dtype::f64 || is_complex(dtype);
-  if (!known) refuse_dtype(what, dtype);
+  if (!known) kernels::refuse_dtype(what, dtype);
   devices::DeviceFactorizations* const factorizations = device.factorizations();
   check<UnsupportedError>(
       factorizations != nullptr,

@@ -4,6 +4,8 @@
 #include <complex>
 #include <cstddef>
 
+#include "base/visit_dtype.hpp"
+
 namespace partita::kernels {
 
 template <class T>
@@ -17,6 +19,28 @@ struct RealOf<std::complex<T>> {
 /// The type of the parts of T.
 template <class T>
 using RealType = typename RealOf<T>::Type;
+
+/// `what`: "factorization".
+[[noreturn]] inline void refuse_dtype(const char* what, Dtype dtype) {
+  throw UnsupportedError(fmt::format("no {} in {}: supported are f32, f64, c64 and c128", what, name(dtype)));
+}
+
+/// Calls `body` with the TypeTag of a dtype in which LAPACK computes. Throws UnsupportedError for others.
+template <class Body>
+decltype(auto) visit_lapack_dtype(Dtype dtype, const char* what, Body&& body) {
+  switch (dtype) {
+    case Dtype::f32:
+      return body(TypeTag<float>());
+    case Dtype::f64:
+      return body(TypeTag<double>());
+    case Dtype::c64:
+      return body(TypeTag<std::complex<float>>());
+    case Dtype::c128:
+      return body(TypeTag<std::complex<double>>());
+    default:
+      refuse_dtype(what, dtype);
+  }
+}
 
 /// Fortran's functions for one type: column-major, 32-bit sizes. Lengths of character arguments are the last
 /// arguments. T: float, double or complex of these.

@@ -24,18 +24,8 @@ constexpr int spoiled = 0x7f;
 /// Calls body(T()) with the type that computes.
 template <class Body>
 void with_lapack_type(Dtype dtype, const Body& body) {
-  switch (dtype) {
-    case Dtype::f32:
-      return body(0.0F);
-    case Dtype::f64:
-      return body(0.0);
-    case Dtype::c64:
-      return body(std::complex<float>());
-    case Dtype::c128:
-      return body(std::complex<double>());
-    default:
-      throw UnsupportedError("fake devices do not factorize " + std::string(name(dtype)));
-  }
+  kernels::visit_lapack_dtype(dtype, "factorization on a fake device",
+                              [&]<class T>(TypeTag<T> /*tag*/) { body(T()); });
 }
 
 template <class T>
