@@ -4,7 +4,6 @@
 #include <cmath>
 #include <numeric>
 #include <partita/array_reductions.hpp>
-#include <partita/create.hpp>
 #include <partita/elementwise.hpp>
 #include <partita/redistribute.hpp>
 
@@ -120,7 +119,7 @@ namespace {
 
 Spectrum checked_spectrum(std::string_view operation, const Array& a, const EigenOptions& options,
                           bool vectors) {
-  check_argument(operation, a, true);
+  check_argument(operation, a, true, options);
   const Matrices matrices(a);
   Array whole = matrices.from_lower(options.upper ? a.permuted({1, 0}) : a);
   check_finite(operation, whole);

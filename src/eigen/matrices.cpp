@@ -1,5 +1,7 @@
 #include "eigen/matrices.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <limits>
 #include <partita/array_reductions.hpp>
@@ -161,14 +163,16 @@ Array part(const Array& a, std::int64_t row, std::int64_t rows, std::int64_t col
   return a.window({row, column}, {rows, columns});
 }
 
-void check_argument(std::string_view operation, const Array& a, bool square) {
+void check_argument(std::string_view operation, const Array& a, bool square, const EigenOptions& options) {
   check(a.valid(), "{}: A holds no array", operation);
   ContextState& context = *a.context_state();
   context.require_usable(operation);
-  runtime::check_or_tell_all(context, operation, [&] {
+  runtime::collectively(context, operation, [&]() -> std::vector<Fact> {
     linear::check_matrix(operation, "A", a.operand());
     check(!square || a.shape()[0] == a.shape()[1], "{}: A must be square, but its shape is {}", operation,
           to_string(a.shape()));
+    return {{"A", a.operand().to_string()},
+            {"options", fmt::format("base {}{}", options.base, options.upper ? " upper" : "")}};
   });
 }
 

@@ -62,7 +62,8 @@ Array part(const Array& a, std::int64_t row, std::int64_t rows, std::int64_t col
 /// Throws ArgumentError, the same on every rank, unless all elements are finite. Collective.
 void check_finite(std::string_view operation, const Array& a);
 /// Throws ArgumentError, the same on every rank, unless it is a matrix in a supported dtype, and square if
-/// asked.
-void check_argument(std::string_view operation, const Array& a, bool square);
+/// asked; DisagreementError if the ranks have other matrices or options. Collective.
+void check_argument(std::string_view operation, const Array& a, bool square,
+                    const EigenOptions& options = {});
 
 }  // namespace partita::eigen

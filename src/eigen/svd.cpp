@@ -1,7 +1,6 @@
 // Singular values: of R of a QR factorization, by one rank, or from the polar decomposition.
 #include <algorithm>
 #include <partita/elementwise.hpp>
-#include <partita/redistribute.hpp>
 
 #include "eigen/direct.hpp"
 #include "eigen/eigh.hpp"
@@ -50,7 +49,7 @@ Singular tall(const Matrices& matrices, const Array& a, const EigenOptions& opti
 }
 
 Singular checked_svd(std::string_view operation, const Array& a, const EigenOptions& options, bool vectors) {
-  check_argument(operation, a, false);
+  check_argument(operation, a, false, options);
   check_finite(operation, a);
   const Matrices matrices(a);
   if (a.shape()[0] >= a.shape()[1]) return tall(matrices, a, options, vectors);

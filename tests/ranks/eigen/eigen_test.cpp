@@ -1,6 +1,7 @@
 // Eigenvalues, singular values and polar decompositions, by one rank and divided.
 #include <cmath>
 #include <complex>
+#include <functional>
 #include <limits>
 #include <partita/array_reductions.hpp>
 #include <partita/astype.hpp>
@@ -156,6 +157,18 @@ RANK_TEST(Eigen, EmptyMatrices) {
   EXPECT_EQ(svd(none).values.shape(), Shape{0});
   const Array tall = empty(context, {5, 0}, Slab(0), Dtype::f64);
   EXPECT_EQ(svd(tall).u.shape(), (Shape{5, 0}));
+}
+
+// What one rank computes, another would divide: the ranks would make different calls.
+RANK_TEST(Eigen, OptionsOfOneRank) {
+  if (context.size() == 1) GTEST_SKIP() << "needs several ranks";
+  const Array a = random_matrix(context, 20, 20, Dtype::f64);
+  const EigenOptions options = context.rank() == 0 ? divided : EigenOptions{};
+  for (const auto& call : {std::function<void()>([&] { (void)eigh(a, options); }),
+                           std::function<void()>([&] { (void)svdvals(a, options); })}) {
+    EXPECT_NE(same_error<DisagreementError>(context, call).find("base 8"), std::string::npos);
+  }
+  expect_svd(a, {});  // the context is as before
 }
 
 RANK_TEST(Eigen, WhatIsRefusedIsRefusedOnAllRanks) {
