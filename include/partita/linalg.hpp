@@ -32,7 +32,7 @@ namespace partita {
 
 /// Options of a factorization.
 struct FactorOptions {
-  /// Columns of a panel; 0: chosen by the planner. Panels of one width suit each other's factors.
+  /// Columns of a panel; 0: chosen by the planner.
   std::int64_t block = 0;
   /// The matrix may be overwritten by its factors. It is if it is in the library's own distribution,
   /// column-major and on the heap; no further memory of its size is then allocated.
