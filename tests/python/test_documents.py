@@ -11,7 +11,7 @@ import partita as pt
 DOCS = pathlib.Path(__file__).parents[2] / "docs"
 BLOCKS = [
     pytest.param(code, id=f"{name}-{number}")
-    for name in ("choosing", "linalg", "migrating")
+    for name in ("analysis", "choosing", "linalg", "migrating")
     for number, code in enumerate(re.findall(r"^```python\n(.*?)^```$", (DOCS / f"{name}.md").read_text(), re.M | re.S), 1)
 ]
 

@@ -66,6 +66,8 @@ from ._linear import Matmul, dot, matmul, norm, vdot
 from ._memory import SymmetricArray
 from ._mesh import current_mesh
 from ._redistribute import Redistribute, redistribute
+from ._scan import cumprod, cumsum, diff
+from ._sort import argsort, sort
 from ._spmd import spmd
 from ._traffic import traffic
 
@@ -73,10 +75,10 @@ __all__ = [
     "ArgumentError", "Array", "BlockCyclic", "BlockNonCyclic", "Box", "Context", "DisagreementError", "Error",
     "FailedContextError", "FileError", "Halo", "Layout", "LostPeerError", "Matmul", "MemoryError", "Mesh", "P", "Partitioned",
     "ProcessGrid", "Redistribute", "Replicated", "SingularError", "Slab", "SymmetricArray", "TimeoutError", "Topology", "TypeError",
-    "UnsupportedError", "__version__", "all_gather", "all_reduce", "all_to_all", "arange", "broadcast", "current_mesh", "dot", "empty",
-    "eye", "fft", "from_function", "from_local", "full", "gather", "initialize", "io", "linalg", "matmul", "mpi_description", "norm",
+    "UnsupportedError", "__version__", "all_gather", "all_reduce", "all_to_all", "arange", "argsort", "broadcast", "cumprod", "cumsum", "current_mesh", "diff", "dot",
+    "empty", "eye", "fft", "from_function", "from_local", "full", "gather", "initialize", "io", "linalg", "matmul", "mpi_description", "norm",
     "parse", "plans", "random", "receive", "redistribute", "reduce", "reduce_scatter", "run", "scan", "scatter", "scatter_from", "send",
-    "send_receive", "spectral", "spmd", "trace", "traffic", "vdot", "zeros",
+    "send_receive", "sort", "spectral", "spmd", "trace", "traffic", "vdot", "zeros",
 ]  # fmt: skip
 
 _documents.complete(_sys.modules[__name__], ["Array"], _documents.of_array)

@@ -1,0 +1,170 @@
+"""Distributed arrays as the functions of data analysis take them: NumPy's values in host memory, along one axis or in one sequence."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, NamedTuple, Optional, Sequence, Tuple, Union
+
+import numpy as np
+
+from . import _core
+from ._array import Array, axes_of, core_given
+from ._mesh import DistributionLike
+from ._packages import package_for, seen_by
+from ._parts import layout_of
+from ._streams import settle
+
+Cuts = Tuple[int, ...]
+Destination = Union[_core.Layout, DistributionLike]
+
+
+class Sequenced(NamedTuple):
+    """A sequence of elements in blocks: this rank has elements cuts[rank] to cuts[rank + 1], in `values`."""
+
+    context: _core.Context
+    values: Any
+    cuts: Cuts
+
+    @property
+    def first(self) -> int:
+        """The number of this rank's first element."""
+        return self.cuts[self.context.rank]
+
+    def with_values(self, values: Any) -> Sequenced:
+        """Other values of the same elements."""
+        return Sequenced(self.context, values, self.cuts)
+
+
+def on_host(a: Array) -> Array:
+    """The array with its contributions reduced and in host memory, when the stream of its package has written it."""
+    core = core_given(a)
+    settle(core, a._package)
+    if core.is_partial:
+        a = a.redistribute(longest_slab(a.shape))
+    return a if a._core.on_host else a.copy(space="host")
+
+
+def values_of(a: Array) -> Any:
+    """The local part, which is in host memory, as NumPy sees it."""
+    return seen_by("numpy", a._core)
+
+
+def finished(like: Array, made: Array) -> Array:
+    """The array, which is in host memory, in the memory space and package of `like`. Collective if that is a device."""
+    if not like._core.on_host:
+        made = made.copy(space="device")
+    package = package_for(made._core, like._package)
+    return made if package == made._package else Array(made._core, package)
+
+
+def wrapped(like: Array, layout: _core.Layout, values: Any) -> Array:
+    """The array of these local parts, in the memory space and package of `like`."""
+    part = np.asarray(values, order="C")
+    return finished(like, Array(_core.wrap_like(like._core.context, layout, part), "numpy", part))
+
+
+def moved(a: Array, destination: Optional[Destination]) -> Array:
+    """The array in another distribution or layout; the array itself if it has the rule, or an equivalent layout, or None is given."""
+    if destination is None:
+        return a
+    layout = layout_of(destination, a.shape, a._core.context.size)
+    if a.layout == layout or (isinstance(destination, _core.Layout) and a.layout.equivalent(layout)):
+        return a
+    return a.redistribute(layout)
+
+
+def one_axis(axis: Any, dimensions: int) -> int:
+    """The axis, counted from 0."""
+    (found,) = axes_of((axis,), dimensions)
+    return found
+
+
+def longest_slab(shape: Sequence[int], without: Sequence[int] = ()) -> Union[_core.Slab, _core.Replicated]:
+    """The distribution over the longest axis that is not one of `without`."""
+    others = [axis for axis in range(len(shape)) if axis not in without]
+    return _core.Slab(max(others, key=lambda axis: shape[axis])) if others else _core.Replicated()
+
+
+@functools.lru_cache(maxsize=256)
+def is_whole(layout: _core.Layout, axes: Tuple[int, ...]) -> bool:
+    """Whether each rank that has anything has these axes completely."""
+    shapes = (layout.local_shape(rank) for rank in range(layout.ranks))
+    return all(0 in shape or all(shape[axis] == layout.shape[axis] for axis in axes) for shape in shapes)
+
+
+@functools.lru_cache(maxsize=256)
+def blocks_along(layout: _core.Layout, axis: int) -> Optional[Cuts]:
+    """Where the blocks of the ranks begin and end, if the ranks have, in their order, blocks of this axis alone. None: they have not."""
+    cuts = [0]
+    for rank in range(layout.ranks):
+        local = layout.local_shape(rank)
+        if 0 in local:
+            cuts.append(cuts[-1])
+            continue
+        ends = [tuple(0 for _ in local), tuple(extent - 1 for extent in local)]
+        lower, upper = (layout.to_global(rank, index) for index in ends)
+        others = [one for one in range(len(local)) if one != axis]
+        if any(local[one] != layout.shape[one] for one in others) or lower[axis] != cuts[-1]:
+            return None
+        if upper[axis] - lower[axis] + 1 != local[axis]:
+            return None
+        cuts.append(upper[axis] + 1)
+    return None if cuts[-1] != layout.shape[axis] and 0 not in layout.shape else tuple(cuts)
+
+
+def slab_cuts(extent: int, ranks: int) -> Cuts:
+    """Where equal parts begin and end, as those of `Slab`."""
+    each, more = divmod(extent, ranks)
+    return tuple(rank * each + min(rank, more) for rank in range(ranks + 1))
+
+
+def layout_of_blocks(shape: Sequence[int], axis: int, cuts: Sequence[int]) -> _core.Layout:
+    """Blocks of one axis, of any size; those of `Slab` where they are equal."""
+    ranks = len(cuts) - 1
+    if tuple(cuts) == slab_cuts(shape[axis], ranks):
+        return _core.Layout(_core.Slab(axis), tuple(shape), ranks)
+    points = [list(cuts) if one == axis else [0, extent] for one, extent in enumerate(shape)]
+    return _core.Layout(_core.Box.from_cuts(points), tuple(shape), ranks)
+
+
+def in_blocks(a: Array, axis: int) -> Tuple[Array, Cuts]:
+    """The array in blocks along the axis, moved to `Slab` if it is not, and where they begin and end."""
+    cuts = blocks_along(a.layout, axis)
+    if cuts is None:
+        a = a.redistribute(_core.Slab(axis))
+        cuts = slab_cuts(a.shape[axis], a._core.context.size)
+    return a, cuts
+
+
+def in_order(a: Array) -> Sequenced:
+    """The elements in row-major order."""
+    context = a._core.context
+    if a.ndim == 0:
+        return Sequenced(context, values_of(a).reshape(1)[: int(context.rank == 0)], (0, *[1] * context.size))
+    a, cuts = in_blocks(a, 0)
+    row = a.size // max(a.shape[0], 1)
+    return Sequenced(context, values_of(a).reshape(-1), tuple(cut * row for cut in cuts))
+
+
+def in_any_order(a: Array) -> Sequenced:
+    """The elements, each once, in any order. Replicas are divided among the ranks; otherwise nothing is moved."""
+    if a.layout.is_replicated and a._core.context.size > 1:
+        if a.ndim == 0:
+            return in_order(a)
+        a = a.redistribute(longest_slab(a.shape))
+    sizes = [a.layout.local_size(rank) for rank in range(a._core.context.size)]
+    return Sequenced(a._core.context, values_of(a).reshape(-1), cuts_of(sizes))
+
+
+def cuts_of(sizes: Sequence[int]) -> Cuts:
+    """Where parts of these sizes begin and end."""
+    cuts = [0]
+    for size in sizes:
+        cuts.append(cuts[-1] + int(size))
+    return tuple(cuts)
+
+
+def sequence(like: Array, one: Sequenced, distribution: Optional[Destination] = None) -> Array:
+    """The array of one dimension with these elements. Unless a distribution is given they stay where they are."""
+    made = wrapped(like, layout_of_blocks((one.cuts[-1],), 0, one.cuts), one.values)
+    return moved(made, distribution)

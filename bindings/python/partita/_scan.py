@@ -1,0 +1,134 @@
+"""Sums and products along an axis, and differences of neighbours."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, Optional, Tuple
+
+import numpy as np
+
+from . import _core
+from ._array import Array
+from ._axes import Destination, Sequenced, finished, in_blocks, in_order, is_whole, longest_slab, moved, on_host, one_axis, sequence, values_of, wrapped
+from ._calls import collective
+from ._dtypes import dtype_name, numpy_dtype
+from ._errors import ArgumentError
+from ._exchange import before
+
+_scans: Dict[str, Any] = {"cumsum": (np.cumsum, np.add, "sum"), "cumprod": (np.cumprod, np.multiply, "product")}
+
+
+@collective
+def cumsum(a: Array, axis: Optional[int] = None, dtype: Any = None, *, distribution: Optional[Destination] = None) -> Array:
+    """The sums of the elements up to each one, as `numpy.cumsum`. Collective, blocking.
+
+    Parameters
+    ----------
+    axis : int, optional
+        The axis; unset: all elements in row-major order, in a result of one dimension.
+    dtype : dtype, optional
+        Dtype of the result and of the sums. Unset: that of the array, but int64 for booleans and smaller signed integers, and uint64 for
+        smaller unsigned ones. float16 and bfloat16 are added in float32 and rounded once.
+    distribution : distribution or Layout, optional
+        Distribution of the result. Unset: the layout of the array; without an axis `Slab(0)`.
+
+    Notes
+    -----
+    Each rank adds its own elements; the totals of the ranks before it are added afterwards. So sums of floating-point numbers are rounded
+    otherwise than by NumPy. Only one slice per rank is exchanged if the ranks have blocks of the axis; arrays that are distributed
+    otherwise along it are redistributed to `Slab(axis)` and back.
+    """
+    return _scanned("cumsum", a, axis, dtype, distribution)
+
+
+@collective
+def cumprod(a: Array, axis: Optional[int] = None, dtype: Any = None, *, distribution: Optional[Destination] = None) -> Array:
+    """The products of the elements up to each one, as `numpy.cumprod`, with the arguments of `cumsum`. Collective, blocking."""
+    return _scanned("cumprod", a, axis, dtype, distribution)
+
+
+def _scanned(name: str, a: Array, axis: Optional[int], dtype: Any, distribution: Optional[Destination]) -> Array:
+    given = on_host(a)
+    scan = _scan_of(name, given.dtype, dtype)
+    if axis is None:
+        elements = in_order(given)
+        return sequence(a, elements.with_values(scan(elements, 0)), _core.Slab(0) if distribution is None else distribution)
+    along = one_axis(axis, given.ndim)
+    there, context = given, given._core.context
+    if is_whole(given.layout, (along,)):
+        cuts = None
+    else:
+        there, cuts = in_blocks(given, along)
+    values = scan(Sequenced(context, values_of(there), cuts or ()), along)
+    return moved(wrapped(a, there.layout, values), given.layout if distribution is None else distribution)
+
+
+def _scan_of(name: str, given: Any, wanted: Any) -> Callable[[Sequenced, int], Any]:
+    """The scan along an axis, whose elements follow one another over the ranks unless their cuts are empty."""
+    function, add, reduction = _scans[name]
+    if given.itemsize == 1 and given.kind not in "biu":
+        raise ArgumentError(f"{name}: dtype {given} is not supported: convert the array with astype")
+    result = np.dtype(function(np.zeros(0, given)).dtype) if wanted is None else numpy_dtype(dtype_name(wanted))
+    accumulated = np.dtype(np.float32) if result.itemsize == 2 and result.kind not in "iu" else result
+
+    def scan(one: Sequenced, axis: int) -> Any:
+        values = function(one.values, axis=axis, dtype=accumulated)
+        if one.cuts and one.context.size > 1:
+            extent = values.shape[axis]
+            shape = (*values.shape[:axis], 1, *values.shape[axis + 1 :])
+            last = np.take(values, [extent - 1], axis) if extent else np.full(shape, add.identity, accumulated)
+            add(values, before(one.context, last, reduction), out=values)
+        return values.astype(result, copy=False)
+
+    return scan
+
+
+@collective
+def diff(a: Array, n: int = 1, axis: int = -1, *, distribution: Optional[Destination] = None) -> Array:
+    """The differences of neighbours along an axis, as `numpy.diff`. Collective, blocking.
+
+    Parameters
+    ----------
+    n : int, default 1
+        How many times differences are taken.
+    axis : int, default -1
+        The axis; the result is shorter by `n` along it.
+    distribution : distribution or Layout, optional
+        Distribution of the result. Unset: the rule of the array, or where that fits this shape only (`Box`, blocks of given extents)
+        `Slab` of the axis along which the array is longest.
+
+    Notes
+    -----
+    Elements that move by `n` places to another rank are sent. `prepend` and `append` are not supported.
+    """
+    along = one_axis(axis, a.ndim) if isinstance(a, Array) and a.ndim else -1
+    given = on_host(a)
+    if along < 0:
+        raise ArgumentError("diff: the array has no dimensions")
+    if n < 0:
+        raise ArgumentError(f"diff: n is {n}, but differences are taken 0 or more times")
+    times = min(n, given.shape[along])
+    shape = tuple(extent - times if one == along else extent for one, extent in enumerate(given.shape))
+    result = given
+    for _ in range(times):
+        result = _neighbours(result, along)
+    return moved(finished(a, result), _fitting(given, shape) if distribution is None and times else distribution)
+
+
+def _neighbours(a: Array, axis: int) -> Array:
+    """The differences, with the layout of the upper neighbours."""
+    key = (slice(None),) * axis
+    upper = a[(*key, slice(1, None))]
+    lower = moved(a[(*key, slice(None, -1))], upper.layout)
+    differ = np.not_equal if a.dtype == np.bool_ else np.subtract
+    return wrapped(upper, upper.layout, differ(values_of(upper), values_of(lower)))
+
+
+def _fitting(a: Array, shape: Tuple[int, ...]) -> Destination:
+    """The array's rule where it fits this shape, too."""
+    try:
+        return _core.Layout(a.distribution, shape, a._core.context.size)
+    except ArgumentError:
+        return longest_slab(shape)
+
+
+__all__ = ["cumprod", "cumsum", "diff"]

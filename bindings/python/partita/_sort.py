@@ -1,0 +1,208 @@
+"""Sorted arrays, and the indices that sort them."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, NamedTuple, Optional, Sequence
+
+import numpy as np
+
+from ._array import Array
+from ._axes import (
+    Destination,
+    Sequenced,
+    finished,
+    in_any_order,
+    in_blocks,
+    in_order,
+    is_whole,
+    longest_slab,
+    moved,
+    on_host,
+    one_axis,
+    sequence,
+    slab_cuts,
+    values_of,
+    wrapped,
+)
+from ._calls import collective
+from ._dtypes import _of_ml_dtypes
+from ._errors import ArgumentError
+from ._exchange import sent
+from ._local_order import argsorted
+from ._order import cut_positions
+
+_kinds = (None, "quicksort", "heapsort", "mergesort", "stable")
+
+
+class Ordered(NamedTuple):
+    """This rank's part of a sorted sequence, and the positions that its elements had."""
+
+    values: Any
+    positions: Any
+
+
+@collective
+def sort(
+    a: Array,
+    axis: Optional[int] = -1,
+    kind: Optional[str] = None,
+    *,
+    descending: bool = False,
+    stable: Optional[bool] = None,
+    distribution: Optional[Destination] = None,
+) -> Array:
+    """A sorted copy, as `numpy.sort`. Collective, blocking.
+
+    Parameters
+    ----------
+    axis : int or None, default -1
+        The axis; None: all elements, in a result of one dimension.
+    kind, stable : optional
+        As in NumPy. Equal elements cannot be told apart, so these choose only the algorithm within a rank.
+    descending : bool, default False
+        The largest element first.
+    distribution : distribution or Layout, optional
+        Distribution of the result. Unset: the layout of the array; for None as `axis` `Slab(0)`.
+
+    Notes
+    -----
+    NaNs are the largest elements; complex numbers are ordered by their real parts, then by their imaginary parts. An axis that each rank has
+    completely is sorted without communication. Otherwise an array of one dimension, or one with fewer lines than ranks, is sorted by
+    each rank, cut at exact positions (histogram sort), exchanged once and merged, so the parts have exactly the sizes of the requested
+    layout; with more lines it is redistributed so that each rank has whole lines.
+    """
+    if kind not in _kinds:
+        raise ArgumentError(f"sort: kind {kind!r}; known: {', '.join(str(one) for one in _kinds[1:])}")
+    order: Any = "stable" if stable else kind
+
+    def lines(values: Any, axis: int) -> Any:
+        ordered = np.sort(values, axis=axis, kind=order)
+        return np.flip(ordered, axis) if descending else ordered
+
+    def line(one: Sequenced, cuts: Sequence[int]) -> Any:
+        return sorted_parts(one, cuts, descending=descending).values
+
+    return _ordered(a, axis, lines, line, True, distribution)
+
+
+@collective
+def argsort(
+    a: Array,
+    axis: Optional[int] = -1,
+    kind: Optional[str] = None,
+    *,
+    descending: bool = False,
+    stable: Optional[bool] = None,
+    distribution: Optional[Destination] = None,
+) -> Array:
+    """The indices that sort an array, as `numpy.argsort`, in int64. Collective, blocking.
+
+    Parameters
+    ----------
+    axis : int or None, default -1
+        The axis; None: the elements in row-major order.
+    kind, stable : optional
+        As in NumPy; the order is always stable: equal elements are in the order of their indices.
+    descending : bool, default False
+        The index of the largest element first; equal elements are still in the order of their indices.
+    distribution : distribution or Layout, optional
+        Distribution of the result. Unset: the layout of the array; for None as `axis` `Slab(0)`.
+
+    Notes
+    -----
+    See `sort`. `take(a, argsort(a))` is the sorted array of one dimension.
+    """
+    if kind not in _kinds:
+        raise ArgumentError(f"argsort: kind {kind!r}; known: {', '.join(str(one) for one in _kinds[1:])}")
+
+    def lines(values: Any, axis: int) -> Any:
+        if values.ndim == 1:
+            return _stable_order(values, descending)
+        if not descending:
+            return np.argsort(values, axis=axis, kind="stable")
+        return np.flip(values.shape[axis] - 1 - np.argsort(np.flip(values, axis), axis=axis, kind="stable"), axis)
+
+    def line(one: Sequenced, cuts: Sequence[int]) -> Any:
+        return sorted_parts(one, cuts, descending=descending, positions=True).positions
+
+    return _ordered(a, axis, lines, line, False, distribution)
+
+
+def _stable_order(values: Any, descending: bool) -> Any:
+    return len(values) - 1 - argsorted(values[::-1])[::-1] if descending else argsorted(values)
+
+
+Lines = Callable[[Any, int], Any]
+Line = Callable[[Sequenced, Sequence[int]], Any]
+
+
+def _ordered(
+    a: Array, axis: Optional[int], lines: Lines, line: Line, alike: bool, distribution: Optional[Destination]
+) -> Array:
+    """`lines` orders whole lines of a rank; `line` one that is in blocks. `alike`: elements of one value are interchangeable."""
+    given = on_host(a)
+    context = given._core.context
+    if given._core.dtype in _of_ml_dtypes:  # NaNs among these are not the last in NumPy
+        found = _ordered(given.astype("float32"), axis, lines, line, alike, distribution)
+        return finished(a, found.astype(given.dtype) if alike else found)
+    if axis is None:
+        elements = in_any_order(given) if alike else in_order(given)
+        cuts = slab_cuts(given.size, context.size)
+        return sequence(a, Sequenced(context, line(elements, cuts), cuts), distribution)
+    along = one_axis(axis, given.ndim)
+    wanted = given.layout if distribution is None else distribution
+    if is_whole(given.layout, (along,)):
+        return moved(wrapped(a, given.layout, lines(values_of(given), along)), wanted)
+    others = given.size // max(given.shape[along], 1)
+    if others >= context.size:
+        there = given.redistribute(longest_slab(given.shape, [along]))
+        return moved(wrapped(a, there.layout, lines(values_of(there), along)), wanted)
+    there, cuts = in_blocks(given, along)
+    values = np.moveaxis(values_of(there), along, 0)
+    flat = values.reshape(len(values), others)
+    columns = [line(Sequenced(context, flat[:, column], cuts), cuts) for column in range(others)]
+    ordered = np.stack(columns, 1).reshape(values.shape) if columns else np.empty(values.shape, given.dtype if alike else np.int64)
+    return moved(wrapped(a, there.layout, np.moveaxis(ordered, 0, along)), wanted)
+
+
+def sorted_parts(one: Sequenced, cuts: Sequence[int], *, descending: bool = False, positions: bool = False) -> Ordered:
+    """The sequence sorted, of which this rank gets elements cuts[rank] to cuts[rank + 1]. Collective, blocking.
+
+    `positions`: also where the elements were; equal ones are then in the order of their positions. The cuts may end before the
+    last element: the elements after it are not sent.
+    """
+    context, numbers = one.context, None
+    if positions:
+        order = _stable_order(one.values, descending)
+        values, numbers = one.values[order], order + one.first
+    else:
+        values = np.sort(one.values)
+    if context.size > 1:
+        splits = _splits(one, np.ascontiguousarray(values[::-1]) if positions and descending else values, cuts, descending)
+        mine = slice(splits[context.rank, 0], splits[context.rank, -1])
+        counts, received = np.diff(splits[context.rank]), splits[:, context.rank + 1] - splits[:, context.rank]
+        if not positions and descending:
+            values = values[::-1]
+        values = sent(context, values[mine], counts, received)
+        if numbers is None:
+            values.sort()
+            return Ordered(values[::-1] if descending else values, None)
+        numbers = sent(context, numbers[mine], counts, received)
+        order = _stable_order(values, descending)
+        values, numbers = values[order], numbers[order]
+    elif descending and not positions:
+        values = values[::-1]
+    return Ordered(values[: cuts[-1]], None if numbers is None else numbers[: cuts[-1]])
+
+
+def _splits(one: Sequenced, ascending: Any, cuts: Sequence[int], descending: bool) -> Any:
+    """By rank and cut: where the rank's sorted values are cut."""
+    ranks = range(one.context.size)
+    if not descending:
+        return cut_positions(one.context, ascending, cuts, ranks)[0]
+    # Read from its end the sequence is ascending, and equal elements of later ranks come first.
+    found, _ = cut_positions(one.context, ascending, [one.cuts[-1] - cut for cut in cuts], ranks[::-1])
+    return np.diff(one.cuts)[:, None] - found
+
+
+__all__ = ["argsort", "sort"]
