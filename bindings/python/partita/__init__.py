@@ -65,6 +65,7 @@ from ._halo import Halo
 from ._linear import Matmul, dot, matmul, norm, vdot
 from ._memory import SymmetricArray
 from ._mesh import current_mesh
+from ._quantile import TopK, median, nanmedian, nanpercentile, nanquantile, percentile, quantile, topk
 from ._redistribute import Redistribute, redistribute
 from ._scan import cumprod, cumsum, diff
 from ._sort import argsort, sort
@@ -74,11 +75,12 @@ from ._traffic import traffic
 __all__ = [
     "ArgumentError", "Array", "BlockCyclic", "BlockNonCyclic", "Box", "Context", "DisagreementError", "Error",
     "FailedContextError", "FileError", "Halo", "Layout", "LostPeerError", "Matmul", "MemoryError", "Mesh", "P", "Partitioned",
-    "ProcessGrid", "Redistribute", "Replicated", "SingularError", "Slab", "SymmetricArray", "TimeoutError", "Topology", "TypeError",
-    "UnsupportedError", "__version__", "all_gather", "all_reduce", "all_to_all", "arange", "argsort", "broadcast", "cumprod", "cumsum", "current_mesh", "diff", "dot",
-    "empty", "eye", "fft", "from_function", "from_local", "full", "gather", "initialize", "io", "linalg", "matmul", "mpi_description", "norm",
-    "parse", "plans", "random", "receive", "redistribute", "reduce", "reduce_scatter", "run", "scan", "scatter", "scatter_from", "send",
-    "send_receive", "sort", "spectral", "spmd", "trace", "traffic", "vdot", "zeros",
+    "ProcessGrid", "Redistribute", "Replicated", "SingularError", "Slab", "SymmetricArray", "TimeoutError", "TopK", "Topology",
+    "TypeError", "UnsupportedError", "__version__", "all_gather", "all_reduce", "all_to_all", "arange", "argsort", "broadcast",
+    "cumprod", "cumsum", "current_mesh", "diff", "dot", "empty", "eye", "fft", "from_function", "from_local", "full", "gather",
+    "initialize", "io", "linalg", "matmul", "median", "mpi_description", "nanmedian", "nanpercentile", "nanquantile", "norm",
+    "parse", "percentile", "plans", "quantile", "random", "receive", "redistribute", "reduce", "reduce_scatter", "run", "scan",
+    "scatter", "scatter_from", "send", "send_receive", "sort", "spectral", "spmd", "topk", "trace", "traffic", "vdot", "zeros",
 ]  # fmt: skip
 
 _documents.complete(_sys.modules[__name__], ["Array"], _documents.of_array)

@@ -30,6 +30,11 @@ class Sequenced(NamedTuple):
         """The number of this rank's first element."""
         return self.cuts[self.context.rank]
 
+    @property
+    def positions(self) -> Any:
+        """The numbers of this rank's elements."""
+        return np.arange(self.first, self.first + len(self.values))
+
     def with_values(self, values: Any) -> Sequenced:
         """Other values of the same elements."""
         return Sequenced(self.context, values, self.cuts)
@@ -98,18 +103,14 @@ def blocks_along(layout: _core.Layout, axis: int) -> Optional[Cuts]:
     cuts = [0]
     for rank in range(layout.ranks):
         local = layout.local_shape(rank)
-        if 0 in local:
-            cuts.append(cuts[-1])
-            continue
-        ends = [tuple(0 for _ in local), tuple(extent - 1 for extent in local)]
-        lower, upper = (layout.to_global(rank, index) for index in ends)
-        others = [one for one in range(len(local)) if one != axis]
-        if any(local[one] != layout.shape[one] for one in others) or lower[axis] != cuts[-1]:
+        if any(local[one] != layout.shape[one] for one in range(len(local)) if one != axis):
             return None
-        if upper[axis] - lower[axis] + 1 != local[axis]:
-            return None
-        cuts.append(upper[axis] + 1)
-    return None if cuts[-1] != layout.shape[axis] and 0 not in layout.shape else tuple(cuts)
+        if 0 not in local:
+            lower, upper = (layout.to_global(rank, tuple(index))[axis] for index in ([0] * len(local), [one - 1 for one in local]))
+            if lower != cuts[-1] or upper - lower + 1 != local[axis]:
+                return None
+        cuts.append(cuts[-1] + local[axis])
+    return tuple(cuts) if cuts[-1] == layout.shape[axis] else None
 
 
 def slab_cuts(extent: int, ranks: int) -> Cuts:
@@ -134,6 +135,36 @@ def in_blocks(a: Array, axis: int) -> Tuple[Array, Cuts]:
         a = a.redistribute(_core.Slab(axis))
         cuts = slab_cuts(a.shape[axis], a._core.context.size)
     return a, cuts
+
+
+class Cut(NamedTuple):
+    """How an array is divided: in blocks along one axis, or, without an axis, not at all: every rank has the whole array."""
+
+    axis: Optional[int]
+    cuts: Cuts
+
+    def layout(self, shape: Sequence[int], axis: int = 0) -> _core.Layout:
+        """That of an array of another shape, which is divided alike along `axis`."""
+        if self.axis is None:
+            return _core.Layout(_core.Replicated(), tuple(shape), len(self.cuts) - 1)
+        return layout_of_blocks(shape, axis, self.cuts)
+
+
+def with_whole(a: Array, axes: Sequence[int]) -> Tuple[Array, Cut]:
+    """The array, moved if it has to be, so that each rank has these axes completely, and blocks of one other axis."""
+    ranks = a._core.context.size
+    others = [axis for axis in range(a.ndim) if axis not in axes]
+    if is_whole(a.layout, tuple(axes)):
+        for axis in others:
+            cuts = blocks_along(a.layout, axis)
+            if cuts is not None:
+                return a, Cut(axis, cuts)
+        if all(a.layout.local_shape(rank) == a.shape for rank in range(ranks)):
+            return a, Cut(None, (0,) * (ranks + 1))
+    rule = longest_slab(a.shape, axes)
+    if isinstance(rule, _core.Replicated):
+        return a.redistribute(rule), Cut(None, (0,) * (ranks + 1))
+    return a.redistribute(rule), Cut(rule.axis, slab_cuts(a.shape[rule.axis], ranks))
 
 
 def in_order(a: Array) -> Sequenced:

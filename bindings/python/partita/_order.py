@@ -98,7 +98,7 @@ def cut_positions(
         By rank and target: the position in the rank's values, and how many of them are below the element at the target.
     """
     wanted = np.array(targets, np.int64)
-    below = _keys_at(context, values, wanted)
+    below = values_at(context, values, wanted)
     sides = np.stack([np.searchsorted(values, below, "left"), np.searchsorted(values, below, "right")])
     everyone = of_all(context, sides)  # by rank, side and target
     left, equal = everyone[:, 0], everyone[:, 1] - everyone[:, 0]
@@ -111,8 +111,8 @@ def cut_positions(
     return cuts, left
 
 
-def _keys_at(context: _core.Context, values: Any, wanted: Any) -> Any:
-    """The values at these positions of the sequence of all elements, on every rank."""
+def values_at(context: _core.Context, values: Any, wanted: Any) -> Any:
+    """The values at these positions of the sequence of all elements, on every rank. `values`: those of this rank, sorted. Collective, blocking."""
     keys = Keys(values.dtype)
     columns = [np.zeros(len(wanted), np.uint64) for _ in keys.bits]
     most = max(1, min(8, (_most_probes // max(len(wanted), 1)).bit_length() - 1))

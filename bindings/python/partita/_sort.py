@@ -35,10 +35,10 @@ _kinds = (None, "quicksort", "heapsort", "mergesort", "stable")
 
 
 class Ordered(NamedTuple):
-    """This rank's part of a sorted sequence, and the positions that its elements had."""
+    """This rank's part of a sorted sequence, and what its elements carried."""
 
     values: Any
-    positions: Any
+    carried: Any
 
 
 @collective
@@ -116,20 +116,19 @@ def argsort(
         raise ArgumentError(f"argsort: kind {kind!r}; known: {', '.join(str(one) for one in _kinds[1:])}")
 
     def lines(values: Any, axis: int) -> Any:
-        if values.ndim == 1:
-            return _stable_order(values, descending)
-        if not descending:
-            return np.argsort(values, axis=axis, kind="stable")
-        return np.flip(values.shape[axis] - 1 - np.argsort(np.flip(values, axis), axis=axis, kind="stable"), axis)
+        return stable_order(values, descending, axis)
 
     def line(one: Sequenced, cuts: Sequence[int]) -> Any:
-        return sorted_parts(one, cuts, descending=descending, positions=True).positions
+        return sorted_parts(one, cuts, descending=descending, carried=one.positions).carried
 
     return _ordered(a, axis, lines, line, False, distribution)
 
 
-def _stable_order(values: Any, descending: bool) -> Any:
-    return len(values) - 1 - argsorted(values[::-1])[::-1] if descending else argsorted(values)
+def stable_order(values: Any, descending: bool = False, axis: int = 0) -> Any:
+    """The indices that sort an axis of local values, equal elements by increasing index."""
+    if descending:  # read from its end
+        return np.flip(values.shape[axis] - 1 - stable_order(np.flip(values, axis), False, axis), axis)
+    return argsorted(values) if values.ndim == 1 else np.argsort(values, axis, kind="stable")
 
 
 Lines = Callable[[Any, int], Any]
@@ -165,34 +164,32 @@ def _ordered(
     return moved(wrapped(a, there.layout, np.moveaxis(ordered, 0, along)), wanted)
 
 
-def sorted_parts(one: Sequenced, cuts: Sequence[int], *, descending: bool = False, positions: bool = False) -> Ordered:
+def sorted_parts(one: Sequenced, cuts: Sequence[int], *, descending: bool = False, carried: Any = None) -> Ordered:
     """The sequence sorted, of which this rank gets elements cuts[rank] to cuts[rank + 1]. Collective, blocking.
 
-    `positions`: also where the elements were; equal ones are then in the order of their positions. The cuts may end before the
-    last element: the elements after it are not sent.
+    `carried`: what moves with the elements; equal elements then keep their order. The cuts may end before the last element: the elements
+    after it are not sent.
     """
-    context, numbers = one.context, None
-    if positions:
-        order = _stable_order(one.values, descending)
-        values, numbers = one.values[order], order + one.first
-    else:
+    context = one.context
+    if carried is None:
         values = np.sort(one.values)
-    if context.size > 1:
-        splits = _splits(one, np.ascontiguousarray(values[::-1]) if positions and descending else values, cuts, descending)
-        mine = slice(splits[context.rank, 0], splits[context.rank, -1])
-        counts, received = np.diff(splits[context.rank]), splits[:, context.rank + 1] - splits[:, context.rank]
-        if not positions and descending:
-            values = values[::-1]
-        values = sent(context, values[mine], counts, received)
-        if numbers is None:
-            values.sort()
-            return Ordered(values[::-1] if descending else values, None)
-        numbers = sent(context, numbers[mine], counts, received)
-        order = _stable_order(values, descending)
-        values, numbers = values[order], numbers[order]
-    elif descending and not positions:
-        values = values[::-1]
-    return Ordered(values[: cuts[-1]], None if numbers is None else numbers[: cuts[-1]])
+    else:
+        order = stable_order(one.values, descending)
+        values, carried = one.values[order], carried[order]
+    reverse = descending and carried is None
+    if context.size == 1:
+        values = values[::-1] if reverse else values
+        return Ordered(values[: cuts[-1]], None if carried is None else carried[: cuts[-1]])
+    splits = _splits(one, np.ascontiguousarray(values[::-1]) if descending and not reverse else values, cuts, descending)
+    mine = slice(splits[context.rank, 0], splits[context.rank, -1])
+    counts, received = np.diff(splits[context.rank]), splits[:, context.rank + 1] - splits[:, context.rank]
+    values = sent(context, (values[::-1] if reverse else values)[mine], counts, received)
+    if carried is None:
+        values.sort()
+        return Ordered(values[::-1] if reverse else values, None)
+    carried = sent(context, carried[mine], counts, received)
+    order = stable_order(values, descending)
+    return Ordered(values[order], carried[order])
 
 
 def _splits(one: Sequenced, ascending: Any, cuts: Sequence[int], descending: bool) -> Any:
