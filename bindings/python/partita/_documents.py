@@ -47,7 +47,11 @@ of_array = {
     "value": ("number", "The value."),
 }
 
-of_context = {"why": ("str", "The reason, which the other ranks report.")}
+of_context = {
+    "method": ("str", "As for `quantile`."),
+    "q": ("number or sequence of numbers", "Between 0 and 1, or for percentiles 0 and 100; a sequence gives a result with its dimensions first."),
+    "why": ("str", "The reason, which the other ranks report."),
+}
 
 of_module: Dict[str, Dict[str, Tuple[str, str]]] = {
     "fft": {

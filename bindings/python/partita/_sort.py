@@ -58,7 +58,7 @@ def sort(
     axis : int or None, default -1
         The axis; None: all elements, in a result of one dimension.
     kind, stable : optional
-        As in NumPy. Equal elements cannot be told apart, so these choose only the algorithm within a rank.
+        As in NumPy. Equal elements are alike, so these choose only the algorithm within a rank.
     descending : bool, default False
         The largest element first.
     distribution : distribution or Layout, optional
