@@ -53,9 +53,12 @@ bool RunAhead::has_room() {
 
 void RunAhead::launching(Stream stream, int launches) {
   Line& line = line_of(stream);
+  if (line.launches + launches - line.newer.launches >= between_marks_of_a_line) mark(line, stream);
+  for (Mark* const next : {&line.older, &line.newer}) {
+    if (line.launches + launches - line.done > most_of_a_line) reach(line, *next);
+  }
   given_ += launches;
   line.launches += launches;
-  if (line.launches >= (line.marked + 1) * between_marks_of_a_line) mark(line, stream);
 }
 
 RunAhead::Line& RunAhead::line_of(Stream stream) {
@@ -65,17 +68,29 @@ RunAhead::Line& RunAhead::line_of(Stream stream) {
   if (used_lines_ == lines_.size()) lines_.emplace_back();
   Line& line = lines_[used_lines_++];
   line.stream = stream.handle;
-  line.launches = line.marked = 0;
+  line.launches = line.done = 0;
+  for (Mark* const mark : {&line.older, &line.newer}) {
+    mark->launches = 0;
+    mark->ahead = false;
+  }
   return line;
 }
 
-/// What was given before the last mark but one has been done then.
 void RunAhead::mark(Line& line, Stream stream) {
-  std::unique_ptr<DeviceEvent>& event = line.last_marks.at(static_cast<std::size_t>(line.marked % 2));
-  if (line.marked >= 2) wait([&] { return event->reached(); });
-  if (!event) event = state_.device->event();
-  event->record(stream);
-  ++line.marked;
+  reach(line, line.older);
+  std::swap(line.older, line.newer);
+  Mark& mark = line.newer;
+  if (!mark.event) mark.event = state_.device->event();
+  mark.event->record(stream);
+  mark.launches = line.launches;
+  mark.ahead = true;
+}
+
+void RunAhead::reach(Line& line, Mark& mark) {
+  if (!mark.ahead) return;
+  wait([&] { return mark.event->reached(); });
+  mark.ahead = false;
+  line.done = mark.launches;
 }
 
 template <class Ready>

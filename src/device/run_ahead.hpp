@@ -26,8 +26,11 @@ class RunAhead final : private LaunchGate {
  public:
   /// So many launches may be ahead of the device when an execution begins.
   static constexpr std::int64_t most = 512;
-  /// Those of an execution in one stream are counted in so many; three times as many may be ahead.
+  /// Those of an execution in one stream are counted in so many.
   static constexpr std::int64_t between_marks_of_a_line = 128;
+  /// So many of an execution may be ahead in one stream. A call that launches more, as a library's
+  /// factorization may, begins when what precedes it is done: then it waits inside a launch only for itself.
+  static constexpr std::int64_t most_of_a_line = 3 * between_marks_of_a_line;
 
   /// The context's.
   static std::shared_ptr<RunAhead> of(DeviceRuntime& state);
@@ -57,12 +60,17 @@ class RunAhead final : private LaunchGate {
   static constexpr std::int64_t between_marks = 64;
   static constexpr int marks = 16;  // more than can be ahead
 
+  /// A place in a stream, behind so many launches of an execution.
+  struct Mark {
+    std::unique_ptr<DeviceEvent> event;  // null: a line has never been so long
+    std::int64_t launches = 0;
+    bool ahead = false;  // it is not known to be reached
+  };
   /// What one stream has been given in an execution.
   struct Line {
     void* stream = nullptr;
-    std::int64_t launches = 0;
-    std::int64_t marked = 0;                                 // marks so far
-    std::array<std::unique_ptr<DeviceEvent>, 2> last_marks;  // null: a line has never been so long
+    std::int64_t launches = 0, done = 0;
+    Mark older, newer;
   };
 
   void begin(std::string_view operation);
@@ -70,6 +78,7 @@ class RunAhead final : private LaunchGate {
   void launching(Stream stream, int launches) override;
   Line& line_of(Stream stream);
   void mark(Line& line, Stream stream);
+  void reach(Line& line, Mark& mark);
   bool has_room();
   template <class Ready>
   void wait(const Ready& ready);

@@ -1,5 +1,7 @@
 // A host that gives its device thousands of launches at once still keeps the deadline: a driver's queue holds
 // about a thousand, and who launches more blocks there.
+#include "device/run_ahead.hpp"
+
 #include "support/fakes/gate.hpp"
 #include "support/on_ranks.hpp"
 
@@ -101,6 +103,35 @@ TEST(RunAhead, NoLaunchBlocksHoweverManyAnExecutionHas) {
     const ::testing::ScopedTrace trace(__FILE__, __LINE__, kind.name);
     on_ranks([&](Context& context) { execute_behind_a_gate(context, kind.prepare); },
              {.device = test_device()});
+  }
+}
+
+// As a library's factorizations.
+void launch_at_once(Context& context, int launches, int calls) {
+  const std::shared_ptr<ContextState> state = context.state();
+  const std::shared_ptr<devices::RunAhead> ahead = devices::RunAhead::of(*state);
+  devices::RunAhead::Execution execution(*ahead, "factorize");
+  for (int call = 0; call < calls; ++call) {
+    state->device->launching(context.stream(), launches);
+    for (int i = 0; i < launches; ++i) put_into_fake_stream(context.stream(), [] {});
+  }
+  execution.given(context.stream());
+}
+
+TEST(RunAhead, CallsThatLaunchHundredsOfKernelsDoNotBlock) {
+  if (!tests_fake_devices()) GTEST_SKIP() << "needs PARTITA_TEST_DEVICE=fake";
+  for (const int launches : {130, 300, 600, 900}) {
+    on_ranks(
+        [&](Context& context) {
+          const Execute execute = many_products(context);
+          execute();
+          context.synchronize();
+          context.barrier();
+          context.state()->options.deadline = 200ms;
+          const Gate gate(context.stream());
+          EXPECT_THROW(launch_at_once(context, launches, 10), Error) << launches;
+        },
+        {.device = test_device()});
   }
 }
 

@@ -173,7 +173,11 @@ class FakeAccelerator final : public devices::Accelerator {
     if (!computes) return nullptr;
     if (!factorizations_) {
       factorizations_ = std::make_unique<FakeFactorizations>(
-          [this](Stream where, std::function<void()> work) { put(where, std::move(work)); });
+          [this](Stream where, int launches, std::function<void()> work) {
+            launching(where, launches);
+            for (int i = 1; i < launches; ++i) queue_of(where).put([] {});
+            queue_of(where).put(std::move(work));
+          });
     }
     return factorizations_.get();
   }

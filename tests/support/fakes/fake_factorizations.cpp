@@ -130,7 +130,8 @@ void FakeFactorizations::factor(const devices::PreparedFactorCall& call, void* p
                                 void* status, void* workspace, Stream stream) {
   const auto what = std::get<DeviceFactorization>(call.what);
   const std::int64_t elements = static_cast<const FakeCall&>(call).elements();
-  put_(stream, [=] {
+  // Libraries launch several kernels for each column.
+  put_(stream, 4 * static_cast<int>(what.n), [=] {
     std::memset(workspace, spoiled, static_cast<std::size_t>(elements * size_of(what.dtype)));
     with_lapack_type(what.dtype, [&](auto type) {
       *static_cast<std::int32_t*>(status) =
@@ -143,7 +144,7 @@ void FakeFactorizations::solve(const devices::PreparedFactorCall& call, const vo
                                Stream stream) {
   const auto what = std::get<DeviceTriangularSolve>(call.what);
   check(what.op != Op::conjugate, "no BLAS conjugates what it does not transpose");
-  put_(stream, [=] {
+  put_(stream, 1, [=] {
     with_lapack_type(what.dtype, [&](auto type) {
       using T = decltype(type);
       const std::int64_t order = what.from_right ? what.n : what.m;
@@ -157,7 +158,7 @@ void FakeFactorizations::solve(const devices::PreparedFactorCall& call, const vo
 void FakeFactorizations::apply(const devices::PreparedFactorCall& call, const void* reflectors,
                                const void* factors, void* to, void* workspace, Stream stream) {
   const auto what = std::get<DeviceReflectors>(call.what);
-  put_(stream, [=] {
+  put_(stream, 1, [=] {
     with_lapack_type(what.dtype, [&](auto type) {
       apply_reflectors<decltype(type)>(what, reflectors, factors, to, workspace);
     });
@@ -167,7 +168,7 @@ void FakeFactorizations::apply(const devices::PreparedFactorCall& call, const vo
 void FakeFactorizations::eigen_hermitian(Dtype dtype, std::int64_t n, void* a, void* values, bool vectors,
                                          Stream stream) {
   std::promise<void> done;
-  put_(stream, [&] {
+  put_(stream, 1, [&] {
     with_lapack_type(dtype, [&](auto type) {
       using T = decltype(type);
       kernels::eigen_hermitian(matrix<T>(a, n, n, n), static_cast<kernels::RealType<T>*>(values), vectors);
@@ -188,7 +189,7 @@ void FakeFactorizations::exchange(const devices::DeviceRowExchange& what, const 
   kernel.count = what.count;
   kernel.pivots = static_cast<const std::int32_t*>(pivots);
   kernel.backward = what.backward;
-  put_(stream, [kernel] { exchange_here(kernel); });
+  put_(stream, 1, [kernel] { exchange_here(kernel); });
 }
 
 }  // namespace partita::testing

@@ -10,7 +10,8 @@ namespace partita::testing {
 
 class FakeFactorizations final : public devices::DeviceFactorizations {
  public:
-  using Put = std::function<void(Stream stream, std::function<void()> work)>;
+  /// As so many launches.
+  using Put = std::function<void(Stream stream, int launches, std::function<void()> work)>;
 
   explicit FakeFactorizations(Put put) : put_(std::move(put)) {}
 
