@@ -47,6 +47,7 @@ from ._core import (
     parse,
 )
 from ._core import version as __version__
+from ._count import argwhere, bincount, count_nonzero, flatnonzero, histogram, nonzero
 from ._create import arange, empty, eye, from_function, from_local, full, random, scatter, zeros
 from ._errors import (
     ArgumentError,
@@ -68,19 +69,24 @@ from ._mesh import current_mesh
 from ._quantile import TopK, median, nanmedian, nanpercentile, nanquantile, percentile, quantile, topk
 from ._redistribute import Redistribute, redistribute
 from ._scan import cumprod, cumsum, diff
+from ._sets import isin, searchsorted, unique
 from ._sort import argsort, sort
 from ._spmd import spmd
+from ._take import take
 from ._traffic import traffic
+from ._uneven import balance, from_parts
 
 __all__ = [
     "ArgumentError", "Array", "BlockCyclic", "BlockNonCyclic", "Box", "Context", "DisagreementError", "Error",
     "FailedContextError", "FileError", "Halo", "Layout", "LostPeerError", "Matmul", "MemoryError", "Mesh", "P", "Partitioned",
     "ProcessGrid", "Redistribute", "Replicated", "SingularError", "Slab", "SymmetricArray", "TimeoutError", "TopK", "Topology",
-    "TypeError", "UnsupportedError", "__version__", "all_gather", "all_reduce", "all_to_all", "arange", "argsort", "broadcast",
-    "cumprod", "cumsum", "current_mesh", "diff", "dot", "empty", "eye", "fft", "from_function", "from_local", "full", "gather",
-    "initialize", "io", "linalg", "matmul", "median", "mpi_description", "nanmedian", "nanpercentile", "nanquantile", "norm",
-    "parse", "percentile", "plans", "quantile", "random", "receive", "redistribute", "reduce", "reduce_scatter", "run", "scan",
-    "scatter", "scatter_from", "send", "send_receive", "sort", "spectral", "spmd", "topk", "trace", "traffic", "vdot", "zeros",
+    "TypeError", "UnsupportedError", "__version__", "all_gather", "all_reduce", "all_to_all", "arange", "argsort", "argwhere",
+    "balance", "bincount", "broadcast", "count_nonzero", "cumprod", "cumsum", "current_mesh", "diff", "dot", "empty", "eye",
+    "fft", "flatnonzero", "from_function", "from_local", "from_parts", "full", "gather", "histogram", "initialize", "io", "isin",
+    "linalg", "matmul", "median", "mpi_description", "nanmedian", "nanpercentile", "nanquantile", "nonzero", "norm", "parse",
+    "percentile", "plans", "quantile", "random", "receive", "redistribute", "reduce", "reduce_scatter", "run", "scan", "scatter",
+    "scatter_from", "searchsorted", "send", "send_receive", "sort", "spectral", "spmd", "take", "topk", "trace", "traffic",
+    "unique", "vdot", "zeros",
 ]  # fmt: skip
 
 _documents.complete(_sys.modules[__name__], ["Array"], _documents.of_array)

@@ -262,7 +262,7 @@ def from_local(
         `local` is not an array: on every rank.
     """
     rule = rule_of(distribution)
-    part, extents = _part(context, local)
+    part, extents = part_of("from_local", context, local)
     whole = global_shape(context, extents, rule) if shape is None else shape_of(shape)
     core, read_only = _core.wrap(context._core, part, rule, whole)
     if context.size > 1:  # what one rank may not write is written on none
@@ -273,7 +273,7 @@ def from_local(
     return Array(core, package, part if known else None, read_only)
 
 
-def _part(context: Context, local: Any) -> Tuple[Any, Tuple[int, ...]]:
+def part_of(what: str, context: Context, local: Any) -> Tuple[Any, Tuple[int, ...]]:
     """The view of the local part, and its shape; pending writes to it are waited for."""
     if type(local) is np.ndarray:
         return local, local.shape
@@ -292,7 +292,7 @@ def _part(context: Context, local: Any) -> Tuple[Any, Tuple[int, ...]]:
         return part, part.shape
     except TypeError:
         raise TypeError(
-            f"from_local: expected an array with DLPack, the buffer protocol or __cuda_array_interface__, got "
+            f"{what}: expected an array with DLPack, the buffer protocol or __cuda_array_interface__, got "
             f"{type(local).__name__}"
         ) from None
 
@@ -362,13 +362,18 @@ def _unmasked(what: str, source: Any) -> Any:
 
 def global_shape(context: Context, local: Tuple[int, ...], rule: Rule) -> Tuple[int, ...]:
     """The global shape of which the given shapes are the parts. Collective, blocking."""
+    return joined_shape(rule, shapes_of_all("from_local", context, local))
+
+
+def shapes_of_all(what: str, context: Context, local: Tuple[int, ...]) -> List[List[int]]:
+    """The shapes of the parts of all ranks, which have one number of dimensions. Collective, blocking."""
     told = _of_all(context, _told(local))
     shapes = [told[first : first + 1 + most_dimensions] for first in range(0, len(told), 1 + most_dimensions)]
-    _refuse_many("from_local", max(one[0] for one in shapes))
+    _refuse_many(what, max(one[0] for one in shapes))
     parts = [one[1 : 1 + one[0]] for one in shapes]
     if len({len(one) for one in parts}) != 1:
-        raise ArgumentError(f"from_local: the parts have different numbers of dimensions: {[len(one) for one in parts]}")
-    return joined_shape(rule, parts)
+        raise ArgumentError(f"{what}: the parts have different numbers of dimensions: {[len(one) for one in parts]}")
+    return parts
 
 
 def joined_shape(rule: Rule, parts: Sequence[Sequence[int]]) -> Tuple[int, ...]:

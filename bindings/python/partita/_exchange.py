@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, List, Sequence
+from typing import Any, Callable, List, Sequence, Tuple
 
 import numpy as np
 
@@ -15,6 +15,14 @@ def total(context: _core.Context, numbers: Any, reduction: str = "sum") -> Any:
     if context.size > 1:
         _core.all_reduce(context, mine, mine, reduction, None)
     return mine
+
+
+def smallest_and_largest(context: _core.Context, integers: Any) -> Tuple[int, int]:
+    """Among the integers of all ranks, on every rank; 0 and -1 if there are none. Collective, blocking."""
+    none = np.iinfo(np.int64).min
+    ends = [int(integers.max()), ~int(integers.min())] if integers.size else [none, none]
+    most, least = (int(one) for one in total(context, np.array(ends, np.int64), "max"))
+    return (0, -1) if most == none == least else (~least, most)
 
 
 def of_all(context: _core.Context, mine: Any) -> Any:
@@ -45,10 +53,26 @@ def sent(context: _core.Context, rows: Any, counts: Sequence[int], received: Seq
     return arriving
 
 
-def _integers(numbers: Sequence[int]) -> List[int]:
+def _integers(numbers: Any) -> List[int]:
     return [int(one) for one in numbers]
 
 
 def counts_received(context: _core.Context, counts: Sequence[int]) -> List[int]:
     """How many each rank sends to this one. Collective, blocking."""
     return _integers(of_all(context, np.array(counts, np.int64))[:, context.rank])
+
+
+def answered(context: _core.Context, questions: Any, owners: Any, answer: Callable[[Any], Any]) -> Any:
+    """The answers of the ranks that own what is asked for. Collective, blocking.
+
+    `questions`: one per row. `owners`: the rank that each is for. `answer`: from the rows that arrive at this rank, one row per question.
+    """
+    if context.size == 1:
+        return answer(questions)
+    order = np.argsort(owners.astype(np.uint16) if context.size < 1 << 16 else owners, kind="stable")  # 16 bits: a radix sort
+    counts = np.bincount(owners, minlength=context.size)
+    received = counts_received(context, _integers(counts))
+    back = sent(context, answer(sent(context, questions[order], _integers(counts), received)), received, _integers(counts))
+    answers = np.empty_like(back)
+    answers[order] = back
+    return answers

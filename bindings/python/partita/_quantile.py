@@ -377,7 +377,8 @@ def _first_of_sequence(like: Array, given: Array, k: int, largest: bool, distrib
     if k < len(one.values):
         last = len(one.values) - k if largest else k - 1
         bound = np.partition(one.values, last)[last] if k else None
-        kept = slice(0) if k == 0 else np.flatnonzero(~(one.values < bound) if largest else ~(one.values > bound))
+        with np.errstate(invalid="ignore"):
+            kept = slice(0) if k == 0 else np.flatnonzero(~(one.values < bound) if largest else ~(one.values > bound))
     values = one.values[kept]
     sizes = of_all(one.context, [len(values)])[:, 0]
     cuts = slab_cuts(k, one.context.size)

@@ -1,0 +1,224 @@
+"""Elements that are selected by arrays of indices or of booleans."""
+
+from __future__ import annotations
+
+from typing import Any, List, Optional, Tuple
+
+import numpy as np
+
+from ._array import Array
+from ._axes import (
+    Cuts,
+    Destination,
+    cuts_of,
+    in_blocks,
+    in_order,
+    is_whole,
+    layout_of_blocks,
+    moved,
+    on_host,
+    one_axis,
+    slab_cuts,
+    values_of,
+    with_whole,
+    wrapped,
+)
+from ._calls import collective
+from ._core import Replicated
+from ._count import flatnonzero
+from ._errors import ArgumentError
+from ._exchange import answered, of_all, smallest_and_largest
+
+_modes = ("raise", "wrap", "clip")
+
+
+@collective
+def take(
+    a: Array,
+    indices: Any,
+    axis: Optional[int] = None,
+    out: None = None,
+    mode: str = "raise",
+    *,
+    distribution: Optional[Destination] = None,
+) -> Array:
+    """The elements of these indices along an axis, as `numpy.take`. Collective, blocking.
+
+    Parameters
+    ----------
+    indices : Array, NumPy array or sequence of int
+        The indices, negative ones from the end. What is not a distributed array must be the same on all ranks.
+    axis : int, optional
+        The axis; unset: all elements in row-major order.
+    out : None
+        Not supported.
+    mode : {'raise', 'wrap', 'clip'}
+        What indices out of range are: an error, taken modulo the extent, or the nearest index.
+    distribution : distribution or Layout, optional
+        Distribution of the result. Unset: that of `indices` along their first axis (equal parts if they are not a distributed array), or if
+        each rank has the axis completely, blocks along another axis, as in the array.
+
+    Raises
+    ------
+    ArgumentError
+        An index is out of range: on every rank.
+
+    Notes
+    -----
+    Indices are sent to the ranks that have the elements, which send these back. An axis that each rank has completely is indexed by each
+    rank, which gets all indices.
+    """
+    given = on_host(a)
+    if out is not None:
+        raise ArgumentError("take: the argument out is not supported")
+    if mode not in _modes:
+        raise ArgumentError(f"take: mode {mode!r}; known: {', '.join(_modes)}")
+    along = None if axis is None else one_axis(axis, given.ndim)
+    extent = given.size if along is None else given.shape[along]
+    if along is not None and given.ndim > 1 and given._core.context.size > 1 and is_whole(given.layout, (along,)):
+        return moved(_of_whole_axis(a, given, _checked(given, _everywhere(indices), extent, mode), along), distribution)
+    places, cuts, shape = _divided(given, indices)
+    return moved(_of_owners(a, given, _checked(given, places, extent, mode), cuts, shape, along), distribution)
+
+
+def _require_integers(indices: Any) -> None:
+    """That these are an array of indices."""
+    if indices.dtype.kind not in "iu":
+        raise ArgumentError(f"expected integers as indices, got {indices.dtype}")
+    if not indices.ndim:
+        raise ArgumentError("expected an array of indices, got one number: a[i:i + 1] is a window, a.at(index) an element")
+
+
+def _integers(indices: Any) -> Any:
+    found = np.asarray(indices)
+    found = found if found.size else found.astype(np.int64)  # an empty list
+    _require_integers(found)
+    return found
+
+
+def _everywhere(indices: Any) -> Any:
+    """The indices, on every rank."""
+    if not isinstance(indices, Array):
+        return _integers(indices)
+    _require_integers(indices)
+    return on_host(indices).redistribute(Replicated()).local
+
+
+def _divided(a: Array, indices: Any) -> Tuple[Any, Cuts, Tuple[int, ...]]:
+    """This rank's indices, how the ranks divide their first axis, and the shape of all."""
+    context = a._core.context
+    if isinstance(indices, Array):
+        _require_integers(indices)
+        there, cuts = in_blocks(on_host(indices), 0)
+        return values_of(there), cuts, indices.shape
+    found = _integers(indices)
+    cuts = slab_cuts(found.shape[0], context.size)
+    return found[cuts[context.rank] : cuts[context.rank + 1]], cuts, found.shape
+
+
+def _checked(a: Array, indices: Any, extent: int, mode: str) -> Any:
+    """Indices from 0 to below the extent. Errors are those of all ranks, which may have other indices."""
+    if indices.dtype == np.uint64:
+        indices = np.minimum(indices, np.uint64(np.iinfo(np.int64).max))
+    found = indices.astype(np.int64)
+    if mode == "clip":
+        return np.clip(found, 0, max(extent - 1, 0))
+    if mode == "raise":
+        least, most = smallest_and_largest(a._core.context, found)
+        if least <= most and (most >= extent or least < -extent):
+            raise ArgumentError(f"index {most if most >= extent else least} is out of range for {extent} elements")
+        return np.where(found < 0, found + extent, found)
+    return found % max(extent, 1)
+
+
+def _of_whole_axis(like: Array, a: Array, indices: Any, axis: int) -> Array:
+    there, cut = with_whole(a, [axis])
+    found = np.take(values_of(there), indices, axis)
+    shape = (*a.shape[:axis], *indices.shape, *a.shape[axis + 1 :])
+    place = cut.axis or 0
+    return wrapped(like, cut.layout(shape, place if place < axis else place + indices.ndim - 1), found)
+
+
+def _of_owners(like: Array, a: Array, indices: Any, cuts: Cuts, shape: Tuple[int, ...], axis: Optional[int]) -> Array:
+    """Elements, or rows of those, of other ranks."""
+    context = a._core.context
+    if axis is None:
+        one = in_order(a)
+        rows, owned, place = one.values, one.cuts, 0
+    else:
+        there, owned = in_blocks(a, axis)
+        rows, place = np.moveaxis(values_of(there), axis, 0), axis
+    flat = indices.reshape(-1)
+    owners = np.searchsorted(owned, flat, "right") - 1
+    first = owned[context.rank]
+    found = answered(context, flat, owners, lambda asked: rows[asked - first])
+    found = found.reshape(*indices.shape, *rows.shape[1:])
+    dimensions = range(indices.ndim)
+    found = np.moveaxis(found, dimensions, [place + one for one in dimensions])
+    return wrapped(like, layout_of_blocks((*a.shape[:place], *shape, *(() if axis is None else a.shape[place + 1 :])), place, cuts), found)
+
+
+def is_advanced(key: Any) -> bool:
+    """Whether a key of an array has arrays among its indices."""
+    return any(isinstance(one, (Array, np.ndarray, list)) and np.ndim(one) > 0 for one in (key if isinstance(key, tuple) else (key,)))
+
+
+@collective
+def selected(a: Array, key: Any) -> Array:
+    """``a[key]`` with one array of integers or booleans in the key, next to slices. Collective, blocking."""
+    keys = list(key) if isinstance(key, tuple) else [key]
+    places = [place for place, one in enumerate(keys) if isinstance(one, (Array, np.ndarray, list)) and np.ndim(one) > 0]
+    if len(places) != 1:
+        raise ArgumentError(f"{len(places)} arrays as indices: one array is supported; index step by step, or use .local, this rank's part")
+    index = keys[places[0]] if isinstance(keys[places[0]], Array) else np.asarray(keys[places[0]])
+    covered = index.ndim if index.dtype == np.bool_ else 1
+    axis, others = _around(keys, places[0], a.ndim, covered)
+    if any(not isinstance(one, slice) for one in others):
+        raise ArgumentError("expected slices next to an array of indices: index by integers before or afterwards")
+    window = a[tuple(others)] if others else a
+    if index.dtype != np.bool_:
+        return take(window, index, axis)
+    if index.shape != window.shape[axis : axis + covered]:
+        raise ArgumentError(f"a mask of shape {index.shape} for dimensions of shape {window.shape[axis : axis + covered]}")
+    if axis:
+        if covered > 1:
+            raise ArgumentError("a mask of several dimensions must be the first index")
+        return take(window, flatnonzero(index) if isinstance(index, Array) else np.flatnonzero(index), axis)
+    return _masked(window, index)
+
+
+def _around(keys: List[Any], place: int, dimensions: int, covered: int) -> Tuple[int, List[Any]]:
+    """The first axis that the array in the key is for, and the keys of all axes, with whole slices for those."""
+    before, after = keys[:place], keys[place + 1 :]
+    many = dimensions - covered - len([one for one in (*before, *after) if one is not Ellipsis])
+    if many < 0:
+        raise ArgumentError(f"{len(keys)} indices of an array of {dimensions} dimensions")
+    fill: List[Any] = [slice(None)] * many
+    if any(one is Ellipsis for one in before):
+        at = [one is Ellipsis for one in before].index(True)
+        before = before[:at] + fill + before[at + 1 :]
+    elif any(one is Ellipsis for one in after):
+        at = [one is Ellipsis for one in after].index(True)
+        after = after[:at] + fill + after[at + 1 :]
+    else:
+        after = after + fill
+    return len(before), [*before, *[slice(None)] * covered, *after]
+
+
+def _masked(a: Array, mask: Any) -> Array:
+    """The elements where a mask of the first dimensions is true, in row-major order."""
+    given = on_host(a)
+    context = given._core.context
+    if isinstance(mask, Array):
+        there, cuts = in_blocks(on_host(mask), 0)
+        here = values_of(there)
+        given = moved(given, layout_of_blocks(given.shape, 0, cuts))
+    else:
+        given, cuts = in_blocks(given, 0)
+        here = mask[cuts[context.rank] : cuts[context.rank + 1]]
+    found = values_of(given)[here]
+    sizes = cuts_of(of_all(context, [len(found)])[:, 0])
+    return wrapped(a, layout_of_blocks((sizes[-1], *found.shape[1:]), 0, sizes), found)
+
+
+__all__ = ["take"]

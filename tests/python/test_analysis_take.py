@@ -1,0 +1,76 @@
+"""Elements selected by arrays, next to NumPy's, and arrays of parts of any size."""
+
+import analysis_cases as cases
+import numpy as np
+import pytest
+
+import partita as pt
+
+
+def test_elements_of_indices(ctx):
+    rng = np.random.default_rng(20)
+    for _ in range(80):
+        x = cases.values(rng, tuple(max(1, extent) for extent in cases.shape(rng)), rng.choice(cases.DTYPES))
+        axis = None if rng.random() < 0.3 else int(rng.integers(-x.ndim, x.ndim))
+        extent = x.size if axis is None else x.shape[axis]
+        index = rng.integers(-extent, extent, cases.shape(rng, int(rng.integers(1, 3)))).astype(rng.choice(["int64", "int32"]))
+        a = cases.spread(ctx, rng, x)
+        cases.same(pt.take(a, index, axis), np.take(x, index, axis))
+        cases.same(pt.take(a, cases.spread(ctx, rng, index), axis), np.take(x, index, axis))
+        far = index * 3
+        for mode in ("wrap", "clip"):
+            cases.same(pt.take(a, far, axis, mode=mode), np.take(x, far, axis, mode=mode))
+    cases.same(pt.take(a, [], axis), np.take(x, np.zeros(0, int), axis))
+
+
+def test_indices_that_are_refused(ctx):
+    a = pt.arange(ctx, 5, distribution=pt.Slab(0))
+    for wrong in (5, -6):
+        with pytest.raises(pt.ArgumentError, match=f"index {wrong} is out of range for 5 elements"):
+            pt.take(a, pt.scatter(ctx, np.array([0, 1, 2, wrong]), pt.Slab(0)))
+    with pytest.raises(pt.ArgumentError, match="expected integers as indices, got float64"):
+        pt.take(a, [0.5])
+    with pytest.raises(pt.ArgumentError, match="got one number"):
+        pt.take(a, 3)
+    with pytest.raises(pt.ArgumentError, match="mode 'any'; known: raise, wrap, clip"):
+        pt.take(a, [0], mode="any")
+    cases.same(pt.take(a, [4, -1]), np.array([4, 4]))
+
+
+def test_sorted_by_another_array(ctx):
+    rng = np.random.default_rng(21)
+    keys, rows = rng.permutation(40), rng.normal(size=(40, 3))
+    order = pt.argsort(pt.scatter(ctx, keys, pt.Slab(0)))
+    found = pt.take(pt.scatter(ctx, rows, pt.Slab(0)), order, 0)
+    cases.same(found, rows[np.argsort(keys)])
+    assert str(found.distribution) == "slab:0"
+
+
+def test_arrays_of_parts(ctx):
+    rows = 3 * ctx.rank if ctx.rank % 2 else 2
+    part = np.full((rows, 2), ctx.rank, np.float32)
+    a = pt.from_parts(ctx, part)
+    wanted = np.concatenate([np.full((3 * rank if rank % 2 else 2, 2), rank, np.float32) for rank in range(ctx.size)])
+    assert a.local is part
+    cases.same(a, wanted)
+    even = pt.balance(a)
+    cases.same(even, wanted)
+    assert str(even.distribution) == "slab:0" and pt.balance(even) is even
+    cases.same(pt.from_parts(ctx, part.T.copy(), 1), wanted.T)
+    cases.same(pt.sort(a, 0), np.sort(wanted, 0))
+    nothing = pt.from_parts(ctx, np.zeros((0, 3)))
+    cases.same(pt.balance(nothing), np.zeros((0, 3)))
+
+
+def test_parts_that_are_refused(ctx):
+    with pytest.raises(pt.ArgumentError, match="no dimensions"):
+        pt.from_parts(ctx, np.array(1.0))
+    with pytest.raises(pt.TypeError, match="from_parts: expected an array"):
+        pt.from_parts(ctx, "rows")
+    if ctx.size > 1:
+        with pytest.raises(pt.ArgumentError, match=r"shapes \(2, 1\) on rank 0 and \(2, 2\) on rank 1; only the extents along axis 0 may differ"):
+            pt.from_parts(ctx, np.zeros((2, 1 + ctx.rank)))
+        with pytest.raises(pt.ArgumentError, match="different numbers of dimensions"):
+            pt.from_parts(ctx, np.zeros((2,) * (1 + ctx.rank % 2)))
+        with pytest.raises(pt.ArgumentError, match="dtype|disagree"):
+            pt.from_parts(ctx, np.zeros(2, np.float32 if ctx.rank else np.float64))
