@@ -1,11 +1,18 @@
 """Random arrays in random distributions, for comparisons with NumPy."""
 
+import os
+
 import numpy as np
 
 import partita as pt
 
 DTYPES = ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", "float32", "float64", "complex64", "complex128"]
 REALS = [name for name in DTYPES if not name.startswith("complex")]
+
+
+def some(many):
+    """The numbers of random cases: a third of them, with PARTITA_FULL=1 all, more with larger numbers."""
+    return range(max(many * int(os.environ.get("PARTITA_FULL") or 0), many // 3))
 
 
 def values(rng, shape, dtype, distinct=None):

@@ -14,7 +14,7 @@ def drawn(ctx, rng, dtypes=cases.DTYPES, distinct=3):
 
 def test_indices_are_numpys(ctx):
     rng = np.random.default_rng(17)
-    for _ in range(60):
+    for _ in cases.some(60):
         x, a = drawn(ctx, rng)
         x, a = (x, a) if rng.integers(2) else (x == x.max(initial=0), a == x.max(initial=0))
         for found, wanted in zip(pt.nonzero(a), np.nonzero(x)):
@@ -30,7 +30,7 @@ def test_indices_are_numpys(ctx):
 
 def test_histograms_are_numpys(ctx):
     rng = np.random.default_rng(18)
-    for _ in range(60):
+    for _ in cases.some(60):
         x, a = drawn(ctx, rng, [one for one in cases.REALS if one != "float16"], None)  # which has too few numbers for some bins
         w = rng.normal(size=x.shape)
         bins = [5, 1, [0, 1, 10, 100]][rng.integers(3)]
@@ -55,7 +55,7 @@ def test_histograms_are_numpys(ctx):
 
 def test_counts_of_integers(ctx):
     rng = np.random.default_rng(19)
-    for _ in range(40):
+    for _ in cases.some(40):
         x = rng.integers(0, 9, rng.integers(0, 40)).astype(rng.choice(["int8", "uint32", "int64"]))
         w = rng.integers(0, 5, x.shape) / 4
         a, least = cases.spread(ctx, rng, x), int(rng.integers(0, 12))

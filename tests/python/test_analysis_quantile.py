@@ -33,7 +33,7 @@ def drawn(ctx, rng, dtypes):
 @pytest.mark.filterwarnings("ignore")
 def test_medians_are_numpys(ctx):
     rng = np.random.default_rng(8)
-    for _ in range(60):
+    for _ in cases.some(60):
         x, a, axis, keep = drawn(ctx, rng, cases.REALS)
         close(pt.median(a, axis, keepdims=keep), np.median(x, axis, keepdims=keep))
         close(pt.nanmedian(a, axis, keepdims=keep), np.nanmedian(x, axis, keepdims=keep))
@@ -42,7 +42,7 @@ def test_medians_are_numpys(ctx):
 @pytest.mark.filterwarnings("ignore")
 def test_quantiles_are_numpys(ctx):
     rng = np.random.default_rng(9)
-    for case in range(90):
+    for case in cases.some(90):
         x, a, axis, keep = drawn(ctx, rng, cases.REALS[1:])
         q = [0.3, 1.0, 0, [0.1, 0.5, 0.9], [[0.0, 1.0]], np.float64(0.5)][rng.integers(6)]
         method = METHODS[case % len(METHODS)]
@@ -93,7 +93,7 @@ def test_quantiles_that_are_refused(ctx):
 
 def test_largest_and_smallest(ctx):
     rng = np.random.default_rng(11)
-    for _ in range(60):
+    for _ in cases.some(60):
         x = cases.with_nans(rng, cases.values(rng, cases.shape(rng), rng.choice(cases.DTYPES)))
         axis = None if rng.random() < 0.2 else int(rng.integers(x.ndim))
         k, largest = int(rng.integers(0, (x.size if axis is None else x.shape[axis]) + 1)), bool(rng.integers(2))

@@ -9,7 +9,7 @@ import partita as pt
 
 def test_scans_are_numpys(ctx):
     rng = np.random.default_rng(1)
-    for case in range(120):
+    for case in cases.some(120):
         dtype, shape = rng.choice(cases.DTYPES), cases.shape(rng)
         x = cases.values(rng, shape, dtype, distinct=4) if case % 2 else rng.choice([1, 1, 1, -1, 2], shape).astype(dtype)
         axis = None if rng.random() < 0.2 else int(rng.integers(-x.ndim, x.ndim))
@@ -45,7 +45,7 @@ def test_scans_along_the_distributed_axis_exchange_one_slice(ctx):
 
 def test_differences_are_numpys(ctx):
     rng = np.random.default_rng(2)
-    for _ in range(40):
+    for _ in cases.some(40):
         x = cases.values(rng, cases.shape(rng), rng.choice(cases.DTYPES))
         axis, n = int(rng.integers(-x.ndim, x.ndim)), int(rng.integers(0, 4))
         cases.same(pt.diff(cases.spread(ctx, rng, x), n, axis), np.diff(x, n, axis))

@@ -14,7 +14,7 @@ def drawn(ctx, rng, dimensions=None, most=9):
 
 def test_distinct_elements_are_numpys(ctx):
     rng = np.random.default_rng(12)
-    for case in range(60):
+    for case in cases.some(60):
         x, a = drawn(ctx, rng, *((1, 60) if case % 2 else ()))
         if x.dtype.kind == "c":
             x = np.where(np.isnan(x), np.nan, x).astype(x.dtype)  # of whose forms NumPy keeps one
@@ -39,7 +39,7 @@ def test_parts_of_distinct_elements_are_balanced(ctx):
 
 def test_positions_in_sorted_arrays(ctx):
     rng = np.random.default_rng(14)
-    for _ in range(60):
+    for _ in cases.some(60):
         x, _ = drawn(ctx, rng, 1, 40)
         y = cases.with_nans(rng, cases.values(rng, cases.shape(rng), rng.choice(cases.DTYPES)))
         ordered, side = np.sort(x), str(rng.choice(["left", "right"]))
@@ -59,7 +59,7 @@ def test_positions_in_sorted_arrays(ctx):
 
 def test_membership(ctx):
     rng = np.random.default_rng(15)
-    for case in range(60):
+    for case in cases.some(60):
         x, a = drawn(ctx, rng)
         y = cases.with_nans(rng, cases.values(rng, cases.shape(rng), x.dtype))
         invert = bool(rng.integers(2))

@@ -14,7 +14,7 @@ def drawn(ctx, rng, dimensions=None, most=9):
 
 def test_sort_is_numpys(ctx):
     rng = np.random.default_rng(3)
-    for case in range(80):
+    for case in cases.some(80):
         x, a = drawn(ctx, rng, 1 if case % 2 else None, 60 if case % 2 else 9)
         axis = None if rng.random() < 0.2 else int(rng.integers(-x.ndim, x.ndim))
         found, wanted = pt.sort(a, axis), np.sort(x, axis)
@@ -26,7 +26,7 @@ def test_sort_is_numpys(ctx):
 
 def test_argsort_is_numpys_stable_one(ctx):
     rng = np.random.default_rng(4)
-    for case in range(80):
+    for case in cases.some(80):
         x, a = drawn(ctx, rng, 1 if case % 2 else None, 60 if case % 2 else 9)
         axis = None if rng.random() < 0.2 else int(rng.integers(-x.ndim, x.ndim))
         cases.same(pt.argsort(a, axis), np.argsort(x, axis, kind="stable"))

@@ -9,7 +9,7 @@ import partita as pt
 
 def test_elements_of_indices(ctx):
     rng = np.random.default_rng(20)
-    for _ in range(80):
+    for _ in cases.some(80):
         x = cases.values(rng, tuple(max(1, extent) for extent in cases.shape(rng)), rng.choice(cases.DTYPES))
         axis = None if rng.random() < 0.3 else int(rng.integers(-x.ndim, x.ndim))
         extent = x.size if axis is None else x.shape[axis]

@@ -134,6 +134,25 @@ def cupy(monkeypatch):
     return module
 
 
+def test_data_analysis(ctx):
+    """Computed on the host; results are in device memory, numbers on every rank."""
+    x = np.cos(whole((40,)) ** 2).round(1)
+    a = pt.from_function(ctx, x.shape, pt.Slab(0), lambda i: x[i])
+    order, (values, counts) = np.argsort(x, kind="stable"), np.unique(x, return_counts=True)
+    found = [
+        (pt.sort(a), np.sort(x)), (pt.argsort(a), order), (pt.cumsum(a), np.cumsum(x)), (pt.diff(a), np.diff(x)),
+        (pt.unique(a, return_counts=True)[1], counts), (pt.take(a, pt.argsort(a)), x[order]), (pt.nonzero(a)[0], np.nonzero(x)[0]),
+        (pt.isin(a, [0.5, 1.0]), np.isin(x, [0.5, 1.0])), (pt.searchsorted(pt.unique(a), a), np.searchsorted(values, x)),
+        (pt.topk(a, 3).values, np.sort(x)[:-4:-1]), (pt.balance(pt.unique(a)), values),
+    ]  # fmt: skip
+    for ours, wanted in found:
+        assert ours.space == "device"
+        np.testing.assert_allclose(host(ours), wanted, rtol=1e-12, atol=1e-12)
+    assert pt.median(a) == np.median(x) and (pt.histogram(a)[0] == np.histogram(x)[0]).all()
+    rows = np.full((2 + ctx.rank, 3), 1.0)
+    assert pt.from_parts(ctx, OnDevice(rows) if FAKE else rows).sum() == sum(3 * (2 + rank) for rank in range(ctx.size))
+
+
 @on_fakes
 def test_elementwise_work_is_local(ctx, cupy):
     cupy.streams.ptr = ctx.stream
