@@ -9,15 +9,27 @@ import pytest
 import partita as pt
 
 DOCS = pathlib.Path(__file__).parents[2] / "docs"
+#: Of other packages' documents those sections whose code is complete.
+SECTIONS = {"analysis": "", "choosing": "", "linalg": "", "migrating": "", "torch": "## Linear algebra"}
+
+
+def code_in(name, section):
+    text = (DOCS / f"{name}.md").read_text()
+    text = re.split(r"^## ", text.split(f"{section}\n", 1)[1], maxsplit=1, flags=re.M)[0] if section else text
+    return re.findall(r"^```python\n(.*?)^```$", text, re.M | re.S)
+
+
 BLOCKS = [
-    pytest.param(code, id=f"{name}-{number}")
-    for name in ("analysis", "choosing", "linalg", "migrating")
-    for number, code in enumerate(re.findall(r"^```python\n(.*?)^```$", (DOCS / f"{name}.md").read_text(), re.M | re.S), 1)
+    pytest.param(name, code, id=f"{name}-{number}")
+    for name, section in SECTIONS.items()
+    for number, code in enumerate(code_in(name, section), 1)
 ]
 
 
-@pytest.mark.parametrize("code", BLOCKS)
-def test_block(ctx, code):
+@pytest.mark.parametrize("name, code", BLOCKS)
+def test_block(ctx, name, code):
+    if name == "torch":
+        pytest.importorskip(name, reason="PyTorch is not installed")
     exec(compile(code, "block", "exec"), {"np": np, "pt": pt, "ctx": ctx})
 
 

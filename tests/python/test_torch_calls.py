@@ -309,6 +309,16 @@ for one in (context, context.split(0), context.split(0)):  # of another number t
         given = torch.randn(shape, dtype=torch.float64).requires_grad_()
         rows = pt.Layout(pt.Slab(0), shape, 1)
         alike(gradients(functools.partial(step_of, one, rows), given), gradients(torch.sin, given))
+
+square = pt.Layout(pt.Slab(0), (3, 3), 1)
+
+def solved(a):
+    factor = ptt.linalg.cholesky(context, a @ a.mT + torch.eye(3), square)
+    values, vectors = ptt.linalg.eigh(context, a @ a.mT, square)
+    return ptt.linalg.solve(context, factor, vectors.abs(), square, square) + values + ptt.linalg.slogdet(context, a, square).logabsdet
+
+given = torch.randn(3, 3, dtype=torch.float64).requires_grad_()
+alike(gradients(torch.compile(solved, backend="aot_eager"), given), gradients(solved, given))
 context.close()
 print("the same")
 """

@@ -28,7 +28,8 @@ class SVDResult(NamedTuple):
     Vh: Array
 
 
-def _is_upper(UPLO: Any) -> bool:
+def is_upper(UPLO: Any) -> bool:
+    """Whether the letter selects the upper triangle."""
     letter = UPLO.upper() if isinstance(UPLO, str) else UPLO
     if letter not in ("L", "U"):
         raise ArgumentError(f"UPLO: expected 'L' or 'U', got {UPLO!r}")
@@ -71,7 +72,7 @@ def eigh(a: Array, UPLO: str = "L", *, subset_by_index: Optional[Sequence[int]] 
     ArgumentError, UnsupportedError, MemoryError
         The same on every rank. ArgumentError also for NaN and infinity.
     """
-    upper, chosen, matrix = _is_upper(UPLO), _chosen(subset_by_index, a), settled(a)
+    upper, chosen, matrix = is_upper(UPLO), _chosen(subset_by_index, a), settled(a)
     values, vectors = (Array(one, a._package) for one in _core.eigh(matrix._core, upper, base))
     if chosen != slice(None):
         values, vectors = values[chosen].redistribute(_core.Replicated()), vectors[:, chosen].redistribute(_core.Slab(0))
@@ -89,7 +90,7 @@ def eigvalsh(a: Array, UPLO: str = "L", *, base: int = 0) -> Array:
     UPLO : {'L', 'U'}, default 'L'
         The lower or the upper one.
     """
-    upper, matrix = _is_upper(UPLO), settled(a)
+    upper, matrix = is_upper(UPLO), settled(a)
     return Array(_core.eigvalsh(matrix._core, upper, base), a._package)
 
 
@@ -177,4 +178,4 @@ def polar(a: Array, side: str = "right") -> Tuple[Array, Array]:
     return u, p
 
 
-__all__ = ["EighResult", "SVDResult", "eigh", "eigvalsh", "polar", "svd", "svdvals"]
+__all__ = ["EighResult", "SVDResult", "eigh", "eigvalsh", "is_upper", "polar", "svd", "svdvals"]

@@ -12,6 +12,7 @@
 #include "casters.hpp"
 #include "choices.hpp"
 #include "destruction.hpp"
+#include "linear_calls.hpp"
 #include "plans.hpp"
 
 namespace partita::python {
@@ -207,6 +208,16 @@ void bind_eigen(nb::module_& module) {
         return std::pair(std::move(found.u), std::move(found.h));
       },
       nb::arg("a"));
+  module.def(
+      "run_linear",
+      [](const std::string& function, const std::vector<Array>& operands, std::vector<Array> results,
+         const std::string& op, bool upper, bool unit_diagonal, bool right, StreamHandle stream) {
+        if (stream) operands.at(0).context().synchronize(stream_of(stream));
+        run_linear(function, operands, results, {parse<Op>(op, "op"), upper, unit_diagonal, right});
+      },
+      nb::arg("function"), nb::arg("operands"), nb::arg("results"), nb::arg("op") = "none",
+      nb::arg("upper") = false, nb::arg("unit_diagonal") = false, nb::arg("right") = false,
+      nb::arg("stream") = nb::none(), Unlocked());
   // Of elements by real numbers, also where there is no package for device memory.
   module.def(
       "divided",

@@ -1,4 +1,4 @@
-"""Partita in PyTorch: collectives, redistribution, products and Fourier transforms with autograd, and parallel layers.
+"""Partita in PyTorch: collectives, redistribution, products, Fourier transforms and linear algebra with autograd, and parallel layers.
 
     import torch, partita as pt, partita.torch as ptt
 
@@ -19,6 +19,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from .. import _documents
+from . import linalg as linalg
 from ._arrays import fft, irfft, matmul, redistribute, rfft
 from ._collectives import (
     all_gather,

@@ -161,6 +161,7 @@ class ColumnParallelLinear(_ParallelLinear):
 
     @collective
     def forward(self, x: Tensor, tokens: Optional[int] = None) -> Tensor:
+        """The outputs of this rank for all tokens; `x` and `tokens` are described above. Collective."""
         self._check_tokens(x)
         if not self.sequence_parallel:
             return _activated(functional.linear(_shared(x, self.context), self.weight, self.bias), self.activation)
@@ -208,6 +209,7 @@ class RowParallelLinear(_ParallelLinear):
 
     @collective
     def forward(self, x: Tensor) -> Tensor:
+        """The outputs of `x`, all of them. Collective."""
         self._check_tokens(x)
         if not self.sequence_parallel:
             y = all_reduce(self.context, functional.linear(x, self.weight), shared=True)
