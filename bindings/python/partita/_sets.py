@@ -35,7 +35,7 @@ _small = 1 << 16
 
 
 class _Distinct(NamedTuple):
-    """This rank's part of the distinct elements, and where those of its own part are among all."""
+    """This rank's part of the distinct elements, and where the elements of its part of the array are among all."""
 
     values: Any
     first: Any
