@@ -247,11 +247,12 @@ def test_windows_and_transposed_arrays(ctx):
     for turned in (np.transpose(a), np.transpose(a, (1, 0)), a.transpose((1, 0)), a.transpose(1, 0), a.transpose()):
         assert (turned.gather() == changed.T).all()
     assert (a.transpose([0, -1]).gather() == changed).all()
-    for key in [3, (slice(None), 2), slice(None, None, 2), (0, 0, 0), (Ellipsis, Ellipsis)]:
+    for key in [9, (0, 0, 0), (Ellipsis, Ellipsis)]:
         with pytest.raises(pt.ArgumentError):
             a[key]
-    with pytest.raises(pt.ArgumentError):
-        a[1:2] = np.zeros(11)
+    a[1:2] = np.zeros(11)
+    changed[1:2] = 0
+    assert (a.gather() == changed).all()
     assert a.at((8, 10)) == source[8, 10]
 
 
@@ -269,9 +270,10 @@ def test_reductions(ctx):
         assert pt.dot(a, a) == pytest.approx((source**2).sum()) and pt.vdot(a * 1j, a * (1 + 0j)) == pytest.approx(-1j * (source**2).sum())
         on_root = a.sum(0, root=ctx.size - 1)
         assert on_root.local_shape == ((7,) if ctx.rank == ctx.size - 1 else (0,))
-    for call in (lambda: a.sum(2), lambda: np.mean(a, dtype="float32")):
-        with pytest.raises(pt.ArgumentError):
-            call()
+    with pytest.raises(pt.ArgumentError):
+        a.sum(2)
+    assert np.mean(a, dtype="float32") == np.float32(np.mean(a, dtype="float32"))
+    assert spread(ctx, whole((3, 3), "int8"), pt.Slab(0)).sum(0, dtype="int16").dtype == np.int16
     assert isinstance(spread(ctx, whole((3, 3), "int8"), pt.Slab(0)).sum(), int)
 
 
@@ -288,7 +290,8 @@ def test_gathering_copies_printing(ctx):
     assert (a.gather() == source).all()
     assert a.to_string() == np.array2string(source)
     assert "4x5 slab:1" in repr(a) and str(a.local) in str(a)
-    for what in [bool, np.asarray, list]:
+    assert len(a) == len(list(a)) == 4 and a.nbytes == 4 * 5 * 4 and a.itemsize == 4
+    for what in [bool, np.asarray, float]:
         with pytest.raises((TypeError, ValueError)):
             what(a)
 

@@ -118,6 +118,53 @@ def of_arrays(c, a):
     return found
 
 
+def of_numpys(c, a):
+    row, z, n = a[:1], a * 1j, np.add(a, 0)
+    found = {
+        "allclose": lambda: pt.allclose(a, a),
+        "angle": lambda: pt.angle(z),
+        "array_equal": lambda: pt.array_equal(a, a),
+        "array_split": lambda: pt.array_split(a, 3),
+        "broadcast_to": lambda: pt.broadcast_to(row, (4, 16)),
+        "clip": lambda: pt.clip(a, 0, 1),
+        "column_stack": lambda: pt.column_stack([a, a]),
+        "concatenate": lambda: (pt.concatenate([a, a]), pt.concatenate([a, a], 1)),
+        "dstack": lambda: pt.dstack([a, a]),
+        "expand_dims": lambda: pt.expand_dims(a, 1),
+        "hsplit": lambda: pt.hsplit(a, 2),
+        "hstack": lambda: pt.hstack([a, a]),
+        "imag": lambda: pt.imag(z),
+        "indices": lambda: (a[3], a[3, 4], a[::-2, None], a[3].item() if not a[3].ndim else 0),
+        "indices that are written": lambda: (n.__setitem__(3, a[4]), n.__setitem__(slice(None, None, 2), 1.0)),
+        "isclose": lambda: pt.isclose(a, a),
+        "matrix_transpose": lambda: pt.matrix_transpose(a),
+        "moveaxis": lambda: pt.moveaxis(a, 0, 1),
+        "NumPy arrays": lambda: a + np.ones(16),
+        "pad": lambda: (pt.pad(a, 1), pt.pad(a, 1, "edge")),
+        "permute_dims": lambda: pt.permute_dims(a, (1, 0)),
+        "real": lambda: pt.real(z),
+        "repeat": lambda: pt.repeat(a, 2, 0),
+        "reshape": lambda: (pt.reshape(a, (8, 32)), pt.reshape(a, -1)),
+        "roll": lambda: pt.roll(a, 1, 0),
+        "split": lambda: pt.split(a, 2),
+        "squeeze": lambda: pt.squeeze(row),
+        "stack": lambda: pt.stack([a, a]),
+        "swapaxes": lambda: pt.swapaxes(a, 0, 1),
+        "tile": lambda: pt.tile(a, 2),
+        "unstack": lambda: pt.unstack(row),
+        "vsplit": lambda: pt.vsplit(a, 2),
+        "vstack": lambda: pt.vstack([a, a]),
+        "where": lambda: pt.where(a > 0, a, 0),
+    }
+    for name in "diagonal flip fliplr flipud nan_to_num ravel rot90 round tril triu".split():
+        found[name] = lambda call=getattr(pt, name): call(a)
+    for name in "all any argmax argmin average count_nonzero max mean min prod ptp std sum var".split():
+        found[name] = lambda call=getattr(pt, name): (call(a), call(a, 0))
+    for name in "nanargmax nanargmin nanmax nanmean nanmin nanprod nanstd nansum nanvar".split():
+        found[name] = lambda call=getattr(pt, name): (call(a), call(a, 0))
+    return found
+
+
 def of_products(c, a):
     bias, out, planned = pt.full(c, (16,), pt.Replicated(), 1.0), pt.zeros(c, (16, 16), pt.Slab(1)), pt.Matmul(a, a)
     return {
@@ -240,7 +287,7 @@ def of_plans(c, a):
     }
 
 
-SUBJECTS = [of_values, of_contexts, of_making, of_arrays, of_products, of_linear_algebra, of_transforms, of_memory, of_files, of_plans]
+SUBJECTS = [of_values, of_contexts, of_making, of_arrays, of_numpys, of_products, of_linear_algebra, of_transforms, of_memory, of_files, of_plans]
 #: Of these, some take milliseconds each.
 SLOW = {"initialize", "run", "spectral.multiply", "spectral.multiply that fails", "plans.plan_matmul", "pictures"}
 

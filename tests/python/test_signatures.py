@@ -23,7 +23,7 @@ def check(ours, theirs, names=True):
     assert len(by_position) <= len(by_position_there), f"{ours.__name__} takes more arguments by position"
     for mine, other in zip(by_position, by_position_there):
         assert not names or mine.name == other.name, f"{ours.__name__}: {mine.name} is where {other.name} would be"
-        assert repr(mine.default) == repr(other.default), f"{ours.__name__}: the default of {mine.name}"
+        assert repr(other.default) in (repr(mine.default), "<no value>"), f"{ours.__name__}: the default of {mine.name}"
     there = {one.name: one for one in parameters(theirs)}
     for mine in parameters(ours):
         if names and mine.kind is inspect.Parameter.KEYWORD_ONLY and mine.name in there:
@@ -47,18 +47,19 @@ def test_reductions(name):
     check(getattr(pt.Array, name), getattr(np, name), names=False)
 
 
-OF_ANALYSIS = [
-    "argsort", "argwhere", "bincount", "count_nonzero", "cumprod", "cumsum", "diff", "flatnonzero", "histogram", "isin", "median", "nanmedian",
-    "nanpercentile", "nanquantile", "nonzero", "percentile", "quantile", "searchsorted", "sort", "take", "unique",
-]  # fmt: skip
+#: Another meaning here, or of the array API standard: their arguments are those of NumPy's newest versions.
+OTHERS = {"arange", "broadcast", "copy", "dot", "empty", "eye", "full", "matmul", "norm", "vdot", "where", "zeros", "concatenate"}
 
 
-@pytest.mark.parametrize("name", OF_ANALYSIS)
-def test_data_analysis(name):
+@pytest.mark.parametrize("name", sorted(set(pt.__all__) - OTHERS))
+def test_functions_of_arrays(name):
+    ours, theirs = getattr(pt, name), getattr(np, name, None)
+    if not inspect.isfunction(ours) or not callable(theirs) or isinstance(theirs, type):
+        pytest.skip("not a function of NumPy")
     try:
-        check(getattr(pt, name), getattr(np, name))
-    except ValueError:  # of a function that is compiled
-        assert name == "bincount"
+        check(ours, theirs, names=name not in ("all", "any", "max", "min", "ptp"))
+    except ValueError:
+        pytest.skip("compiled")
 
 
 def test_linear_algebra():

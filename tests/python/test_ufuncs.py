@@ -97,7 +97,7 @@ def test_windows_across_a_cut(ctx):
 def test_what_is_refused(ctx):
     a = pt.zeros(ctx, (4, 4), pt.Slab(0))
     with pytest.raises(pt.ArgumentError, match="from_local"):
-        a + np.zeros((4, 4))
+        a + [0.0, 0.0, 0.0, 0.0]
     with pytest.raises(pt.ArgumentError, match="a.sum"):
         np.add.reduce(a)
     with pytest.raises(pt.ArgumentError, match="communicates"):
@@ -108,3 +108,21 @@ def test_what_is_refused(ctx):
             partial + 1
     with pytest.raises(pt.ArgumentError):
         a @ np.zeros((4, 4))
+
+
+def test_numpy_arrays_are_replicas(ctx):
+    """If all ranks have the same: one small message each tells; else all ranks get the error."""
+    x, row = whole((6, 4)), np.cos(whole((4,)))
+    for rule in rules(ctx.size):
+        a = spread(ctx, x, rule)
+        assert ((a + row).gather() == x + row).all() and ((row - a).gather() == row - x).all() and ((a > x / 2).gather() == (x > x / 2)).all()
+        a += row
+        assert (a.gather() == x + row).all() and a.layout == spread(ctx, x, rule).layout
+    if ctx.size > 1:
+        with pytest.raises(pt.DisagreementError, match="the NumPy array of rank 1 differs from that of rank 0; .*from_local"):
+            a + (row + (ctx.rank == 1))
+        with pytest.raises(pt.DisagreementError, match="differs"):
+            a + row.astype("float32" if ctx.rank else "float64")
+        with pt.traffic(ctx) as moved:
+            a * row
+        assert len(moved.operations) == 1

@@ -62,31 +62,43 @@ from ._errors import (
     TypeError,
     UnsupportedError,
 )
+from ._diagonals import diagonal, tril, triu
+from ._elementwise import allclose, angle, array_equal, clip, imag, isclose, nan_to_num, real, round, where
 from ._halo import Halo
+from ._joining import array_split, column_stack, concatenate, dstack, hsplit, hstack, split, stack, unstack, vsplit, vstack
 from ._linear import Matmul, dot, matmul, norm, vdot
 from ._memory import SymmetricArray
 from ._mesh import current_mesh
+from ._nan import nanargmax, nanargmin, nanmax, nanmean, nanmin, nanprod, nanstd, nansum, nanvar
+from ._places import broadcast_to, flip, fliplr, flipud, pad, repeat, roll, rot90, tile
 from ._quantile import TopK, median, nanmedian, nanpercentile, nanquantile, percentile, quantile, topk
 from ._redistribute import Redistribute, redistribute
+from ._reductions import all, any, argmax, argmin, average, max, mean, min, prod, ptp, std, sum, var
 from ._scan import cumprod, cumsum, diff
 from ._sets import isin, searchsorted, unique
+from ._shapes import matrix_transpose, moveaxis, permute_dims, ravel, reshape, swapaxes
 from ._sort import argsort, sort
 from ._spmd import spmd
 from ._take import take
 from ._traffic import traffic
 from ._uneven import balance, from_parts
+from ._views import expand_dims, squeeze
 
 __all__ = [
-    "ArgumentError", "Array", "BlockCyclic", "BlockNonCyclic", "Box", "Context", "DisagreementError", "Error",
-    "FailedContextError", "FileError", "Halo", "Layout", "LostPeerError", "Matmul", "MemoryError", "Mesh", "P", "Partitioned",
-    "ProcessGrid", "Redistribute", "Replicated", "SingularError", "Slab", "SymmetricArray", "TimeoutError", "TopK", "Topology",
-    "TypeError", "UnsupportedError", "__version__", "all_gather", "all_reduce", "all_to_all", "arange", "argsort", "argwhere",
-    "balance", "bincount", "broadcast", "count_nonzero", "cumprod", "cumsum", "current_mesh", "diff", "dot", "empty", "eye",
-    "fft", "flatnonzero", "from_function", "from_local", "from_parts", "full", "gather", "histogram", "initialize", "io", "isin",
-    "linalg", "matmul", "median", "mpi_description", "nanmedian", "nanpercentile", "nanquantile", "nonzero", "norm", "parse",
-    "percentile", "plans", "quantile", "random", "receive", "redistribute", "reduce", "reduce_scatter", "run", "scan", "scatter",
-    "scatter_from", "searchsorted", "send", "send_receive", "sort", "spectral", "spmd", "take", "topk", "trace", "traffic",
-    "unique", "vdot", "zeros",
+    "ArgumentError", "Array", "BlockCyclic", "BlockNonCyclic", "Box", "Context", "DisagreementError", "Error", "FailedContextError",
+    "FileError", "Halo", "Layout", "LostPeerError", "Matmul", "MemoryError", "Mesh", "P", "Partitioned", "ProcessGrid", "Redistribute",
+    "Replicated", "SingularError", "Slab", "SymmetricArray", "TimeoutError", "TopK", "Topology", "TypeError", "UnsupportedError",
+    "__version__", "all", "all_gather", "all_reduce", "all_to_all", "allclose", "angle", "any", "arange", "argmax", "argmin", "argsort",
+    "argwhere", "array_equal", "array_split", "average", "balance", "bincount", "broadcast", "broadcast_to", "clip", "column_stack",
+    "concatenate", "count_nonzero", "cumprod", "cumsum", "current_mesh", "diagonal", "diff", "dot", "dstack", "empty", "expand_dims", "eye",
+    "fft", "flatnonzero", "flip", "fliplr", "flipud", "from_function", "from_local", "from_parts", "full", "gather", "histogram", "hsplit",
+    "hstack", "imag", "initialize", "io", "isclose", "isin", "linalg", "matmul", "matrix_transpose", "max", "mean", "median", "min",
+    "moveaxis", "mpi_description", "nan_to_num", "nanargmax", "nanargmin", "nanmax", "nanmean", "nanmedian", "nanmin", "nanpercentile",
+    "nanprod", "nanquantile", "nanstd", "nansum", "nanvar", "nonzero", "norm", "pad", "parse", "percentile", "permute_dims", "plans",
+    "prod", "ptp", "quantile", "random", "ravel", "real", "receive", "redistribute", "reduce", "reduce_scatter", "repeat", "reshape",
+    "roll", "rot90", "round", "run", "scan", "scatter", "scatter_from", "searchsorted", "send", "send_receive", "sort", "spectral", "split",
+    "spmd", "squeeze", "stack", "std", "sum", "swapaxes", "take", "tile", "topk", "trace", "traffic", "tril", "triu", "unique", "unstack",
+    "var", "vdot", "vsplit", "vstack", "where", "zeros",
 ]  # fmt: skip
 
 _documents.complete(_sys.modules[__name__], ["Array"], _documents.of_array)

@@ -14,6 +14,7 @@ from ._context import Context
 from ._dtypes import dtype_name, numpy_dtype
 from ._errors import ArgumentError
 from ._mesh import DistributionLike, Rule, rule_of
+from ._methods import Methods
 from ._packages import package_for, seen_by
 from ._streams import settle, stream_of_array, stream_of_arrays
 
@@ -84,6 +85,7 @@ class Reduction(Protocol):
         root: Optional[int] = None,
         stream: Any = None,
         out: None = None,
+        dtype: Any = None,
     ) -> Any: ...
 
 
@@ -99,14 +101,15 @@ def _reduction(name: str, text: str) -> Reduction:
         root: Optional[int] = None,
         stream: Any = None,
         out: None = None,
+        dtype: Any = None,
     ) -> Any:
-        return self._reduce(name, axis, keepdims, distribution, root, out, stream)
+        return self._reduce(name, axis, keepdims, distribution, root, out, stream, dtype)
 
     reduce.__name__, reduce.__qualname__, reduce.__doc__ = name, f"Array.{name}", text
     return cast(Reduction, collective(reduce))
 
 
-class Array(NDArrayOperatorsMixin):
+class Array(Methods, NDArrayOperatorsMixin):
     """This rank's part of a distributed array, and its layout.
 
     Arrays are made by `from_local`, `empty`, `zeros`, ..., and by operations on arrays, not by calling the class. A copy of the
@@ -213,22 +216,16 @@ class Array(NDArrayOperatorsMixin):
     def __str__(self) -> str:
         return f"{self!r}\n{self.local}"
 
-    def __bool__(self) -> bool:
-        raise ValueError("the truth value of a distributed array is ambiguous: use a.any() or a.all(), which communicate")
-
     def __array__(self, *options: Any, **more: Any) -> Any:
         raise TypeError("a distributed array is not converted to NumPy implicitly: use .gather(), which communicates, or .local, this rank's part")
 
     def __array_function__(
         self, function: Callable[..., Any], types: Any, given: Tuple[Any, ...], options: Dict[str, Any]
     ) -> Any:
-        """NumPy's functions that are methods of arrays; others are refused, because they would use one rank's part as the whole array."""
-        if function.__name__ in _numpys:
-            return function._implementation(*given, **options)  # type: ignore[attr-defined]
-        raise TypeError(
-            f"np.{function.__name__} does not support distributed arrays: use .gather(), which communicates, or "
-            ".local, this rank's part"
-        )
+        """NumPy's functions that Partita has; others are refused, because they would use one rank's part as the whole array."""
+        from ._numpy_functions import called
+
+        return called(function, given, options)
 
     def __copy__(self) -> Array:
         raise TypeError("a distributed array is copied by .copy(), a collective call")
@@ -251,26 +248,34 @@ class Array(NDArrayOperatorsMixin):
 
     def transpose(self, *axes: Union[None, int, Sequence[int]]) -> Array:
         """The array with its dimensions in the order `axes` (integers or one sequence; default reversed); shares memory. Local."""
-        given: Any = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes
+        given: Any = axes[0] if len(axes) == 1 and not isinstance(axes[0], (int, np.integer)) else axes
         order = list(range(self.ndim))[::-1] if given is None or len(given) == 0 else axes_of(given, self.ndim)
         return self._seen_as(self._core.permuted(order))
 
     def __getitem__(self, key: Any) -> Array:
-        """A window that shares memory: ``a[1:8, :, -3:]``. Steps must be 1, and every dimension is kept. Local."""
-        lower, shape = window_of(key, self.shape)
-        return self._seen_as(self._core.window(lower, shape))
+        """Elements selected as in NumPy: ``a[1:8, :, -3:]``, ``a[3]``, ``a[::-2]``, ``a[a > 3]``, ``a[indices]``.
+
+        Slices without steps share memory and are local. So are integers and steps if each rank's part of the result can be described by a
+        distribution (not for cyclic blocks or replicas that are cut there, nor if no dimension remains): else the call is collective, and
+        the result a copy. One array of integers or booleans, distributed or equal on all ranks, may be in the key, next to slices: see
+        `take` and `flatnonzero`; then the call is collective.
+        """
+        from ._take import is_advanced, selected
+        from ._views import indexed, keys_of
+
+        return selected(self, key) if is_advanced(key) else indexed(self, keys_of(key, self.ndim))
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        """``a[1:8] = x``: x is a number or an array with the window's layout and dtype, which may overlap the window. Local."""
-        target = self[key]
+        """``a[1:8] = x``, ``a[a > 3] = 0``: x is a number, or an array that broadcasts to the elements.
+
+        Local if x is a number or an array with the window's layout and dtype, which may overlap the window; else collective. A mask must
+        have the shape of the array, and x be a number then.
+        """
+        from ._assignment import assign
+
         if self._read_only:
             raise ArgumentError("the array is read-only, like the memory it was made from")
-        if isinstance(value, Array):
-            _core.copy(value._core, target._core, stream_of_arrays(None, target, value))
-        elif np.ndim(value) == 0:
-            target.fill(value)
-        else:
-            raise ArgumentError("expected a number or a distributed array; write values of one rank to .local")
+        assign(self, key, value)
 
     def fill(self, value: Any, *, stream: Any = None) -> None:
         """Set every element to the number `value`. Local."""
@@ -426,22 +431,39 @@ class Array(NDArrayOperatorsMixin):
         root: Optional[int],
         out: None,
         stream: Any = None,
+        dtype: Any = None,
     ) -> Any:
+        if dtype is not None:
+            return self._reduce_as(reduction, axis, keepdims, distribution, root, out, stream, dtype)
         handle = stream_of_array(stream, self._core, self._package)
         if out is not None:
             raise ArgumentError(f"{reduction}: the argument out is not supported")
-        if axis is None:
-            if keepdims or distribution is not None or root is not None:
+        if axis is None and not keepdims:
+            if distribution is not None or root is not None:
                 raise ArgumentError(f"{reduction}: a reduction over all axes returns a number on every rank")
             return _core.reduce_all(self._core, reduction, handle)
         rule = None if distribution is None else rule_of(distribution)
-        axes = axes_of(axis, self.ndim)
+        axes = list(range(self.ndim)) if axis is None else axes_of(axis, self.ndim)
         core = _core.reduce_axes(self._core, reduction, axes, keepdims, rule, root, True, handle)
         return Array(core, self._package)
+
+    def _reduce_as(self, reduction: str, *how: Any) -> Any:
+        """Computed in a dtype, which the result has."""
+        dtype = np.dtype(how[-1])
+        converted = self if self.dtype == dtype else self.astype(dtype)
+        found = converted._reduce(reduction, *how[:-1])
+        if isinstance(found, Array):
+            return found if found.dtype == dtype else found.astype(dtype)
+        return np.asarray(found).astype(dtype).item()
 
     sum = _reduction(
         "sum",
         """The sum over all axes or some. Collective, blocking.
+
+        Parameters
+        ----------
+        dtype : dtype, optional
+            The dtype to which elements are converted first, and of the result.
 
         Returns
         -------
@@ -473,44 +495,13 @@ class Array(NDArrayOperatorsMixin):
         root: Optional[int] = None,
         stream: Any = None,
         out: None = None,
-        dtype: None = None,
+        dtype: Any = None,
     ) -> Any:
         """The mean, with the arguments of `sum`. Collective, blocking.
 
-        Booleans and integers give float64, float16 and bfloat16 give float32. `dtype` and `out` are not supported.
+        Booleans and integers give float64, float16 and bfloat16 give float32, unless `dtype` is given.
         """
-        if dtype is not None:
-            raise ArgumentError("mean: the argument dtype is not supported: convert with astype first")
-        return self._reduce("mean", axis, keepdims, distribution, root, out, stream)
-
-
-#: What NumPy makes calls of methods and attributes of.
-_numpys = {"all", "amax", "amin", "any", "max", "mean", "min", "ndim", "prod", "shape", "size", "sum", "transpose"}
-
-
-def window_of(key: Any, shape: Tuple[int, ...]) -> Tuple[Tuple[int, ...], Tuple[int, ...]]:
-    """First index and shape of the window that the key selects."""
-    keys = list(key) if isinstance(key, tuple) else [key]
-    places = [place for place, one in enumerate(keys) if one is Ellipsis]
-    if len(places) > 1 or len(keys) - len(places) > len(shape):
-        raise ArgumentError(f"{len(keys)} indices of an array of {len(shape)} dimensions")
-    place = places[0] if places else len(keys)
-    missing = [slice(None)] * (len(shape) - len([one for one in keys if one is not Ellipsis]))
-    keys = keys[:place] + missing + [one for one in keys[place:] if one is not Ellipsis]
-    lower, extents = [], []
-    for one, extent in zip(keys, shape):
-        if not isinstance(one, slice):
-            if isinstance(one, (Array, np.ndarray)) and np.ndim(one) > 0:
-                raise ArgumentError("an array cannot be an index: windows have contiguous indices; ufuncs have where=, and .local supports any index")
-            raise ArgumentError(
-                f"index {one!r}: windows keep every dimension, so write 3:4 for 3; .at(index) is one element, on all ranks"
-            )
-        first, last, step = one.indices(extent)
-        if step != 1:
-            raise ArgumentError(f"a step of {step}: windows have contiguous indices")
-        lower.append(first)
-        extents.append(max(0, last - first))
-    return tuple(lower), tuple(extents)
+        return self._reduce("mean", axis, keepdims, distribution, root, out, stream, dtype)
 
 
 from ._ufuncs import apply  # noqa: E402: it knows Array

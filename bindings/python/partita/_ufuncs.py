@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import importlib
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
 from . import _core
 from ._array import Array, how_to_make_one, require_one_context
-from ._errors import ArgumentError
+from ._errors import ArgumentError, DisagreementError, TypeError
 from ._packages import empty_beside
 from ._streams import stream_of_arrays
 
@@ -34,6 +35,8 @@ def apply(ufunc: np.ufunc, method: str, inputs: Tuple[Any, ...], options: Dict[s
                 raise ArgumentError(f"{name}: expected distributed arrays, got {type(one).__name__}; {how_to_make_one}")
         raise ArgumentError(f"{name} communicates: use a @ b, or the functions of this package")
     outputs = options.pop("out", ())
+    if not all(isinstance(one, Array) for one in inputs):
+        inputs = tuple(replicas(name, inputs, outputs))
     given = [*inputs, *outputs, *([options["where"]] if isinstance(options.get("where"), Array) else [])]
     arrays = [one for one in given if isinstance(one, Array)]
     _refuse_others(name, given)
@@ -48,6 +51,78 @@ def apply(ufunc: np.ufunc, method: str, inputs: Tuple[Any, ...], options: Dict[s
     results = _call(package, ufunc, parts, options)
     made = [_wrapped(context, like, package, one) for one in _listed(results)]
     return made[0] if len(made) == 1 else tuple(made)
+
+
+def local_call(name: str, function: Callable[..., Any], inputs: Sequence[Any], **options: Any) -> Any:
+    """A function of NumPy that computes element by element, on the local parts of the operands: arrays, numbers, None. Local.
+
+    On devices it is the function of that name of the arrays' package.
+    """
+    arrays = [one for one in inputs if isinstance(one, Array)]
+    if not arrays:
+        raise TypeError(f"{name}: expected a distributed array; {how_to_make_one}")
+    given = replicas(name, inputs)
+    _refuse_others(name, [one for one in given if one is not None])
+    arrays = [one for one in given if isinstance(one, Array)]
+    like = _like(name, arrays, [f"operand {1 + next(place for place, one in enumerate(given) if one is array)}" for array in arrays])
+    parts = [_aligned(name, one, like) for one in given]
+    context, package = arrays[0]._core.context, arrays[0]._package
+    if package == "numpy":
+        result = np.ascontiguousarray(function(*parts, **options)).reshape(like.local_shape(context.rank))
+    else:
+        module = importlib.import_module("jax.numpy" if package == "jax" else package)
+        own = getattr(module, name, None)
+        if own is None:
+            raise ArgumentError(f"{name}: {_titles.get(package, 'CuPy')} does not have it: copy the array to the host")
+        result = own(*parts, **options)
+        result = result.contiguous() if package == "torch" else result.block_until_ready() if package == "jax" else module.ascontiguousarray(result)
+    return _wrapped(context, like, package, result)
+
+
+def local_of(name: str, operand: Any, like: Array) -> Any:
+    """What this rank's part of `like` reads of an operand in a layout as ufuncs require it."""
+    given = replicas(name, [operand, like])[0]
+    _like(name, [like, given], ["the array", "the operand"])
+    return _aligned(name, given, like.layout)
+
+
+def replicas(name: str, inputs: Sequence[Any], others: Sequence[Any] = ()) -> List[Any]:
+    """The operands, where NumPy arrays that all ranks hold alike are replicated arrays. Collective if there are any."""
+    if not any(type(one) is np.ndarray and one.ndim for one in inputs):
+        return list(inputs)
+    first = next((one for one in (*inputs, *others) if isinstance(one, Array)), None)
+    if first is None:
+        return list(inputs)
+    context, package = first._core.context, first._package
+    if not first._core.on_host:
+        raise ArgumentError(f"{name}: a NumPy array next to arrays in device memory; {how_to_make_one}")
+    given = [np.ascontiguousarray(one) if type(one) is np.ndarray and one.ndim else one for one in inputs]
+    require_equal(name, context, [one for one in given if type(one) is np.ndarray and one.ndim])
+    return [_replicated(context, package, one) if type(one) is np.ndarray and one.ndim else one for one in given]
+
+
+def _replicated(context: _core.Context, package: str, values: Any) -> Array:
+    layout = _core.Layout(_core.Replicated(), values.shape, context.size)
+    return Array(_core.wrap_like(context, layout, values), package, values if package == "numpy" else None, True)
+
+
+def require_equal(name: str, context: _core.Context, values: Sequence[Any]) -> None:
+    """DisagreementError on all ranks if these NumPy arrays differ between ranks: one all-gather of a hash of each rank."""
+    if context.size == 1:
+        return
+    found = hashlib.blake2b(digest_size=8)
+    for one in values:
+        found.update(f"{one.dtype.str}{one.shape}".encode())
+        found.update(one.reshape(-1).view(np.uint8).data)
+    mine = np.frombuffer(found.digest(), np.int64).copy()
+    everyone = np.empty(context.size, np.int64)
+    _core.all_gather(context, mine, everyone, [])
+    differing = [rank for rank in range(context.size) if everyone[rank] != everyone[0]]
+    if differing:
+        raise DisagreementError(
+            f"{name}: the NumPy array of rank {differing[0]} differs from that of rank 0; NumPy arrays next to distributed ones must be equal on "
+            "all ranks: partita.from_local(context, part, distribution) makes a distributed array from local parts"
+        )
 
 
 def _listed(results: Any) -> Tuple[Any, ...]:
@@ -75,6 +150,8 @@ def _alike(ufunc: np.ufunc, inputs: Tuple[Any, ...]) -> Optional[Array]:
         else:
             return None
     if first is None or ufunc.signature is not None or ufunc.nout != 1 or first._core.is_partial:
+        return None
+    if not first.local.size:  # parts without elements may have different shapes
         return None
     result = np.asarray(ufunc(*parts, order="C"))
     return Array(_core.wrap_beside(first._core, result), "numpy", result)
@@ -142,11 +219,10 @@ def _aligned(name: str, one: Any, like: _core.Layout) -> Any:
     """What this rank reads of an operand; a number as it is."""
     if not isinstance(one, Array):
         return one
-    layout = one.layout
-    if layout.shape == like.shape and (layout == like or layout.equivalent(like)):
-        return one.local
-    rank = one._core.context.rank
+    layout, rank = one.layout, one._core.context.rank
     local_shape = like.local_shape(rank)
+    if layout.shape == like.shape and one.local_shape == local_shape and (layout == like or layout.equivalent(like)):
+        return one.local
     if 0 in local_shape:  # nothing is read, and maybe nothing is here
         return empty_beside(one.local, local_shape)
     part = one.local

@@ -34,18 +34,20 @@ View with_usual_strides(View view) {
   return view;
 }
 
-/// A part that this rank has computed for itself, of a layout. Nothing is exchanged.
-Array wrapped_like(const Context& context, const Layout& layout, const nb::handle& local) {
+/// A part that this rank has computed for itself, of a layout. Nothing is exchanged. `dense`: in row-major
+/// order on all ranks; else the strides are any.
+Array wrapped_like(const Context& context, const Layout& layout, const nb::handle& local, bool dense) {
   const Memory memory("local", local, false);
   const std::shared_ptr<void> owner = memory.owner();
   const nb::gil_scoped_release unlocked;
   Operand operand = Operand::of(layout, memory.view().dtype);
   operand.space = memory.view().space;
-  return wrap(context, with_usual_strides(memory.view()), operand, owner);
+  operand.dense = dense;
+  return wrap(context, dense ? with_usual_strides(memory.view()) : memory.view(), operand, owner);
 }
 
 Array wrapped_beside(const Array& like, const nb::handle& local) {
-  return wrapped_like(like.context(), like.layout(), local);
+  return wrapped_like(like.context(), like.layout(), local, true);
 }
 
 void end_capsule(PyObject* capsule) noexcept {
@@ -203,7 +205,8 @@ void bind_making(nb::module_& module) {
   bind_empty(module);
   bind_filled(module);
   module.def("wrap", &wrapped);
-  module.def("wrap_like", &wrapped_like);
+  module.def("wrap_like", &wrapped_like, nb::arg("context"), nb::arg("layout"), nb::arg("local"),
+             nb::arg("dense") = true);
   module.def("wrap_beside", &wrapped_beside);
   module.def("scatter", &scattered, nb::arg("context"), nb::arg("source").none(), nb::arg("shape"),
              nb::arg("distribution"), nb::arg("root"), nb::arg("space") = nb::none(),

@@ -4,8 +4,11 @@
 
 #include <memory>
 #include <new>
+#include <optional>
+#include <partita/error.hpp>
 #include <partita/layout.hpp>
 #include <string>
+#include <utility>
 
 #include "binding.hpp"
 #include "casters.hpp"
@@ -40,6 +43,14 @@ Indices indices(const Layout& layout, int axis, int rank) {
   const nb::capsule owner(
       list.release(), [](void* memory) noexcept { delete static_cast<std::vector<std::int64_t>*>(memory); });
   return Indices(kept->data(), {kept->size()}, owner);
+}
+
+std::optional<std::pair<std::int64_t, std::int64_t>> bounds(const Layout& layout, int axis, int rank) {
+  if (axis < 0 || axis >= layout.dimensions()) throw ArgumentError("bounds: the layout does not have this axis");
+  const IndexSet set = layout.region(rank).sets[static_cast<std::size_t>(axis)];
+  if (set.empty()) return std::pair{std::int64_t{0}, std::int64_t{0}};
+  if (!set.is_range()) return std::nullopt;
+  return std::pair{set.front(), set.back() + 1};
 }
 
 }  // namespace
@@ -100,6 +111,8 @@ void bind_layouts(nb::module_& module) {
       .def(
           "indices", &indices, nb::arg("axis"), nb::arg("rank"),
           "The global indices that the rank owns along one dimension, increasing: local index i is the i-th.")
+      .def("bounds", &bounds, nb::arg("axis"), nb::arg("rank"),
+           "The first of these indices and the one past the last; None if they are not contiguous.")
       .def("equivalent", &Layout::equivalent, nb::arg("other"),
            "The same elements on the same ranks in the same state, however the distributions are written.")
       .def("reads_locally", &reads_locally, nb::arg("operand"))

@@ -1,0 +1,171 @@
+"""NumPy's elementwise functions that are not ufuncs. Local, on the local parts; a NumPy array among the operands must be equal on all ranks."""
+
+from __future__ import annotations
+
+from typing import Any, Optional
+
+import numpy as np
+
+from ._array import Array
+from ._calls import collective
+from ._errors import ArgumentError
+from ._moves import settled
+from ._ufuncs import local_call
+
+
+@collective
+def where(condition: Any, x: Any, y: Any) -> Array:
+    """Elements of x where the condition is true, of y elsewhere. Local, unless there is a NumPy array among the operands.
+
+    Parameters
+    ----------
+    condition, x, y : Array, number or numpy.ndarray
+        Broadcast against each other, in layouts as ufuncs require them.
+    """
+    return _array(local_call("where", np.where, [condition, x, y]))
+
+
+@collective
+def clip(a: Array, a_min: Any = None, a_max: Any = None, out: Optional[Array] = None, *, min: Any = None, max: Any = None) -> Array:
+    """Elements limited to the interval from a_min to a_max. Local, unless there is a NumPy array among the operands.
+
+    Parameters
+    ----------
+    a_min, a_max : Array, number or numpy.ndarray, optional
+        The limits; unset: none.
+    min, max : Array, number or numpy.ndarray, optional
+        Other names for a_min and a_max.
+    """
+    lower, upper = (min if a_min is None else a_min), (max if a_max is None else a_max)
+    settled("clip", a)
+    found = a if lower is None else np.maximum(a, lower)
+    found = found if upper is None else np.minimum(found, upper)
+    return _into(a.copy() if found is a else found, out)
+
+
+@collective
+def round(a: Array, decimals: int = 0, out: Optional[Array] = None) -> Array:
+    """Elements rounded to a number of decimals, halves to even. Local.
+
+    Parameters
+    ----------
+    decimals : int
+        How many digits after the decimal point; may be negative.
+    """
+    return _into(_array(local_call("round", np.round, [a], decimals=decimals)), out)
+
+
+@collective
+def nan_to_num(x: Array, copy: bool = True, nan: float = 0.0, posinf: Optional[float] = None, neginf: Optional[float] = None) -> Array:
+    """A copy with numbers in the place of NaN and infinities. Local.
+
+    Parameters
+    ----------
+    x : Array
+        The array.
+    copy : bool
+        Must be True.
+    nan, posinf, neginf : number, optional
+        The replacements; unset for infinities: the largest and the smallest number of the dtype.
+    """
+    if not copy:
+        raise ArgumentError("nan_to_num: copy=False is not supported")
+    return _array(local_call("nan_to_num", np.nan_to_num, [x], nan=nan, posinf=posinf, neginf=neginf))
+
+
+@collective
+def angle(z: Array, deg: bool = False) -> Array:
+    """The angle of complex numbers. Local.
+
+    Parameters
+    ----------
+    z : Array
+        The array.
+    deg : bool
+        In degrees instead of radians.
+    """
+    return _array(local_call("angle", np.angle, [z], **({"deg": True} if deg else {})))
+
+
+def real(val: Array) -> Array:
+    """The real part; shares memory. Local.
+
+    Parameters
+    ----------
+    val : Array
+        The array.
+    """
+    return settled("real", val).real
+
+
+def imag(val: Array) -> Array:
+    """The imaginary part; of complex numbers it shares memory. Local.
+
+    Parameters
+    ----------
+    val : Array
+        The array.
+    """
+    return settled("imag", val).imag
+
+
+@collective
+def isclose(a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Array:
+    """Where elements are equal within a tolerance of atol + rtol |b|. Local, unless there is a NumPy array among the operands.
+
+    Parameters
+    ----------
+    rtol, atol : float
+        The relative and the absolute tolerance.
+    equal_nan : bool
+        Whether NaN equals NaN.
+    """
+    return _array(local_call("isclose", np.isclose, [a, b], rtol=rtol, atol=atol, equal_nan=equal_nan))
+
+
+@collective
+def allclose(a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
+    """Whether all elements are equal within a tolerance; see `isclose`. Collective, blocking; the same on every rank.
+
+    Parameters
+    ----------
+    rtol, atol : float
+        The relative and the absolute tolerance.
+    equal_nan : bool
+        Whether NaN equals NaN.
+    """
+    return bool(isclose(a, b, rtol, atol, equal_nan).all())
+
+
+@collective
+def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
+    """Whether shapes and elements are equal. Collective, blocking; the same on every rank.
+
+    Parameters
+    ----------
+    a1, a2 : Array or numpy.ndarray
+        The arrays.
+    equal_nan : bool
+        Whether NaN equals NaN.
+    """
+    if a1.shape != a2.shape:
+        return False
+    equal = np.equal(a1, a2)
+    if equal_nan:
+        equal = np.logical_or(equal, np.logical_and(np.not_equal(a1, a1), np.not_equal(a2, a2)))
+    return bool(equal.all())
+
+
+def _array(found: Any) -> Array:
+    assert isinstance(found, Array)
+    return found
+
+
+def _into(found: Array, out: Optional[Array]) -> Array:
+    if out is None:
+        return found
+    out[...] = found
+    return out
+
+
+__all__ = ["allclose", "angle", "array_equal", "clip", "imag", "isclose", "nan_to_num", "real", "round", "where"]

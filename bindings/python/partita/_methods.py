@@ -1,0 +1,243 @@
+"""Methods and attributes of arrays that NumPy's have, by the functions of the same names."""
+
+from __future__ import annotations
+
+import builtins
+from typing import TYPE_CHECKING, Any, Iterator, Optional, Tuple, Union, cast
+
+import numpy as np
+
+from ._errors import ArgumentError
+
+if TYPE_CHECKING:
+    from ._array import Array, Axis
+
+
+def _plain(dtype: "np.dtype[Any]") -> "np.dtype[Any]":
+    """That of NumPy for numbers of dtypes that NumPy lacks."""
+    return np.dtype("float32") if dtype.name.startswith(("bfloat", "float8")) else dtype
+
+
+class Methods:
+    """What arrays have of NumPy's."""
+
+    __slots__ = ()
+
+    @property
+    def _array(self) -> Array:
+        return cast("Array", self)
+
+    # --- sizes
+
+    @property
+    def itemsize(self) -> int:
+        """The bytes of one element."""
+        return self._array.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of all elements of the distributed array; `a.local.nbytes` are those of this rank's part."""
+        return self._array.size * self._array.dtype.itemsize
+
+    def __len__(self) -> int:
+        if not self._array.ndim:
+            raise builtins.TypeError("len() of an array without dimensions")
+        return self._array.shape[0]
+
+    def __iter__(self) -> Iterator[Array]:
+        return (self._array[i] for i in range(len(self)))
+
+    # --- one number
+
+    def item(self) -> Any:
+        """The value of an array with one element, as a Python number. Local if every rank has it, else collective."""
+        a = self._array
+        if a.size != 1:
+            raise ArgumentError(f"an array of shape {a.shape} is not one number: use .at(index), or a reduction such as a.any(), which communicate")
+        if a._core.on_host and not a._core.is_partial and all(a.layout.local_size(rank) for rank in range(a.layout.ranks)):
+            from ._packages import seen_by
+
+            return seen_by("numpy", a._core).reshape(()).astype(_plain(a.dtype)).item()
+        return a.at((0,) * a.ndim)
+
+    def __bool__(self) -> bool:
+        if self._array.size != 1:
+            raise ValueError("the truth value of a distributed array is ambiguous: use a.any() or a.all(), which communicate")
+        return bool(self.item())
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __complex__(self) -> complex:
+        return complex(self.item())
+
+    def __index__(self) -> int:
+        if self._array.ndim or self._array.dtype.kind not in "iu":
+            raise builtins.TypeError("only an array of integers without dimensions is an index")
+        return int(self.item())
+
+    # --- complex numbers
+
+    @property
+    def real(self) -> Array:
+        """The real part; shares memory."""
+        return self._array if self._array.dtype.kind != "c" else self._part_seen("real")
+
+    @property
+    def imag(self) -> Array:
+        """The imaginary part; of complex numbers it shares memory."""
+        a = self._array
+        if a.dtype.kind == "c":
+            return self._part_seen("imag")
+        return cast("Array", np.logical_and(a, False) if a.dtype == np.dtype(bool) else np.multiply(a, 0))
+
+    def _part_seen(self, name: str) -> Array:
+        from ._moves import part_of, with_view
+
+        return with_view(self._array, self._array.layout, getattr(part_of(self._array), name))
+
+    def conj(self) -> Array:
+        """The complex conjugates, as a new array. Local."""
+        return cast("Array", np.conjugate(self._array))
+
+    def conjugate(self) -> Array:
+        """The complex conjugates, as a new array. Local."""
+        return self.conj()
+
+    # --- shapes
+
+    def reshape(self, *shape: Any, order: str = "C") -> Array:
+        """The elements in another shape (integers or one sequence); see `partita.reshape`. Collective, blocking."""
+        from ._shapes import reshape
+
+        return reshape(self._array, shape[0] if len(shape) == 1 else shape, order)
+
+    def ravel(self, order: str = "C") -> Array:
+        """The elements in one dimension; see `partita.ravel`. Collective, blocking."""
+        return self.reshape(-1, order=order)
+
+    def flatten(self, order: str = "C") -> Array:
+        """A copy of the elements in one dimension. Collective, blocking."""
+        return self.reshape(-1, order=order).copy()
+
+    def squeeze(self, axis: Axis = None) -> Array:
+        """Without dimensions of extent 1; see `partita.squeeze`. Collective."""
+        from ._views import squeeze
+
+        return squeeze(self._array, axis)
+
+    def swapaxes(self, axis1: int, axis2: int) -> Array:
+        """Two dimensions exchanged; shares memory. Local."""
+        from ._shapes import swapaxes
+
+        return swapaxes(self._array, axis1, axis2)
+
+    @property
+    def mT(self) -> Array:
+        """The last two dimensions exchanged; shares memory."""
+        from ._shapes import matrix_transpose
+
+        return matrix_transpose(self._array)
+
+    def repeat(self, repeats: Any, axis: Optional[int] = None) -> Array:
+        """Each element several times in succession; see `partita.repeat`. Collective, blocking."""
+        from ._places import repeat
+
+        return repeat(self._array, repeats, axis)
+
+    def take(self, indices: Any, axis: Optional[int] = None, out: None = None, mode: str = "raise") -> Array:
+        """The elements of these indices; see `partita.take`. Collective, blocking."""
+        from ._take import take
+
+        return take(self._array, indices, axis, out, mode)
+
+    def nonzero(self) -> Tuple[Array, ...]:
+        """The indices of the elements that are not 0; see `partita.nonzero`. Collective, blocking."""
+        from ._count import nonzero
+
+        return nonzero(self._array)
+
+    def argsort(self, axis: Optional[int] = -1) -> Array:
+        """The indices that sort the array; see `partita.argsort`. Collective, blocking."""
+        from ._sort import argsort
+
+        return argsort(self._array, axis)
+
+    def cumsum(self, axis: Optional[int] = None, dtype: Any = None) -> Array:
+        """The sums of the elements up to each; see `partita.cumsum`. Collective, blocking."""
+        from ._scan import cumsum
+
+        return cumsum(self._array, axis, dtype)
+
+    def cumprod(self, axis: Optional[int] = None, dtype: Any = None) -> Array:
+        """The products of the elements up to each; see `partita.cumprod`. Collective, blocking."""
+        from ._scan import cumprod
+
+        return cumprod(self._array, axis, dtype)
+
+    def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
+        """The elements on a diagonal; see `partita.diagonal`. Collective, blocking."""
+        from ._diagonals import diagonal
+
+        return diagonal(self._array, offset, axis1, axis2)
+
+    def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> Any:
+        """The sum of the elements on a diagonal, on every rank; for more than two dimensions an array. Collective, blocking."""
+        from ._diagonals import trace
+
+        return trace(self._array, offset, axis1, axis2, dtype)
+
+    # --- elements
+
+    def clip(self, min: Any = None, max: Any = None, out: Optional[Array] = None) -> Array:
+        """Elements limited to an interval; see `partita.clip`. Local.
+
+        Parameters
+        ----------
+        min, max : Array, number or numpy.ndarray, optional
+            The limits; unset: none.
+        """
+        from ._elementwise import clip
+
+        return clip(self._array, min, max, out)
+
+    def round(self, decimals: int = 0, out: Optional[Array] = None) -> Array:
+        """Elements rounded to a number of decimals; see `partita.round`. Local."""
+        from ._elementwise import round
+
+        return round(self._array, decimals, out)
+
+    # --- reductions
+
+    def argmax(self, axis: Optional[int] = None, out: None = None, *, keepdims: bool = False) -> Any:
+        """The index of the largest element; see `partita.argmax`. Collective, blocking."""
+        from ._reductions import argmax
+
+        return argmax(self._array, axis, out, keepdims=keepdims)
+
+    def argmin(self, axis: Optional[int] = None, out: None = None, *, keepdims: bool = False) -> Any:
+        """The index of the smallest element; see `partita.argmin`. Collective, blocking."""
+        from ._reductions import argmin
+
+        return argmin(self._array, axis, out, keepdims=keepdims)
+
+    def ptp(self, axis: Axis = None, out: None = None, *, keepdims: bool = False) -> Any:
+        """The largest element minus the smallest; see `partita.ptp`. Collective, blocking."""
+        from ._reductions import ptp
+
+        return ptp(self._array, axis, out, keepdims=keepdims)
+
+    def var(self, axis: Axis = None, dtype: Any = None, out: None = None, ddof: Union[int, float] = 0, *, keepdims: bool = False) -> Any:
+        """The variance; see `partita.var`. Collective, blocking."""
+        from ._reductions import var
+
+        return var(self._array, axis, dtype, out, ddof, keepdims=keepdims)
+
+    def std(self, axis: Axis = None, dtype: Any = None, out: None = None, ddof: Union[int, float] = 0, *, keepdims: bool = False) -> Any:
+        """The standard deviation; see `partita.std`. Collective, blocking."""
+        from ._reductions import std
+
+        return std(self._array, axis, dtype, out, ddof, keepdims=keepdims)

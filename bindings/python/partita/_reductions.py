@@ -1,0 +1,296 @@
+"""Reductions with NumPy's names. All are collective and blocking; without axes the result is a number on every rank."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Callable, Optional, Union
+
+import numpy as np
+
+from . import _core
+from ._array import Array, Axis, axes_of, core_given
+from ._calls import collective
+from ._errors import ArgumentError
+from ._mesh import DistributionLike
+from ._moves import part_of, settled, with_part
+
+
+def _method(name: str, text: str) -> Callable[..., Any]:
+    """The function that calls the method `name`; `text` is its docstring."""
+
+    def reduce(
+        a: Array,
+        axis: Axis = None,
+        out: None = None,
+        *,
+        keepdims: bool = False,
+        distribution: Optional[DistributionLike] = None,
+        root: Optional[int] = None,
+        stream: Any = None,
+    ) -> Any:
+        core_given(a)
+        return getattr(a, name)(axis, keepdims=keepdims, distribution=distribution, root=root, stream=stream, out=out)
+
+    return _named(reduce, name, text)
+
+
+def _method_with_dtype(name: str, text: str) -> Callable[..., Any]:
+    def reduce(
+        a: Array,
+        axis: Axis = None,
+        dtype: Any = None,
+        out: None = None,
+        *,
+        keepdims: bool = False,
+        distribution: Optional[DistributionLike] = None,
+        root: Optional[int] = None,
+        stream: Any = None,
+    ) -> Any:
+        core_given(a)
+        return getattr(a, name)(axis, dtype=dtype, keepdims=keepdims, distribution=distribution, root=root, stream=stream, out=out)
+
+    return _named(reduce, name, text)
+
+
+def _named(function: Callable[..., Any], name: str, text: str) -> Callable[..., Any]:
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = text
+    return collective(function)
+
+
+sum = _method_with_dtype("sum", "The sum over all axes or some; see `Array.sum`. Collective, blocking.")
+prod = _method_with_dtype("prod", "The product over all axes or some; see `Array.sum`. Collective, blocking.")
+mean = _method_with_dtype("mean", "The mean over all axes or some; see `Array.mean`. Collective, blocking.")
+min = _method("min", "The smallest element over all axes or some; see `Array.sum`. Collective, blocking.")
+max = _method("max", "The largest element over all axes or some; see `Array.sum`. Collective, blocking.")
+any = _method("any", "Whether any element is not 0, over all axes or some; see `Array.sum`. Collective, blocking.")
+all = _method("all", "Whether all elements are not 0, over all axes or some; see `Array.sum`. Collective, blocking.")
+
+
+def beside(a: Array, small: Any) -> Any:
+    """What a reduction with keepdims has left of `a`, so that ufuncs combine it with `a`."""
+    if not isinstance(small, Array) or a.layout.reads_locally(small.layout):
+        return small
+    return small.redistribute(_core.Replicated())
+
+
+def number_of(found: Any) -> Any:
+    """A number as Python has it."""
+    return found.item() if isinstance(found, np.generic) else found
+
+
+def count_of(a: Array, axis: Axis) -> int:
+    return math.prod(a.shape) if axis is None else math.prod(a.shape[one] for one in axes_of(axis, a.ndim))
+
+
+def floating(name: str, a: Array, dtype: Any) -> Array:
+    """Booleans and integers as float64, numbers of 16 bits as float32."""
+    settled(name, a)
+    if dtype is not None:
+        return a if a.dtype == dtype else a.astype(dtype)
+    kind = a._core.dtype
+    return a.astype("float64") if kind.startswith(("bool", "int", "uint")) else a.astype("float32") if kind in ("float16", "bfloat16") else a
+
+
+def squared(deviation: Any) -> Any:
+    """|x|^2, of a temporary array of real numbers in its memory."""
+    if deviation.dtype.kind == "c":
+        return deviation.real**2 + deviation.imag**2
+    return np.multiply(deviation, deviation, out=deviation) if deviation._package in ("numpy", "cupy") else deviation * deviation
+
+
+def _divided(total: Any, count: float) -> Any:
+    """By the number of elements, which NumPy takes for 0 if it is negative."""
+    divisor = float(count if count > 0 else 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return total / divisor if isinstance(total, Array) else np.float64(total) / divisor
+
+
+def refuse_out(name: str, out: Any) -> None:
+    if out is not None:
+        raise ArgumentError(f"{name}: the argument out is not supported")
+
+
+@collective
+def var(
+    a: Array,
+    axis: Axis = None,
+    dtype: Any = None,
+    out: None = None,
+    ddof: Union[int, float] = 0,
+    *,
+    keepdims: bool = False,
+    correction: Optional[float] = None,
+    distribution: Optional[DistributionLike] = None,
+    root: Optional[int] = None,
+) -> Any:
+    """The variance over all axes or some. Collective, blocking: two reductions, that of the mean and that of the squared deviations.
+
+    Parameters
+    ----------
+    dtype : dtype, optional
+        The dtype of the computation; unset: float64 for booleans and integers, float32 for float16 and bfloat16.
+    ddof : number
+        The divisor is the number of elements minus `ddof`.
+    correction : number, optional
+        Another name for `ddof`, that of the array API standard.
+    """
+    refuse_out("var", out)
+    a = floating("var", a, dtype)
+    centre = a.mean(axis, keepdims=axis is not None)
+    total = squared(a - beside(a, centre)).sum(axis, keepdims=keepdims, distribution=distribution, root=root)
+    return number_of(_divided(total, count_of(a, axis) - (ddof if correction is None else correction)))
+
+
+@collective
+def std(
+    a: Array,
+    axis: Axis = None,
+    dtype: Any = None,
+    out: None = None,
+    ddof: Union[int, float] = 0,
+    *,
+    keepdims: bool = False,
+    correction: Optional[float] = None,
+    distribution: Optional[DistributionLike] = None,
+    root: Optional[int] = None,
+) -> Any:
+    """The standard deviation, the square root of `var`, with its arguments. Collective, blocking.
+
+    Parameters
+    ----------
+    dtype : dtype, optional
+        The dtype of the computation; see `var`.
+    ddof : number
+        The divisor is the number of elements minus `ddof`.
+    correction : number, optional
+        Another name for `ddof`.
+    """
+    refuse_out("std", out)
+    return number_of(np.sqrt(var(a, axis, dtype, ddof=ddof, keepdims=keepdims, correction=correction, distribution=distribution, root=root)))
+
+
+@collective
+def ptp(a: Array, axis: Axis = None, out: None = None, *, keepdims: bool = False) -> Any:
+    """The largest element minus the smallest. Collective, blocking."""
+    refuse_out("ptp", out)
+    core_given(a)
+    return number_of(a.max(axis, keepdims=keepdims) - a.min(axis, keepdims=keepdims))
+
+
+# --- where the extrema are
+
+
+@collective
+def argmax(a: Array, axis: Optional[int] = None, out: None = None, *, keepdims: bool = False) -> Any:
+    """The index of the largest element, the first of several, or of the first NaN. Collective, blocking.
+
+    Parameters
+    ----------
+    axis : int, optional
+        The axis that is reduced; unset: the index is that of the elements in row-major order.
+
+    Returns
+    -------
+    int or Array
+        A number on every rank if `axis` is None, else an array of int64.
+    """
+    refuse_out("argmax", out)
+    return extreme("argmax", a, axis, keepdims)
+
+
+@collective
+def argmin(a: Array, axis: Optional[int] = None, out: None = None, *, keepdims: bool = False) -> Any:
+    """The index of the smallest element, the first of several, or of the first NaN. Collective, blocking; see `argmax`.
+
+    Parameters
+    ----------
+    axis : int, optional
+        The axis that is reduced; unset: the index is that of the elements in row-major order.
+    """
+    refuse_out("argmin", out)
+    return extreme("argmin", a, axis, keepdims)
+
+
+def extreme(name: str, a: Array, axis: Optional[int], keepdims: bool) -> Any:
+    settled(name, a)
+    if count_of(a, axis) == 0:
+        raise ArgumentError(f"{name}: the array {a.shape} has no elements{'' if axis is None else ' along the axis'}")
+    if axis is None:
+        return _kept(a, _position(name, a), keepdims)
+    along = axes_of(axis, a.ndim)[0]
+    best: Any = beside(a, (a.max if name == "argmax" else a.min)(along, keepdims=True))
+    at_extreme: Any = np.equal(a, best)
+    if a.dtype.kind == "f":
+        at_extreme = np.logical_or(at_extreme, np.isnan(a))
+    at_extreme = at_extreme if a._core.on_host else at_extreme.copy(space="host")
+    part, indices = part_of(at_extreme), a.indices(along).reshape([-1 if one == along else 1 for one in range(a.ndim)])
+    places = np.where(part, indices, a.shape[along]) if 0 not in part.shape else np.empty(part.shape, np.int64)
+    found = with_part(at_extreme, a.layout, places).min(along, keepdims=keepdims)
+    return found if a._core.on_host else found.copy(space="device")
+
+
+def _kept(a: Array, number: int, keepdims: bool) -> Any:
+    if not keepdims:
+        return number
+    layout = _core.Layout(_core.Replicated(), (1,) * a.ndim, a._core.context.size)
+    return Array(_core.wrap_like(a._core.context, layout, np.full((1,) * a.ndim, number, np.int64)))
+
+
+def _position(name: str, a: Array) -> int:
+    """The position in row-major order, by one all-gather of a value and a position of each rank."""
+    core, part = a._core, part_of(a)
+    mine = np.zeros(3, np.int64)  # the position, and the value in 16 bytes
+    mine[0] = -1
+    if 0 not in part.shape:
+        index = np.unravel_index(int(part.reshape(-1).argmax() if name == "argmax" else part.reshape(-1).argmin()), part.shape)
+        mine[0] = np.ravel_multi_index([int(a.indices(one)[place]) for one, place in enumerate(index)], a.shape) if a.ndim else 0
+        value = np.asarray(part[tuple(int(one) for one in index)].item() if a.ndim else part.item(), a.dtype)
+        mine[1:].view(np.uint8)[: value.nbytes] = value.reshape(1).view(np.uint8)
+    if core.context.size == 1:
+        return int(mine[0])
+    everyone = np.empty(3 * core.context.size, np.int64)
+    _core.all_gather(core.context, mine, everyone, [])
+    rows = everyone.reshape(-1, 3)
+    rows = rows[rows[:, 0] >= 0]
+    values = np.ascontiguousarray(rows[:, 1:]).view(a.dtype)[:, 0]
+    best = values[getattr(np, name)(values)]
+    equal = (values == best) | (values != values) if best != best else values == best
+    return int(rows[equal, 0].min())
+
+
+@collective
+def average(a: Array, axis: Axis = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False) -> Any:
+    """The weighted mean over all axes or some. Collective, blocking.
+
+    Parameters
+    ----------
+    weights : Array or numpy.ndarray, optional
+        Of the shape of the array, or one per index along `axis`; unset: equal weights.
+    returned : bool
+        Also return the sum of the weights.
+    """
+    if weights is None:
+        found = settled("average", a).mean(axis, keepdims=keepdims)
+        return (found, _like_result(found, float(count_of(a, axis)))) if returned else found
+    a = floating("average", a, None)
+    if weights.shape != a.shape:
+        if axis is None or not isinstance(axis, (int, np.integer)) or weights.ndim != 1:
+            raise ArgumentError(f"average: weights of shape {weights.shape} for an array of shape {a.shape}; give one axis and a vector")
+        along = axes_of(axis, a.ndim)[0]
+        values = weights.gather() if isinstance(weights, Array) else weights
+        values = values.reshape([-1 if one == along else 1 for one in range(a.ndim)])
+        weights = np.where(np.ones_like(part_of(a), dtype=bool), np.take(values, a.indices(along), along), 0)
+        weights = with_part(a, a.layout, weights)
+    total = weights.sum(axis, keepdims=keepdims)
+    found = number_of((a * weights).sum(axis, keepdims=keepdims) / total)
+    return (found, total) if returned else found
+
+
+def _like_result(found: Any, number: float) -> Any:
+    return number if not isinstance(found, Array) else found * 0 + number
+
+
+__all__ = [
+    "all", "any", "argmax", "argmin", "average", "max", "mean", "min", "prod", "ptp", "std", "sum", "var",
+]  # fmt: skip

@@ -1,0 +1,339 @@
+"""Random calls of functions that have NumPy's names, and what NumPy makes of them: shape, dtype, distribution, function and arguments are drawn.
+
+Each case is drawn from a seed by all ranks alike. `draw` returns the arrays, their distributions, and the call, which takes a namespace."""
+
+import math
+
+import numpy as np
+from shapes import part
+
+import partita as pt
+
+FLOATS, INTEGERS = ["float32", "float64", "complex64", "complex128"], ["int8", "uint8", "int16", "int32", "int64"]
+DTYPES = ["bool", *INTEGERS, *FLOATS]
+
+
+def values(rng, shape, dtype, nan=False):
+    if dtype == "bool":
+        return rng.integers(0, 2, shape).astype(bool)
+    found = rng.integers(0 if dtype.startswith("u") else -4, 5, shape).astype(dtype)
+    if dtype.startswith("complex"):
+        found = found + 1j * rng.integers(-4, 5, shape).astype(found.real.dtype)
+    if nan and dtype.startswith("float"):
+        found = np.where(rng.random(shape) < 0.2, np.nan, found)
+    return np.asarray(found, dtype)
+
+
+def shape_of(rng, least=0, most=3, empty=True):
+    return tuple(int(n) for n in rng.integers(0 if empty and rng.random() < 0.1 else 1, 8, rng.integers(least, most + 1)))
+
+
+def rule(rng, shape, ranks):
+    """A distribution of any kind that suits the shape."""
+    if not shape or rng.random() < 0.15:
+        return pt.Replicated()
+    cut = int(rng.integers(len(shape)))
+    kind = rng.choice(["slab", "box", "cyclic", "block", "mesh"])
+    grid = [ranks if axis == cut else 1 for axis in range(len(shape))]
+    if kind == "slab":
+        return pt.Slab(cut)
+    if kind == "box":
+        points = sorted(int(one) for one in rng.integers(0, shape[cut] + 1, ranks - 1))
+        return pt.Box.from_cuts([[0, *points, n] if axis == cut else [0, n] for axis, n in enumerate(shape)])
+    if kind == "cyclic":
+        return pt.BlockCyclic(pt.ProcessGrid(grid), [int(one) for one in rng.integers(1, 4, len(shape))])
+    if kind == "block":
+        return pt.BlockNonCyclic(grid)
+    names = ["x" if axis == cut and rng.random() < 0.8 else None for axis in range(len(shape))]
+    return pt.Partitioned(pt.Mesh({"x": ranks}), pt.P(*names, uneven=str(rng.choice(["ceil", "balanced"]))))
+
+
+def some_axis(rng, a):
+    return int(rng.integers(-a.ndim, a.ndim))
+
+
+def axes(rng, a):
+    """None, an axis, or several."""
+    if not a.ndim or rng.random() < 0.25:
+        return None
+    if rng.random() < 0.6:
+        return some_axis(rng, a)
+    return tuple(int(one) for one in rng.permutation(a.ndim)[: rng.integers(1, a.ndim + 1)])
+
+
+def factors(rng, size, dimensions):
+    """A shape of so many dimensions for the elements."""
+    if size == 0:
+        return tuple(int(n) for n in rng.permutation([0, *rng.integers(1, 4, dimensions - 1)]))
+    found = []
+    for _ in range(dimensions - 1):
+        divisors = [d for d in range(1, size + 1) if size % d == 0]
+        found.append(int(rng.choice(divisors)))
+        size //= found[-1]
+    return (*found, size)
+
+
+def key(rng, a, basic=True):
+    found = []
+    for n in a.shape[: rng.integers(0, a.ndim + 1)]:
+        kind = rng.random()
+        if kind < 0.25 and n:
+            found.append(int(rng.integers(-n, n)))
+        elif kind < 0.85:
+            bounds = [None if rng.random() < 0.3 else int(rng.integers(-n - 1, n + 2)) for _ in range(2)]
+            found.append(slice(*bounds, int(rng.choice([1, 1, 2, 3, -1, -2]))))
+        else:
+            found.append(slice(None))
+        if rng.random() < 0.1:
+            found.append(None)
+    if rng.random() < 0.2:
+        found.append(Ellipsis)
+    return tuple(found)
+
+
+CASES = {}
+
+
+def case(*, dtypes=DTYPES, least=0, empty=True, nan=False, most=3):
+    """Registers a function that draws a call of one array."""
+
+    def register(function):
+        CASES[function.__name__] = (function, dtypes, least, empty, nan, most)
+        return function
+
+    return register
+
+
+@case()
+def sums(rng, a):
+    name = str(rng.choice(["sum", "prod", "any", "all"]))
+    axis, keep = axes(rng, a), bool(rng.integers(2))
+    if axis is None:
+        keep = False
+    return lambda np_, x: getattr(np_, name)(x, axis=axis, keepdims=keep)
+
+
+@case(dtypes=["bool", *INTEGERS, "float32", "float64"], empty=False, nan=True)
+def extrema(rng, a):
+    name, axis = str(rng.choice(["min", "max", "ptp"] if a.dtype != bool else ["min", "max"])), axes(rng, a)
+    return lambda np_, x: getattr(np_, name)(x, axis=axis)
+
+
+@case(dtypes=["bool", *INTEGERS, "float32", "float64"], empty=False, nan=True)
+def places_of_extrema(rng, a):
+    name, axis, keep = str(rng.choice(["argmax", "argmin"])), some_axis(rng, a) if a.ndim and rng.random() < 0.7 else None, bool(rng.integers(2))
+    return lambda np_, x: getattr(np_, name)(x, axis=axis, keepdims=keep)
+
+
+@case(empty=False)
+def moments(rng, a):
+    name, axis, ddof = str(rng.choice(["var", "std"])), axes(rng, a), int(rng.integers(2))
+    return lambda np_, x: getattr(np_, name)(x, axis=axis, ddof=ddof)
+
+
+@case(empty=False)
+def means(rng, a):
+    name, axis = str(rng.choice(["mean", "average"])), axes(rng, a)
+    return lambda np_, x: getattr(np_, name)(x, axis=axis)
+
+
+@case(dtypes=["int32", "float32", "float64"], empty=False, nan=True)
+def without_nan(rng, a):
+    name, axis = str(rng.choice(["nansum", "nanprod", "nanmin", "nanmax", "nanmean", "nanvar", "nanstd"])), axes(rng, a)
+    return lambda np_, x: getattr(np_, name)(x, axis=axis)
+
+
+@case(nan=True)
+def choices(rng, a):
+    limit = int(rng.integers(-3, 4))
+    if a.dtype == bool or a.dtype.kind == "u":
+        limit = abs(limit) % 2
+    return lambda np_, x: np_.where(x > limit, x, -x if a.dtype != bool else ~x) if a.dtype.kind not in "c" else np_.where(x == limit, x, 2 * x)
+
+
+@case(dtypes=[*INTEGERS, "float32", "float64"])
+def limits(rng, a):
+    low, high = (int(one) for one in rng.integers(0, 4, 2))
+    return lambda np_, x: np_.clip(x, low, low + high)
+
+
+@case(dtypes=["float32", "float64"])
+def roundings(rng, a):
+    decimals = int(rng.integers(-1, 3))
+    return lambda np_, x: np_.round(x / 7, decimals)
+
+
+@case(dtypes=FLOATS)
+def parts_of_numbers(rng, a):
+    return lambda np_, x: np_.real(x) * 2 + np_.imag(x) + x.conj()
+
+
+@case()
+def reshapes(rng, a):
+    shape, order = factors(rng, a.size, int(rng.integers(1, 5))), str(rng.choice(["C", "C", "F"]))
+    if rng.random() < 0.3 and a.size:
+        shape = (*shape[:-1], -1)
+    return lambda np_, x: np_.reshape(x, shape, order=order)
+
+
+@case(least=1)
+def orders(rng, a):
+    first, second = some_axis(rng, a), some_axis(rng, a)
+    return lambda np_, x: np_.moveaxis(np_.swapaxes(x, first, second), first, second)
+
+
+@case(least=1)
+def new_dimensions(rng, a):
+    place = int(rng.integers(-a.ndim - 1, a.ndim + 1))
+    return lambda np_, x: np_.expand_dims(x, place)
+
+
+@case(least=1)
+def squeezes(rng, a):
+    ones = tuple(slice(0, 1) if rng.random() < 0.5 else slice(None) for _ in a.shape)
+    return lambda np_, x: np_.squeeze(x[ones])
+
+
+@case()
+def broadcasts(rng, a):
+    ones = tuple(slice(0, 1) if rng.random() < 0.5 else slice(None) for _ in a.shape)
+    extents = a[ones].shape
+    wanted = (*(int(n) for n in rng.integers(1, 4, rng.integers(0, 2))), *(int(rng.integers(1, 6)) if n == 1 else n for n in extents))
+    return lambda np_, x: np_.broadcast_to(x[ones], wanted)
+
+
+@case(least=1)
+def rolls(rng, a):
+    axis = axes(rng, a)
+    shift = int(rng.integers(-9, 9)) if not isinstance(axis, tuple) else tuple(int(one) for one in rng.integers(-9, 9, len(axis)))
+    return lambda np_, x: np_.roll(x, shift, axis)
+
+
+@case(least=1)
+def flips(rng, a):
+    axis = axes(rng, a)
+    return lambda np_, x: np_.flip(x, axis)
+
+
+@case(least=2)
+def rotations(rng, a):
+    turns, plane = int(rng.integers(-2, 5)), tuple(int(one) for one in rng.permutation(a.ndim)[:2])
+    return lambda np_, x: np_.rot90(x, turns, plane)
+
+
+@case(least=1, most=2)
+def repeats(rng, a):
+    axis = some_axis(rng, a) if rng.random() < 0.7 else None
+    n = a.size if axis is None else a.shape[axis]
+    times = int(rng.integers(0, 4)) if rng.random() < 0.5 else rng.integers(0, 3, n)
+    return lambda np_, x: np_.repeat(x, times, axis)
+
+
+@case(most=2)
+def tiles(rng, a):
+    times = tuple(int(one) for one in rng.integers(0, 4, rng.integers(1, 4)))
+    return lambda np_, x: np_.tile(x, times)
+
+
+@case(least=1, most=2, empty=False)
+def pads(rng, a):
+    widths = [tuple(int(one) for one in rng.integers(0, 4, 2)) for _ in a.shape]
+    mode = str(rng.choice(["constant", "edge", "wrap", "reflect", "symmetric"]))
+    return lambda np_, x: np_.pad(x, widths, mode)
+
+
+@case(least=2)
+def triangles(rng, a):
+    name, k = str(rng.choice(["tril", "triu"])), int(rng.integers(-3, 4))
+    return lambda np_, x: getattr(np_, name)(x, k)
+
+
+@case(least=2)
+def diagonals(rng, a):
+    name, offset, plane = str(rng.choice(["diagonal", "trace"])), int(rng.integers(-3, 4)), [int(one) for one in rng.permutation(a.ndim)[:2]]
+    if name == "trace":
+        return lambda np_, x: np.trace(x, offset, *plane)
+    return lambda np_, x: np_.diagonal(x, offset, *plane)
+
+
+@case()
+def indices(rng, a):
+    chosen = key(rng, a)
+    return lambda np_, x: x[chosen]
+
+
+@case()
+def assignments(rng, a):
+    chosen = key(rng, a)
+    number = a.dtype.type(1)
+    own = a[chosen].copy() if a.ndim else a.copy()
+
+    def assigned(np_, x):
+        if np_ is np:
+            x[chosen] = number + own if a.dtype != bool else own
+            return x
+        other = number + own if a.dtype != bool else own
+        if any(isinstance(one, slice) and one.step not in (None, 1) for one in chosen):
+            x = x.redistribute(pt.Slab(0))
+        x[chosen] = other if np.ndim(other) else other[()]
+        return x
+
+    return assigned
+
+
+@case(least=1)
+def joins(rng, a):
+    axis, other = some_axis(rng, a), int(rng.integers(0, 3))
+    cut = [slice(None)] * a.ndim
+    cut[axis] = slice(other, None)
+    return lambda np_, x: np_.concatenate([x, x[tuple(cut)], x], axis)
+
+
+@case()
+def stacks(rng, a):
+    axis = int(rng.integers(-a.ndim - 1, a.ndim + 1))
+    return lambda np_, x: np_.stack([x, x], axis)
+
+
+@case(least=1)
+def piles(rng, a):
+    name = str(rng.choice(["vstack", "hstack", "dstack"]))
+    return lambda np_, x: getattr(np_, name)([x, x])
+
+
+@case(least=1)
+def divisions(rng, a):
+    axis, count = some_axis(rng, a), int(rng.integers(1, 4))
+    which = int(rng.integers(count))
+    return lambda np_, x: np_.array_split(x, count, axis)[which]
+
+
+def draw(seed, ranks):
+    """The name, the array, its distribution and the call."""
+    rng = np.random.default_rng(seed)
+    name = list(CASES)[int(rng.integers(len(CASES)))]
+    function, dtypes, least, empty, nan, most = CASES[name]
+    a = values(rng, shape_of(rng, least, most, empty), str(rng.choice(dtypes)), nan)
+    return name, a, rule(rng, a.shape, ranks), function(rng, a)
+
+
+def compare(ctx, seed):
+    """One case on the ranks of a context."""
+    name, a, distribution, call = draw(seed, ctx.size)
+    with np.errstate(all="ignore"):
+        wanted = np.asarray(call(np, a.copy()))
+        layout = pt.Layout(distribution, a.shape, ctx.size)
+        given = pt.from_local(ctx, np.array(part(a, layout, ctx.rank)) if a.ndim else a.copy(), distribution, a.shape)
+        found = call(pt, given)
+        text = f"seed {seed}: {name} of {a.dtype} {a.shape} in {distribution} over {ctx.size}"
+        if isinstance(found, pt.Array):
+            assert found.local.shape == found.local_shape, text
+            assert found.dtype == wanted.dtype, f"{text}: {found.dtype}, not {wanted.dtype}"
+            found = found.gather()
+        found = np.asarray(found)
+    assert found.shape == wanted.shape, f"{text}: {found.shape}, not {wanted.shape}"
+    if wanted.dtype.kind in "fc":
+        tolerance = 1e-5 if wanted.dtype in (np.float32, np.complex64) else 1e-12
+        np.testing.assert_allclose(found, wanted, rtol=tolerance, atol=tolerance, err_msg=text)
+    else:
+        np.testing.assert_array_equal(found, wanted, err_msg=text)

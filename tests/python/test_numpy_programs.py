@@ -1,0 +1,22 @@
+"""Random calls against NumPy, on 1, 2, 3 and 5 ranks: a few of each, PARTITA_NUMPY_PROGRAMS of them if that is set."""
+
+import os
+
+import pytest
+from numpy_programs import compare
+
+import partita as pt
+
+PROGRAMS = int(os.environ.get("PARTITA_NUMPY_PROGRAMS", "150"))
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # NumPy's, of slices without numbers
+@pytest.mark.parametrize("ranks", [1, 2, 3, 5])
+def test_random_calls(ranks):
+    first = 100_000 * ranks
+
+    def body(ctx):
+        for seed in range(first, first + PROGRAMS):
+            compare(ctx, seed)
+
+    pt.run(ranks, body, device="cpu", deadline=60)
