@@ -165,6 +165,25 @@ def of_numpys(c, a):
     return found
 
 
+def of_analysis(c, a):
+    integers, x = a.astype("int64"), np.ones((4, 3))
+    found = {
+        "balance": lambda: pt.balance(a),
+        "bincount": lambda: pt.bincount(integers.ravel()),
+        "from_parts": lambda: pt.from_parts(c, x),
+        "isin": lambda: pt.isin(a, a),
+        "masks": lambda: a[a > 0],
+        "searchsorted": lambda: pt.searchsorted(a.ravel(), a.ravel()),
+        "take": lambda: pt.take(a, [0, 1], 0),
+        "topk": lambda: pt.topk(a, 3),
+    }
+    for name in "argsort argwhere count_nonzero cumprod cumsum diff flatnonzero histogram median nanmedian nonzero sort unique".split():
+        found[name] = lambda call=getattr(pt, name): call(a)
+    for name in ("nanpercentile", "nanquantile", "percentile", "quantile"):
+        found[name] = lambda call=getattr(pt, name): call(a, 0.5)
+    return found
+
+
 def of_products(c, a):
     bias, out, planned = pt.full(c, (16,), pt.Replicated(), 1.0), pt.zeros(c, (16, 16), pt.Slab(1)), pt.Matmul(a, a)
     return {
@@ -287,7 +306,7 @@ def of_plans(c, a):
     }
 
 
-SUBJECTS = [of_values, of_contexts, of_making, of_arrays, of_numpys, of_products, of_linear_algebra, of_transforms, of_memory, of_files, of_plans]
+SUBJECTS = [of_values, of_contexts, of_making, of_arrays, of_numpys, of_analysis, of_products, of_linear_algebra, of_transforms, of_memory, of_files, of_plans]
 #: Of these, some take milliseconds each.
 SLOW = {"initialize", "run", "spectral.multiply", "spectral.multiply that fails", "plans.plan_matmul", "pictures"}
 
