@@ -25,6 +25,7 @@ struct Options {
   FactorOptions factors;
   SolveOptions how;
   std::optional<Dtype> dtype;
+  bool refine = false;
   bool explain = false;
   bool on_gpu = false;
   int ranks = usual_ranks();
@@ -32,10 +33,12 @@ struct Options {
 
 using Factors = std::variant<Cholesky, Lu, Qr>;
 
-/// A, B, X, and the factors of A; none if A has more columns than rows, when `lstsq` factorizes and solves.
+/// A, B, X, and the factors of A; none if A has more columns than rows, when `lstsq` factorizes and solves,
+/// or if `solve_refined` does.
 struct Job {
   Array a, b, x;
   std::optional<Factors> factors;
+  std::optional<Refinement> refinement;
 };
 
 ArrayFile file_of(const Options& options, const std::string& word) {
@@ -47,6 +50,8 @@ void check(const Options& options) {
   for (const std::string* const word : {&options.a, &options.b, &options.output})
     (void)file_of(options, *word);
   check_order(file_of(options, options.output), options.how.order, "omit --order");
+  if (options.refine && (options.method == Factorization::qr || options.explain))
+    throw UsageError("--refine excludes --method qr and --explain");
 }
 
 Array read_operand(const Context& context, const Options& options, const std::string& word,
@@ -72,7 +77,17 @@ Factors factorize(const Options& options, const Array& a) {
   }
 }
 
-Array solve(const Options& options, const Job& job) {
+Array solve_with_refinement(const Options& options, Job& job) {
+  RefineOptions how;
+  static_cast<SolveOptions&>(how) = options.how;
+  how.method = options.method;
+  RefinedSolution found = solve_refined(job.a, job.b, how);
+  job.refinement = found.refinement;
+  return found.x;
+}
+
+Array solve(const Options& options, Job& job) {
+  if (options.refine) return solve_with_refinement(options, job);
   if (!job.factors) return lstsq(job.a, job.b, options.how);
   return std::visit([&](const auto& factors) { return factors.solve(job.b, options.how); }, *job.factors);
 }
@@ -124,6 +139,11 @@ void report(const Options& options, const Job& job, const Context& context, cons
   };
   progress.print(rate, job.factors ? "" : "factorize");
   fmt::print("  residual  {:>9.3g}  {}\n", residual.ratio, residual.formula);
+  if (!job.refinement) return;
+  fmt::print("  refined   {:>9}  corrections, to a backward error of {:.2g}\n", job.refinement->iterations,
+             job.refinement->backward_error);
+  if (job.refinement->fell_back)
+    fmt::print("  factorized again in {}: {}\n", name(job.a.dtype()), job.refinement->reason);
 }
 
 void solve_on(Context& context, const Options& options) {
@@ -133,7 +153,7 @@ void solve_on(Context& context, const Options& options) {
   job.a = read_operand(context, options, options.a, options.distribution_a);
   job.b = read_operand(context, options, options.b, options.distribution_b);
   progress.next();
-  if (!is_wide(options, job.a)) job.factors.emplace(factorize(options, job.a));
+  if (!options.refine && !is_wide(options, job.a)) job.factors.emplace(factorize(options, job.a));
   progress.next();
   job.x = solve(options, job);
   progress.next();
@@ -176,11 +196,14 @@ void describe(Subcommand& command, Options& options) {
   command.dtype(options.dtype, "dtype to compute in, to which A and B are converted (theirs)");
   command.order(options.how.order, "order of the elements of X (c)");
   command.device(options.on_gpu, "device to compute on (cpu)");
+  command.flag("--refine", options.refine,
+               "factorize in lower precision, and correct X to the precision of A; with lu and cholesky");
   command.flag("--explain", options.explain, "also print the plan of the factorization");
   command.ranks(options.ranks);
   command.footer(
       examples("partita solve a.npy b.npy -o x.npy -n 4 --explain\n"
                "partita solve covariance.npy y.npy -o weights.npy --method cholesky\n"
+               "partita solve a.npy b.npy -o x.npy --refine\n"
                "partita solve observations.npy y.npy -o fit.npy --method qr\n"
                "partita solve a.npy b.npy -o x.npy --op t --device cuda -n 4"));
 }

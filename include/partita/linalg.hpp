@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <partita/array.hpp>
+#include <partita/compute_type.hpp>
 #include <partita/distribution.hpp>
 #include <partita/op.hpp>
 #include <partita/operand.hpp>
@@ -37,6 +38,10 @@ struct FactorOptions {
   /// The matrix may be overwritten by its factors. It is if it is in the library's own distribution,
   /// column-major and on the heap; no further memory of its size is then allocated.
   bool overwrite = false;
+  /// Minimum precision of the products of LU and Cholesky factorizations: f32, tf32 or bf16x9 for f32 and
+  /// c64, f64 for f64 and c128, with the meanings of `MatmulOptions::compute`. Panels, and the products of
+  /// QR, are computed in the dtype of the matrix. UnsupportedError if it does not suit the dtype.
+  ComputeType compute = ComputeType::automatic;
 };
 
 /// Options of a solve, and of what it allocates.
@@ -49,6 +54,17 @@ struct SolveOptions {
   Order order = Order::row_major;                 ///< of a new X
   Residency residency = Residency::heap;          ///< of a new X
   std::optional<MemorySpace> space = {};          ///< of a new X; unset: B's
+};
+
+/// Norms of matrices.
+enum class MatrixNorm : std::uint8_t {
+  one,       ///< the largest sum of the absolute values of a column
+  infinity,  ///< the largest sum of the absolute values of a row
+};
+template <>
+struct OptionWords<MatrixNorm> {
+  static constexpr std::string_view what = "norm of a matrix";
+  static constexpr std::string_view words[]{"one", "infinity"};
 };
 
 /// The determinant of a matrix: det A = sign exp(log_absolute).
@@ -88,6 +104,9 @@ class PARTITA_API Cholesky {
   /// What the options say of a new X is not used.
   void solve_into(const Array& b, Array& x, const SolveOptions& options = {}) const;
   LogDeterminant log_determinant() const;  ///< of A
+  /// The condition number |A| |A^-1|, as `condition` estimates it. `norm`: the norm |A|, see
+  /// `matrix_norm`, because the object does not keep A.
+  double condition(double norm, MatrixNorm which = MatrixNorm::one) const;
   /// L, with zeros above the diagonal, in A's layout, order and residency, in new memory.
   Array lower(SourcePlace where = SourcePlace::current()) const;
   /// L into a given array of A's shape and dtype, in any layout; it may be A. Elements above the diagonal are
@@ -122,6 +141,10 @@ class PARTITA_API Lu {
   void solve_into(const Array& b, Array& x, const SolveOptions& options = {}) const;
   /// ArgumentError if A is not square.
   LogDeterminant log_determinant() const;
+  /// The condition number |A| |A^-1| of a square matrix, as `condition` estimates it. `norm`: the norm |A|,
+  /// see `matrix_norm`, because the object does not keep A. Infinity if A is singular; ArgumentError if A is
+  /// not square.
+  double condition(double norm, MatrixNorm which = MatrixNorm::one) const;
   /// The first i with U(i, i) = 0, counted from 0; nothing if there is none. Local.
   std::optional<std::int64_t> first_zero_pivot() const;
   /// L below the diagonal (its own is 1) and U on and above it, as LAPACK's getrf stores them, in A's layout,
@@ -196,6 +219,45 @@ class PARTITA_API Qr {
 PARTITA_API Array solve(const Array& a, const Array& b, const SolveOptions& options = {},
                         SourcePlace where = SourcePlace::current());
 
+/// Options of `solve_refined`.
+struct RefineOptions : SolveOptions {
+  /// lu, or cholesky for a Hermitian positive definite matrix, of which both triangles are read.
+  Factorization method = Factorization::lu;
+  /// `FactorOptions::compute` of the factorization in f32 or c64: with tf32 devices factorize faster, and
+  /// more corrections are computed.
+  ComputeType compute = ComputeType::automatic;
+  /// The largest backward error of X that is accepted; 0: sqrt(n) times the distance from 1 to the next
+  /// number of the dtype.
+  double tolerance = 0;
+  int iterations = 100;  ///< at most so many corrections
+};
+/// What `solve_refined` has done; the same on every rank.
+struct Refinement {
+  int iterations = 0;  ///< corrections of X: steps of iterative refinement and of GMRES
+  /// The largest |B - op(A) X| / (|A| |X| + |B|) of a column, in 2-norms of columns and the Frobenius norm of
+  /// A: X solves a system whose numbers differ from A and B by this multiple of their norms.
+  double backward_error = 0;
+  bool fell_back = false;  ///< X was computed by a factorization in the dtype of A
+  std::string reason;      ///< why, in a sentence; empty unless it fell back
+};
+struct RefinedSolution {
+  Array x;
+  Refinement refinement;
+};
+/// X with op(A) X = B by a factorization in lower precision, f32 for f64 and c64 for c128, whose solution is
+/// corrected until its backward error is that of a solution in the dtype of A: by iterative refinement, and
+/// if that converges slowly by GMRES, preconditioned with the factors (Carson and Higham 2017; flexible
+/// GMRES, Arioli and Duff 2009). Rows and columns are scaled by powers of two where f32 does not represent
+/// the numbers of A. f32 and c64 are factorized in their own dtype, which serves with `compute`.
+///
+/// If the factorization fails, if A or B contain NaN or infinity, if more than max(16, n / 64) right-hand
+/// sides require GMRES, or if the tolerance is not reached within `iterations`, A is factorized in its own
+/// dtype as by `solve`, and the report says so. Collective, and always blocking: with a stream the call
+/// begins after the work enqueued on it. Errors of `solve`; ArgumentError also for the method qr, and for a
+/// tolerance or a number of iterations below 0.
+PARTITA_API RefinedSolution solve_refined(const Array& a, const Array& b, const RefineOptions& options = {},
+                                          SourcePlace where = SourcePlace::current());
+
 /// Options of `solve_triangular`.
 struct TriangularOptions : SolveOptions {
   bool upper = false;          ///< the triangle that is read; the other one is not
@@ -228,6 +290,35 @@ PARTITA_API LogDeterminant slogdet(const Array& a);
 /// matrix that is nearly of lower rank is not detected. `options.op` must be none (ArgumentError).
 PARTITA_API Array lstsq(const Array& a, const Array& b, const SolveOptions& options = {},
                         SourcePlace where = SourcePlace::current());
+
+/// The norm of a matrix [m, n]; 0 if it is empty, NaN if it contains NaN. Collective, blocking.
+PARTITA_API double matrix_norm(const Array& a, MatrixNorm which = MatrixNorm::one);
+
+/// An estimate of the condition number |A| |A^-1| of a square matrix, by LU and at most eleven solves with
+/// its factors (Hager 1984, Higham 1988; LAPACK's lacn2). It is a lower bound, and rarely below a third.
+/// Infinity for a singular matrix, 0 for an empty one, NaN if A contains NaN.
+PARTITA_API double condition(const Array& a, MatrixNorm which = MatrixNorm::one);
+
+/// Options of `rank_k_update`.
+struct RankUpdateOptions {
+  /// If set, the call is stream-ordered (<partita/stream.hpp>), for arrays in device memory.
+  std::optional<Stream> stream = {};
+  /// none: A A^H for A [n, k]; conjugate_transpose: A^H A for A [k, n]. With `symmetric`: A A^T, and
+  /// with transpose A^T A. In real dtypes both transposes are the same. ArgumentError for other values.
+  Op op = Op::none;
+  bool symmetric = false;  ///< transpose without conjugation: BLAS's syrk in complex dtypes, otherwise herk
+  bool upper = false;      ///< the triangle that is computed
+  std::complex<double> alpha{1, 0};              ///< real for Hermitian updates of complex matrices
+  std::complex<double> beta{0, 0};               ///< real for Hermitian updates of complex matrices
+  ComputeType compute = ComputeType::automatic;  ///< see MatmulOptions::compute
+};
+/// C = alpha A A^H + beta C, or as the options say, in one triangle of C [n, n], which includes the diagonal;
+/// BLAS's herk and syrk. The other triangle is undefined afterwards. With beta = 0 C is not read. Where each
+/// rank owns enough of every block of columns, blocks outside the triangle are not computed, which saves up
+/// to half of the operations; otherwise it is one multiply. Imaginary parts of the diagonal, which are 0 in
+/// exact arithmetic, may be rounding errors. Any distributions, orders and residencies. Collective, and
+/// blocking without a stream. Errors of `matmul_into`.
+PARTITA_API void rank_k_update(const Array& a, Array& c, const RankUpdateOptions& options = {});
 
 // --- planning: pure functions, for any rank of any number of ranks, without MPI
 

@@ -5,7 +5,7 @@
 #include "array/transfer.hpp"
 #include "context/context_state.hpp"
 #include "device/device_synchronization.hpp"
-#include "kernels/host/lapack_library.hpp"
+#include "linalg/numbers.hpp"
 
 namespace partita::linear {
 namespace {
@@ -19,15 +19,6 @@ View inside(const View& part, const Index& first, const Shape& extents, const St
   view.extents = extents;
   view.strides = strides;
   return view;
-}
-
-std::complex<double> number_at(Dtype dtype, const std::vector<char>& bytes, std::size_t i) {
-  return kernels::visit_lapack_dtype(dtype, "diagonal", [&]<class T>(TypeTag<T> /*tag*/) {
-    T value{};
-    std::memcpy(&value, bytes.data() + i * sizeof(T), sizeof(T));
-    const std::complex<kernels::RealType<T>> number = value;
-    return std::complex<double>(static_cast<double>(number.real()), static_cast<double>(number.imag()));
-  });
 }
 
 }  // namespace

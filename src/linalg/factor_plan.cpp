@@ -13,12 +13,13 @@ class FactorPlanner {
  public:
   FactorPlanner(Factorization kind, const Operand& a, const Topology& topology, int rank,
                 const FactorOptions& options)
-      : kind_(kind), a_(a), in_place_(in_place(a, options)) {
+      : kind_(kind), a_(a), in_place_(in_place(a, options)), compute_(options.compute) {
     plan_.operation = factorization_name(kind);
     plan_.rank = rank;
     plan_.topology = topology;
     plan_.identity = {{"A", a.to_string()},
-                      {"options", fmt::format("block {} in place {}", options.block, in_place_)}};
+                      {"options", fmt::format("block {} in place {} computed in {}", options.block, in_place_,
+                                              name(options.compute))}};
     buffers_.panels = panels_of(a, options);
     buffers_.dtype = a.dtype;
     buffers_.space = a.space;
@@ -113,6 +114,7 @@ class FactorPlanner {
     multiply.b = top;
     multiply.to = {{{below, columns}}, factor()};
     multiply.beta = Beta::one;
+    multiply.compute = compute_;
     builder_.compute(multiply);
   }
 
@@ -127,6 +129,7 @@ class FactorPlanner {
       multiply.to = {{{panels().rows_from(j), panels().columns_of(j)}}, factor()};
       multiply.transpose_b = multiply.conjugate_b = true;
       multiply.beta = Beta::one;
+      multiply.compute = compute_;
       builder_.compute(multiply);
     }
   }
@@ -134,6 +137,7 @@ class FactorPlanner {
   Factorization kind_;
   Operand a_;
   bool in_place_;
+  ComputeType compute_;
   Plan plan_;
   planning::PlanBuilder builder_{plan_};
   FactorBuffers buffers_;
@@ -147,6 +151,7 @@ namespace partita {
 Plan plan_factorization(Factorization kind, const Operand& a, const Topology& topology, int rank,
                         const FactorOptions& options) {
   linear::check_factorized(kind, a);
+  linear::check_compute(kind, a.dtype, options.compute);
   return linear::FactorPlanner(kind, a, topology, rank, options).make();
 }
 

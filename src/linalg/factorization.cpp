@@ -23,7 +23,7 @@ void Factors::check_matrix_given(const Array& a) const {
 
 std::shared_ptr<LinearOperation> Factors::make_factoring(const Operand& a) const {
   contexts::PlanKey key(name());
-  key.add(a, options_.block, options_.overwrite);
+  key.add(a, options_.block, options_.overwrite, options_.compute);
   return Operation::kept<LinearOperation>(*context_, key, name(), [&]() -> LinearRequest {
     check_factorized(kind_, a);
     const Panels panels = panels_of(a, options_);

@@ -60,6 +60,8 @@ class Factors {
   /// LAPACK's pivots, counted from 0, or the scalar factors of reflectors; replicated.
   Array pivots(SourcePlace where) const;
   LogDeterminant log_determinant() const;
+  /// |A| |A^-1|, estimated; see Lu::condition.
+  double condition(double norm, MatrixNorm which) const;
 
   const std::shared_ptr<ContextState>& context() const { return context_; }
   const Shape& shape() const { return matrix_.layout.shape(); }

@@ -30,13 +30,20 @@ void check_factorized(Factorization kind, const Operand& a) {
         operation, to_string(shape));
 }
 
-namespace {
-
 bool transposes(Op op) {
   return op == Op::transpose || op == Op::conjugate_transpose;
 }
 
-}  // namespace
+void check_compute(Factorization kind, Dtype dtype, ComputeType compute) {
+  const bool single = dtype == Dtype::f32 || dtype == Dtype::c64;
+  const bool suits =
+      compute == ComputeType::automatic ||
+      (single ? compute == ComputeType::f32 || compute == ComputeType::tf32 || compute == ComputeType::bf16x9
+              : compute == ComputeType::f64);
+  check<UnsupportedError>(suits, "{}: cannot compute in {} with a matrix of {}: supported: {}",
+                          factorization_name(kind), name(compute), name(dtype),
+                          single ? "f32, tf32, bf16x9" : "f64");
+}
 
 void throw_singular(std::string_view operation, std::string_view factor, std::int64_t index) {
   throw SingularError(

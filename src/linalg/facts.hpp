@@ -11,10 +11,15 @@ namespace partita::linear {
 /// "cholesky", "lu" or "qr". Literals.
 std::string_view factorization_name(Factorization kind);
 
+bool transposes(Op op);
+
 /// Throws ArgumentError for anything but a matrix in f32, f64, c64 or c128, square for Cholesky.
 void check_factorized(Factorization kind, const Operand& a);
 /// The same of a matrix that is named in the text.
 void check_matrix(std::string_view operation, std::string_view what, const Operand& a);
+
+/// Throws UnsupportedError for a precision that products of this dtype do not have.
+void check_compute(Factorization kind, Dtype dtype, ComputeType compute);
 
 /// `factor`: "U".
 [[noreturn]] void throw_singular(std::string_view operation, std::string_view factor, std::int64_t index);

@@ -56,6 +56,9 @@ void Cholesky::solve_into(const Array& b, Array& x, const SolveOptions& options)
 LogDeterminant Cholesky::log_determinant() const {
   return factors_->log_determinant();
 }
+double Cholesky::condition(double norm, MatrixNorm which) const {
+  return factors_->condition(norm, which);
+}
 Array Cholesky::lower(SourcePlace where) const {
   return factors_->triangle(true, where);
 }
@@ -92,6 +95,9 @@ void Lu::solve_into(const Array& b, Array& x, const SolveOptions& options) const
 }
 LogDeterminant Lu::log_determinant() const {
   return factors_->log_determinant();
+}
+double Lu::condition(double norm, MatrixNorm which) const {
+  return factors_->condition(norm, which);
 }
 std::optional<std::int64_t> Lu::first_zero_pivot() const {
   factors_->require_factorized();

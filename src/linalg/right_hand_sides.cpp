@@ -26,7 +26,7 @@ std::vector<int> axes_of_columns(const Operand& operand) {
 
 Factors::Job Factors::solve_job(Op op) const {
   const std::int64_t m = shape()[0], n = shape()[1];
-  const bool transposed = op == Op::transpose || op == Op::conjugate_transpose;
+  const bool transposed = transposes(op);
   require_factorized();
   check(kind_ == Factorization::qr || m == n, "solve: A must be square, but its shape is {}",
         to_string(shape()));

@@ -42,6 +42,29 @@ make c.npy '<c16' 7x2 False 5
 solve gram.npy c.npy -o x.npy -n 3 --method cholesky --block 2
 check c.npy 'product(load("gram.npy"), load("x.npy"))' 1e-11
 
+# Factors in single precision, refined.
+solve a.npy b.npy -o x.npy -n 3 --refine
+grep -Eq '^  refined +[1-9][0-9]*  corrections, to a backward error of [0-9.]+e-1[5-9]$' out || fail "$(cat out)"
+residual_below 1
+check x.npy 'load("lu.npy")' 1e-11
+solve gram.npy c.npy -o x.npy -n 2 --refine --method cholesky
+check c.npy 'product(load("gram.npy"), load("x.npy"))' 1e-11
+python3 - "$matrices" <<'END'
+import runpy, struct, sys
+header = open("a.npy", "rb").read()
+def write(name, values):
+    shape = {4: "(2, 2), }", 2: "(2,), }"}[len(values)]
+    text = "{'descr': '<f8', 'fortran_order': False, 'shape': " + shape
+    text += (117 - len(text)) * " " + "\n"
+    open(name, "wb").write(header[:8] + struct.pack("<H", len(text)) + text.encode() + struct.pack(f"<{len(values)}d", *values))
+write("close.npy", [1, 1, 1, 1 + 1e-12])
+write("two.npy", [1, 3])
+END
+solve close.npy two.npy -o x.npy -n 2 --refine
+grep -q '^  factorized again in f64: .*singular' out || fail "$(cat out)"
+residual_below 1
+expect_failure 2 'refine excludes --method qr' "$partita" solve a.npy b.npy -o x.npy --refine --method qr
+
 # Least squares, and the solution of least norm.
 make tall.npy '<f8' 13x5 False 6
 make wide.npy '<f8' 5x13 False 7

@@ -1,6 +1,7 @@
 // Systems whose solutions are known: factorized once, solved with any op and any distribution.
 #include <memory>
 #include <partita/linalg.hpp>
+#include <partita/redistribute.hpp>
 
 #include "stress/turn.hpp"
 #include "support/models/any_memory.hpp"
@@ -23,6 +24,7 @@ class LinearSystem {
     op_ = any_op ? static_cast<Op>(random.number(0, 3))
                  : turn.pick(std::array{Op::none, Op::conjugate_transpose});
     options_.block = turn.pick(std::array{0, 1, 3, 8});
+    refined_ = kind_ != Factorization::qr && random.maybe(0.3);
     on_device_ = turn.on_device() && random.maybe(0.7);
     a_ = make(random.layout({m_, n_}, turn.context.size()));
     const Shape of_b{transposes() ? n_ : m_, count_}, of_x{transposes() ? m_ : n_, count_};
@@ -30,19 +32,25 @@ class LinearSystem {
     const Layout layout = whole_layout(random, of_x, turn.context.size());
     b_ = make(in_place_ ? layout : random.layout(of_b, turn.context.size()));
     x_ = in_place_ ? b_ : make(layout);
-    turn.call = fmt::format("solve by factorization {}, block {}, op {}{}{}: A {}, B {}, X {}",
-                            static_cast<int>(kind_), options_.block, static_cast<int>(op_),
-                            in_place_ ? " in place" : "", on_device_ ? " on the device" : "", text(a_),
-                            text(b_), text(x_));
+    turn.call = fmt::format("solve by factorization {}{}, block {}, op {}{}{}: A {}, B {}, X {}",
+                            static_cast<int>(kind_), refined_ ? " refined" : "", options_.block,
+                            static_cast<int>(op_), in_place_ ? " in place" : "",
+                            on_device_ ? " on the device" : "", text(a_), text(b_), text(x_));
   }
 
   void run_round() {
     write_numbers();
     turn_.delay();
     const SolveOptions options{.op = op_};
-    if (kind_ == Factorization::cholesky) factorize_and_solve(cholesky_, options);
-    if (kind_ == Factorization::lu) factorize_and_solve(lu_, options);
-    if (kind_ == Factorization::qr) factorize_and_solve(qr_, options);
+    if (refined_) {
+      solve_and_refine();
+    } else if (kind_ == Factorization::cholesky) {
+      factorize_and_solve(cholesky_, options);
+    } else if (kind_ == Factorization::lu) {
+      factorize_and_solve(lu_, options);
+    } else {
+      factorize_and_solve(qr_, options);
+    }
     turn_.delay();
     expect_right();
   }
@@ -97,9 +105,30 @@ class LinearSystem {
     } else {
       object->factorize(a_.array);
     }
+    if constexpr (!std::is_same_v<Object, Qr>) {
+      if (turn_.random.maybe(0.3)) expect_condition(*object);
+    }
     write_constant(a_.array, 2);
     object->solve_into(b_.array, x_.array, options);
     if (!in_place_) write_constant(b_.array, 3);
+  }
+
+  void solve_and_refine() {
+    RefineOptions options;
+    options.op = op_;
+    options.method = kind_;
+    const RefinedSolution found = solve_refined(a_.array, b_.array, options);
+    turn_.expect(!found.refinement.fell_back, "not refined: " + found.refinement.reason);
+    write_constant(a_.array, 2);
+    if (!in_place_) write_constant(b_.array, 3);
+    redistribute_into(found.x, x_.array);
+  }
+
+  template <class Object>
+  void expect_condition(const Object& object) {
+    const double norm = matrix_norm(a_.array), condition = object.condition(norm);
+    turn_.expect(n_ == 0 ? condition == 0 : condition > 0.99 && condition < 1e3,
+                 fmt::format("the condition number is estimated as {}, and the norm is {}", condition, norm));
   }
 
   void expect_right() const {
@@ -120,7 +149,7 @@ class LinearSystem {
   std::int64_t m_ = 0, n_ = 0, count_ = 1;
   Op op_ = Op::none;
   FactorOptions options_;
-  bool on_device_ = false, in_place_ = false;
+  bool on_device_ = false, in_place_ = false, refined_ = false;
   Wrapped a_, b_, x_;
   DenseMatrix wanted_;
   std::unique_ptr<Cholesky> cholesky_;

@@ -5,6 +5,8 @@ from __future__ import annotations
 import functools
 from typing import Any, Dict, NamedTuple, Optional, Tuple, Union
 
+import numpy as np
+
 from . import _core
 from ._array import Array, core_given
 from ._calls import collective, with_options
@@ -13,8 +15,9 @@ from ._core import Cholesky as CoreCholesky
 from ._core import Lu as CoreLu
 from ._core import Plan
 from ._core import Qr as CoreQr
+from ._errors import UnsupportedError
 from ._linear import writable
-from ._matrices import converted
+from ._matrices import converted, norm_word, settled
 from ._mesh import rule_of
 from ._planned import Uncopied
 from ._streams import settle, stream_of_arrays
@@ -146,6 +149,27 @@ class Factorization(Uncopied):
             Return JSON.
         """
         return self._core.explain(steps, json)
+
+    @collective
+    def condition(self, a: Union[Array, float], p: Any = 1) -> float:
+        """An estimate of the condition number |A| |A^-1|, on every rank; not of `QR`. Collective, blocking.
+
+        By at most eleven solves (Hager 1984, Higham 1988; LAPACK's gecon and pocon). It is a lower bound, and rarely below a third; inf
+        if A is singular. `cond` computes condition numbers exactly.
+
+        Parameters
+        ----------
+        a : Array or float
+            The matrix that was factorized, or its norm of order `p`.
+        p : {1, inf}, default 1
+            The norm: the largest sum of the absolute values of a column, or of a row.
+        """
+        if isinstance(self._core, CoreQr):
+            raise UnsupportedError("condition: a QR factorization has no estimate; use LU or partita.linalg.cond")
+        which = norm_word("condition", p)
+        if isinstance(a, (int, float, np.floating)):
+            return self._core.condition(float(a), which)
+        return self._core.condition(_core.matrix_norm(settled(a)._core, which), which)
 
     def _slogdet(self) -> SlogdetResult:
         assert not isinstance(self._core, CoreQr)

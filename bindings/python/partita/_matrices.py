@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Optional, Tuple
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from . import _core
 from ._array import Array, core_given
 from ._dtypes import numpy_dtype
+from ._errors import ArgumentError
 from ._streams import handle_of, settle, stream_of_array
 
 #: What factorizations compute in.
@@ -58,6 +60,13 @@ def settled(a: Array) -> Array:
     (matrix,) = prepared(a)
     wait_for(None, matrix)
     return matrix
+
+
+def norm_word(operation: str, p: Any) -> str:
+    """The library's word for the order of a norm."""
+    if p not in (1, math.inf):
+        raise ArgumentError(f"{operation}: p: expected 1 or inf, got {p!r}")
+    return "one" if p == 1 else "infinity"
 
 
 def real_dtype(a: Array) -> "np.dtype[Any]":

@@ -32,12 +32,14 @@ from ._factors import LU, QR, Cholesky, FactorArray, Factorization, SlogdetResul
 from ._linear import matmul, matrix_norm, norm, vector_norm, writable
 from ._matrices import prepared, wait_for
 from ._redistribute import redistribute
+from ._refined import RefinedResult, condition, rank_k_update, solve_refined
 from ._streams import stream_of_arrays
 
 __all__ = [
-    "Cholesky", "EighResult", "LU", "LstsqResult", "QR", "QRResult", "SVDResult", "SlogdetResult", "cho_factor", "cho_solve", "cholesky",
-    "cond", "det", "eigh", "eigvalsh", "inv", "lstsq", "lu_factor", "lu_solve", "matrix_norm", "matrix_power", "matrix_rank", "norm",
-    "pinv", "polar", "qr", "slogdet", "solve", "solve_triangular", "svd", "svdvals", "vector_norm",
+    "Cholesky", "EighResult", "LU", "LstsqResult", "QR", "QRResult", "RefinedResult", "SVDResult", "SlogdetResult", "cho_factor",
+    "cho_solve", "cholesky", "cond", "condition", "det", "eigh", "eigvalsh", "inv", "lstsq", "lu_factor", "lu_solve", "matrix_norm",
+    "matrix_power", "matrix_rank", "norm", "pinv", "polar", "qr", "rank_k_update", "slogdet", "solve", "solve_refined",
+    "solve_triangular", "svd", "svdvals", "vector_norm",
 ]  # fmt: skip
 
 
@@ -80,7 +82,7 @@ _structures = {
 @collective
 def solve(
     a: Array, b: Array, lower: bool = False, overwrite_a: bool = False, overwrite_b: bool = False, *, assume_a: Optional[str] = None,
-    transposed: bool = False, out: Optional[Array] = None, stream: Any = None, **options: Any,
+    transposed: bool = False, refine: bool = False, out: Optional[Array] = None, stream: Any = None, **options: Any,
 ) -> Array:  # fmt: skip
     """The X with A X = B. Collective, blocking.
 
@@ -102,6 +104,9 @@ def solve(
         'symmetric' and 'hermitian', of which SciPy reads one triangle: use 'general', which needs the whole matrix.
     transposed : bool, default False
         Solve A^T X = B.
+    refine : bool, default False
+        Factorize in lower precision, and refine X, as `solve_refined`, which also reports how. With a positive definite matrix both
+        triangles are read. ArgumentError for triangular matrices.
 
     Raises
     ------
@@ -120,6 +125,10 @@ def solve(
     if right is not b:
         overwrite_b = out is None  # a copy
     target = _target(right, overwrite_b, out)
+    if refine:
+        structure = {"lu": "general", "cholesky": "positive definite"}.get(method, assume_a)
+        x = solve_refined(left, right, assume_a=structure, op=op, stream=stream, **options).x
+        return x if target is None else redistribute(x, target)
     if method in ("lower", "upper"):
         x = _triangular_solution(left, right, op, method == "upper", False, stream, options)
         return x if target is None else redistribute(x, target)

@@ -104,6 +104,11 @@ nb::class_<Object> bind_factors(nb::module_& module, const char* name) {
           nb::arg("steps") = false, nb::arg("json") = false, Unlocked());
 }
 
+template <class Object>
+double condition_of(const Object& self, double norm, const std::string& which) {
+  return self.condition(norm, parse<MatrixNorm>(which, "norm"));
+}
+
 void bind_cholesky_and_lu(nb::module_& module) {
   bind_factors<Cholesky>(module, "Cholesky")
       .def_static(
@@ -116,12 +121,14 @@ void bind_cholesky_and_lu(nb::module_& module) {
       .def(
           "log_determinant", [](const Cholesky& self) { return sign_and_logarithm(self.log_determinant()); },
           Unlocked())
+      .def("condition", condition_of<Cholesky>, nb::arg("norm"), nb::arg("which"), Unlocked())
       .def("lower", made_by(&Cholesky::lower));
   bind_factors<Lu>(module, "Lu")
       .def_static("from_packed", made_of(&Lu::from_packed), nb::arg("packed"), nb::arg("pivots"))
       .def(
           "log_determinant", [](const Lu& self) { return sign_and_logarithm(self.log_determinant()); },
           Unlocked())
+      .def("condition", condition_of<Lu>, nb::arg("norm"), nb::arg("which"), Unlocked())
       .def_prop_ro("first_zero_pivot", &Lu::first_zero_pivot)
       .def("packed", made_by(&Lu::packed))
       .def("packed_into", &Lu::packed_into, nb::arg("array"), Unlocked())
@@ -167,6 +174,65 @@ void bind_functions(nb::module_& module) {
         return unlocked([&] { return lstsq(a, b, in_stream(options, stream), where); });
       },
       nb::arg("a"), nb::arg("b"), nb::arg("options"), nb::arg("stream") = nb::none());
+}
+
+RefineOptions refine_options(const TriangularOptions& how, Factorization method, const std::string& compute,
+                             double tolerance, int iterations, StreamHandle stream) {
+  RefineOptions options;
+  static_cast<SolveOptions&>(options) = in_stream(how, stream);
+  options.method = method;
+  options.compute = parse<ComputeType>(compute, "compute");
+  options.tolerance = tolerance;
+  options.iterations = iterations;
+  return options;
+}
+
+void bind_refinement(nb::module_& module) {
+  module.def(
+      "solve_refined",
+      [](const Array& a, const Array& b, const TriangularOptions& options, const std::string& method,
+         const std::string& compute, double tolerance, int iterations, StreamHandle stream) {
+        const RefineOptions how = refine_options(options, named("method", method, factorizations), compute,
+                                                 tolerance, iterations, stream);
+        const SourcePlace where = caller();
+        RefinedSolution found = unlocked([&] { return solve_refined(a, b, how, where); });
+        const Refinement& refinement = found.refinement;
+        return std::tuple(std::move(found.x), refinement.iterations, refinement.backward_error,
+                          refinement.fell_back, refinement.reason);
+      },
+      nb::arg("a"), nb::arg("b"), nb::arg("options"), nb::arg("method"), nb::arg("compute"),
+      nb::arg("tolerance"), nb::arg("iterations"), nb::arg("stream") = nb::none());
+  module.def(
+      "matrix_norm",
+      [](const Array& a, const std::string& which) {
+        const auto norm = parse<MatrixNorm>(which, "norm");
+        return unlocked([&] { return matrix_norm(a, norm); });
+      },
+      nb::arg("a"), nb::arg("which"));
+  module.def(
+      "condition",
+      [](const Array& a, const std::string& which) {
+        const auto norm = parse<MatrixNorm>(which, "norm");
+        return unlocked([&] { return condition(a, norm); });
+      },
+      nb::arg("a"), nb::arg("which"));
+  module.def(
+      "rank_k_update",
+      [](const Array& a, Array& c, const std::string& op, bool symmetric, bool upper,
+         std::complex<double> alpha, std::complex<double> beta, const std::string& compute,
+         StreamHandle stream) {
+        RankUpdateOptions options;
+        options.op = parse<Op>(op, "op");
+        options.symmetric = symmetric;
+        options.upper = upper;
+        options.alpha = alpha;
+        options.beta = beta;
+        options.compute = parse<ComputeType>(compute, "compute");
+        options = in_stream(options, stream);
+        unlocked([&] { rank_k_update(a, c, options); });
+      },
+      nb::arg("a"), nb::arg("c"), nb::arg("op"), nb::arg("symmetric"), nb::arg("upper"), nb::arg("alpha"),
+      nb::arg("beta"), nb::arg("compute"), nb::arg("stream") = nb::none());
 }
 
 void bind_eigen(nb::module_& module) {
@@ -261,6 +327,7 @@ void bind_linalg(nb::module_& module) {
   bind_cholesky_and_lu(module);
   bind_qr(module);
   bind_functions(module);
+  bind_refinement(module);
   bind_eigen(module);
   bind_planning(module);
 }
