@@ -71,17 +71,19 @@ from ._memory import SymmetricArray
 from ._mesh import current_mesh
 from ._nan import nanargmax, nanargmin, nanmax, nanmean, nanmin, nanprod, nanstd, nansum, nanvar
 from ._places import broadcast_to, flip, fliplr, flipud, pad, repeat, roll, rot90, tile
-from ._quantile import TopK, median, nanmedian, nanpercentile, nanquantile, percentile, quantile, topk
+from ._quantile import median, nanmedian, nanpercentile, nanquantile, percentile, quantile
 from ._redistribute import Redistribute, redistribute
 from ._reductions import all, any, argmax, argmin, average, max, mean, min, prod, ptp, std, sum, var
 from ._scan import cumprod, cumsum, diff
-from ._sets import isin, searchsorted, unique
+from ._search import isin, searchsorted
 from ._shapes import matrix_transpose, moveaxis, permute_dims, ravel, reshape, swapaxes
 from ._sort import argsort, sort
 from ._spmd import spmd
 from ._take import take
+from ._topk import TopK, topk
 from ._traffic import traffic
 from ._uneven import balance, from_parts
+from ._unique import unique
 from ._views import expand_dims, squeeze
 
 __all__ = [

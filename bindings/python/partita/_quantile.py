@@ -1,8 +1,8 @@
-"""Medians and quantiles, without sorting whole arrays, and the largest elements."""
+"""Medians and quantiles, without sorting whole arrays."""
 
 from __future__ import annotations
 
-from typing import Any, Dict, NamedTuple, Optional, Sequence, Tuple, Union, cast
+from typing import Any, Dict, Optional, Sequence, Tuple, Union, cast
 
 import numpy as np
 
@@ -10,18 +10,11 @@ from . import _core
 from ._array import Array, Axis, axes_of
 from ._axes import (
     Destination,
-    Sequenced,
-    cuts_of,
-    finished,
     in_any_order,
-    in_order,
     is_whole,
     longest_slab,
     moved,
     on_host,
-    one_axis,
-    sequence,
-    slab_cuts,
     values_of,
     with_whole,
     wrapped,
@@ -29,8 +22,7 @@ from ._axes import (
 from ._calls import collective
 from ._dtypes import _of_ml_dtypes
 from ._errors import ArgumentError
-from ._exchange import of_all, total
-from ._sort import sorted_parts, stable_order
+from ._exchange import total
 from ._statistics import order_statistics
 
 #: Of continuous methods the parameters alpha and beta of the quantile's place (R. J. Hyndman, Y. Fan: Sample quantiles in statistical packages.
@@ -318,72 +310,4 @@ def _of_sequence(what: Statistic, context: Any, values: Any) -> Any:
     return what.result(order_statistics(context, kept, what.places(many - bad)))
 
 
-class TopK(NamedTuple):
-    """The largest or smallest elements, and their indices along the axis."""
-
-    values: Array
-    indices: Array
-
-
-@collective
-def topk(
-    a: Array, k: int, axis: Optional[int] = -1, *, largest: bool = True, distribution: Optional[Destination] = None
-) -> TopK:
-    """The `k` largest or smallest elements along an axis, in order, and their indices. Collective, blocking.
-
-    Parameters
-    ----------
-    k : int
-        The number of elements, at most the extent of the axis.
-    axis : int or None, default -1
-        The axis; None: all elements in row-major order.
-    largest : bool, default True
-        The largest elements, the largest first; False: the smallest, the smallest first.
-    distribution : distribution or Layout, optional
-        Distribution of the results. Unset: `Slab` of the axis for an array of one dimension, else blocks along another axis.
-
-    Returns
-    -------
-    TopK
-        A tuple (values, indices). Of equal elements those with lower indices come first. NaNs are larger than all numbers.
-
-    Notes
-    -----
-    Only elements that are among the `k` first of their rank are sorted and exchanged.
-    """
-    given = on_host(a)
-    if given._core.dtype in _of_ml_dtypes:
-        found = topk(given.astype("float32"), k, axis, largest=largest, distribution=distribution)
-        return TopK(finished(a, found.values.astype(given.dtype)), finished(a, found.indices))
-    along = 0 if axis is None else one_axis(axis, given.ndim)
-    extent = given.size if axis is None else given.shape[along]
-    if not 0 <= k <= extent:
-        raise ArgumentError(f"topk: k is {k}, but there are {extent} elements")
-    if axis is None or given.ndim == 1:
-        return _first_of_sequence(a, given, k, largest, distribution)
-    there, cut = with_whole(given, [along])
-    values = values_of(there)
-    order = stable_order(values, largest, along)
-    order = np.take(order, range(k), along)
-    shape = (*given.shape[:along], k, *given.shape[along + 1 :])
-    layout = cut.layout(shape, cut.axis or 0)
-    results = (wrapped(a, layout, one) for one in (np.take_along_axis(values, order, along), order))
-    return TopK(*(moved(one, distribution) for one in results))
-
-
-def _first_of_sequence(like: Array, given: Array, k: int, largest: bool, distribution: Optional[Destination]) -> TopK:
-    one = in_order(given)
-    kept: Any = slice(None)
-    if k < len(one.values):
-        last = len(one.values) - k if largest else k - 1
-        bound = np.partition(one.values, last)[last] if k else None
-        with np.errstate(invalid="ignore"):
-            kept = slice(0) if k == 0 else np.flatnonzero(~(one.values < bound) if largest else ~(one.values > bound))
-    values = one.values[kept]
-    sizes = of_all(one.context, [len(values)])[:, 0]
-    cuts = slab_cuts(k, one.context.size)
-    ordered = sorted_parts(Sequenced(one.context, values, cuts_of(sizes)), cuts, descending=largest, carried=one.positions[kept])
-    return TopK(*(sequence(like, Sequenced(one.context, part, cuts), distribution) for part in ordered))
-
-
-__all__ = ["TopK", "median", "nanmedian", "nanpercentile", "nanquantile", "percentile", "quantile", "topk"]
+__all__ = ["median", "nanmedian", "nanpercentile", "nanquantile", "percentile", "quantile"]

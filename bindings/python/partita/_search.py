@@ -1,0 +1,137 @@
+"""Membership, and positions in sorted arrays."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Optional
+
+import numpy as np
+
+from . import _core
+from ._array import Array
+from ._axes import Sequenced, in_any_order, in_order, on_host, values_of, wrapped
+from ._calls import collective
+from ._errors import ArgumentError
+from ._exchange import answered, of_all
+from ._take import take
+from ._unique import distinct
+
+#: Arrays of at most so many elements are copied to all ranks rather than asked about.
+_small = 1 << 16
+
+
+class _Sorted(NamedTuple):
+    """This rank's block of a sorted sequence, and the first elements of the blocks that have any."""
+
+    one: Sequenced
+    firsts: Any
+    owners: Any
+
+    @classmethod
+    def of(cls, one: Sequenced) -> _Sorted:
+        first = one.values[:1] if len(one.values) else np.zeros(1, one.values.dtype)
+        owners = np.flatnonzero(np.diff(one.cuts))
+        return cls(one, of_all(one.context, first)[owners, 0], owners)
+
+    def places(self, wanted: Any, side: Any) -> Any:
+        """Where these elements belong. Collective, blocking."""
+        return self._asked(wanted, side, lambda asked: self.one.first + np.searchsorted(self.one.values, asked, side))
+
+    def contains(self, wanted: Any) -> Any:
+        """Which of these elements the sequence has. Collective, blocking."""
+
+        def answer(asked: Any) -> Any:
+            if not len(self.one.values):
+                return np.zeros(len(asked), np.bool_)
+            places = np.searchsorted(self.one.values, asked)
+            return self.one.values[np.minimum(places, len(self.one.values) - 1)] == asked
+
+        return self._asked(wanted, "right", answer)
+
+    def _asked(self, wanted: Any, side: Any, answer: Any) -> Any:
+        if not len(self.owners):
+            return answer(wanted)
+        before = np.maximum(np.searchsorted(self.firsts, wanted, side) - 1, 0)
+        return answered(self.one.context, wanted, self.owners[before], answer)
+
+
+@collective
+def searchsorted(a: Array, v: Any, side: str = "left", sorter: Optional[Array] = None) -> Any:
+    """Where elements belong in a sorted array of one dimension, as `numpy.searchsorted`. Collective, blocking.
+
+    Parameters
+    ----------
+    a : Array
+        The sorted array, such as a result of `sort`.
+    v : Array, number or NumPy array
+        The elements to look for. Each rank may look for other numbers or elements of a NumPy array.
+    side : {'left', 'right'}
+        Before or after equal elements.
+    sorter : Array, optional
+        A result of `argsort(a)`, if `a` is not sorted.
+
+    Returns
+    -------
+    Array, or NumPy number or array
+        Positions in int64, in the layout of `v` or for this rank's elements.
+
+    Notes
+    -----
+    Each element is sent to the rank that has its place, and the position is sent back.
+    """
+    given = on_host(a)
+    if given.ndim != 1:
+        raise ArgumentError(f"searchsorted: expected an array of one dimension, got {given.ndim}")
+    if side not in ("left", "right"):
+        raise ArgumentError(f"searchsorted: side {side!r}; known: left, right")
+    if sorter is not None:
+        given = take(given, sorter)
+    wanted = on_host(v) if isinstance(v, Array) else None
+    queries = np.asarray(v) if wanted is None else values_of(wanted)
+    one, common = in_order(given), np.result_type(given.dtype, queries.dtype)
+    there = _Sorted.of(one.with_values(one.values.astype(common, copy=False)))
+    found = there.places(queries.reshape(-1).astype(common, copy=False), side).reshape(queries.shape)
+    return found[()] if wanted is None else wrapped(v, wanted.layout, found)
+
+
+@collective
+def isin(element: Array, test_elements: Any, assume_unique: bool = False, invert: bool = False, *, kind: Optional[str] = None) -> Array:
+    """Which elements are among others, as `numpy.isin`. Collective, blocking.
+
+    Parameters
+    ----------
+    element : Array
+        The elements.
+    test_elements : Array or array
+        The others: a distributed array, or numbers that are the same on all ranks.
+    assume_unique, kind : optional
+        As in NumPy: a hint, and the algorithm within a rank.
+    invert : bool, default False
+        Which are not.
+
+    Returns
+    -------
+    Array
+        Booleans, in the layout of `element`.
+
+    Notes
+    -----
+    Up to 65,536 distinct others are copied to all ranks; of more, each element is sent to the rank that has its place in their order.
+    """
+    given = on_host(element)
+    values = values_of(given)
+    if not isinstance(test_elements, Array):
+        found = np.isin(values, test_elements, invert=invert)
+        return wrapped(element, given.layout, found)
+    others = distinct(in_any_order(on_host(test_elements)), False, True)
+    context = given._core.context
+    if others.cuts[-1] <= _small:
+        every = np.empty(others.cuts[-1], others.values.dtype)
+        _core.all_gather(context, others.values, every, [int(one) for one in np.diff(others.cuts)])
+        return wrapped(element, given.layout, np.isin(values, every, invert=invert))
+    common = np.result_type(values.dtype, others.values.dtype)
+    there = _Sorted.of(Sequenced(context, others.values.astype(common, copy=False), others.cuts))
+    found = there.contains(values.reshape(-1).astype(common, copy=False)).reshape(values.shape)
+    return wrapped(element, given.layout, ~found if invert else found)
+
+
+__all__ = ["isin", "searchsorted"]
