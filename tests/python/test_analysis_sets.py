@@ -71,3 +71,33 @@ def test_membership(ctx):
     many = np.random.default_rng(16).integers(0, 1 << 40, 70_000)  # more than are copied to all ranks
     some = np.concatenate([many[::7], many[::5] + 1])
     cases.same(pt.isin(pt.scatter(ctx, some, pt.Slab(0)), pt.scatter(ctx, many, pt.Slab(0))), np.isin(some, many))
+
+
+def test_sets(ctx):
+    rng = np.random.default_rng(22)
+    for _ in cases.some(60):
+        x, y = (cases.values(rng, cases.shape(rng), rng.choice(cases.DTYPES), distinct=6) for _ in range(2))
+        a, b = cases.spread(ctx, rng, x), cases.spread(ctx, rng, y)
+        for name in ("union1d", "intersect1d", "setdiff1d"):
+            cases.same(getattr(pt, name)(a, b), getattr(np, name)(x, y))
+        np.testing.assert_array_equal(pt.setxor1d(a, b, distribution=pt.Slab(0)).gather(), np.setxor1d(x, y))
+
+
+def test_distinct_elements_of_the_array_standard(ctx):
+    x = np.array([3.0, np.nan, 1.0, 3.0, np.nan])
+    a = pt.scatter(ctx, x, pt.Slab(0))
+    wanted = np.unique(x, True, True, True, equal_nan=False)
+    for found, one in zip(pt.unique_all(a), wanted):
+        cases.same(found, one)
+    cases.same(pt.unique_counts(a).counts, wanted[3])
+    cases.same(pt.unique_inverse(a).inverse_indices, wanted[2])
+    cases.same(pt.unique_values(a), wanted[0])
+
+
+def test_bins(ctx):
+    rng = np.random.default_rng(23)
+    for _ in cases.some(30):
+        x, right = cases.values(rng, cases.shape(rng), rng.choice(cases.REALS[1:])), bool(rng.integers(2))
+        edges = np.sort(rng.normal(size=4) * 50)[:: rng.choice([1, -1])]
+        found = pt.digitize(cases.spread(ctx, rng, x), edges if rng.integers(2) else pt.scatter(ctx, edges.copy(), pt.Slab(0)), right)
+        cases.same(found, np.digitize(x, edges, right))

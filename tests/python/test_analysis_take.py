@@ -46,6 +46,19 @@ def test_sorted_by_another_array(ctx):
     assert str(found.distribution) == "slab:0"
 
 
+def test_elements_of_each_line(ctx):
+    rng = np.random.default_rng(24)
+    for _ in cases.some(60):
+        x = cases.values(rng, tuple(max(1, extent) for extent in cases.shape(rng)), rng.choice(cases.DTYPES))
+        axis = int(rng.integers(-x.ndim, x.ndim))
+        a = cases.spread(ctx, rng, x)
+        cases.same(pt.take_along_axis(a, pt.argsort(a, axis), axis), np.sort(x, axis))
+        index = rng.integers(-x.shape[axis], x.shape[axis], x.shape)
+        cases.same(pt.take_along_axis(a, cases.spread(ctx, rng, index), axis), np.take_along_axis(x, index, axis))
+    with pytest.raises(pt.ArgumentError, match=r"has shape \(4,\), but indices \(2, 2\)"):
+        pt.take_along_axis(pt.zeros(ctx, 4, pt.Slab(0)), pt.zeros(ctx, (2, 2), pt.Slab(0), "int64"))
+
+
 def test_arrays_of_parts(ctx):
     rows = 3 * ctx.rank if ctx.rank % 2 else 2
     part = np.full((rows, 2), ctx.rank, np.float32)

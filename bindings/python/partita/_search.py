@@ -134,4 +134,27 @@ def isin(element: Array, test_elements: Any, assume_unique: bool = False, invert
     return wrapped(element, given.layout, ~found if invert else found)
 
 
-__all__ = ["isin", "searchsorted"]
+@collective
+def digitize(x: Array, bins: Any, right: bool = False) -> Array:
+    """In which bin each element is, as `numpy.digitize`. Collective, blocking.
+
+    Parameters
+    ----------
+    x : Array
+        The elements.
+    bins : Array or sequence of numbers
+        Increasing or decreasing edges: a distributed array, or numbers that are the same on all ranks.
+    right : bool, default False
+        Whether a bin includes its right edge instead of its left one.
+
+    Returns
+    -------
+    Array
+        Bins in int64, in the layout of `x`: 0 for elements before the first edge.
+    """
+    given = on_host(x)
+    edges = on_host(bins).redistribute(_core.Replicated()).local if isinstance(bins, Array) else np.asarray(bins)
+    return wrapped(x, given.layout, np.digitize(values_of(given), edges, right))
+
+
+__all__ = ["digitize", "isin", "searchsorted"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, List, Optional, Tuple
+from typing import Any, Optional, Tuple
 
 import numpy as np
 
@@ -25,7 +25,6 @@ from ._axes import (
 )
 from ._calls import collective
 from ._core import Replicated
-from ._count import flatnonzero
 from ._errors import ArgumentError
 from ._exchange import answered, of_all, smallest_and_largest
 
@@ -158,54 +157,7 @@ def _of_owners(like: Array, a: Array, indices: Any, cuts: Cuts, shape: Tuple[int
     return wrapped(like, layout_of_blocks((*a.shape[:place], *shape, *(() if axis is None else a.shape[place + 1 :])), place, cuts), found)
 
 
-def is_advanced(key: Any) -> bool:
-    """Whether a key of an array has arrays among its indices."""
-    return any(isinstance(one, (Array, np.ndarray, list)) and np.ndim(one) > 0 for one in (key if isinstance(key, tuple) else (key,)))
-
-
-@collective
-def selected(a: Array, key: Any) -> Array:
-    """``a[key]`` with one array of integers or booleans in the key, next to slices. Collective, blocking."""
-    keys = list(key) if isinstance(key, tuple) else [key]
-    places = [place for place, one in enumerate(keys) if isinstance(one, (Array, np.ndarray, list)) and np.ndim(one) > 0]
-    if len(places) != 1:
-        raise ArgumentError(f"{len(places)} arrays as indices: one array is supported; index step by step, or use .local, this rank's part")
-    index = keys[places[0]] if isinstance(keys[places[0]], Array) else np.asarray(keys[places[0]])
-    covered = index.ndim if index.dtype == np.bool_ else 1
-    axis, others = _around(keys, places[0], a.ndim, covered)
-    if any(not isinstance(one, slice) for one in others):
-        raise ArgumentError("expected slices next to an array of indices: index by integers before or afterwards")
-    window = a[tuple(others)] if others else a
-    if index.dtype != np.bool_:
-        return take(window, index, axis)
-    if index.shape != window.shape[axis : axis + covered]:
-        raise ArgumentError(f"a mask of shape {index.shape} for dimensions of shape {window.shape[axis : axis + covered]}")
-    if axis:
-        if covered > 1:
-            raise ArgumentError("a mask of several dimensions must be the first index")
-        return take(window, flatnonzero(index) if isinstance(index, Array) else np.flatnonzero(index), axis)
-    return _masked(window, index)
-
-
-def _around(keys: List[Any], place: int, dimensions: int, covered: int) -> Tuple[int, List[Any]]:
-    """The first axis that the array in the key is for, and the keys of all axes, with whole slices for those."""
-    before, after = keys[:place], keys[place + 1 :]
-    many = dimensions - covered - len([one for one in (*before, *after) if one is not Ellipsis])
-    if many < 0:
-        raise ArgumentError(f"{len(keys)} indices of an array of {dimensions} dimensions")
-    fill: List[Any] = [slice(None)] * many
-    if any(one is Ellipsis for one in before):
-        at = [one is Ellipsis for one in before].index(True)
-        before = before[:at] + fill + before[at + 1 :]
-    elif any(one is Ellipsis for one in after):
-        at = [one is Ellipsis for one in after].index(True)
-        after = after[:at] + fill + after[at + 1 :]
-    else:
-        after = after + fill
-    return len(before), [*before, *[slice(None)] * covered, *after]
-
-
-def _masked(a: Array, mask: Any) -> Array:
+def where_true(a: Array, mask: Any, distribution: Optional[Destination] = None) -> Array:
     """The elements where a mask of the first dimensions is true, in row-major order."""
     given = on_host(a)
     context = given._core.context
@@ -218,7 +170,39 @@ def _masked(a: Array, mask: Any) -> Array:
         here = mask[cuts[context.rank] : cuts[context.rank + 1]]
     found = values_of(given)[here]
     sizes = cuts_of(of_all(context, [len(found)])[:, 0])
-    return wrapped(a, layout_of_blocks((sizes[-1], *found.shape[1:]), 0, sizes), found)
+    return moved(wrapped(a, layout_of_blocks((sizes[-1], *found.shape[1:]), 0, sizes), found), distribution)
 
 
-__all__ = ["take"]
+@collective
+def take_along_axis(arr: Array, indices: Array, axis: int = -1, *, distribution: Optional[Destination] = None) -> Array:
+    """The elements of other indices in each line along an axis, as `numpy.take_along_axis`. Collective, blocking.
+
+    Parameters
+    ----------
+    arr : Array
+        The array.
+    indices : Array
+        Indices along the axis, such as a result of `argsort`; negative ones from the end. Its other extents are those of the array.
+    axis : int, default -1
+        The axis.
+    distribution : distribution or Layout, optional
+        Distribution of the result. Unset: the layout of `indices`.
+
+    Notes
+    -----
+    Both arrays are redistributed so that each rank has whole lines, if they do not have them; of one dimension, this is `take`.
+    """
+    along = one_axis(axis, arr.ndim)
+    _require_integers(indices)
+    if indices.ndim != arr.ndim or any(mine != other for one, (mine, other) in enumerate(zip(arr.shape, indices.shape)) if one != along):
+        raise ArgumentError(f"take_along_axis: the array has shape {arr.shape}, but indices {indices.shape}, for axis {along}")
+    if arr.ndim == 1:
+        return take(arr, indices, 0, distribution=distribution)
+    there, cut = with_whole(on_host(arr), [along])
+    given = on_host(indices)
+    places = moved(given, cut.layout(given.shape, cut.axis or 0))
+    found = np.take_along_axis(values_of(there), _checked(there, values_of(places), arr.shape[along], "raise"), along)
+    return moved(wrapped(arr, places.layout, found), given.layout if distribution is None else distribution)
+
+
+__all__ = ["take", "take_along_axis"]
