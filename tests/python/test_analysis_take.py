@@ -23,6 +23,27 @@ def test_elements_of_indices(ctx):
     cases.same(pt.take(a, [], axis), np.take(x, np.zeros(0, int), axis))
 
 
+def test_arrays_as_indices(ctx):
+    rng = np.random.default_rng(25)
+    for _ in cases.some(60):
+        x = cases.values(rng, tuple(max(1, extent) for extent in cases.shape(rng)), rng.choice(cases.DTYPES), distinct=4)
+        a, axis = cases.spread(ctx, rng, x), int(rng.integers(x.ndim))
+        mask, lines = rng.integers(0, 2, x.shape[: int(rng.integers(1, x.ndim + 1))]) == 1, rng.integers(0, 2, x.shape[axis]) == 1
+        index = rng.integers(-x.shape[axis], x.shape[axis], int(rng.integers(0, 9)))
+        before = (slice(None),) * axis
+        for key in (mask, (*before, lines), (*before, index), (*before, index, ..., slice(0, 1))):
+            if not isinstance(key, tuple) or len(key) <= x.ndim or key[-1] != slice(0, 1):
+                wanted = x[key]
+                cases.same(a[key], wanted)
+                spread = tuple(cases.spread(ctx, rng, one) if isinstance(one, np.ndarray) else one for one in (key if isinstance(key, tuple) else (key,)))
+                cases.same(a[spread], wanted)
+    cases.same(a[a == a.max()], x[x == x.max()])
+    with pytest.raises(pt.ArgumentError, match="2 arrays as indices"):
+        pt.zeros(ctx, (2, 2), pt.Slab(0))[[0], [1]]
+    with pytest.raises(pt.ArgumentError, match=r"a mask of shape \(3,\)"):
+        pt.zeros(ctx, (2, 2), pt.Slab(0))[np.ones(3, bool)]
+
+
 def test_indices_that_are_refused(ctx):
     a = pt.arange(ctx, 5, distribution=pt.Slab(0))
     for wrong in (5, -6):

@@ -170,15 +170,21 @@ def of_analysis(c, a):
     found = {
         "balance": lambda: pt.balance(a),
         "bincount": lambda: pt.bincount(integers.ravel()),
+        "digitize": lambda: pt.digitize(a, [0.0, 1.0]),
         "from_parts": lambda: pt.from_parts(c, x),
         "isin": lambda: pt.isin(a, a),
         "masks": lambda: a[a > 0],
         "searchsorted": lambda: pt.searchsorted(a.ravel(), a.ravel()),
         "take": lambda: pt.take(a, [0, 1], 0),
+        "take_along_axis": lambda: pt.take_along_axis(a, pt.argsort(a), -1),
         "topk": lambda: pt.topk(a, 3),
     }
     for name in "argsort argwhere count_nonzero cumprod cumsum diff flatnonzero histogram median nanmedian nonzero sort unique".split():
         found[name] = lambda call=getattr(pt, name): call(a)
+    for name in "unique_all unique_counts unique_inverse unique_values".split():
+        found[name] = lambda call=getattr(pt, name): call(a)
+    for name in "intersect1d setdiff1d setxor1d union1d".split():
+        found[name] = lambda call=getattr(pt, name): call(a, a)
     for name in ("nanpercentile", "nanquantile", "percentile", "quantile"):
         found[name] = lambda call=getattr(pt, name): call(a, 0.5)
     return found

@@ -260,7 +260,7 @@ class Array(Methods, NDArrayOperatorsMixin):
         the result a copy. One array of integers or booleans, distributed or equal on all ranks, may be in the key, next to slices: see
         `take` and `flatnonzero`; then the call is collective.
         """
-        from ._take import is_advanced, selected
+        from ._select import is_advanced, selected
         from ._views import indexed, keys_of
 
         return selected(self, key) if is_advanced(key) else indexed(self, keys_of(key, self.ndim))
