@@ -48,8 +48,11 @@ of_array = {
 }
 
 of_context = {
+    "ar1": ("Array", "The first array."),
+    "ar2": ("Array", "The second array."),
     "method": ("str", "As for `quantile`."),
     "q": ("number or sequence of numbers", "Between 0 and 1, or for percentiles 0 and 100; a sequence gives a result with its dimensions first."),
+    "x": ("Array", "The array."),
     "why": ("str", "The reason, which the other ranks report."),
 }
 
