@@ -1,6 +1,7 @@
 // Householder reflectors applied in host memory, in blocks, by products.
 #include "execute/works/bound_work.hpp"
 #include "execute/works/column_major.hpp"
+#include "kernels/host/reflectors.hpp"
 #include "plan/work.hpp"
 
 namespace partita::execution {

@@ -1,6 +1,7 @@
 // Factorizations of panels in host memory, by LAPACK.
 #include "execute/works/bound_work.hpp"
 #include "execute/works/column_major.hpp"
+#include "kernels/host/reflectors.hpp"
 #include "plan/work.hpp"
 
 namespace partita::execution {
@@ -19,8 +20,7 @@ class BoundFactorPanel final : public BoundWork {
     invariant(kind_ != Factorization::cholesky || m >= n, "a Cholesky factorization of {}x{}", m, n);
     if (kind_ != Factorization::cholesky) pivots_.emplace(work.pivots, binding, std::min(m, n));
     if (kind_ != Factorization::qr) return;
-    elements_ = kernels::factor_qr_workspace<T>(m, n);
-    workspace_->reserve(elements_ * static_cast<std::int64_t>(sizeof(T)));
+    workspace_->reserve(kernels::factor_qr_workspace<T>(m, n) * static_cast<std::int64_t>(sizeof(T)));
   }
 
   void run(const AddressOf& address, const Parameters& /*parameters*/) override {
@@ -32,7 +32,7 @@ class BoundFactorPanel final : public BoundWork {
     if (panel_.empty()) return 0;
     if (kind_ == Factorization::cholesky) return kernels::factor_cholesky(panel);
     if (kind_ == Factorization::lu) return kernels::factor_lu(panel, pivots_->data<std::int32_t>(address));
-    kernels::factor_qr(panel, pivots_->data<T>(address), reinterpret_cast<T*>(workspace_->data()), elements_);
+    kernels::factor_qr(panel, pivots_->data<T>(address), reinterpret_cast<T*>(workspace_->data()));
     return 0;
   }
 
@@ -41,7 +41,6 @@ class BoundFactorPanel final : public BoundWork {
   std::optional<AdjacentPart> pivots_;
   AdjacentPart status_;
   std::shared_ptr<Workspace> workspace_;
-  std::int64_t elements_ = 0;
 };
 
 }  // namespace

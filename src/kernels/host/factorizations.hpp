@@ -4,22 +4,9 @@
 #include <cstdint>
 #include <partita/op.hpp>
 
+#include "kernels/host/column_matrix.hpp"
+
 namespace partita::kernels {
-
-/// A column-major matrix in memory: element (i, j) is data[i + j * leading].
-template <class T>
-struct ColumnMatrix {
-  T* data = nullptr;
-  std::int64_t rows = 0;
-  std::int64_t columns = 0;
-  std::int64_t leading = 1;  ///< elements between adjacent columns, at least max(1, rows)
-
-  ColumnMatrix part(std::int64_t row, std::int64_t column, std::int64_t of_rows,
-                    std::int64_t of_columns) const {
-    return {data + row + column * leading, of_rows, of_columns, leading};
-  }
-  ColumnMatrix<const T> read() const { return {data, rows, columns, leading}; }
-};
 
 // T: float, double or complex of these. All functions are thread-safe and, except where said, allocate
 // nothing. Rows and the distance of columns must fit 32 bits (`fits_lapack`).
@@ -37,12 +24,6 @@ std::int32_t factor_cholesky(const ColumnMatrix<T>& panel);
 template <class T>
 std::int32_t factor_lu(const ColumnMatrix<T>& panel, std::int32_t* pivots);
 
-/// geqrf. `tau`: min(rows, columns). `workspace`: of so many elements as factor_qr_workspace says.
-template <class T>
-void factor_qr(const ColumnMatrix<T>& panel, T* tau, T* workspace, std::int64_t elements);
-template <class T>
-std::int64_t factor_qr_workspace(std::int64_t rows, std::int64_t columns);
-
 /// Exchanges rows i and pivots[i] for i = 0, .., count - 1, or backward.
 template <class T>
 void exchange_rows(const ColumnMatrix<T>& to, const std::int32_t* pivots, std::int64_t count, bool backward);
@@ -58,30 +39,5 @@ struct TriangularForm {
 template <class T>
 void solve_triangular(const TriangularForm& form, const ColumnMatrix<const T>& triangle,
                       const ColumnMatrix<T>& to);
-
-/// A product of k Householder reflectors I - tau v v^H as geqrf stores them, in the form I - V T V^H
-/// (Schreiber and Van Loan 1989), in memory of the caller.
-template <class T>
-class BlockReflector {
- public:
-  static constexpr std::int64_t most_reflectors = 64, most_columns = 512;  ///< applied at a time
-  /// Elements of workspace for k reflectors on so many columns.
-  static std::int64_t workspace(std::int64_t k, std::int64_t columns);
-
-  /// `reflectors`: [m, k], m >= k, k at most most_reflectors; below its diagonal. Refers to it and to the
-  /// workspace.
-  BlockReflector(const ColumnMatrix<const T>& reflectors, const T* tau, T* workspace);
-  /// to = Q to, or Q^H to. `to`: [m, n], not more columns than the workspace is for.
-  void apply(const ColumnMatrix<T>& to, bool adjoint) const;
-
- private:
-  void apply_to_some(const ColumnMatrix<T>& to, bool adjoint) const;
-
-  std::int64_t k_;
-  ColumnMatrix<T> top_;           // [k, k]: V's first rows, with ones and zeros
-  ColumnMatrix<const T> bottom_;  // V's other rows
-  ColumnMatrix<T> t_;             // [k, k], upper, with zeros
-  T* sums_;                       // [k, n] twice
-};
 
 }  // namespace partita::kernels

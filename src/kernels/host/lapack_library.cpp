@@ -32,12 +32,15 @@ LapackFunctions<T> find_all() {
   LapackFunctions<T> functions;
   find_lapack<T>("potrf", functions.potrf);
   find_lapack<T>("getrf", functions.getrf);
-  find_lapack<T>("geqrf", functions.geqrf);
+  find_lapack<T>("geqrt", functions.geqrt);
   find_lapack<T>("trsm", functions.trsm);
+  find_lapack<T>("trmm", functions.trmm);
   if constexpr (std::is_same_v<T, RealType<T>>) {
+    find_lapack<T>("syrk", functions.gram);
     find_lapack<T>("syevd", functions.syevd);
     find_lapack<T>("gesdd", functions.gesdd);
   } else {
+    find_lapack<T>("herk", functions.gram);
     find_lapack<T>("heevd", functions.heevd);
     find_lapack<T>("gesdd", functions.gesdd_complex);
   }

@@ -1,4 +1,4 @@
-// The functions of LAPACK, and BLAS's triangular solve, in the BLAS library, which OpenBLAS contains.
+// The functions of LAPACK, and BLAS's for triangles, in the BLAS library, which OpenBLAS contains.
 #pragma once
 
 #include <complex>
@@ -53,13 +53,22 @@ struct LapackFunctions {
                 Length one) = nullptr;
   /// P A = L U. info > 0: the first pivot, counted from 1, that is 0. Pivots are counted from 1.
   void (*getrf)(const int* m, const int* n, T* a, const int* leading, int* pivots, int* info) = nullptr;
-  /// A = Q R. With work_size = -1, work[0] becomes the best size of `work`.
-  void (*geqrf)(const int* m, const int* n, T* a, const int* leading, T* tau, T* work, const int* work_size,
-                int* info) = nullptr;
+  /// A = Q R as geqrf, in blocks of so many columns, whose T lie one beside the other in `t`. Work: block n.
+  void (*geqrt)(const int* m, const int* n, const int* block, T* a, const int* leading, T* t,
+                const int* leading_t, T* work, int* info) = nullptr;
   /// B = alpha op(A)^-1 B or alpha B op(A)^-1. OpenBLAS's operation R: conjugated, not transposed.
   void (*trsm)(const char* side, const char* triangle, const char* operation, const char* diagonal,
                const int* m, const int* n, const T* alpha, const T* a, const int* leading_a, T* b,
                const int* leading_b, Length, Length, Length, Length) = nullptr;
+  /// B = alpha op(A) B or alpha B op(A).
+  void (*trmm)(const char* side, const char* triangle, const char* operation, const char* diagonal,
+               const int* m, const int* n, const T* alpha, const T* a, const int* leading_a, T* b,
+               const int* leading_b, Length, Length, Length, Length) = nullptr;
+  /// syrk or herk: C = alpha A^H A + beta C, of which one triangle is written, with operation T of real types
+  /// and C of complex ones.
+  void (*gram)(const char* triangle, const char* operation, const int* n, const int* k,
+               const RealType<T>* alpha, const T* a, const int* leading_a, const RealType<T>* beta, T* c,
+               const int* leading_c, Length, Length) = nullptr;
   /// Eigenvalues of real and of complex matrices, and their singular values. Sizes of -1 ask for workspaces.
   void (*syevd)(const char* job, const char* triangle, const int* n, T* a, const int* leading,
                 RealType<T>* values, T* work, const int* work_size, int* integers, const int* integers_size,

@@ -10,6 +10,7 @@
 #include "kernels/cuda/row_exchange.hpp"
 #include "kernels/host/eigen_solvers.hpp"
 #include "kernels/host/factorizations.hpp"
+#include "kernels/host/reflectors.hpp"
 
 namespace partita::testing {
 namespace {
@@ -52,19 +53,17 @@ class FakeCall final : public devices::PreparedFactorCall {
       } else if (const auto* const some = std::get_if<DeviceReflectors>(&what)) {
         elements = kernels::BlockReflector<T>::workspace(some->k, some->n);
       }
-      elements_ = elements;
       bytes_ = elements * size_of(dtype());
     });
   }
 
   std::int64_t workspace_bytes() const override { return bytes_; }
-  std::int64_t elements() const { return elements_; }
   Dtype dtype() const {
     return std::visit([](const auto& one) { return one.dtype; }, what);
   }
 
  private:
-  std::int64_t elements_ = 0, bytes_ = 0;
+  std::int64_t bytes_ = 0;
 };
 
 template <class T>
@@ -76,12 +75,11 @@ void apply_reflectors(const DeviceReflectors& what, const void* reflectors, cons
 }
 
 template <class T>
-std::int32_t factor_panel(const DeviceFactorization& what, void* panel, void* pivots, void* workspace,
-                          std::int64_t elements) {
+std::int32_t factor_panel(const DeviceFactorization& what, void* panel, void* pivots, void* workspace) {
   const ColumnMatrix<T> a = matrix<T>(panel, what.m, what.n, what.leading);
   if (what.kind == Factorization::cholesky) return kernels::factor_cholesky(a);
   if (what.kind == Factorization::lu) return kernels::factor_lu(a, static_cast<std::int32_t*>(pivots));
-  kernels::factor_qr(a, static_cast<T*>(pivots), static_cast<T*>(workspace), elements);
+  kernels::factor_qr(a, static_cast<T*>(pivots), static_cast<T*>(workspace));
   return 0;
 }
 
@@ -129,13 +127,12 @@ std::shared_ptr<devices::PreparedFactorCall> FakeFactorizations::prepare(const d
 void FakeFactorizations::factor(const devices::PreparedFactorCall& call, void* panel, void* pivots,
                                 void* status, void* workspace, Stream stream) {
   const auto what = std::get<DeviceFactorization>(call.what);
-  const std::int64_t elements = static_cast<const FakeCall&>(call).elements();
+  const std::int64_t bytes = call.workspace_bytes();
   // Libraries launch several kernels for each column.
   put_(stream, 4 * static_cast<int>(what.n), [=] {
-    std::memset(workspace, spoiled, static_cast<std::size_t>(elements * size_of(what.dtype)));
+    std::memset(workspace, spoiled, static_cast<std::size_t>(bytes));
     with_lapack_type(what.dtype, [&](auto type) {
-      *static_cast<std::int32_t*>(status) =
-          factor_panel<decltype(type)>(what, panel, pivots, workspace, elements);
+      *static_cast<std::int32_t*>(status) = factor_panel<decltype(type)>(what, panel, pivots, workspace);
     });
   });
 }
