@@ -114,7 +114,7 @@ std::vector<double> measure(const Context& context, const std::vector<Contender>
 std::vector<Case> all_cases() {
   std::vector<Case> all;
   for (auto* const cases : {redistribute_cases, matmul_cases, fft_cases, collectives_cases, calls_cases,
-                            linalg_cases, apps_cases, apps_on_devices_cases}) {
+                            linalg_cases, eigen_cases, apps_cases, apps_on_devices_cases}) {
     for (Case& one : cases()) all.push_back(std::move(one));
   }
   return all;

@@ -60,6 +60,7 @@ std::vector<Case> fft_cases();
 std::vector<Case> collectives_cases();
 std::vector<Case> calls_cases();
 std::vector<Case> linalg_cases();
+std::vector<Case> eigen_cases();
 std::vector<Case> apps_cases();
 std::vector<Case> apps_on_devices_cases();
 std::vector<Case> all_cases();

@@ -81,13 +81,41 @@ void Lapack::solve(const double* a, double* b, int sides) const {
   require_success(info);
 }
 
+namespace {
+
+using Syevd = void(const char* job, const char* triangle, const int* n, double* a, const int* leading,
+                   double* values, double* work, const int* work_size, int* integers,
+                   const int* integers_size, int* info, std::size_t, std::size_t);
+
+void serve_eigen(int n) {
+  Syevd* syevd = nullptr;
+  find_symbol(openblas().handle, "LAPACK", "dsyevd_", syevd);
+  const auto size = static_cast<std::size_t>(n);
+  std::vector<double> given(size * size), values(size), work(1 + 6 * size + 2 * size * size);
+  std::vector<int> integers(3 + 5 * size);
+  for (std::size_t i = 0; i < given.size(); ++i)
+    given[i] = symmetric_element(static_cast<std::int64_t>(i) % n, static_cast<std::int64_t>(i) / n, n);
+  std::vector<double> a;
+  serve_work([&] { a = given; },
+             [&] {
+               const int work_size = static_cast<int>(work.size()), most = static_cast<int>(integers.size());
+               int info = 0;
+               syevd("V", "L", &n, a.data(), &n, values.data(), work.data(), &work_size, integers.data(),
+                     &most, &info, 1, 1);
+               require_success(info);
+             });
+}
+
+}  // namespace
+
 void serve_lapack(const std::string& what) {
   std::array<char, 16> name{};
   int n = 0, sides = 0;
   if (std::sscanf(what.c_str(), "lapack:%15[a-z]:%d:%d", name.data(), &n, &sides) != 3)
     throw ArgumentError(fmt::format("\"{}\" is not lapack:NAME:N:SIDES", what));
-  const Factorization kind = kind_of(name.data());
   openblas().set_threads(usable_cores());
+  if (std::string(name.data()) == "eigh") return serve_eigen(n);
+  const Factorization kind = kind_of(name.data());
   const auto elements = static_cast<std::size_t>(n) * static_cast<std::size_t>(n);
   std::vector<double> given(elements);
   for (std::size_t i = 0; i < elements; ++i) {

@@ -27,7 +27,8 @@ class Lapack {
 };
 
 /// The other side of `Apart` for "lapack:lu:4096:0", with one thread per core: a factorization, or, if the
-/// last number is not 0, a solve for so many right-hand sides.
+/// last number is not 0, a solve for so many right-hand sides. "lapack:eigh:2000:0": eigenvalues and
+/// eigenvectors by dsyevd.
 void serve_lapack(const std::string& what);
 
 }  // namespace partita::benchmarks

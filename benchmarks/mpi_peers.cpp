@@ -69,4 +69,10 @@ std::unique_ptr<ScalapackFactors> make_scalapack_factors(const Context& context,
   return make == nullptr ? nullptr : make(context, problem);
 }
 
+std::function<void()> make_pdsyevd(const Context& context, const EigenProblem& problem, double* a,
+                                   double* values, double* vectors) {
+  const auto make = peers().eigen;
+  return make == nullptr ? nullptr : make(context, problem, a, values, vectors);
+}
+
 }  // namespace partita::benchmarks

@@ -6,6 +6,7 @@
 #include "benchmarks/mpi_collectives.hpp"
 #include "benchmarks/pdgemm.hpp"
 #include "benchmarks/pdgemr2d.hpp"
+#include "benchmarks/scalapack_eigen.hpp"
 #include "benchmarks/scalapack_factors.hpp"
 
 namespace partita::benchmarks {
@@ -18,6 +19,7 @@ struct MpiPeers {
   decltype(&make_pdgemm) pdgemm = nullptr;
   decltype(&make_pdgemr2d) pdgemr2d = nullptr;
   decltype(&make_scalapack_factors) factors = nullptr;
+  decltype(&make_pdsyevd) eigen = nullptr;
 };
 
 /// What a module exports under the name `partita_mpi_peers`.

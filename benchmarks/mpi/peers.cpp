@@ -5,7 +5,7 @@
 
 extern "C" PARTITA_API const partita::benchmarks::MpiPeers* partita_mpi_peers() {
   using namespace partita::benchmarks;
-  static const MpiPeers peers{&make_alltoallv, &make_mpi_collective, &make_fftw_mpi,
-                              &make_pdgemm,    &make_pdgemr2d,       &make_scalapack_factors};
+  static const MpiPeers peers{&make_alltoallv, &make_mpi_collective,    &make_fftw_mpi, &make_pdgemm,
+                              &make_pdgemr2d,  &make_scalapack_factors, &make_pdsyevd};
   return &peers;
 }
