@@ -14,6 +14,13 @@ METHODS = [
 ]  # fmt: skip
 
 
+@pytest.fixture(params=[0, 1 << 12], ids=["cut", "together"])
+def few(request, monkeypatch):
+    """Whether elements of small arrays are looked for as in large ones, or on every rank."""
+    for module in ("_sort", "_statistics"):
+        monkeypatch.setattr(f"partita.{module}.few_elements", request.param)
+
+
 def close(found, wanted):
     found = found.gather() if isinstance(found, pt.Array) else found
     assert np.shape(found) == np.shape(wanted) and np.asarray(found).dtype == np.asarray(wanted).dtype, (found, wanted)
@@ -31,9 +38,9 @@ def drawn(ctx, rng, dtypes):
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_medians_are_numpys(ctx):
+def test_medians_are_numpys(ctx, few):
     rng = np.random.default_rng(8)
-    for _ in cases.some(60):
+    for _ in cases.some(40):
         x, a, axis, keep = drawn(ctx, rng, cases.REALS)
         close(pt.median(a, axis, keepdims=keep), np.median(x, axis, keepdims=keep))
         close(pt.nanmedian(a, axis, keepdims=keep), np.nanmedian(x, axis, keepdims=keep))
@@ -91,9 +98,9 @@ def test_quantiles_that_are_refused(ctx):
         pt.quantile(ones.astype("complex128"), 0.5)
 
 
-def test_largest_and_smallest(ctx):
+def test_largest_and_smallest(ctx, few):
     rng = np.random.default_rng(11)
-    for _ in cases.some(60):
+    for _ in cases.some(40):
         x = cases.with_nans(rng, cases.values(rng, cases.shape(rng), rng.choice(cases.DTYPES)))
         axis = None if rng.random() < 0.2 else int(rng.integers(x.ndim))
         k, largest = int(rng.integers(0, (x.size if axis is None else x.shape[axis]) + 1)), bool(rng.integers(2))

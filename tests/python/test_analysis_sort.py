@@ -12,9 +12,15 @@ def drawn(ctx, rng, dimensions=None, most=9):
     return x, cases.spread(ctx, rng, x)
 
 
-def test_sort_is_numpys(ctx):
+@pytest.fixture(params=[0, 1 << 12], ids=["cut", "together"])
+def few(request, monkeypatch):
+    """Whether small arrays are cut, as large ones, or sorted on every rank."""
+    monkeypatch.setattr("partita._sort.few_elements", request.param)
+
+
+def test_sort_is_numpys(ctx, few):
     rng = np.random.default_rng(3)
-    for case in cases.some(80):
+    for case in cases.some(50):
         x, a = drawn(ctx, rng, 1 if case % 2 else None, 60 if case % 2 else 9)
         axis = None if rng.random() < 0.2 else int(rng.integers(-x.ndim, x.ndim))
         found, wanted = pt.sort(a, axis), np.sort(x, axis)
@@ -24,9 +30,9 @@ def test_sort_is_numpys(ctx):
             cases.same(pt.sort(a, axis, descending=True), np.flip(wanted, -1 if axis is None else axis))
 
 
-def test_argsort_is_numpys_stable_one(ctx):
+def test_argsort_is_numpys_stable_one(ctx, few):
     rng = np.random.default_rng(4)
-    for case in cases.some(80):
+    for case in cases.some(50):
         x, a = drawn(ctx, rng, 1 if case % 2 else None, 60 if case % 2 else 9)
         axis = None if rng.random() < 0.2 else int(rng.integers(-x.ndim, x.ndim))
         cases.same(pt.argsort(a, axis), np.argsort(x, axis, kind="stable"))

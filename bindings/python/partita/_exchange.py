@@ -8,6 +8,9 @@ import numpy as np
 
 from . import _core
 
+#: So many elements are copied to all ranks rather than cut: that takes less time than a few exchanges of counts.
+few_elements = 1 << 12
+
 
 def total(context: _core.Context, numbers: Any, reduction: str = "sum") -> Any:
     """The elementwise reduction over the ranks, on every rank. Collective, blocking."""
@@ -30,6 +33,14 @@ def of_all(context: _core.Context, mine: Any) -> Any:
     part = np.array(mine, order="C", ndmin=1)
     everyone = np.empty((context.size, *part.shape), part.dtype)
     _core.all_gather(context, part, everyone.reshape(context.size * part.shape[0], *part.shape[1:]), [])
+    return everyone
+
+
+def gathered(context: _core.Context, part: Any, sizes: Any) -> Any:
+    """The parts of all ranks, of these sizes, one after the other. Collective, blocking."""
+    part = np.asarray(part, order="C")
+    everyone = np.empty((int(sum(sizes)), *part.shape[1:]), part.dtype)
+    _core.all_gather(context, part, everyone, _integers(sizes))
     return everyone
 
 

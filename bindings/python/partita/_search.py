@@ -11,7 +11,8 @@ from ._array import Array
 from ._axes import Sequenced, in_any_order, in_order, on_host, values_of, wrapped
 from ._calls import collective
 from ._errors import ArgumentError
-from ._exchange import answered, of_all
+from ._exchange import answered, gathered, of_all
+from ._local_order import argsorted
 from ._take import take
 from ._unique import distinct
 
@@ -50,8 +51,13 @@ class _Sorted(NamedTuple):
     def _asked(self, wanted: Any, side: Any, answer: Any) -> Any:
         if not len(self.owners):
             return answer(wanted)
+        order = argsorted(wanted)  # neighbours in the order have neighbouring places: a search in sorted sequences reads memory once
+        wanted = wanted[order]
         before = np.maximum(np.searchsorted(self.firsts, wanted, side) - 1, 0)
-        return answered(self.one.context, wanted, self.owners[before], answer)
+        answers = answered(self.one.context, wanted, self.owners[before], answer)
+        found = np.empty_like(answers)
+        found[order] = answers
+        return found
 
 
 @collective
@@ -122,11 +128,10 @@ def isin(element: Array, test_elements: Any, assume_unique: bool = False, invert
     if not isinstance(test_elements, Array):
         found = np.isin(values, test_elements, invert=invert)
         return wrapped(element, given.layout, found)
-    others = distinct(in_any_order(on_host(test_elements)), False, True)
+    others = distinct(in_any_order(on_host(test_elements)))
     context = given._core.context
     if others.cuts[-1] <= _small:
-        every = np.empty(others.cuts[-1], others.values.dtype)
-        _core.all_gather(context, others.values, every, [int(one) for one in np.diff(others.cuts)])
+        every = gathered(context, others.values, np.diff(others.cuts))
         return wrapped(element, given.layout, np.isin(values, every, invert=invert))
     common = np.result_type(values.dtype, others.values.dtype)
     there = _Sorted.of(Sequenced(context, others.values.astype(common, copy=False), others.cuts))

@@ -76,7 +76,7 @@ def union1d(ar1: Array, ar2: Array, *, distribution: Optional[Destination] = Non
     dtype = np.result_type(first.values.dtype, second.values.dtype)
     both = np.concatenate([first.values, second.values]).astype(dtype, copy=False)
     cuts = tuple(one + other for one, other in zip(first.cuts, second.cuts))
-    found = distinct(Sequenced(first.context, both, cuts), False, True)
+    found = distinct(Sequenced(first.context, both, cuts))
     return sequence(ar1, Sequenced(first.context, found.values, found.cuts), distribution)
 
 

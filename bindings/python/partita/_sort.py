@@ -27,7 +27,7 @@ from ._axes import (
 from ._calls import collective
 from ._dtypes import _of_ml_dtypes
 from ._errors import ArgumentError
-from ._exchange import sent
+from ._exchange import few_elements, gathered, sent
 from ._local_order import argsorted
 from ._order import cut_positions
 
@@ -171,6 +171,8 @@ def sorted_parts(one: Sequenced, cuts: Sequence[int], *, descending: bool = Fals
     after it are not sent.
     """
     context = one.context
+    if context.size > 1 and one.cuts[-1] <= few_elements:
+        return _together(one, cuts, descending, carried)
     if carried is None:
         values = np.sort(one.values)
     else:
@@ -188,8 +190,24 @@ def sorted_parts(one: Sequenced, cuts: Sequence[int], *, descending: bool = Fals
         values.sort()
         return Ordered(values[::-1] if reverse else values, None)
     carried = sent(context, carried[mine], counts, received)
-    order = stable_order(values, descending)
+    order = _order_of_runs(values, descending)
     return Ordered(values[order], carried[order])
+
+
+def _together(one: Sequenced, cuts: Sequence[int], descending: bool, carried: Any) -> Ordered:
+    """Of few elements: each rank gets all, and takes its part of the sorted sequence."""
+    sizes = np.diff(one.cuts)
+    mine = slice(cuts[one.context.rank], cuts[one.context.rank + 1])
+    values = gathered(one.context, one.values, sizes)
+    order = stable_order(values, descending)[mine]
+    return Ordered(values[order], None if carried is None else gathered(one.context, carried, sizes)[order])
+
+
+def _order_of_runs(values: Any, descending: bool) -> Any:
+    """As `stable_order` of a sequence of sorted runs, which NumPy merges."""
+    if descending:
+        return len(values) - 1 - np.argsort(values[::-1], kind="stable")[::-1]
+    return np.argsort(values, kind="stable")
 
 
 def _splits(one: Sequenced, ascending: Any, cuts: Sequence[int], descending: bool) -> Any:

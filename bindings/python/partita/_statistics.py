@@ -15,7 +15,7 @@ from typing import Any, List, Sequence, Tuple
 import numpy as np
 
 from . import _core
-from ._exchange import of_all, total
+from ._exchange import few_elements, gathered, of_all, total
 from ._order import values_at
 
 _sample = 1 << 13
@@ -28,6 +28,8 @@ def order_statistics(context: _core.Context, values: Any, targets: Sequence[int]
     wanted = np.array(targets, np.int64)
     sizes = of_all(context, np.array([len(values)], np.int64))[:, 0]
     size = int(sizes.sum())
+    if size <= few_elements:
+        return np.sort(gathered(context, values, sizes))[wanted]
     distinct = np.unique(wanted)
     if size <= _few or len(distinct) > _most_targets or values.dtype.kind not in "iuf":
         return values_at(context, np.sort(values), wanted)
@@ -43,8 +45,7 @@ def _sampled(context: _core.Context, values: Any, sizes: Any) -> Any:
     """Random elements, as many of each rank as it has a share of all; sorted."""
     counts = [int(_sample * int(one) // int(sizes.sum())) for one in sizes]
     picked = np.random.default_rng(context.rank).integers(0, max(len(values), 1), counts[context.rank])
-    sample = np.empty(sum(counts), values.dtype)
-    _core.all_gather(context, values[picked], sample, counts)
+    sample = gathered(context, values[picked], counts)
     sample.sort()
     return sample
 

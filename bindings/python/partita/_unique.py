@@ -26,6 +26,7 @@ from ._calls import collective
 from ._dtypes import _of_ml_dtypes
 from ._errors import ArgumentError
 from ._exchange import of_all, sent, total
+from ._local_order import argsorted
 from ._order import cut_positions
 
 
@@ -84,7 +85,7 @@ def unique(
     if given._core.dtype in _of_ml_dtypes:
         given = given.astype("float32")
     one = in_order(given) if return_index or return_inverse else in_any_order(given)
-    found = distinct(one, return_inverse, equal_nan)
+    found = distinct(one, return_index, return_inverse, return_counts, equal_nan)
     parts = [found.values, *([found.first] if return_index else []), *([found.counts] if return_counts else [])]
     made = [sequence(ar, Sequenced(one.context, part, found.cuts), distribution) for part in parts]
     if given.dtype != ar.dtype:
@@ -106,29 +107,50 @@ def _in_shape(like: Array, given: Array, one: Sequenced) -> Array:
     return moved(wrapped(like, layout_of_blocks(shape, 0, cuts), one.values.reshape(rows, *shape[1:])), given.layout)
 
 
-def _local(values: Any, equal_nan: bool, **options: bool) -> Any:
-    if not equal_nan:
-        options["equal_nan"] = False
-    return np.unique(values, **options)  # type: ignore[call-overload]
-
-
-def distinct(one: Sequenced, inverse: bool, equal_nan: bool) -> Distinct:
+def distinct(one: Sequenced, index: bool = False, inverse: bool = False, counts: bool = False, equal_nan: bool = True) -> Distinct:
+    """The distinct elements of a sequence, and of the rest what is requested. Collective, blocking."""
     context = one.context
-    values, first, where, counts = _local(one.values, equal_nan, return_index=True, return_inverse=True, return_counts=True)
-    if equal_nan and values.dtype.kind == "c" and len(values) and np.isnan(values[-1]):
-        values[-1] = complex(np.nan, np.nan)  # NaNs of all forms are one
-    first, where = first + one.first, where.reshape(-1)
-    splits = _splits(context, values)
-    mine, received = np.diff(splits[context.rank]), splits[:, context.rank + 1] - splits[:, context.rank]
-    arrived = [sent(context, part, mine, received) for part in (values, first, counts)]
-    found, places = _local(arrived[0], equal_nan, return_inverse=True)
-    places = places.reshape(-1)
-    cuts = cuts_of(of_all(context, [len(found)])[:, 0])
-    firsts, many = np.full(len(found), np.iinfo(np.int64).max), np.zeros(len(found), np.int64)
-    np.minimum.at(firsts, places, arrived[1])
-    np.add.at(many, places, arrived[2])
-    back = sent(context, places + cuts[context.rank], received, mine)[where] if inverse else None
-    return Distinct(found, firsts, many, cuts, back)
+    mine = _of_part(one.values, index, inverse, counts, equal_nan)
+    splits = _splits(context, mine.values)
+    sizes, received = np.diff(splits[context.rank]), splits[:, context.rank + 1] - splits[:, context.rank]
+    values = sent(context, mine.values, sizes, received)
+    all_ = _of_part(values, False, index or inverse or counts, False, equal_nan)
+    cuts = cuts_of(of_all(context, [len(all_.values)])[:, 0])
+    first, many, where = None, None, None
+    if index:
+        first = np.full(len(all_.values), np.iinfo(np.int64).max)
+        np.minimum.at(first, all_.inverse, sent(context, mine.first + one.first, sizes, received))
+    if counts:
+        many = np.zeros(len(all_.values), np.int64)
+        np.add.at(many, all_.inverse, sent(context, mine.counts, sizes, received))
+    if inverse:
+        where = sent(context, all_.inverse + cuts[context.rank], received, sizes)[mine.inverse]
+    return Distinct(all_.values, first, many, cuts, where)
+
+
+def _of_part(values: Any, index: bool, inverse: bool, counts: bool, equal_nan: bool) -> Distinct:
+    """The same of the elements of one rank; sorting takes less time than the hash tables that NumPy's `unique` may use."""
+    order = argsorted(values) if index or inverse else None
+    ordered = np.sort(values) if order is None else values[order]
+    starts = np.empty(len(values), np.bool_)
+    starts[:1] = True
+    np.not_equal(ordered[1:], ordered[:-1], out=starts[1:])
+    if equal_nan and values.dtype.kind in "fc" and len(values) and np.isnan(ordered[-1]):
+        first = int(np.argmax(np.isnan(ordered)))  # the NaNs are last
+        starts[first + 1 :] = False
+        ordered[first] = np.nan  # of complex numbers in all their forms
+    places = np.flatnonzero(starts)
+    where = None
+    if inverse:
+        where = np.empty(len(values), np.int64)
+        where[order] = np.cumsum(starts) - 1
+    return Distinct(
+        ordered[places],
+        order[places] if index and order is not None else None,
+        np.diff(np.append(places, len(values))) if counts else None,
+        (0, len(places)),
+        where,
+    )
 
 
 def _splits(context: _core.Context, values: Any) -> Any:
