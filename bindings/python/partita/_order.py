@@ -79,16 +79,18 @@ def _floating(keys: Any, dtype: Any) -> Any:
 
 
 def cut_positions(
-    context: _core.Context, values: Any, targets: Sequence[int], order: Sequence[int]
+    context: _core.Context, values: Any, targets: Sequence[int], sizes: Sequence[int], order: Sequence[int]
 ) -> Tuple[Any, Any]:
-    """Where the sorted sequence of all elements is cut into elements 0 to targets[0], to targets[1], ...
+    """Where the sorted sequence of all elements is cut into elements 0 to targets[0], to targets[1], ... Collective, blocking.
 
     Parameters
     ----------
     values : array
         This rank's elements, sorted.
     targets : sequence of int
-        Positions in the sequence of all, increasing, at most the number of elements.
+        Positions in the sequence of all, at most the number of elements.
+    sizes : sequence of int
+        The number of elements of each rank.
     order : sequence of int
         The ranks in the order in which equal elements follow one another.
 
@@ -98,17 +100,27 @@ def cut_positions(
         By rank and target: the position in the rank's values, and how many of them are below the element at the target.
     """
     wanted = np.array(targets, np.int64)
-    below = values_at(context, values, wanted)
-    sides = np.stack([np.searchsorted(values, below, "left"), np.searchsorted(values, below, "right")])
-    everyone = of_all(context, sides)  # by rank, side and target
-    left, equal = everyone[:, 0], everyone[:, 1] - everyone[:, 0]
-    remaining = wanted - left.sum(0)
-    cuts = np.empty_like(left)
-    for rank in order:
-        taken = np.clip(remaining, 0, equal[rank])
-        cuts[rank] = left[rank] + taken
-        remaining = remaining - taken
+    cuts = np.zeros((len(sizes), len(wanted)), np.int64)
+    cuts[:, wanted >= sum(sizes)] = np.array(sizes)[:, None]
+    left = cuts.copy()
+    inside = (wanted > 0) & (wanted < sum(sizes))
+    if inside.any():
+        below = values_at(context, values, wanted[inside])
+        sides = np.stack([np.searchsorted(values, below, "left"), np.searchsorted(values, below, "right")])
+        everyone = of_all(context, sides)  # by rank, side and target
+        left[:, inside] = everyone[:, 0]
+        cuts[:, inside] = _divided(everyone[:, 0], everyone[:, 1] - everyone[:, 0], wanted[inside], order)
     return cuts, left
+
+
+def _divided(left: Any, equal: Any, wanted: Any, order: Sequence[int]) -> Any:
+    """The cuts among equal elements, of which the first ranks in the order give what is missing."""
+    cuts, missing = left.copy(), wanted - left.sum(0)
+    for rank in order:
+        taken = np.clip(missing, 0, equal[rank])
+        cuts[rank] += taken
+        missing = missing - taken
+    return cuts
 
 
 def values_at(context: _core.Context, values: Any, wanted: Any) -> Any:

@@ -212,12 +212,12 @@ def _order_of_runs(values: Any, descending: bool) -> Any:
 
 def _splits(one: Sequenced, ascending: Any, cuts: Sequence[int], descending: bool) -> Any:
     """By rank and cut: where the rank's sorted values are cut."""
-    ranks = range(one.context.size)
+    ranks, sizes = range(one.context.size), np.diff(one.cuts)
     if not descending:
-        return cut_positions(one.context, ascending, cuts, ranks)[0]
+        return cut_positions(one.context, ascending, cuts, sizes, ranks)[0]
     # Read from its end the sequence is ascending, and equal elements of later ranks come first.
-    found, _ = cut_positions(one.context, ascending, [one.cuts[-1] - cut for cut in cuts], ranks[::-1])
-    return np.diff(one.cuts)[:, None] - found
+    found, _ = cut_positions(one.context, ascending, [one.cuts[-1] - cut for cut in cuts], sizes, ranks[::-1])
+    return sizes[:, None] - found
 
 
 __all__ = ["argsort", "sort"]

@@ -156,9 +156,7 @@ def _of_part(values: Any, index: bool, inverse: bool, counts: bool, equal_nan: b
 def _splits(context: _core.Context, values: Any) -> Any:
     """By rank and cut: parts of about equal size, between which no equal elements are divided."""
     sizes = of_all(context, [len(values)])[:, 0]
-    if context.size == 1:
-        return np.array([[0, len(values)]])
-    _, splits = cut_positions(context, values, slab_cuts(int(sizes.sum()), context.size), range(context.size))
+    _, splits = cut_positions(context, values, slab_cuts(int(sizes.sum()), context.size), sizes, range(context.size))
     splits[:, 0], splits[:, -1] = 0, sizes
     return splits
 
