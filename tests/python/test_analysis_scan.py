@@ -22,6 +22,21 @@ def test_scans_are_numpys(ctx):
         np.testing.assert_allclose(found.gather(), wanted, rtol=1e-5)
 
 
+def test_scans_of_the_array_standard(ctx):
+    rng = np.random.default_rng(26)
+    for _ in cases.some(30):
+        x = cases.values(rng, cases.shape(rng), rng.choice(["int8", "int64", "float64"]), distinct=4)
+        a, axis = cases.spread(ctx, rng, x), int(rng.integers(-x.ndim, x.ndim))
+        wanted = np.cumsum(x, axis)
+        cases.same(pt.cumulative_sum(a, axis=axis), wanted)
+        first = np.zeros_like(wanted, shape=tuple(1 if one == axis % x.ndim else extent for one, extent in enumerate(x.shape)))
+        cases.same(pt.cumulative_sum(a, axis=axis, include_initial=True), np.concatenate([first, wanted], axis))
+        found = pt.cumulative_prod(a, axis=axis, include_initial=True).gather()
+        np.testing.assert_allclose(found, np.concatenate([first + 1, np.cumprod(x, axis)], axis), rtol=1e-12)
+    with pytest.raises(pt.ArgumentError, match="2 dimensions needs an axis"):
+        pt.cumulative_sum(pt.zeros(ctx, (2, 2), pt.Slab(0)))
+
+
 def test_dtype_and_distribution_of_scans(ctx):
     x = np.arange(12, dtype=np.int16).reshape(4, 3)
     a = pt.scatter(ctx, x, pt.Slab(1))

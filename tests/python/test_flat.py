@@ -183,6 +183,8 @@ def of_analysis(c, a):
         found[name] = lambda call=getattr(pt, name): call(a)
     for name in "unique_all unique_counts unique_inverse unique_values".split():
         found[name] = lambda call=getattr(pt, name): call(a)
+    for name in ("cumulative_prod", "cumulative_sum"):
+        found[name] = lambda call=getattr(pt, name): call(a, axis=0)
     for name in "intersect1d setdiff1d setxor1d union1d".split():
         found[name] = lambda call=getattr(pt, name): call(a, a)
     for name in ("nanpercentile", "nanquantile", "percentile", "quantile"):

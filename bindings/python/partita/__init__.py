@@ -74,7 +74,7 @@ from ._places import broadcast_to, flip, fliplr, flipud, pad, repeat, roll, rot9
 from ._quantile import median, nanmedian, nanpercentile, nanquantile, percentile, quantile
 from ._redistribute import Redistribute, redistribute
 from ._reductions import all, any, argmax, argmin, average, max, mean, min, prod, ptp, std, sum, var
-from ._scan import cumprod, cumsum, diff
+from ._scan import cumprod, cumsum, cumulative_prod, cumulative_sum, diff
 from ._search import digitize, isin, searchsorted
 from ._sets import (
     UniqueAllResult,
@@ -106,17 +106,17 @@ __all__ = [
     "TypeError", "UniqueAllResult", "UniqueCountsResult", "UniqueInverseResult", "UnsupportedError", "__version__", "all",
     "all_gather", "all_reduce", "all_to_all", "allclose", "angle", "any", "arange", "argmax", "argmin", "argsort", "argwhere",
     "array_equal", "array_split", "average", "balance", "bincount", "broadcast", "broadcast_to", "clip", "column_stack",
-    "concatenate", "count_nonzero", "cumprod", "cumsum", "current_mesh", "diagonal", "diff", "digitize", "dot", "dstack", "empty",
-    "expand_dims", "eye", "fft", "flatnonzero", "flip", "fliplr", "flipud", "from_function", "from_local", "from_parts", "full",
-    "gather", "histogram", "hsplit", "hstack", "imag", "initialize", "intersect1d", "io", "isclose", "isin", "linalg", "matmul",
-    "matrix_transpose", "max", "mean", "median", "min", "moveaxis", "mpi_description", "nan_to_num", "nanargmax", "nanargmin",
-    "nanmax", "nanmean", "nanmedian", "nanmin", "nanpercentile", "nanprod", "nanquantile", "nanstd", "nansum", "nanvar",
-    "nonzero", "norm", "pad", "parse", "percentile", "permute_dims", "plans", "prod", "ptp", "quantile", "random", "ravel",
-    "real", "receive", "redistribute", "reduce", "reduce_scatter", "repeat", "reshape", "roll", "rot90", "round", "run", "scan",
-    "scatter", "scatter_from", "searchsorted", "send", "send_receive", "setdiff1d", "setxor1d", "sort", "spectral", "split",
-    "spmd", "squeeze", "stack", "std", "sum", "swapaxes", "take", "take_along_axis", "tile", "topk", "trace", "traffic", "tril",
-    "triu", "union1d", "unique", "unique_all", "unique_counts", "unique_inverse", "unique_values", "unstack", "var", "vdot",
-    "vsplit", "vstack", "where", "zeros",
+    "concatenate", "count_nonzero", "cumprod", "cumsum", "cumulative_prod", "cumulative_sum", "current_mesh", "diagonal", "diff",
+    "digitize", "dot", "dstack", "empty", "expand_dims", "eye", "fft", "flatnonzero", "flip", "fliplr", "flipud", "from_function",
+    "from_local", "from_parts", "full", "gather", "histogram", "hsplit", "hstack", "imag", "initialize", "intersect1d", "io",
+    "isclose", "isin", "linalg", "matmul", "matrix_transpose", "max", "mean", "median", "min", "moveaxis", "mpi_description",
+    "nan_to_num", "nanargmax", "nanargmin", "nanmax", "nanmean", "nanmedian", "nanmin", "nanpercentile", "nanprod", "nanquantile",
+    "nanstd", "nansum", "nanvar", "nonzero", "norm", "pad", "parse", "percentile", "permute_dims", "plans", "prod", "ptp",
+    "quantile", "random", "ravel", "real", "receive", "redistribute", "reduce", "reduce_scatter", "repeat", "reshape", "roll",
+    "rot90", "round", "run", "scan", "scatter", "scatter_from", "searchsorted", "send", "send_receive", "setdiff1d", "setxor1d",
+    "sort", "spectral", "split", "spmd", "squeeze", "stack", "std", "sum", "swapaxes", "take", "take_along_axis", "tile", "topk",
+    "trace", "traffic", "tril", "triu", "union1d", "unique", "unique_all", "unique_counts", "unique_inverse", "unique_values",
+    "unstack", "var", "vdot", "vsplit", "vstack", "where", "zeros",
 ]  # fmt: skip
 
 _documents.complete(_sys.modules[__name__], ["Array"], _documents.of_array)

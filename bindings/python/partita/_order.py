@@ -79,7 +79,7 @@ def _floating(keys: Any, dtype: Any) -> Any:
 
 
 def cut_positions(
-    context: _core.Context, values: Any, targets: Sequence[int], sizes: Sequence[int], order: Sequence[int]
+    context: _core.Context, values: Any, targets: Sequence[int], sizes: Any, order: Sequence[int]
 ) -> Tuple[Any, Any]:
     """Where the sorted sequence of all elements is cut into elements 0 to targets[0], to targets[1], ... Collective, blocking.
 

@@ -13,6 +13,7 @@ from ._calls import collective
 from ._dtypes import dtype_name, numpy_dtype
 from ._errors import ArgumentError
 from ._exchange import before
+from ._joining import concatenate
 
 _scans: Dict[str, Any] = {"cumsum": (np.cumsum, np.add, "sum"), "cumprod": (np.cumprod, np.multiply, "product")}
 
@@ -44,6 +45,63 @@ def cumsum(a: Array, axis: Optional[int] = None, dtype: Any = None, *, distribut
 def cumprod(a: Array, axis: Optional[int] = None, dtype: Any = None, *, distribution: Optional[Destination] = None) -> Array:
     """The products of the elements up to each one, as `numpy.cumprod`, with the arguments of `cumsum`. Collective, blocking."""
     return _scanned("cumprod", a, axis, dtype, distribution)
+
+
+@collective
+def cumulative_sum(
+    x: Array, *, axis: Optional[int] = None, dtype: Any = None, include_initial: bool = False, distribution: Optional[Destination] = None
+) -> Array:
+    """The sums of the elements up to each one, as `numpy.cumulative_sum`. Collective, blocking.
+
+    Parameters
+    ----------
+    axis : int, optional
+        The axis; may be unset only for an array of one dimension.
+    dtype : dtype, optional
+        As for `cumsum`.
+    include_initial : bool, default False
+        Begin with 0, so that the result has one element more along the axis.
+    distribution : distribution or Layout, optional
+        Distribution of the result. Unset: as for `cumsum`, or with `include_initial` as for `diff`.
+    """
+    return _with_initial("cumulative_sum", cumsum, 0, x, axis, dtype, include_initial, distribution)
+
+
+@collective
+def cumulative_prod(
+    x: Array, *, axis: Optional[int] = None, dtype: Any = None, include_initial: bool = False, distribution: Optional[Destination] = None
+) -> Array:
+    """The products of the elements up to each one, as `numpy.cumulative_prod`, with the arguments of `cumulative_sum`. Collective, blocking.
+
+    Parameters
+    ----------
+    include_initial : bool, default False
+        Begin with 1.
+    """
+    return _with_initial("cumulative_prod", cumprod, 1, x, axis, dtype, include_initial, distribution)
+
+
+def _with_initial(
+    name: str,
+    scan: Callable[..., Array],
+    initial: int,
+    x: Array,
+    axis: Optional[int],
+    dtype: Any,
+    include_initial: bool,
+    distribution: Optional[Destination],
+) -> Array:
+    if axis is None and isinstance(x, Array) and x.ndim != 1:
+        raise ArgumentError(f"{name}: an array of {x.ndim} dimensions needs an axis")
+    along = 0 if axis is None else axis
+    if not include_initial:
+        return scan(x, along, dtype, distribution=distribution)
+    found = scan(x, along, dtype)
+    place = one_axis(along, x.ndim)
+    shape = tuple(1 if one == place else extent for one, extent in enumerate(x.shape))
+    first = wrapped(found, _core.Layout(_core.Replicated(), shape, x._core.context.size), np.full(shape, initial, found.dtype))
+    whole = concatenate([first, found], place)
+    return moved(whole, _fitting(x, whole.shape) if distribution is None else distribution)
 
 
 def _scanned(name: str, a: Array, axis: Optional[int], dtype: Any, distribution: Optional[Destination]) -> Array:
@@ -131,4 +189,4 @@ def _fitting(a: Array, shape: Tuple[int, ...]) -> Destination:
         return longest_slab(shape)
 
 
-__all__ = ["cumprod", "cumsum", "diff"]
+__all__ = ["cumprod", "cumsum", "cumulative_prod", "cumulative_sum", "diff"]
