@@ -37,7 +37,8 @@ def test_arrays_as_indices(ctx):
                 cases.same(a[key], wanted)
                 spread = tuple(cases.spread(ctx, rng, one) if isinstance(one, np.ndarray) else one for one in (key if isinstance(key, tuple) else (key,)))
                 cases.same(a[spread], wanted)
-    cases.same(a[a == a.max()], x[x == x.max()])
+    one = x.flat[0].item()
+    cases.same(a[a == one], x[x == one])
     with pytest.raises(pt.ArgumentError, match="2 arrays as indices"):
         pt.zeros(ctx, (2, 2), pt.Slab(0))[[0], [1]]
     with pytest.raises(pt.ArgumentError, match=r"a mask of shape \(3,\)"):
