@@ -73,9 +73,16 @@ def moved(a: Array, destination: Optional[Destination]) -> Array:
     if destination is None:
         return a
     layout = layout_of(destination, a.shape, a._core.context.size)
-    if a.layout == layout or (isinstance(destination, _core.Layout) and a.layout.equivalent(layout)):
+    if a.layout == layout or (isinstance(destination, _core.Layout) and _has_parts_of(a.layout, layout)):
         return a
     return a.redistribute(layout)
+
+
+@functools.lru_cache(maxsize=256)
+def _has_parts_of(layout: _core.Layout, other: _core.Layout) -> bool:
+    """Whether the parts are equal; empty ones may have several shapes."""
+    shapes = (layout.local_shape(rank) == other.local_shape(rank) for rank in range(layout.ranks))
+    return layout.equivalent(other) and all(shapes)
 
 
 def one_axis(axis: Any, dimensions: int) -> int:
