@@ -14,6 +14,9 @@ namespace partita {
 /// same on every rank: ArgumentError (also for NaN and infinity, where it says so), UnsupportedError,
 /// DisagreementError, MemoryError, TimeoutError; Error if an iteration of LAPACK does not converge.
 ///
+/// `eigh`, `eigvalsh`, `svd` and `svdvals` also take batches [.., m, n], see <partita/linalg.hpp>; values are
+/// then distributed by a leading dimension.
+///
 /// Matrices of up to `EigenOptions::base` rows are computed by one rank, whose memory must hold them: by
 /// LAPACK on the host (syevd, heevd, gesdd), or by cuSOLVER on a device (eigenvalues only; singular values
 /// are then those of the polar decomposition). Larger ones are divided: the polar factor of A - sigma I

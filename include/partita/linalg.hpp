@@ -24,6 +24,13 @@ namespace partita {
 /// the factorizations of panels are LAPACK's, from the BLAS library that is used; on devices cuSOLVER's.
 /// UnsupportedError, with what to install, if there is none.
 ///
+/// Batches: `solve`, `cholesky`, `inverse`, `qr`, `log_determinants`, and `eigh`, `eigvalsh`, `svd` and
+/// `svdvals` of <partita/eigen.hpp> also take arrays [.., m, n], as in NumPy. If the matrices are small, or
+/// as many as the ranks along a leading dimension, they are redistributed by that dimension and each is
+/// computed by LAPACK on the host of one rank, without communication (from device memory only up to 512
+/// rows); otherwise all ranks compute one after the other. Results that do not have the shape of A (or B) are
+/// in a `Slab` of a leading dimension. An error names the matrix, and no result is returned.
+///
 /// Algorithms: right-looking factorizations with a look-ahead of one panel (Dongarra, Duff, Sorensen and van
 /// der Vorst 1998, chapter 5): LU with partial pivoting, of whole columns, which one rank owns, so that ranks
 /// exchange no rows; Cholesky; QR by blocks of Householder reflectors (Schreiber and Van Loan 1989).
@@ -215,7 +222,10 @@ class PARTITA_API Qr {
 
 // --- functions: plans are kept in the context, factors are not
 
-/// X with op(A) X = B by LU with partial pivoting: see Lu::solve. SingularError if A is singular.
+/// X with op(A) X = B by LU with partial pivoting: see Lu::solve. SingularError if A is singular. For a batch
+/// A
+/// [.., n, n], B has the same leading dimensions, or is [n] or [n, r] for all matrices; then the host waits,
+/// also with a stream.
 PARTITA_API Array solve(const Array& a, const Array& b, const SolveOptions& options = {},
                         SourcePlace where = SourcePlace::current());
 
@@ -284,6 +294,14 @@ PARTITA_API Array inverse(const Array& a, SourcePlace where = SourcePlace::curre
 
 /// Sign and logarithm of the determinant by LU, as NumPy's slogdet.
 PARTITA_API LogDeterminant slogdet(const Array& a);
+
+/// Determinants of a batch: det A = sign exp(log_absolute), as NumPy's slogdet.
+struct LogDeterminants {
+  Array sign;          ///< [..], in the dtype of A
+  Array log_absolute;  ///< [..], in f32 (of f32 and c64) or f64
+};
+/// Of matrices [.., n, n], by LU.
+PARTITA_API LogDeterminants log_determinants(const Array& a, SourcePlace where = SourcePlace::current());
 
 /// The X that minimizes the 2-norm of A X - B by QR without column pivoting, for A [m, n] of full rank; if
 /// m < n, the one of the smallest 2-norm with A X = B. SingularError if R has a zero on its diagonal; a

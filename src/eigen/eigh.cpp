@@ -7,8 +7,10 @@
 #include <partita/elementwise.hpp>
 #include <partita/redistribute.hpp>
 
+#include "eigen/batch.hpp"
 #include "eigen/direct.hpp"
 #include "eigen/polar.hpp"
+#include "linalg/batches.hpp"
 #include "linalg/conjugate.hpp"
 
 namespace partita::eigen {
@@ -133,12 +135,14 @@ Spectrum checked_spectrum(std::string_view operation, const Array& a, const Eige
 namespace partita {
 
 EigenFactors eigh(const Array& a, const EigenOptions& options, SourcePlace where) {
+  if (linear::is_batch(a)) return eigen::eigen_of_batch("eigh", a, options, true, where);
   const auto [values, vectors] = eigen::checked_spectrum("eigh", a, options, true);
   const eigen::Matrices matrices(a);
   return {matrices.replicated(values), matrices.result(vectors, a, where)};
 }
 
-Array eigvalsh(const Array& a, const EigenOptions& options, SourcePlace /*where*/) {
+Array eigvalsh(const Array& a, const EigenOptions& options, SourcePlace where) {
+  if (linear::is_batch(a)) return eigen::eigen_of_batch("eigvalsh", a, options, false, where).values;
   const auto found = eigen::checked_spectrum("eigvalsh", a, options, false);
   return eigen::Matrices(a).replicated(found.values);
 }

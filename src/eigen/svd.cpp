@@ -2,9 +2,11 @@
 #include <algorithm>
 #include <partita/elementwise.hpp>
 
+#include "eigen/batch.hpp"
 #include "eigen/direct.hpp"
 #include "eigen/eigh.hpp"
 #include "eigen/polar.hpp"
+#include "linalg/batches.hpp"
 
 namespace partita::eigen {
 namespace {
@@ -68,13 +70,15 @@ Singular checked_svd(std::string_view operation, const Array& a, const EigenOpti
 namespace partita {
 
 SvdFactors svd(const Array& a, const EigenOptions& options, SourcePlace where) {
+  if (linear::is_batch(a)) return eigen::svd_of_batch("svd", a, options, true, where);
   const eigen::Singular found = eigen::checked_svd("svd", a, options, true);
   const eigen::Matrices matrices(a);
   return {matrices.result(found.u, a, where), matrices.replicated(found.values),
           matrices.result(found.vh, a, where)};
 }
 
-Array svdvals(const Array& a, const EigenOptions& options, SourcePlace /*where*/) {
+Array svdvals(const Array& a, const EigenOptions& options, SourcePlace where) {
+  if (linear::is_batch(a)) return eigen::svd_of_batch("svdvals", a, options, false, where).values;
   const eigen::Singular found = eigen::checked_svd("svdvals", a, options, false);
   return eigen::Matrices(a).replicated(found.values);
 }

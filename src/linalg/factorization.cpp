@@ -1,6 +1,4 @@
 // How factors are computed.
-#include <fmt/format.h>
-
 #include <array>
 
 #include "array/pairs.hpp"
@@ -94,12 +92,7 @@ void Factors::read_status() {
       if (status[k] != 0) first_zero_ = panels_.first(k) + status[k] - 1;
     }
   }
-  if (kind_ == Factorization::cholesky && first_zero_ >= 0) {
-    throw SingularError(
-        fmt::format("cholesky: A is not positive definite: its leading minor of order {} is not positive",
-                    first_zero_ + 1),
-        first_zero_);
-  }
+  if (kind_ == Factorization::cholesky && first_zero_ >= 0) throw_indefinite(first_zero_);
   factorized_ = true;
 }
 

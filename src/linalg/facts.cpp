@@ -50,6 +50,13 @@ void throw_singular(std::string_view operation, std::string_view factor, std::in
       fmt::format("{}: A is singular: element ({}, {}) of {} is 0", operation, index, index, factor), index);
 }
 
+void throw_indefinite(std::int64_t index) {
+  throw SingularError(
+      fmt::format("cholesky: A is not positive definite: its leading minor of order {} is not positive",
+                  index + 1),
+      index);
+}
+
 void check_sides(Factorization kind, const Operand& a, const Operand& b, const Operand& x, Op op) {
   const std::int64_t m = a.layout.shape()[0], n = a.layout.shape()[1];
   check(kind == Factorization::qr ? m >= n : m == n, "solve: A must {}, but its shape is {}",

@@ -23,6 +23,8 @@ void check_compute(Factorization kind, Dtype dtype, ComputeType compute);
 
 /// `factor`: "U".
 [[noreturn]] void throw_singular(std::string_view operation, std::string_view factor, std::int64_t index);
+/// Of Cholesky: the leading minor of order `index` + 1 is not positive.
+[[noreturn]] void throw_indefinite(std::int64_t index);
 
 /// Throws ArgumentError where B or X do not suit the matrix in shape or dtype, and what passes_of throws.
 void check_sides(Factorization kind, const Operand& a, const Operand& b, const Operand& x, Op op);

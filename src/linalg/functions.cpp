@@ -3,6 +3,7 @@
 
 #include "array/pairs.hpp"
 #include "base/check.hpp"
+#include "linalg/batches.hpp"
 #include "linalg/factors.hpp"
 #include "runtime/checks/agree.hpp"
 
@@ -28,20 +29,24 @@ void check_system(std::string_view operation, const Array& a, const Array& b, bo
 }  // namespace
 
 Array solve(const Array& a, const Array& b, const SolveOptions& options, SourcePlace where) {
+  if (linear::is_batch(a)) return linear::solve_batch(a, b, options, where);
   check_system("solve", a, b, true);
   return Lu(a, {}, where).solve(b, options, where);
 }
 
 Array cholesky(const Array& a, SourcePlace where) {
+  if (linear::is_batch(a)) return linear::cholesky_batch(a, where);
   return Cholesky(a, {}, where).lower(where);
 }
 
 QrFactors qr(const Array& a, SourcePlace where) {
+  if (linear::is_batch(a)) return linear::qr_batch(a, where);
   const Qr factors(a, {}, where);
   return {factors.q(where), factors.r(where)};
 }
 
 Array inverse(const Array& a, SourcePlace where) {
+  if (linear::is_batch(a)) return linear::inverse_batch(a, where);
   const Factors factors(Factorization::lu, a, {}, where);
   return factors.inverse(where);
 }

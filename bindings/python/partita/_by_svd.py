@@ -36,13 +36,15 @@ def _epsilon(a: Array) -> float:
 
 
 def _rounding(a: Array) -> float:
-    return max(a.shape) * _epsilon(a)
+    return max(a.shape[-2:]) * _epsilon(a)
 
 
 class _Truncated:
     """U, S and Vh without the singular values that are not above a multiple of the largest. Blocking."""
 
     def __init__(self, a: Array, rcond: Optional[float]) -> None:
+        if a.ndim > 2:
+            raise ArgumentError(f"least squares and pseudo-inverses: A must be a matrix, but its shape is {a.shape}")
         u, s, vh = _core.svd(a._core, 0)
         self.values = on_every_rank(s)
         self.rank = _count(self.values, _rounding(a) if rcond is None else rcond)
@@ -60,8 +62,10 @@ class _Truncated:
         return Array(found, b._package)
 
 
-def _count(values: "np.ndarray[Any, np.dtype[Any]]", rcond: float) -> int:
-    return int(np.count_nonzero(values > rcond * values[0])) if values.size else 0
+def _count(values: "np.ndarray[Any, np.dtype[Any]]", rcond: float) -> Any:
+    """Of one matrix, or of each matrix of a batch."""
+    counts = np.count_nonzero(values > rcond * values[..., :1], axis=-1)
+    return counts if values.ndim > 1 else int(counts)
 
 
 def _product(a: _core.Array, op_a: str, b: _core.Array, op_b: str = "none", distribution: Any = None) -> _core.Array:
@@ -74,13 +78,13 @@ def _product(a: _core.Array, op_a: str, b: _core.Array, op_b: str = "none", dist
 
 
 @collective
-def matrix_rank(A: Array, tol: Optional[float] = None, hermitian: bool = False, *, rtol: Optional[float] = None) -> int:
+def matrix_rank(A: Array, tol: Optional[float] = None, hermitian: bool = False, *, rtol: Optional[float] = None) -> Any:
     """How many singular values are above a tolerance, on every rank. Collective, blocking.
 
     Parameters
     ----------
     A : Array
-        A matrix [m, n]; or a vector, which has rank 0 if it is 0, otherwise 1.
+        A matrix [m, n]; or a vector, which has rank 0 if it is 0, otherwise 1; or a batch [.., m, n], with ranks [..], a NumPy array.
     tol : float, optional
         The tolerance.
     rtol : float, optional
@@ -93,18 +97,19 @@ def matrix_rank(A: Array, tol: Optional[float] = None, hermitian: bool = False, 
         return int(norm(matrix, math.inf) > 0) if matrix.size else 0
     values = singular_values(matrix)
     if tol is not None:
-        return int(np.count_nonzero(values > tol))
+        counts = np.count_nonzero(values > tol, axis=-1)
+        return counts if values.ndim > 1 else int(counts)
     return _count(values, _rounding(matrix) if rtol is None else rtol)
 
 
 @collective
-def cond(x: Array, p: Any = None) -> float:
+def cond(x: Array, p: Any = None) -> Any:
     """The condition number |A| |A^-1| of a matrix, on every rank; inf for a singular one. Collective, blocking.
 
     Parameters
     ----------
     x : Array
-        A matrix [m, n]; square, unless p is None, 2 or -2.
+        A matrix [m, n]; square, unless p is None, 2 or -2. With these also a batch [.., m, n], with condition numbers [..], a NumPy array.
     p : {None, 2, -2, 'fro', 'nuc', 1, -1, inf, -inf}, optional
         The norm. None and 2: the ratio of the largest to the smallest singular value; -2: its inverse; others: by the inverse of A.
     """
@@ -112,11 +117,14 @@ def cond(x: Array, p: Any = None) -> float:
     if matrix.size == 0:
         raise ArgumentError(f"cond: an empty matrix, {matrix.shape}, has no condition number")
     if p is None or p in (2, -2):
-        values = singular_values(matrix)
-        above, below = float(values[0]), float(values[-1])
+        values = singular_values(matrix).astype(float)
+        above, below = values[..., 0], values[..., -1]
         if p == -2:
             above, below = below, above
-        return above / below if below > 0 else math.inf
+        ratios = np.divide(above, below, out=np.full(above.shape, math.inf), where=below > 0)
+        return ratios if matrix.ndim > 2 else float(ratios)
+    if matrix.ndim > 2:
+        raise ArgumentError(f"cond: of a batch, {matrix.shape}, only p=None, 2 and -2 are supported, got {p!r}")
     try:
         inverse = Array(_core.inverse(matrix._core), x._package)
     except SingularError:

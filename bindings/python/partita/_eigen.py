@@ -44,8 +44,8 @@ def _chosen(subset_by_index: Any, a: Array) -> slice:
         first, last = map(operator.index, subset_by_index)
     except (TypeError, ValueError):
         raise TypeError(f"subset_by_index: expected the pair (first, last), got {subset_by_index!r}") from None
-    if a.ndim == 2 and not 0 <= first <= last < a.shape[0]:
-        raise ArgumentError(f"subset_by_index: expected 0 <= first <= last < {a.shape[0]}, got ({first}, {last})")
+    if a.ndim >= 2 and not 0 <= first <= last < a.shape[-1]:
+        raise ArgumentError(f"subset_by_index: expected 0 <= first <= last < {a.shape[-1]}, got ({first}, {last})")
     return slice(first, last + 1)
 
 
@@ -56,7 +56,7 @@ def eigh(a: Array, UPLO: str = "L", *, subset_by_index: Optional[Sequence[int]] 
     Parameters
     ----------
     a : Array
-        A Hermitian matrix [n, n], of which one triangle is read.
+        A Hermitian matrix [n, n], of which one triangle is read; or a batch [.., n, n].
     UPLO : {'L', 'U'}, default 'L'
         The lower or the upper one.
     subset_by_index : (int, int), optional
@@ -66,6 +66,7 @@ def eigh(a: Array, UPLO: str = "L", *, subset_by_index: Optional[Sequence[int]] 
     -------
     EighResult
         eigenvalues [k], ascending, real, replicated; eigenvectors [n, k], column by column: if k = n in the layout of `a`, otherwise in Slab(0).
+        Of a batch: [.., k] and [.., n, k], distributed by a leading dimension unless they have the shape of `a`.
 
     Raises
     ------
@@ -74,6 +75,8 @@ def eigh(a: Array, UPLO: str = "L", *, subset_by_index: Optional[Sequence[int]] 
     """
     upper, chosen, matrix = is_upper(UPLO), _chosen(subset_by_index, a), settled(a)
     values, vectors = (Array(one, a._package) for one in _core.eigh(matrix._core, upper, base))
+    if chosen != slice(None) and a.ndim > 2:
+        return EighResult(values[..., chosen].copy(), vectors[..., chosen].copy())
     if chosen != slice(None):
         values, vectors = values[chosen].redistribute(_core.Replicated()), vectors[:, chosen].redistribute(_core.Slab(0))
     return EighResult(values, vectors)
@@ -86,7 +89,8 @@ def eigvalsh(a: Array, UPLO: str = "L", *, base: int = 0) -> Array:
     Parameters
     ----------
     a : Array
-        A Hermitian matrix [n, n], of which one triangle is read.
+        A Hermitian matrix [n, n], of which one triangle is read; or a batch [.., n, n], with eigenvalues [.., n] distributed by a
+        leading dimension.
     UPLO : {'L', 'U'}, default 'L'
         The lower or the upper one.
     """
@@ -103,7 +107,7 @@ def svd(
     Parameters
     ----------
     a : Array
-        A matrix [m, n]. Let k = min(m, n).
+        A matrix [m, n], or a batch [.., m, n]. Let k = min(m, n).
     full_matrices : bool, default True
         UnsupportedError for m != n, because U or Vh would have max(m, n)^2 elements: pass False.
     compute_uv : bool, default True
@@ -113,6 +117,7 @@ def svd(
     -------
     SVDResult or Array
         U [m, k] and Vh [k, n], in the layout of `a` where the shape is the same, otherwise in Slab(0); S [k], descending, real, replicated.
+        Of a batch: with its leading dimensions, distributed by one of these unless the shape is that of `a`.
 
     Raises
     ------
@@ -122,7 +127,7 @@ def svd(
     if not compute_uv:
         return svdvals(a, base=base)
     core = core_given(a)
-    if full_matrices and len(core.shape) == 2 and core.shape[0] != core.shape[1]:
+    if full_matrices and len(core.shape) >= 2 and core.shape[-2] != core.shape[-1]:
         raise UnsupportedError(
             f"full_matrices: True is not supported for the shape {core.shape}, because U or Vh would have max(m, n)^2 elements; pass False"
         )
@@ -136,7 +141,7 @@ def svdvals(x: Array, /, *, base: int = 0) -> Array:
     Parameters
     ----------
     x : Array
-        A matrix [m, n].
+        A matrix [m, n]; or a batch [.., m, n], with singular values [.., k] distributed by a leading dimension.
     """
     return Array(_core.svdvals(settled(x)._core, base), x._package)
 

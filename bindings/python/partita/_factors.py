@@ -28,7 +28,7 @@ class SlogdetResult(NamedTuple):
 
     sign: Any
     """1, -1, 0, or for complex matrices a number of absolute value 1 or 0."""
-    logabsdet: float
+    logabsdet: Any
     """The natural logarithm of the absolute value; -inf for a singular matrix."""
 
 

@@ -6,7 +6,8 @@ Functions have the order, names and defaults of `numpy.linalg` (`solve`, `inv`, 
 collective and blocking.
 
 Matrices are distributed arrays of two dimensions, in any distribution, order and memory space, of any size from 0; right-hand sides have
-one or two dimensions. Computed is in float32, float64, complex64 and complex128: integers are converted to float64, and operands of two
+one or two dimensions. `solve`, `cholesky`, `inv`, `det`, `slogdet`, `qr`, `eigh`, `eigvalsh`, `svd`, `svdvals`, `matrix_rank` and `cond`
+also take batches [.., m, n]: small matrices are distributed by a leading dimension, and each is computed by one rank on the host. Computed is in float32, float64, complex64 and complex128: integers are converted to float64, and operands of two
 dtypes to their common one, in a copy. There is no check_finite: NaN and infinities spread as in LAPACK; eigenvalues, singular values and
 what is computed from them (`lstsq`, `pinv`, `cond`, `matrix_rank`, `polar`) are an ArgumentError then.
 
@@ -89,9 +90,9 @@ def solve(
     Parameters
     ----------
     a : Array
-        A square matrix [n, n].
+        A square matrix [n, n]; or with a general structure a batch [.., n, n].
     b : Array
-        [n] or [n, r].
+        [n] or [n, r]; for a batch also [.., n, r] with the leading dimensions of `a`.
     lower : bool, default False
         With a positive definite matrix: read its lower triangle; otherwise the upper one is read.
     overwrite_a : bool, default False
@@ -128,6 +129,12 @@ def solve(
     if refine:
         structure = {"lu": "general", "cholesky": "positive definite"}.get(method, assume_a)
         x = solve_refined(left, right, assume_a=structure, op=op, stream=stream, **options).x
+        return x if target is None else redistribute(x, target)
+    if left.ndim > 2:
+        if method != "lu":
+            raise UnsupportedError(f"assume_a: {assume_a!r} is not supported for batches; use 'general', which needs the whole matrices")
+        handle = stream_of_arrays(stream, left, right)
+        x = Array(_core.solve(left._core, right._core, solve_options(op, options), handle), b._package)
         return x if target is None else redistribute(x, target)
     if method in ("lower", "upper"):
         x = _triangular_solution(left, right, op, method == "upper", False, stream, options)
@@ -299,6 +306,13 @@ def cho_solve(
 # --- factors
 
 
+def _exchanged(a: Array) -> Array:
+    """The last two dimensions exchanged, in the same memory."""
+    axes = list(range(a.ndim))
+    axes[-2:] = axes[:-3:-1]
+    return Array(a._core.permuted(axes), a._package)
+
+
 @collective
 def cholesky(a: Array, /, *, upper: bool = False) -> Array:
     """The L of A = L L^H, or with `upper` the U of A = U^H U, of a Hermitian positive definite matrix. Collective, blocking.
@@ -306,7 +320,7 @@ def cholesky(a: Array, /, *, upper: bool = False) -> Array:
     Parameters
     ----------
     a : Array
-        [n, n]; only the triangle of the result is read. By default this is the lower one, as in `numpy.linalg`.
+        [n, n], or a batch [.., n, n]; only the triangle of the result is read. By default this is the lower one, as in `numpy.linalg`.
     upper : bool, default False
         Compute U.
 
@@ -316,6 +330,11 @@ def cholesky(a: Array, /, *, upper: bool = False) -> Array:
         A is not positive definite. Also a numpy.linalg.LinAlgError.
     """
     (matrix,) = prepared(a)
+    if matrix.ndim > 2:
+        wait_for(None, matrix)
+        # The upper triangle of A is the lower one of its transpose, conj(A) = L L^H, so that A = conj(L) L^T.
+        factor = Array(_core.cholesky((_exchanged(matrix) if upper else matrix)._core), a._package)
+        return _exchanged(factor) if upper else factor
     return Cholesky(matrix, lower=not upper).factor()
 
 
@@ -326,7 +345,7 @@ def qr(a: Array, mode: str = "reduced") -> Union[Array, QRResult, Tuple[Array, A
     Parameters
     ----------
     a : Array
-        A matrix [m, n].
+        A matrix [m, n], or a batch [.., m, n].
     mode : {'reduced', 'r', 'raw'}, default 'reduced'
         'reduced': Q [m, min(m, n)] and R [min(m, n), n]; 'r': R; 'raw': LAPACK's reflectors, transposed, and their factors, as in NumPy.
         'complete': UnsupportedError for m > n; `QR.multiply_q` applies all m columns of Q.
@@ -334,8 +353,14 @@ def qr(a: Array, mode: str = "reduced") -> Union[Array, QRResult, Tuple[Array, A
     if mode not in ("reduced", "r", "raw", "complete"):
         raise ArgumentError(f"mode: {mode!r} is not known; known are 'reduced', 'r' and 'raw'")
     (matrix,) = prepared(a)
-    if mode == "complete" and matrix.ndim == 2 and matrix.shape[0] > matrix.shape[1]:
+    if mode == "complete" and matrix.ndim >= 2 and matrix.shape[-2] > matrix.shape[-1]:
         raise UnsupportedError("mode: 'complete' is not supported: Q would have m x m elements; use QR(a).multiply_q")
+    if matrix.ndim > 2:
+        if mode == "raw":
+            raise UnsupportedError("mode: 'raw' is not supported for batches; use 'reduced'")
+        wait_for(None, matrix)
+        q, r = (Array(one, a._package) for one in _core.qr(matrix._core))
+        return r if mode == "r" else QRResult(q, r)
     factors = QR(matrix)
     if mode == "r":
         return factors.r()
@@ -356,7 +381,7 @@ def inv(a: Array) -> Array:
     Parameters
     ----------
     a : Array
-        A square matrix [n, n].
+        A square matrix [n, n], or a batch [.., n, n].
 
     Raises
     ------
@@ -375,9 +400,12 @@ def slogdet(a: Array) -> SlogdetResult:
     Parameters
     ----------
     a : Array
-        A square matrix [n, n].
+        A square matrix [n, n]; or a batch [.., n, n], whose results are arrays [..], distributed by a leading dimension.
     """
     (matrix,) = prepared(a)
+    if matrix.ndim > 2:
+        wait_for(None, matrix)
+        return SlogdetResult(*(Array(one, a._package) for one in _core.log_determinants(matrix._core)))
     return LU(matrix).log_determinant()
 
 
@@ -388,9 +416,13 @@ def det(a: Array) -> Any:
     Parameters
     ----------
     a : Array
-        A square matrix [n, n].
+        A square matrix [n, n]; or a batch [.., n, n], whose determinants are an array [..], distributed by a leading dimension.
     """
     sign, logarithm = slogdet(a)
+    if isinstance(logarithm, Array):
+        exponential: Any = np.exp
+        sizes: Array = exponential(logarithm)
+        return sign * (sizes if sizes.dtype == sign.dtype else sizes.astype(sign.dtype))
     with np.errstate(over="ignore", under="ignore"):
         return sign * float(np.exp(logarithm))
 

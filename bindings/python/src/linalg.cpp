@@ -161,6 +161,36 @@ void bind_functions(nb::module_& module) {
       },
       nb::arg("t"), nb::arg("b"), nb::arg("options"), nb::arg("stream") = nb::none());
   module.def(
+      "solve",
+      [](const Array& a, const Array& b, const TriangularOptions& options, StreamHandle stream) {
+        const SourcePlace where = caller();
+        return unlocked([&] { return solve(a, b, in_stream(options, stream), where); });
+      },
+      nb::arg("a"), nb::arg("b"), nb::arg("options"), nb::arg("stream") = nb::none());
+  module.def(
+      "cholesky",
+      [](const Array& a) {
+        const SourcePlace where = caller();
+        return unlocked([&] { return cholesky(a, where); });
+      },
+      nb::arg("a"));
+  module.def(
+      "qr",
+      [](const Array& a) {
+        const SourcePlace where = caller();
+        QrFactors found = unlocked([&] { return qr(a, where); });
+        return std::pair(std::move(found.q), std::move(found.r));
+      },
+      nb::arg("a"));
+  module.def(
+      "log_determinants",
+      [](const Array& a) {
+        const SourcePlace where = caller();
+        LogDeterminants found = unlocked([&] { return log_determinants(a, where); });
+        return std::pair(std::move(found.sign), std::move(found.log_absolute));
+      },
+      nb::arg("a"));
+  module.def(
       "inverse",
       [](const Array& a) {
         const SourcePlace where = caller();

@@ -63,24 +63,24 @@ void eigen_hermitian(const ColumnMatrix<T>& a, RealType<T>* values, bool vectors
 template <class T>
 void singular_values(const ColumnMatrix<T>& a, RealType<T>* values, bool vectors, const ColumnMatrix<T>& u,
                      const ColumnMatrix<T>& vh) {
-  const int n = checked_size(a.rows), leading = static_cast<int>(std::max<std::int64_t>(a.leading, 1));
-  if (n == 0) return;
+  const int m = checked_size(a.rows), n = checked_size(a.columns), least = std::min(m, n);
+  const int leading = static_cast<int>(std::max<std::int64_t>(a.leading, 1));
+  if (least == 0) return;
   const char job = vectors ? 'S' : 'N';
-  const auto leading_of = [&](const ColumnMatrix<T>& matrix) {
-    return vectors ? static_cast<int>(matrix.leading) : n;
-  };
-  const int leading_u = leading_of(u), leading_vh = leading_of(vh);
+  const int leading_u = vectors ? static_cast<int>(u.leading) : m;
+  const int leading_vh = vectors ? static_cast<int>(vh.leading) : n;
   std::vector<T> work(1);
-  const auto wide = static_cast<std::size_t>(n);
-  std::vector<RealType<T>> real(has_parts<T> ? (vectors ? 5 * wide * wide + 7 * wide : 7 * wide) : 1);
-  std::vector<int> integers(8 * wide);
+  const auto small = static_cast<std::size_t>(least), large = static_cast<std::size_t>(std::max(m, n));
+  const std::size_t of_vectors = std::max(5 * small * small + 7 * small, 2 * small * (large + small) + small);
+  std::vector<RealType<T>> real(has_parts<T> ? (vectors ? of_vectors : 7 * small) : 1);
+  std::vector<int> integers(8 * small);
   int size = -1, info = 0;
   const auto call = [&] {
     if constexpr (has_parts<T>) {
-      lapack<T>().gesdd_complex(&job, &n, &n, a.data, &leading, values, u.data, &leading_u, vh.data,
+      lapack<T>().gesdd_complex(&job, &m, &n, a.data, &leading, values, u.data, &leading_u, vh.data,
                                 &leading_vh, work.data(), &size, real.data(), integers.data(), &info, 1);
     } else {
-      lapack<T>().gesdd(&job, &n, &n, a.data, &leading, values, u.data, &leading_u, vh.data, &leading_vh,
+      lapack<T>().gesdd(&job, &m, &n, a.data, &leading, values, u.data, &leading_u, vh.data, &leading_vh,
                         work.data(), &size, integers.data(), &info, 1);
     }
     check_converged("singular values (gesdd)", info);

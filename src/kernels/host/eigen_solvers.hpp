@@ -16,8 +16,8 @@ namespace partita::kernels {
 template <class T>
 void eigen_hermitian(const ColumnMatrix<T>& a, RealType<T>* values, bool vectors);
 
-/// a = u diag(values) vh for a matrix [n, n], which is destroyed. With `vectors` u and vh are written, [n,
-/// n].
+/// a = u diag(values) vh for a matrix [m, n], which is destroyed, with k = min(m, n) values. With `vectors` u
+/// [m, k] and vh [k, n] are written.
 template <class T>
 void singular_values(const ColumnMatrix<T>& a, RealType<T>* values, bool vectors, const ColumnMatrix<T>& u,
                      const ColumnMatrix<T>& vh);

@@ -36,12 +36,16 @@ RANK_TEST(LinearErrors, ShapesThatDoNotSuit) {
   const Array b = some(context, {6, 2}), c = some(context, {5, 2});
   for (const Array* const a : {&line, &stack}) {
     EXPECT_ERROR_ON_ALL(ArgumentError, Lu(*a), "matrix");
-    EXPECT_ERROR_ON_ALL(ArgumentError, qr(*a), "matrix");
-    EXPECT_ERROR_ON_ALL(ArgumentError, cholesky(*a), "matrix");
-    EXPECT_ERROR_ON_ALL(ArgumentError, solve(*a, b), "matrix");
+    EXPECT_ERROR_ON_ALL(ArgumentError, Qr(*a), "matrix");
+    EXPECT_ERROR_ON_ALL(ArgumentError, Cholesky(*a), "matrix");
+    EXPECT_ERROR_ON_ALL(ArgumentError, slogdet(*a), "matrix");
+    EXPECT_ERROR_ON_ALL(ArgumentError, solve_refined(*a, b), "matrix");
     EXPECT_ERROR_ON_ALL(ArgumentError, solve_triangular(*a, b), "matrix");
     EXPECT_ERROR_ON_ALL(ArgumentError, lstsq(*a, b), "matrix");
   }
+  EXPECT_ERROR_ON_ALL(ArgumentError, qr(line), "matrix");
+  EXPECT_ERROR_ON_ALL(ArgumentError, cholesky(line), "matrix");
+  EXPECT_ERROR_ON_ALL(ArgumentError, solve(line, b), "matrix");
   for (const Array* const a : {&tall, &wide}) {
     const std::string shape = to_string(a->shape());
     EXPECT_ERROR_ON_ALL(ArgumentError, Cholesky(*a), "square", shape);
