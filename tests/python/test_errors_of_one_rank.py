@@ -374,3 +374,32 @@ def test_what_was_refused_is_not_kept(ctx):
         assert refused and seen() is None
     finally:
         gc.enable()
+
+
+def calls_that_differ(context):
+    """Calls whose arguments rank 0 alone has, and the one that differs."""
+    a = pt.random(context, (12, 10), pt.Slab(0), seed=1)
+    line = pt.random(context, 30, pt.Slab(0), seed=2)
+    first = context.rank == 0
+    many = np.arange(30) > (3 if first else 4)
+    return {
+        "axis": lambda: pt.sort(a, axis=0 if first else 1),
+        "descending": lambda: pt.sort(line, descending=first),
+        "q": lambda: pt.quantile(line, 0.1 if first else 0.9),
+        "indices": lambda: pt.take(line, [1, 2] if first else [3, 4]),
+        "key": lambda: line[many],
+        "ddof": lambda: pt.std(line) if first else line.std(ddof=1),
+        "return_counts": lambda: pt.unique(line, return_counts=first),
+        "arrays": lambda: pt.concatenate([line] * (2 if first else 3)),
+        "shape": lambda: pt.reshape(a, (10, 12) if first else (120,)),
+        "y": lambda: pt.where(line > 0, line, 0.0 if first else 1.0),
+    }
+
+
+@pytest.mark.parametrize("name", ["axis", "descending", "q", "indices", "key", "ddof", "return_counts", "arrays", "shape", "y"])
+def test_arguments_of_composed_calls_are_compared(ctx, name):
+    if ctx.size == 1:
+        pytest.skip("needs several ranks")
+    with pytest.raises(pt.DisagreementError, match=rf"the ranks disagree on {name}: .* on rank 0; .* on rank"):
+        calls_that_differ(ctx)[name]()
+    assert pt.full(ctx, 4, pt.Slab(0), 1.0).sum() == 4  # the context remains usable

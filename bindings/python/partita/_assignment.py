@@ -7,8 +7,8 @@ from typing import Any, List
 import numpy as np
 
 from . import _core
+from ._agreement import alike
 from ._array import Array
-from ._calls import collective
 from ._errors import ArgumentError
 from ._moves import part_of
 from ._redistribute import redistribute
@@ -62,7 +62,7 @@ def _is_copied(target: Array, value: Any, keys: List[Any]) -> bool:
     return True
 
 
-@collective
+@alike
 def _write(target: Array, value: Any, keys: List[Any]) -> None:
     """In another layout, dtype or shape."""
     given = replicas("setitem", [target, value])[1]

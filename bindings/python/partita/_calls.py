@@ -16,6 +16,7 @@ from ._registry import OfThreads
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Options = TypeVar("Options")
+First = Callable[[Tuple[Any, ...], Dict[str, Any]], None]
 Meaning = Callable[[Exception, Tuple[Any, ...], Dict[str, Any]], Exception]
 
 #: How the text of a TypeError of a bound function begins.
@@ -26,7 +27,7 @@ _known_to_all = (FailedContextError, LostPeerError, TimeoutError, TypeError)
 _own = {builtins.TypeError: "TypeError", ValueError: "ArgumentError", OverflowError: "ArgumentError", builtins.MemoryError: "MemoryError"}
 
 
-def collective(function: Function, meant_by: Optional[Meaning] = None) -> Function:
+def collective(function: Function, meant_by: Optional[Meaning] = None, first: Optional[First] = None) -> Function:
     """`function`, whose errors are the same on every rank.
 
     What it raises on this rank before the library has begun its call (a wrong type, an unknown keyword or word, a bad axis) is
@@ -39,9 +40,10 @@ def collective(function: Function, meant_by: Optional[Meaning] = None) -> Functi
 
     A second thread that comes into a context where one is already gets an ArgumentError: they would take each other's messages.
 
-    `meant_by`: what is raised in the place of an exception, or that itself.
+    `meant_by`: what is raised in the place of an exception, or that itself. `first`: called with the arguments of a call that is not within
+    another one, before it.
     """
-    called = entered(function, raise_on_all, meant_by)
+    called = entered(function, raise_on_all, meant_by, first)
     called.is_collective = True  # type: ignore[attr-defined]
     return called
 
@@ -55,7 +57,10 @@ def pairwise(function: Function, meant_by: Optional[Meaning] = None) -> Function
 
 
 def entered(
-    function: Function, raise_for: Callable[[str, Exception, Tuple[Any, ...]], None], meant_by: Optional[Meaning] = None
+    function: Function,
+    raise_for: Callable[[str, Exception, Tuple[Any, ...]], None],
+    meant_by: Optional[Meaning] = None,
+    first: Optional[First] = None,
 ) -> Function:
     """`function`, into whose context one thread at a time comes.
 
@@ -71,6 +76,8 @@ def entered(
                 _inside.put(thread, given)
                 if _inside.count() > 1:
                     _refuse_second_thread(name, thread, given)
+                if first is not None:
+                    first(given, named)
             return function(*given, **named)
         except Exception as error:
             meant = _for_no_context(function, error, given, named)
@@ -138,7 +145,7 @@ def raise_on_all(name: str, error: Exception, given: Tuple[Any, ...]) -> None:
     """Raises what all raise; returns where `error` itself is to be raised."""
     if isinstance(error, _known_to_all) or (isinstance(error, SingularError) and error.index is not None):
         return
-    context = _context_among(given)
+    context = context_among(given)
     if context is None or is_told(error, context):
         return
     if context.size == 1:
@@ -217,7 +224,7 @@ def _context_of(value: Any) -> Optional[_core.Context]:
     return None
 
 
-def _context_among(given: Tuple[Any, ...]) -> Optional[_core.Context]:
+def context_among(given: Tuple[Any, ...]) -> Optional[_core.Context]:
     """The same; without any, the only one that this thread has begun."""
     found, begun = _context_in(given), only_begun()
     return found if found is not None or begun is None else begun._core
@@ -259,6 +266,6 @@ def with_options(kind: Callable[..., Options], what: str, given: Dict[str, Any])
 
 
 __all__ = [
-    "collective", "entered", "in_words", "is_told", "mark_as_told", "note_begun", "only_begun", "pairwise", "raise_on_all", "raise_own",
-    "text_of", "with_options",
+    "collective", "context_among", "entered", "in_words", "is_told", "mark_as_told", "note_begun", "only_begun", "pairwise", "raise_on_all",
+    "raise_own", "text_of", "with_options",
 ]  # fmt: skip

@@ -6,6 +6,7 @@ from typing import Any, Optional, Tuple
 
 import numpy as np
 
+from ._agreement import alike
 from ._array import Array, Axis
 from ._axes import (
     Destination,
@@ -22,12 +23,11 @@ from ._axes import (
     values_of,
     wrapped,
 )
-from ._calls import collective
 from ._errors import ArgumentError
 from ._exchange import of_all, smallest_and_largest, total
 
 
-@collective
+@alike
 def count_nonzero(a: Array, axis: Axis = None, *, keepdims: bool = False) -> Any:
     """How many elements are not zero, as `numpy.count_nonzero`. Collective, blocking.
 
@@ -61,7 +61,7 @@ def _indices(a: Array) -> Tuple[Any, Any, Any]:
     return found, cuts_of(of_all(context, [len(found[0])])[:, 0]), context
 
 
-@collective
+@alike
 def nonzero(a: Array, *, distribution: Optional[Destination] = None) -> Tuple[Array, ...]:
     """The indices of the elements that are not zero, as `numpy.nonzero`. Collective, blocking.
 
@@ -80,7 +80,7 @@ def nonzero(a: Array, *, distribution: Optional[Destination] = None) -> Tuple[Ar
     return tuple(sequence(a, Sequenced(context, one, cuts), distribution) for one in found)
 
 
-@collective
+@alike
 def flatnonzero(a: Array, *, distribution: Optional[Destination] = None) -> Array:
     """The positions in row-major order of the elements that are not zero, as `numpy.flatnonzero`. Collective, blocking.
 
@@ -94,7 +94,7 @@ def flatnonzero(a: Array, *, distribution: Optional[Destination] = None) -> Arra
     return sequence(a, Sequenced(one.context, found, cuts_of(of_all(one.context, [len(found)])[:, 0])), distribution)
 
 
-@collective
+@alike
 def argwhere(a: Array, *, distribution: Optional[Destination] = None) -> Array:
     """The indices of the elements that are not zero, one row each, as `numpy.argwhere`. Collective, blocking.
 
@@ -109,7 +109,7 @@ def argwhere(a: Array, *, distribution: Optional[Destination] = None) -> Array:
     return moved(made, distribution)
 
 
-@collective
+@alike
 def histogram(
     a: Array,
     bins: Any = 10,
@@ -174,7 +174,7 @@ def _ends(one: Sequenced) -> Tuple[Any, Any]:
     return smallest, largest
 
 
-@collective
+@alike
 def bincount(x: Array, weights: Optional[Array] = None, minlength: int = 0) -> Any:
     """How often each integer occurs, as `numpy.bincount`. Collective, blocking.
 

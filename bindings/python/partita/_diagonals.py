@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from . import _core
+from ._agreement import alike
 from ._array import Array, axes_of
-from ._calls import collective
 from ._errors import ArgumentError
 from ._layouts import default_layout, is_whole
 from ._moves import as_index, copy_of, part_of, settled, with_part
@@ -55,7 +55,7 @@ def triu(m: Array, k: int = 0) -> Array:
     return _masked("triu", m, k, False)
 
 
-@collective
+@alike
 def diagonal(a: Array, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
     """The elements on a diagonal, along the last dimension of the result. Collective, blocking.
 
@@ -89,7 +89,7 @@ def diagonal(a: Array, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array
     return with_part(a, layout, copy_of(part_of(window).diagonal(int(layout.indices(len(mine) - 1, rank)[0]), -2, -1)[..., : mine[-1]]))
 
 
-@collective
+@alike
 def trace(a: Array, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> Any:
     """The sum of the elements on a diagonal, on every rank; for more than two dimensions an array. Collective, blocking.
 

@@ -6,14 +6,14 @@ from typing import Any, Optional
 
 import numpy as np
 
+from ._agreement import alike
 from ._array import Array
-from ._calls import collective
 from ._errors import ArgumentError
 from ._moves import settled
 from ._ufuncs import local_call
 
 
-@collective
+@alike
 def where(condition: Any, x: Any, y: Any) -> Array:
     """Elements of x where the condition is true, of y elsewhere. Local, unless there is a NumPy array among the operands.
 
@@ -25,7 +25,7 @@ def where(condition: Any, x: Any, y: Any) -> Array:
     return _array(local_call("where", np.where, [condition, x, y]))
 
 
-@collective
+@alike
 def clip(a: Array, a_min: Any = None, a_max: Any = None, out: Optional[Array] = None, *, min: Any = None, max: Any = None) -> Array:
     """Elements limited to the interval from a_min to a_max. Local, unless there is a NumPy array among the operands.
 
@@ -43,7 +43,7 @@ def clip(a: Array, a_min: Any = None, a_max: Any = None, out: Optional[Array] = 
     return _into(a.copy() if found is a else found, out)
 
 
-@collective
+@alike
 def round(a: Array, decimals: int = 0, out: Optional[Array] = None) -> Array:
     """Elements rounded to a number of decimals, halves to even. Local.
 
@@ -55,7 +55,7 @@ def round(a: Array, decimals: int = 0, out: Optional[Array] = None) -> Array:
     return _into(_array(local_call("round", np.round, [a], decimals=decimals)), out)
 
 
-@collective
+@alike
 def nan_to_num(x: Array, copy: bool = True, nan: float = 0.0, posinf: Optional[float] = None, neginf: Optional[float] = None) -> Array:
     """A copy with numbers in the place of NaN and infinities. Local.
 
@@ -73,7 +73,7 @@ def nan_to_num(x: Array, copy: bool = True, nan: float = 0.0, posinf: Optional[f
     return _array(local_call("nan_to_num", np.nan_to_num, [x], nan=nan, posinf=posinf, neginf=neginf))
 
 
-@collective
+@alike
 def angle(z: Array, deg: bool = False) -> Array:
     """The angle of complex numbers. Local.
 
@@ -109,7 +109,7 @@ def imag(val: Array) -> Array:
     return settled("imag", val).imag
 
 
-@collective
+@alike
 def isclose(a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Array:
     """Where elements are equal within a tolerance of atol + rtol |b|. Local, unless there is a NumPy array among the operands.
 
@@ -123,7 +123,7 @@ def isclose(a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan:
     return _array(local_call("isclose", np.isclose, [a, b], rtol=rtol, atol=atol, equal_nan=equal_nan))
 
 
-@collective
+@alike
 def allclose(a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
     """Whether all elements are equal within a tolerance; see `isclose`. Collective, blocking; the same on every rank.
 
@@ -137,7 +137,7 @@ def allclose(a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan
     return bool(isclose(a, b, rtol, atol, equal_nan).all())
 
 
-@collective
+@alike
 def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
     """Whether shapes and elements are equal. Collective, blocking; the same on every rank.
 

@@ -8,8 +8,8 @@ from typing import Any, List, Optional, Sequence, Tuple, Union
 import numpy as np
 
 from . import _core
+from ._agreement import alike
 from ._array import Array, axes_of, core_given, require_one_context
-from ._calls import collective
 from ._dtypes import dtype_name
 from ._errors import ArgumentError
 from ._layouts import laid_out
@@ -30,7 +30,7 @@ def _list(name: str, arrays: Any) -> List[Array]:
     return [settled(name, one) for one in found]
 
 
-@collective
+@alike
 def concatenate(arrays: Arrays, axis: Optional[int] = 0, *, dtype: Any = None) -> Array:
     """Arrays one after the other along an axis. Collective, blocking; nothing moves if the axis is not distributed and the layouts suit.
 
@@ -90,7 +90,7 @@ def _joined(given: List[Array], shape: Tuple[int, ...], along: int) -> Array:
     return made
 
 
-@collective
+@alike
 def stack(arrays: Arrays, axis: int = 0, *, dtype: Any = None) -> Array:
     """Arrays of equal shapes along a new axis. Collective, blocking.
 
@@ -119,7 +119,7 @@ def _raised(name: str, arrays: Any, dimensions: int, last: bool = False) -> List
     return found
 
 
-@collective
+@alike
 def vstack(tup: Arrays) -> Array:
     """Arrays one below the other; a vector is a row. Collective, blocking.
 
@@ -131,7 +131,7 @@ def vstack(tup: Arrays) -> Array:
     return concatenate(_raised("vstack", tup, 2), 0)
 
 
-@collective
+@alike
 def hstack(tup: Arrays) -> Array:
     """Arrays next to each other; vectors one after the other. Collective, blocking.
 
@@ -144,7 +144,7 @@ def hstack(tup: Arrays) -> Array:
     return concatenate(given, 0 if given[0].ndim == 1 else 1)
 
 
-@collective
+@alike
 def dstack(tup: Arrays) -> Array:
     """Arrays along the third axis. Collective, blocking.
 
@@ -156,7 +156,7 @@ def dstack(tup: Arrays) -> Array:
     return concatenate([one if one.ndim > 2 else with_axis(one, 2) for one in _raised("dstack", tup, 2)], 2)
 
 
-@collective
+@alike
 def column_stack(tup: Arrays) -> Array:
     """Vectors as the columns of a matrix. Collective, blocking.
 
@@ -241,7 +241,7 @@ def vsplit(ary: Array, indices_or_sections: Sections) -> List[Array]:
     return split(ary, indices_or_sections, 0)
 
 
-@collective
+@alike
 def unstack(x: Array, /, *, axis: int = 0) -> Tuple[Array, ...]:
     """The arrays of which `stack` makes the array. Collective; shares memory where the distribution has a form without the axis.
 

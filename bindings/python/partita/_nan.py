@@ -7,8 +7,8 @@ from typing import Any, Optional, Union, cast
 
 import numpy as np
 
+from ._agreement import alike
 from ._array import Array, Axis
-from ._calls import collective
 from ._errors import ArgumentError
 from ._moves import settled
 from ._reductions import beside, count_of, extreme, floating, number_of, refuse_out, squared
@@ -29,28 +29,28 @@ def _numbers(a: Array, axis: Axis, keepdims: bool = False) -> Any:
     return np.logical_not(np.isnan(a)).sum(axis, keepdims=keepdims)
 
 
-@collective
+@alike
 def nansum(a: Array, axis: Axis = None, dtype: Any = None, out: None = None, *, keepdims: bool = False) -> Any:
     """The sum of the elements that are not NaN, with the arguments of `sum`. Collective, blocking."""
     refuse_out("nansum", out)
     return _without_nan("nansum", a, 0).sum(axis, dtype=dtype, keepdims=keepdims)
 
 
-@collective
+@alike
 def nanprod(a: Array, axis: Axis = None, dtype: Any = None, out: None = None, *, keepdims: bool = False) -> Any:
     """The product of the elements that are not NaN, with the arguments of `prod`. Collective, blocking."""
     refuse_out("nanprod", out)
     return _without_nan("nanprod", a, 1).prod(axis, dtype=dtype, keepdims=keepdims)
 
 
-@collective
+@alike
 def nanmin(a: Array, axis: Axis = None, out: None = None, *, keepdims: bool = False) -> Any:
     """The smallest element that is not NaN; NaN if all are. Collective, blocking."""
     refuse_out("nanmin", out)
     return _extreme_number("nanmin", a, axis, keepdims, math.inf)
 
 
-@collective
+@alike
 def nanmax(a: Array, axis: Axis = None, out: None = None, *, keepdims: bool = False) -> Any:
     """The largest element that is not NaN; NaN if all are. Collective, blocking."""
     refuse_out("nanmax", out)
@@ -67,7 +67,7 @@ def _extreme_number(name: str, a: Array, axis: Axis, keepdims: bool, none: float
     return local_call("where", np.where, [_numbers(a, axis, keepdims) > 0, found, math.nan])
 
 
-@collective
+@alike
 def nanmean(a: Array, axis: Axis = None, dtype: Any = None, out: None = None, *, keepdims: bool = False) -> Any:
     """The mean of the elements that are not NaN, with the arguments of `mean`. Collective, blocking."""
     refuse_out("nanmean", out)
@@ -87,7 +87,7 @@ def _quotient(total: Any, count: Any) -> Any:
         return total / float(count if count > 0 else 0)
 
 
-@collective
+@alike
 def nanvar(
     a: Array,
     axis: Axis = None,
@@ -124,7 +124,7 @@ def nanvar(
     return number_of(quotient) if count > 0 else math.nan
 
 
-@collective
+@alike
 def nanstd(
     a: Array,
     axis: Axis = None,
@@ -162,7 +162,7 @@ def _every(counts: Any) -> bool:
     return bool(counts.all() if isinstance(counts, Array) else counts)
 
 
-@collective
+@alike
 def nanargmax(a: Array, axis: Optional[int] = None, out: None = None, *, keepdims: bool = False) -> Any:
     """As `argmax`, of the elements that are not NaN. Collective, blocking.
 
@@ -175,7 +175,7 @@ def nanargmax(a: Array, axis: Optional[int] = None, out: None = None, *, keepdim
     return extreme("argmax", _of_numbers("nanargmax", a, axis, -math.inf), axis, keepdims)
 
 
-@collective
+@alike
 def nanargmin(a: Array, axis: Optional[int] = None, out: None = None, *, keepdims: bool = False) -> Any:
     """As `argmin`, of the elements that are not NaN. Collective, blocking.
 

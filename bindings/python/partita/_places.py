@@ -8,8 +8,8 @@ from typing import Any, List, Optional, Sequence, Union
 import numpy as np
 
 from . import _core
+from ._agreement import alike
 from ._array import Array, axes_of
-from ._calls import collective
 from ._create import ShapeLike, shape_of
 from ._errors import ArgumentError
 from ._layouts import is_whole, laid_out
@@ -24,7 +24,7 @@ def identity(array: Array) -> List[Map]:
     return [Affine(extent) for extent in array.shape]
 
 
-@collective
+@alike
 def broadcast_to(array: Array, shape: ShapeLike) -> Array:
     """A copy that is repeated along new dimensions and those of extent 1. Collective, blocking.
 
@@ -46,7 +46,7 @@ def broadcast_to(array: Array, shape: ShapeLike) -> Array:
     return picked(array, [Affine(extent, step=int(mine == extent)) for mine, extent in zip(array.shape, wanted)], layout)
 
 
-@collective
+@alike
 def roll(a: Array, shift: AxisLike, axis: Optional[AxisLike] = None) -> Array:
     """Elements moved along axes; those past the end reappear at the beginning. Collective, blocking.
 
@@ -67,7 +67,7 @@ def roll(a: Array, shift: AxisLike, axis: Optional[AxisLike] = None) -> Array:
     return picked(a, [Affine(n, -by % n if n else 0, 1, n) for n, by in zip(a.shape, moved)])
 
 
-@collective
+@alike
 def flip(m: Array, axis: Optional[AxisLike] = None) -> Array:
     """Elements in the opposite order along axes, in the layout of the array. Collective, blocking.
 
@@ -85,7 +85,7 @@ def flip(m: Array, axis: Optional[AxisLike] = None) -> Array:
     return picked(m, [Affine(n, n - 1, -1) if one in axes and n else Affine(n) for one, n in enumerate(m.shape)])
 
 
-@collective
+@alike
 def fliplr(m: Array) -> Array:
     """Columns in the opposite order. Collective, blocking; see `flip`.
 
@@ -97,7 +97,7 @@ def fliplr(m: Array) -> Array:
     return flip(m, 1)
 
 
-@collective
+@alike
 def flipud(m: Array) -> Array:
     """Rows in the opposite order. Collective, blocking; see `flip`.
 
@@ -109,7 +109,7 @@ def flipud(m: Array) -> Array:
     return flip(m, 0)
 
 
-@collective
+@alike
 def rot90(m: Array, k: int = 1, axes: Sequence[int] = (0, 1)) -> Array:
     """The array rotated by 90 degrees in the plane of two axes. Collective, blocking.
 
@@ -132,7 +132,7 @@ def rot90(m: Array, k: int = 1, axes: Sequence[int] = (0, 1)) -> Array:
     return swapaxes(flip(m, second if k % 4 == 1 else first), first, second)
 
 
-@collective
+@alike
 def repeat(a: Array, repeats: Any, axis: Optional[int] = None) -> Array:
     """Each element several times in succession. Collective, blocking.
 
@@ -160,7 +160,7 @@ def repeat(a: Array, repeats: Any, axis: Optional[int] = None) -> Array:
     return picked(a, maps)
 
 
-@collective
+@alike
 def tile(A: Array, reps: Union[int, Sequence[int]]) -> Array:
     """The array repeated along each axis. Collective, blocking.
 
@@ -184,7 +184,7 @@ def tile(A: Array, reps: Union[int, Sequence[int]]) -> Array:
 _padded = ("edge", "reflect", "symmetric", "wrap")
 
 
-@collective
+@alike
 def pad(array: Array, pad_width: Any, mode: str = "constant", *, constant_values: Any = 0) -> Array:
     """The array with more elements around it. Collective, blocking.
 

@@ -7,6 +7,7 @@ from typing import Any, Dict, Optional, Sequence, Tuple, Union, cast
 import numpy as np
 
 from . import _core
+from ._agreement import alike
 from ._array import Array, Axis, axes_of
 from ._axes import (
     Destination,
@@ -19,7 +20,6 @@ from ._axes import (
     with_whole,
     wrapped,
 )
-from ._calls import collective
 from ._dtypes import _of_ml_dtypes
 from ._errors import ArgumentError
 from ._exchange import total
@@ -61,7 +61,7 @@ def _place(q: float, many: int, method: str) -> Tuple[int, int, float]:
     return before, min(before + 1, many - 1), place - before
 
 
-@collective
+@alike
 def median(
     a: Array, axis: Axis = None, out: None = None, *, keepdims: bool = False, distribution: Optional[Destination] = None
 ) -> Any:
@@ -89,7 +89,7 @@ def median(
     return _over(_Median(), a, axis, out, keepdims, distribution)
 
 
-@collective
+@alike
 def nanmedian(
     a: Array, axis: Axis = None, out: None = None, *, keepdims: bool = False, distribution: Optional[Destination] = None
 ) -> Any:
@@ -97,7 +97,7 @@ def nanmedian(
     return _over(_Median(ignore=True), a, axis, out, keepdims, distribution)
 
 
-@collective
+@alike
 def quantile(
     a: Array,
     q: Any,
@@ -136,7 +136,7 @@ def quantile(
     return _over(_Quantile(a, q, method), a, axis, out, keepdims, distribution)
 
 
-@collective
+@alike
 def nanquantile(
     a: Array,
     q: Any,
@@ -151,7 +151,7 @@ def nanquantile(
     return _over(_Quantile(a, q, method, ignore=True), a, axis, out, keepdims, distribution)
 
 
-@collective
+@alike
 def percentile(
     a: Array,
     q: Any,
@@ -166,7 +166,7 @@ def percentile(
     return _over(_Quantile(a, q, method, of=100), a, axis, out, keepdims, distribution)
 
 
-@collective
+@alike
 def nanpercentile(
     a: Array,
     q: Any,

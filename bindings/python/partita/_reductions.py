@@ -8,8 +8,8 @@ from typing import Any, Callable, Optional, Union
 import numpy as np
 
 from . import _core
+from ._agreement import alike
 from ._array import Array, Axis, axes_of, core_given
-from ._calls import collective
 from ._errors import ArgumentError
 from ._mesh import DistributionLike
 from ._moves import part_of, settled, with_part
@@ -55,7 +55,7 @@ def _method_with_dtype(name: str, text: str) -> Callable[..., Any]:
 def _named(function: Callable[..., Any], name: str, text: str) -> Callable[..., Any]:
     function.__name__ = function.__qualname__ = name
     function.__doc__ = text
-    return collective(function)
+    return alike(function)
 
 
 sum = _method_with_dtype("sum", "The sum over all axes or some; see `Array.sum`. Collective, blocking.")
@@ -111,7 +111,7 @@ def refuse_out(name: str, out: Any) -> None:
         raise ArgumentError(f"{name}: the argument out is not supported")
 
 
-@collective
+@alike
 def var(
     a: Array,
     axis: Axis = None,
@@ -142,7 +142,7 @@ def var(
     return number_of(_divided(total, count_of(a, axis) - (ddof if correction is None else correction)))
 
 
-@collective
+@alike
 def std(
     a: Array,
     axis: Axis = None,
@@ -170,7 +170,7 @@ def std(
     return number_of(np.sqrt(var(a, axis, dtype, ddof=ddof, keepdims=keepdims, correction=correction, distribution=distribution, root=root)))
 
 
-@collective
+@alike
 def ptp(a: Array, axis: Axis = None, out: None = None, *, keepdims: bool = False) -> Any:
     """The largest element minus the smallest. Collective, blocking."""
     refuse_out("ptp", out)
@@ -181,7 +181,7 @@ def ptp(a: Array, axis: Axis = None, out: None = None, *, keepdims: bool = False
 # --- where the extrema are
 
 
-@collective
+@alike
 def argmax(a: Array, axis: Optional[int] = None, out: None = None, *, keepdims: bool = False) -> Any:
     """The index of the largest element, the first of several, or of the first NaN. Collective, blocking.
 
@@ -199,7 +199,7 @@ def argmax(a: Array, axis: Optional[int] = None, out: None = None, *, keepdims: 
     return extreme("argmax", a, axis, keepdims)
 
 
-@collective
+@alike
 def argmin(a: Array, axis: Optional[int] = None, out: None = None, *, keepdims: bool = False) -> Any:
     """The index of the smallest element, the first of several, or of the first NaN. Collective, blocking; see `argmax`.
 
@@ -259,7 +259,7 @@ def _position(name: str, a: Array) -> int:
     return int(rows[equal, 0].min())
 
 
-@collective
+@alike
 def average(a: Array, axis: Axis = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False) -> Any:
     """The weighted mean over all axes or some. Collective, blocking.
 

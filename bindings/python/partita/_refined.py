@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple, Optional
 
 from . import _core
+from ._agreement import alike
 from ._array import Array, core_given
-from ._calls import collective
 from ._errors import ArgumentError
 from ._factors import solve_options
 from ._linear import writable
@@ -33,7 +33,7 @@ class RefinedResult(NamedTuple):
 _methods = {None: "lu", "general": "lu", "gen": "lu", "positive definite": "cholesky", "pos": "cholesky"}
 
 
-@collective
+@alike
 def solve_refined(
     a: Array, b: Array, *, assume_a: Optional[str] = None, op: str = "none", compute: str = "automatic", tolerance: float = 0,
     iterations: int = 100, stream: Any = None, **options: Any,
@@ -78,7 +78,7 @@ def solve_refined(
     return RefinedResult(Array(x, b._package), steps, error, fell_back, reason)
 
 
-@collective
+@alike
 def condition(a: Array, p: Any = 1) -> float:
     """An estimate of the condition number |A| |A^-1| of a square matrix, by LU, on every rank. Collective, blocking.
 
@@ -100,7 +100,7 @@ def condition(a: Array, p: Any = 1) -> float:
     return _core.condition(settled(a)._core, norm_word("condition", p))
 
 
-@collective
+@alike
 def rank_k_update(
     a: Array, c: Array, *, op: str = "none", symmetric: bool = False, upper: bool = False, alpha: complex = 1, beta: complex = 0,
     compute: str = "automatic", stream: Any = None,

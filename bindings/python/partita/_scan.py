@@ -7,9 +7,9 @@ from typing import Any, Callable, Dict, Optional, Tuple
 import numpy as np
 
 from . import _core
+from ._agreement import alike
 from ._array import Array
 from ._axes import Destination, Sequenced, finished, in_blocks, in_order, is_whole, longest_slab, moved, on_host, one_axis, sequence, values_of, wrapped
-from ._calls import collective
 from ._dtypes import dtype_name, numpy_dtype
 from ._errors import ArgumentError
 from ._exchange import before
@@ -18,7 +18,7 @@ from ._joining import concatenate
 _scans: Dict[str, Any] = {"cumsum": (np.cumsum, np.add, "sum"), "cumprod": (np.cumprod, np.multiply, "product")}
 
 
-@collective
+@alike
 def cumsum(a: Array, axis: Optional[int] = None, dtype: Any = None, *, distribution: Optional[Destination] = None) -> Array:
     """The sums of the elements up to each one, as `numpy.cumsum`. Collective, blocking.
 
@@ -41,13 +41,13 @@ def cumsum(a: Array, axis: Optional[int] = None, dtype: Any = None, *, distribut
     return _scanned("cumsum", a, axis, dtype, distribution)
 
 
-@collective
+@alike
 def cumprod(a: Array, axis: Optional[int] = None, dtype: Any = None, *, distribution: Optional[Destination] = None) -> Array:
     """The products of the elements up to each one, as `numpy.cumprod`, with the arguments of `cumsum`. Collective, blocking."""
     return _scanned("cumprod", a, axis, dtype, distribution)
 
 
-@collective
+@alike
 def cumulative_sum(
     x: Array, *, axis: Optional[int] = None, dtype: Any = None, include_initial: bool = False, distribution: Optional[Destination] = None
 ) -> Array:
@@ -67,7 +67,7 @@ def cumulative_sum(
     return _with_initial("cumulative_sum", cumsum, 0, x, axis, dtype, include_initial, distribution)
 
 
-@collective
+@alike
 def cumulative_prod(
     x: Array, *, axis: Optional[int] = None, dtype: Any = None, include_initial: bool = False, distribution: Optional[Destination] = None
 ) -> Array:
@@ -140,7 +140,7 @@ def _scan_of(name: str, given: Any, wanted: Any) -> Callable[[Sequenced, int], A
     return scan
 
 
-@collective
+@alike
 def diff(a: Array, n: int = 1, axis: int = -1, *, distribution: Optional[Destination] = None) -> Array:
     """The differences of neighbours along an axis, as `numpy.diff`. Collective, blocking.
 

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple, Optional
 import numpy as np
 
 from . import _core
+from ._agreement import alike, alike_but
 from ._array import Array
 from ._axes import Sequenced, in_any_order, in_order, on_host, values_of, wrapped
-from ._calls import collective
 from ._errors import ArgumentError
 from ._exchange import answered, gathered, of_all
 from ._local_order import argsorted
@@ -60,7 +60,7 @@ class _Sorted(NamedTuple):
         return found
 
 
-@collective
+@alike_but("v")
 def searchsorted(a: Array, v: Any, side: str = "left", sorter: Optional[Array] = None) -> Any:
     """Where elements belong in a sorted array of one dimension, as `numpy.searchsorted`. Collective, blocking.
 
@@ -99,7 +99,7 @@ def searchsorted(a: Array, v: Any, side: str = "left", sorter: Optional[Array] =
     return found[()] if wanted is None else wrapped(v, wanted.layout, found)
 
 
-@collective
+@alike
 def isin(element: Array, test_elements: Any, assume_unique: bool = False, invert: bool = False, *, kind: Optional[str] = None) -> Array:
     """Which elements are among others, as `numpy.isin`. Collective, blocking.
 
@@ -139,7 +139,7 @@ def isin(element: Array, test_elements: Any, assume_unique: bool = False, invert
     return wrapped(element, given.layout, ~found if invert else found)
 
 
-@collective
+@alike
 def digitize(x: Array, bins: Any, right: bool = False) -> Array:
     """In which bin each element is, as `numpy.digitize`. Collective, blocking.
 

@@ -6,8 +6,8 @@ from typing import Any, List, Tuple
 
 import numpy as np
 
+from ._agreement import alike
 from ._array import Array
-from ._calls import collective
 from ._count import flatnonzero
 from ._errors import ArgumentError
 from ._take import take, where_true
@@ -18,7 +18,7 @@ def is_advanced(key: Any) -> bool:
     return any(isinstance(one, (Array, np.ndarray, list)) and np.ndim(one) > 0 for one in (key if isinstance(key, tuple) else (key,)))
 
 
-@collective
+@alike
 def selected(a: Array, key: Any) -> Array:
     """``a[key]`` with one array of integers or booleans in the key, next to slices. Collective, blocking."""
     keys = list(key) if isinstance(key, tuple) else [key]

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple, Optional, Tuple
 
 import numpy as np
 
+from ._agreement import alike
 from ._array import Array
 from ._axes import Destination, Sequenced, in_any_order, on_host, sequence
-from ._calls import collective
 from ._search import isin
 from ._take import where_true
 from ._unique import distinct, unique
@@ -37,25 +37,25 @@ class UniqueInverseResult(NamedTuple):
     inverse_indices: Array
 
 
-@collective
+@alike
 def unique_all(x: Array) -> UniqueAllResult:
     """Distinct elements, their first indices, the inverse, and counts: `unique` with each NaN by itself. Collective, blocking."""
     return UniqueAllResult(*_tuple(x, return_index=True, return_inverse=True, return_counts=True))
 
 
-@collective
+@alike
 def unique_counts(x: Array) -> UniqueCountsResult:
     """Distinct elements and how often they occur: `unique` with each NaN by itself. Collective, blocking."""
     return UniqueCountsResult(*_tuple(x, return_counts=True))
 
 
-@collective
+@alike
 def unique_inverse(x: Array) -> UniqueInverseResult:
     """Distinct elements and where each element is among them: `unique` with each NaN by itself. Collective, blocking."""
     return UniqueInverseResult(*_tuple(x, return_inverse=True))
 
 
-@collective
+@alike
 def unique_values(x: Array) -> Array:
     """Distinct elements: `unique` with each NaN by itself. Collective, blocking."""
     found = unique(x, equal_nan=False)
@@ -69,7 +69,7 @@ def _tuple(x: Array, **options: Any) -> Tuple[Array, ...]:
     return found
 
 
-@collective
+@alike
 def union1d(ar1: Array, ar2: Array, *, distribution: Optional[Destination] = None) -> Array:
     """The distinct elements of two arrays, sorted, as `numpy.union1d`. Collective, blocking."""
     first, second = (in_any_order(on_host(one)) for one in (ar1, ar2))
@@ -80,20 +80,20 @@ def union1d(ar1: Array, ar2: Array, *, distribution: Optional[Destination] = Non
     return sequence(ar1, Sequenced(first.context, found.values, found.cuts), distribution)
 
 
-@collective
+@alike
 def intersect1d(ar1: Array, ar2: Array, *, distribution: Optional[Destination] = None) -> Array:
     """The distinct elements that are in both arrays, sorted, as `numpy.intersect1d`. Collective, blocking."""
     dtype = np.result_type(ar1.dtype, ar2.dtype)
     return _of_first(ar1 if ar1.dtype == dtype else ar1.astype(dtype), ar2, False, distribution)
 
 
-@collective
+@alike
 def setdiff1d(ar1: Array, ar2: Array, *, distribution: Optional[Destination] = None) -> Array:
     """The distinct elements of `ar1` that are not in `ar2`, sorted, as `numpy.setdiff1d`. Collective, blocking."""
     return _of_first(ar1, ar2, True, distribution)
 
 
-@collective
+@alike
 def setxor1d(ar1: Array, ar2: Array, *, distribution: Optional[Destination] = None) -> Array:
     """The distinct elements that are in one of the arrays only, sorted, as `numpy.setxor1d`. Collective, blocking."""
     return union1d(_of_first(ar1, ar2, True), _of_first(ar2, ar1, True), distribution=distribution)

@@ -6,8 +6,8 @@ import math
 from typing import List, Optional, Sequence, Tuple, Union
 
 from . import _core
+from ._agreement import alike
 from ._array import Array, axes_of
-from ._calls import collective
 from ._create import ShapeLike, shape_of
 from ._errors import ArgumentError
 from ._layouts import Bounds, Shape, box_of, boxes_of, default_layout, flat_boxes, flat_range, is_whole, of_boxes
@@ -19,7 +19,7 @@ AxisLike = Union[int, Sequence[int]]
 # --- reshape
 
 
-@collective
+@alike
 def reshape(a: Array, shape: ShapeLike, order: str = "C") -> Array:
     """The elements in row-major order, in another shape. Collective, blocking; nothing moves if each rank's elements are contiguous in both.
 
@@ -101,7 +101,7 @@ def _line(size: int, ranges: Sequence[Range]) -> _core.Layout:
     return of_boxes((size,), [((first,), (last,)) for first, last in ranges])
 
 
-@collective
+@alike
 def ravel(a: Array, order: str = "C") -> Array:
     """The elements in one dimension; see `reshape`. Collective, blocking.
 

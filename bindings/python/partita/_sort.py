@@ -6,6 +6,7 @@ from typing import Any, Callable, NamedTuple, Optional, Sequence
 
 import numpy as np
 
+from ._agreement import alike
 from ._array import Array
 from ._axes import (
     Destination,
@@ -24,7 +25,6 @@ from ._axes import (
     values_of,
     wrapped,
 )
-from ._calls import collective
 from ._dtypes import _of_ml_dtypes
 from ._errors import ArgumentError
 from ._exchange import few_elements, gathered, sent
@@ -41,7 +41,7 @@ class Ordered(NamedTuple):
     carried: Any
 
 
-@collective
+@alike
 def sort(
     a: Array,
     axis: Optional[int] = -1,
@@ -85,7 +85,7 @@ def sort(
     return _ordered(a, axis, lines, line, True, distribution)
 
 
-@collective
+@alike
 def argsort(
     a: Array,
     axis: Optional[int] = -1,

@@ -6,6 +6,7 @@ from typing import Any, Optional, Tuple
 
 import numpy as np
 
+from ._agreement import alike
 from ._array import Array
 from ._axes import (
     Cuts,
@@ -23,7 +24,6 @@ from ._axes import (
     with_whole,
     wrapped,
 )
-from ._calls import collective
 from ._core import Replicated
 from ._errors import ArgumentError
 from ._exchange import answered, of_all, smallest_and_largest
@@ -31,7 +31,7 @@ from ._exchange import answered, of_all, smallest_and_largest
 _modes = ("raise", "wrap", "clip")
 
 
-@collective
+@alike
 def take(
     a: Array,
     indices: Any,
@@ -173,7 +173,7 @@ def where_true(a: Array, mask: Any, distribution: Optional[Destination] = None) 
     return moved(wrapped(a, layout_of_blocks((sizes[-1], *found.shape[1:]), 0, sizes), found), distribution)
 
 
-@collective
+@alike
 def take_along_axis(arr: Array, indices: Array, axis: int = -1, *, distribution: Optional[Destination] = None) -> Array:
     """The elements of other indices in each line along an axis, as `numpy.take_along_axis`. Collective, blocking.
 

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, Optional
 
 import numpy as np
 
+from ._agreement import alike
 from ._array import Array
 from ._axes import (
     Destination,
@@ -22,7 +23,6 @@ from ._axes import (
     with_whole,
     wrapped,
 )
-from ._calls import collective
 from ._dtypes import _of_ml_dtypes
 from ._errors import ArgumentError
 from ._exchange import of_all
@@ -36,7 +36,7 @@ class TopK(NamedTuple):
     indices: Array
 
 
-@collective
+@alike
 def topk(
     a: Array, k: int, axis: Optional[int] = -1, *, largest: bool = True, distribution: Optional[Destination] = None
 ) -> TopK:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, Optional, Tuple, Union
 import numpy as np
 
 from . import _core
+from ._agreement import alike
 from ._array import Array
 from ._axes import (
     Cuts,
@@ -22,7 +23,6 @@ from ._axes import (
     slab_cuts,
     wrapped,
 )
-from ._calls import collective
 from ._dtypes import _of_ml_dtypes
 from ._errors import ArgumentError
 from ._exchange import of_all, sent, total
@@ -40,7 +40,7 @@ class Distinct(NamedTuple):
     inverse: Any
 
 
-@collective
+@alike
 def unique(
     ar: Array,
     return_index: bool = False,

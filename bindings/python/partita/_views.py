@@ -7,8 +7,8 @@ from typing import Any, List, Optional, Sequence, Tuple, Union
 import numpy as np
 
 from . import _core
+from ._agreement import alike
 from ._array import Array, axes_of
-from ._calls import collective
 from ._errors import ArgumentError
 from ._layouts import Bounds, boxes_of, default_layout, inserted, of_boxes, remade, removed
 from ._moves import Affine, part_of, picked, settled, with_view
@@ -144,7 +144,7 @@ def _with_new_axes(found: Array, keys: Sequence[Key], dropped: List[int]) -> Arr
     return found
 
 
-@collective
+@alike
 def squeeze(a: Array, axis: Any = None) -> Array:
     """Without dimensions of extent 1; shares memory where the distribution has a form without them. Collective.
 
@@ -163,7 +163,7 @@ def squeeze(a: Array, axis: Any = None) -> Array:
     return a
 
 
-@collective
+@alike
 def expand_dims(a: Array, axis: Union[int, Sequence[int]]) -> Array:
     """With dimensions of extent 1 at the places `axis` of the result; shares memory where the distribution has a form with them. Collective.
 

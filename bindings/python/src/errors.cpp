@@ -3,10 +3,13 @@
 
 #include <exception>
 #include <partita/error.hpp>
+#include <partita/fact.hpp>
 #include <partita/refusal.hpp>
 #include <string>
 #include <string_view>
 #include <typeinfo>
+#include <utility>
+#include <vector>
 
 #include "binding.hpp"
 #include "casters.hpp"
@@ -95,12 +98,22 @@ void throw_from_python(const Context& context, std::string_view operation, std::
   }
 }
 
+void agree_on(const Context& context, std::string_view operation,
+              const std::vector<std::pair<std::string, std::string>>& facts) {
+  agree(context, operation, [&] {
+    std::vector<Fact> all;
+    for (const auto& [name, value] : facts) all.push_back({name, value});
+    return all;
+  });
+}
+
 }  // namespace
 
 void bind_errors(nb::module_& module) {
   nb::register_exception_translator(translate);
   module.def("throw_on_all", &throw_from_python, nb::arg("context"), nb::arg("operation"), nb::arg("kind"),
              nb::arg("text"), Unlocked());
+  module.def("agree", &agree_on, nb::arg("context"), nb::arg("operation"), nb::arg("facts"), Unlocked());
   module.def("listen_to_all", &listen_to_all, nb::arg("context"), nb::arg("operation"), Unlocked());
 }
 

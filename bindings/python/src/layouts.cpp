@@ -46,7 +46,8 @@ Indices indices(const Layout& layout, int axis, int rank) {
 }
 
 std::optional<std::pair<std::int64_t, std::int64_t>> bounds(const Layout& layout, int axis, int rank) {
-  if (axis < 0 || axis >= layout.dimensions()) throw ArgumentError("bounds: the layout does not have this axis");
+  if (axis < 0 || axis >= layout.dimensions())
+    throw ArgumentError("bounds: the layout does not have this axis");
   const IndexSet set = layout.region(rank).sets[static_cast<std::size_t>(axis)];
   if (set.empty()) return std::pair{std::int64_t{0}, std::int64_t{0}};
   if (!set.is_range()) return std::nullopt;

@@ -1,0 +1,108 @@
+"""Arguments that must be equal on all ranks, compared before a call that consists of several calls of the library."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import numbers
+from typing import Any, Callable, Dict, Tuple
+
+import numpy as np
+
+from . import _core
+from ._calls import Function, collective, context_among
+
+#: So many elements of a sequence are written out; longer ones are told apart by a hash.
+_few = 8
+
+
+def alike(function: Function) -> Function:
+    """As `alike_but`, of all arguments."""
+    return alike_but()(function)
+
+
+def alike_but(*own: str) -> Callable[[Function], Function]:
+    """`collective`, for functions that are composed of calls of the library: all ranks must pass equal arguments.
+
+    The library compares what each of its calls is given, but not what a composed function makes of other arguments (the order of a sort,
+    the indices that are taken): results would be wrong without an error. So the arguments are compared first, in one exchange of a hash,
+    and DisagreementError names those that differ. A call within another one compares nothing: the outer one has.
+
+    `own`: arguments that each rank may choose.
+    """
+
+    def decorated(function: Function) -> Function:
+        names, defaults = _parameters(function)
+
+        def compare(given: Tuple[Any, ...], named: Dict[str, Any]) -> None:
+            context = context_among((*given, *named.values()))
+            if context is None or context.size == 1:
+                return
+            facts = {**defaults, **_facts(names, given, named)}
+            _core.agree(context, function.__name__, sorted(fact for fact in facts.items() if fact[0] not in own and fact[0] != "stream"))
+
+        return collective(function, first=compare)
+
+    return decorated
+
+
+def _parameters(function: Any) -> Tuple[Tuple[str, ...], Dict[str, str]]:
+    """The names of positional parameters, and how the defaults are told."""
+    found = inspect.signature(function).parameters.values()
+    positional = tuple(one.name for one in found if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD))
+    return positional, {one.name: told(one.default) for one in found if one.default is not one.empty}
+
+
+def _facts(names: Tuple[str, ...], given: Tuple[Any, ...], named: Dict[str, Any]) -> Dict[str, str]:
+    """What is passed, by name."""
+    values = {**dict(zip(names, given)), **{f"argument {i}": one for i, one in enumerate(given) if i >= len(names)}, **named}
+    return {name: _told_dtype(value) if name == "dtype" else told(value) for name, value in values.items()}
+
+
+def _told_dtype(value: Any) -> str:
+    try:
+        return told(value) if value is None else str(np.dtype(value))
+    except TypeError:
+        return told(value)
+
+
+def told(value: Any) -> str:
+    """The value in words that are the same on all ranks."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, (numbers.Number, slice)) or value is Ellipsis:
+        return repr(value)
+    if isinstance(value, str):
+        return value
+    core = getattr(value, "_core", None)
+    if isinstance(core, _core.Array):
+        return f"{core.dtype} {value.layout}"
+    if isinstance(core, _core.Context):
+        return f"a context of {core.size} ranks"
+    if isinstance(value, (list, tuple)):
+        return _told_sequence(value)
+    if isinstance(value, np.ndarray):
+        return _told_numbers(value)
+    if isinstance(value, dict):
+        return _told_sequence([f"{key}: {told(one)}" for key, one in value.items()])
+    if callable(value):
+        return str(getattr(value, "__qualname__", type(value).__name__))
+    return str(value) if type(value).__module__.startswith("partita") else type(value).__name__
+
+
+def _told_sequence(values: Any) -> str:
+    each = [told(one) for one in values[:_few]]
+    if len(values) <= _few:
+        return f"[{', '.join(each)}]"
+    rest = hashlib.blake2b("\0".join(told(one) for one in values).encode(), digest_size=8)
+    return f"[{', '.join(each)}, ...] of {len(values)} elements with the hash {rest.hexdigest()}"
+
+
+def _told_numbers(values: Any) -> str:
+    if values.dtype.hasobject or values.size <= _few:
+        return f"{values.dtype} {values.shape} {values.tolist()}"
+    digest = hashlib.blake2b(np.ascontiguousarray(values).reshape(-1).view(np.uint8).data, digest_size=8)
+    return f"{values.dtype} {values.shape} with the hash {digest.hexdigest()}"
+
+
+__all__ = ["alike", "alike_but", "told"]
