@@ -308,6 +308,64 @@ def divisions(rng, a):
     return lambda np_, x: np_.array_split(x, count, axis)[which]
 
 
+def other(rng, a, shape, np_=np, dtypes=DTYPES):
+    return values(rng, shape, str(rng.choice(dtypes)))
+
+
+@case(least=1)
+def products(rng, a):
+    k, n, lead = a.shape[-1], int(rng.integers(1, 6)), a.shape[:-2]
+    kind = rng.random()
+    shape = (k,) if kind < 0.2 else (k, n) if kind < 0.5 else (*(1 if rng.random() < 0.4 else m for m in lead), k, n)
+    b = other(rng, a, shape)
+    if a.dtype == b.dtype == np.int8:
+        b = b.astype("int16")
+    return lambda np_, x: np_.matmul(x, b if np_ is np else pt.scatter(x.context, b, pt.Slab(0)))
+
+
+@case(most=2)
+def outer_products(rng, a):
+    b, name = other(rng, a, shape_of(rng, 0, 2)), str(rng.choice(["outer", "kron"]))
+    return lambda np_, x: getattr(np_, name)(x, b)
+
+
+@case(least=1)
+def inner_products(rng, a):
+    b = other(rng, a, (*shape_of(rng, 0, 1), a.shape[-1]), dtypes=[str(a.dtype)])
+    name = str(rng.choice(["inner", "dot", "tensordot"]))
+    if a.dtype == np.int8:
+        b = b.astype("int16")
+    if name == "inner":
+        return lambda np_, x: np_.inner(x, b if np_ is np else pt.scatter(x.context, b, pt.Slab(0)))
+    if name == "dot":
+        b = np.moveaxis(b, -1, -2) if b.ndim > 1 else b
+        return lambda np_, x: np_.dot(x, b if np_ is np else pt.scatter(x.context, np.ascontiguousarray(b), pt.Slab(0)))
+    return lambda np_, x: np_.tensordot(x, b, ([-1], [b.ndim - 1]))
+
+
+@case(least=1)
+def sums_of_products(rng, a):
+    extents = dict(zip("abc", a.shape))
+    letters = list(extents)
+    extents["d"] = 3
+    second = [str(one) for one in rng.permutation([*letters, "d"])[: rng.integers(1, 4)]]
+    third = [str(one) for one in rng.permutation([*letters, "d"])[: rng.integers(0, 3)]] if rng.random() < 0.3 else None
+    terms = [letters, second] + ([third] if third is not None else [])
+    used = sorted({one for term in terms for one in term})
+    result = [str(one) for one in rng.permutation(used)[: rng.integers(0, len(used) + 1)]]
+    text = ",".join("".join(term) for term in terms) + "->" + "".join(result)
+    others = [other(rng, a, tuple(extents[one] for one in term), dtypes=["float64", "int64", "complex128"]) for term in terms[1:]]
+    return lambda np_, x: np_.einsum(text, x, *others)
+
+
+@case(least=2, empty=False)
+def repeated_labels(rng, a):
+    n = min(a.shape[:2])
+    rest = "cde"[: a.ndim - 2]
+    text = str(rng.choice([f"aa{rest}->a", f"aa{rest}->{rest}", "aa...->...a", "aa..."]))
+    return lambda np_, x: np_.einsum(text, x[:n, :n])
+
+
 def draw(seed, ranks):
     """The name, the array, its distribution and the call."""
     rng = np.random.default_rng(seed)

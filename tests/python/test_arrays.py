@@ -267,7 +267,7 @@ def test_reductions(ctx):
                 np.testing.assert_allclose(found, getattr(source, name)(axis, keepdims=True), rtol=1e-13, atol=1e-13)
         assert pt.norm(a) == pytest.approx(np.linalg.norm(source)) and np.sum(a) == a.sum() and np.mean(a) == a.mean()
         assert (np.mean(a, axis=0).gather() == a.mean(0).gather()).all()
-        assert pt.dot(a, a) == pytest.approx((source**2).sum()) and pt.vdot(a * 1j, a * (1 + 0j)) == pytest.approx(-1j * (source**2).sum())
+        assert pt.vdot(a, a) == pytest.approx((source**2).sum()) and pt.vdot(a * 1j, a * (1 + 0j)) == pytest.approx(-1j * (source**2).sum())
         on_root = a.sum(0, root=ctx.size - 1)
         assert on_root.local_shape == ((7,) if ctx.rank == ctx.size - 1 else (0,))
     with pytest.raises(pt.ArgumentError):

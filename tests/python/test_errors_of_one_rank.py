@@ -27,8 +27,8 @@ def calls(ctx, folder):
     frozen = x.copy()
     frozen.flags.writeable = False
     return [
-        ("matmul", lambda *o, **k: pt.matmul(*o, **k), (a, b), {}, [((a, b), {"speed": 3}), ((a, x), {}), ((a, b), {"method": "fast"}), ((a,), {})]),
-        ("matmul", lambda *o: o[0] @ o[1], (a, b), {}, [((a, 3), {}), ((a, None), {}), ((a, x), {})]),
+        ("matmul", lambda *o, **k: pt.matmul(*o, **k), (a, b), {}, [((a, b), {"speed": 3}), ((a, "x"), {}), ((a, b), {"method": "fast"}), ((a,), {})]),
+        ("matmul", lambda *o: o[0] @ o[1], (a, b), {}, [((a, 3), {}), ((a, None), {}), ((a, "x"), {})]),
         ("Matmul", pt.Matmul, (a, b), {}, [((a, x), {}), ((a, b), {"order": "X"})]),
         ("Matmul.execute", multiply.execute, (), {}, [(("two",), {}), ((), {"gamma": 1})]),
         ("fftn", pt.fft.fftn, (z,), {}, [((z,), {"axes": (5,)}), ((z,), {"norm": "unit"}), ((z,), {"speed": 1}), ((x,), {"out": z})]),

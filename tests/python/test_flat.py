@@ -119,7 +119,7 @@ def of_arrays(c, a):
 
 
 def of_numpys(c, a):
-    row, z, n = a[:1], a * 1j, np.add(a, 0)
+    row, z, n, few = a[:1], a * 1j, np.add(a, 0), a.astype("int32")
     found = {
         "allclose": lambda: pt.allclose(a, a),
         "angle": lambda: pt.angle(z),
@@ -130,12 +130,19 @@ def of_numpys(c, a):
         "column_stack": lambda: pt.column_stack([a, a]),
         "concatenate": lambda: (pt.concatenate([a, a]), pt.concatenate([a, a], 1)),
         "dstack": lambda: pt.dstack([a, a]),
+        "einsum": lambda: (pt.einsum("ij,jk->ik", a, a), pt.einsum("ii", a), pt.einsum("ij,jk,kl->il", a, a, a)),
         "expand_dims": lambda: pt.expand_dims(a, 1),
         "hsplit": lambda: pt.hsplit(a, 2),
         "hstack": lambda: pt.hstack([a, a]),
         "imag": lambda: pt.imag(z),
         "indices": lambda: (a[3], a[3, 4], a[::-2, None], a[3].item() if not a[3].ndim else 0),
         "indices that are written": lambda: (n.__setitem__(3, a[4]), n.__setitem__(slice(None, None, 2), 1.0)),
+        "inner": lambda: pt.inner(a[0], a[0]),
+        "kron": lambda: pt.kron(row[:, :4], row[:, :4]),
+        "outer": lambda: pt.outer(a[0], a[0]),
+        "products of integers": lambda: (few @ few, few @ row.T),
+        "tensordot": lambda: pt.tensordot(a, a),
+        "vecdot": lambda: pt.vecdot(a, a),
         "isclose": lambda: pt.isclose(a, a),
         "matrix_transpose": lambda: pt.matrix_transpose(a),
         "moveaxis": lambda: pt.moveaxis(a, 0, 1),

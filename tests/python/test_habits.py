@@ -96,7 +96,7 @@ def test_functions_of_numpy(ctx):
     for call in (np.asarray, np.array, np.copy):
         with pytest.raises(TypeError, match="gather"):
             call(a)
-    for call in (np.add.reduce, np.add.accumulate, lambda one: np.add.outer(one, one), lambda one: np.matmul(one, one.T)):
+    for call in (np.add.reduce, np.add.accumulate, lambda one: np.add.outer(one, one)):
         with pytest.raises(pt.ArgumentError):
             call(a)
 
@@ -204,8 +204,7 @@ def test_arguments_of_wrong_types_are_named(ctx):
         (lambda: a.at(["x", 1]), r"at: index: expected tuple\[int, ...\], and this tuple does not fit"),
         (lambda: pt.broadcast(ctx, here, "0"), "broadcast: root: expected int, got str"),
         (lambda: pt.all_reduce(ctx, here, reduction=7), "all_reduce: reduction: expected str, got int"),
-        (lambda: a @ np.ones(4), r"expected a distributed array, got ndarray; partita.from_local\(context, x, partita.Replicated\(\)\)"),
-        (lambda: np.ones(4) @ a, r"expected distributed arrays, got ndarray; partita.from_local\(context, x, partita.Replicated\(\)\)"),
+        (lambda: a @ [1.0], r"expected a distributed array, got list; partita.from_local\(context, x, partita.Replicated\(\)\)"),
         (lambda: a + [1.0], r"expected a distributed array or a number, got list; partita.from_local\(context, x, partita.Rep"),
     ]
     for call, what in of_all:

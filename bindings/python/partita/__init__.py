@@ -63,6 +63,7 @@ from ._errors import (
     UnsupportedError,
 )
 from ._diagonals import diagonal, tril, triu
+from ._einsum import einsum
 from ._elementwise import allclose, angle, array_equal, clip, imag, isclose, nan_to_num, real, round, where
 from ._halo import Halo
 from ._joining import array_split, column_stack, concatenate, dstack, hsplit, hstack, split, stack, unstack, vsplit, vstack
@@ -72,6 +73,7 @@ from ._mesh import current_mesh
 from ._nan import nanargmax, nanargmin, nanmax, nanmean, nanmin, nanprod, nanstd, nansum, nanvar
 from ._places import broadcast_to, flip, fliplr, flipud, pad, repeat, roll, rot90, tile
 from ._quantile import median, nanmedian, nanpercentile, nanquantile, percentile, quantile
+from ._products import inner, kron, outer, tensordot, vecdot
 from ._redistribute import Redistribute, redistribute
 from ._reductions import all, any, argmax, argmin, average, max, mean, min, prod, ptp, std, sum, var
 from ._scan import cumprod, cumsum, cumulative_prod, cumulative_sum, diff
@@ -100,23 +102,22 @@ from ._unique import unique
 from ._views import expand_dims, squeeze
 
 __all__ = [
-    "ArgumentError", "Array", "BlockCyclic", "BlockNonCyclic", "Box", "Context", "DisagreementError", "Error",
-    "FailedContextError", "FileError", "Halo", "Layout", "LostPeerError", "Matmul", "MemoryError", "Mesh", "P", "Partitioned",
-    "ProcessGrid", "Redistribute", "Replicated", "SingularError", "Slab", "SymmetricArray", "TimeoutError", "TopK", "Topology",
-    "TypeError", "UniqueAllResult", "UniqueCountsResult", "UniqueInverseResult", "UnsupportedError", "__version__", "all",
-    "all_gather", "all_reduce", "all_to_all", "allclose", "angle", "any", "arange", "argmax", "argmin", "argsort", "argwhere",
-    "array_equal", "array_split", "average", "balance", "bincount", "broadcast", "broadcast_to", "clip", "column_stack",
-    "concatenate", "count_nonzero", "cumprod", "cumsum", "cumulative_prod", "cumulative_sum", "current_mesh", "diagonal", "diff",
-    "digitize", "dot", "dstack", "empty", "expand_dims", "eye", "fft", "flatnonzero", "flip", "fliplr", "flipud", "from_function",
-    "from_local", "from_parts", "full", "gather", "histogram", "hsplit", "hstack", "imag", "initialize", "intersect1d", "io",
-    "isclose", "isin", "linalg", "matmul", "matrix_transpose", "max", "mean", "median", "min", "moveaxis", "mpi_description",
-    "nan_to_num", "nanargmax", "nanargmin", "nanmax", "nanmean", "nanmedian", "nanmin", "nanpercentile", "nanprod", "nanquantile",
-    "nanstd", "nansum", "nanvar", "nonzero", "norm", "pad", "parse", "percentile", "permute_dims", "plans", "prod", "ptp",
-    "quantile", "random", "ravel", "real", "receive", "redistribute", "reduce", "reduce_scatter", "repeat", "reshape", "roll",
-    "rot90", "round", "run", "scan", "scatter", "scatter_from", "searchsorted", "send", "send_receive", "setdiff1d", "setxor1d",
-    "sort", "spectral", "split", "spmd", "squeeze", "stack", "std", "sum", "swapaxes", "take", "take_along_axis", "tile", "topk",
-    "trace", "traffic", "tril", "triu", "union1d", "unique", "unique_all", "unique_counts", "unique_inverse", "unique_values",
-    "unstack", "var", "vdot", "vsplit", "vstack", "where", "zeros",
+    "ArgumentError", "Array", "BlockCyclic", "BlockNonCyclic", "Box", "Context", "DisagreementError", "Error", "FailedContextError",
+    "FileError", "Halo", "Layout", "LostPeerError", "Matmul", "MemoryError", "Mesh", "P", "Partitioned", "ProcessGrid", "Redistribute",
+    "Replicated", "SingularError", "Slab", "SymmetricArray", "TimeoutError", "TopK", "Topology", "TypeError", "UniqueAllResult",
+    "UniqueCountsResult", "UniqueInverseResult", "UnsupportedError", "__version__", "all", "all_gather", "all_reduce", "all_to_all",
+    "allclose", "angle", "any", "arange", "argmax", "argmin", "argsort", "argwhere", "array_equal", "array_split", "average", "balance",
+    "bincount", "broadcast", "broadcast_to", "clip", "column_stack", "concatenate", "count_nonzero", "cumprod", "cumsum", "cumulative_prod",
+    "cumulative_sum", "current_mesh", "diagonal", "diff", "digitize", "dot", "dstack", "einsum", "empty", "expand_dims", "eye", "fft",
+    "flatnonzero", "flip", "fliplr", "flipud", "from_function", "from_local", "from_parts", "full", "gather", "histogram", "hsplit",
+    "hstack", "imag", "initialize", "inner", "intersect1d", "io", "isclose", "isin", "kron", "linalg", "matmul", "matrix_transpose", "max",
+    "mean", "median", "min", "moveaxis", "mpi_description", "nan_to_num", "nanargmax", "nanargmin", "nanmax", "nanmean", "nanmedian",
+    "nanmin", "nanpercentile", "nanprod", "nanquantile", "nanstd", "nansum", "nanvar", "nonzero", "norm", "outer", "pad", "parse",
+    "percentile", "permute_dims", "plans", "prod", "ptp", "quantile", "random", "ravel", "real", "receive", "redistribute", "reduce",
+    "reduce_scatter", "repeat", "reshape", "roll", "rot90", "round", "run", "scan", "scatter", "scatter_from", "searchsorted", "send",
+    "send_receive", "setdiff1d", "setxor1d", "sort", "spectral", "split", "spmd", "squeeze", "stack", "std", "sum", "swapaxes", "take",
+    "take_along_axis", "tensordot", "tile", "topk", "trace", "traffic", "tril", "triu", "union1d", "unique", "unique_all", "unique_counts",
+    "unique_inverse", "unique_values", "unstack", "var", "vdot", "vecdot", "vsplit", "vstack", "where", "zeros",
 ]  # fmt: skip
 
 _documents.complete(_sys.modules[__name__], ["Array"], _documents.of_array)

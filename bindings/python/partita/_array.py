@@ -73,6 +73,16 @@ def axes_of(axis: Union[int, Sequence[int]], dimensions: int) -> list[int]:
     return [one % dimensions for one in axes]
 
 
+#: Dtypes whose products need no conversion.
+_multiplied = frozenset(("float16", "bfloat16", "float32", "float64", "complex64", "complex128", "int8"))
+
+
+def _matmul(a: Any, b: Any) -> Any:
+    from ._linear import matmul
+
+    return matmul(a, b)
+
+
 class Reduction(Protocol):
     """A method of arrays that reduces them."""
 
@@ -299,16 +309,20 @@ class Array(Methods, NDArrayOperatorsMixin):
     def __matmul__(self, other: Array) -> Array:
         """The matrix product. Collective, blocking: see `matmul`."""
         if not isinstance(other, Array):
-            if isinstance(other, np.ndarray) or not hasattr(other, "__rmatmul__"):
+            if isinstance(other, np.ndarray):
+                return cast(Array, _matmul(self, other))
+            if not hasattr(other, "__rmatmul__"):
                 core_given(other)
             return NotImplemented
+        if self._core.dtype != other._core.dtype or self._core.dtype not in _multiplied or len(self.shape) > 2 < len(other.shape):
+            return cast(Array, _matmul(self, other))
         on_host = self._core.on_host and other._core.on_host
         stream = None if on_host else stream_of_arrays(None, self, other)
         core = _core.matmul(self._core, other._core, None, default_multiply, no_epilogue_arrays, stream)
         return Array(core, self._package)
 
     def __rmatmul__(self, other: Any) -> Any:
-        return NotImplemented
+        return _matmul(other, self) if isinstance(other, np.ndarray) else NotImplemented
 
     def __imatmul__(self, other: Array) -> Array:
         """Not supported: the product may have another shape and layout. Use `matmul` with out."""

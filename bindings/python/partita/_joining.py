@@ -65,7 +65,7 @@ def concatenate(arrays: Arrays, axis: Optional[int] = 0, *, dtype: Any = None) -
 
 
 def _joined_locally(given: List[Array], shape: Tuple[int, ...], along: int) -> Optional[Array]:
-    """What each rank joins for itself, if each has whole lines along the axis at the same other indices."""
+    """The result of local concatenation, if each rank has whole lines along the axis at the same other indices."""
     layout = laid_out(given[0].layout, shape)
     whole = all(layout.local_shape(rank)[along] == shape[along] or 0 in layout.local_shape(rank) for rank in range(layout.ranks))
     if not whole or not all(one._core.on_host and laid_out(layout, one.shape).equivalent(one.layout) for one in given):

@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _core
 from ._calls import collective, with_options
-from ._array import Array, axes_of, core_given, core_of, default_multiply, no_epilogue_arrays
+from ._array import Array, axes_of, core_given, core_of, default_multiply, no_epilogue_arrays, require_one_context
 from ._core import Matmul as CoreMatmul
 from ._dtypes import dtype_name
 from ._errors import ArgumentError
@@ -17,6 +17,7 @@ from ._matrices import singular_values
 from ._mesh import rule_of
 from ._planned import PlannedOperation
 from ._streams import handle_of, settle, stream_of_arrays
+from ._ufuncs import replicas
 
 
 # A dtype's name for a compute type.
@@ -62,11 +63,29 @@ def _arrays(given: dict[str, Optional[Array]]) -> _core.EpilogueArrays:
     return _core.EpilogueArrays(**cores)
 
 
+def _is_native(a: Any, b: Any) -> bool:
+    """Whether the library multiplies them as they are; it also raises for what are no arrays."""
+    from ._promotion import is_native
+
+    return is_native(a, b) if isinstance(a, Array) and isinstance(b, Array) else not (isinstance(a, Array) or isinstance(b, Array))
+
+
+def _product(a: Any, b: Any, stream: Any) -> Array:
+    from ._promotion import product
+
+    first, second = replicas("matmul", [a, b])
+    core_given(first), core_given(second)
+    return product(first, second, stream)
+
+
 @collective
 def matmul(
     a: Array, b: Array, *, c: Optional[Array] = None, out: Optional[Array] = None, stream: Any = None, **options: Any
 ) -> Array:
     """F(alpha op(a) op(b) + beta c), for arrays in any distributions. Collective, blocking; plans are kept.
+
+    Without options the operands may have different dtypes, which are converted to NumPy's common one, and leading dimensions that broadcast,
+    and one may be a NumPy array that is equal on all ranks. Products of integers are exact, and wrap around as in NumPy; int8 gives int32.
 
     Parameters
     ----------
@@ -96,6 +115,8 @@ def matmul(
     ArgumentError, TypeError, DisagreementError, UnsupportedError, MemoryError
         The same on every rank.
     """
+    if out is None and c is None and not options and not _is_native(a, b):
+        return _product(a, b, stream)
     given, options = _parted(options) if options else ({}, options)
     how, arrays = _options(options), _arrays(given)
     cores, d = (core_given(a), core_given(b), core_of(c)), writable("out", out)
@@ -211,14 +232,40 @@ class Matmul(PlannedOperation):
 
 @collective
 def dot(a: Array, b: Array, *, stream: Any = None) -> Any:
-    """The sum of a[i] b[i], on every rank. Collective, blocking. Layouts must be equal."""
-    return _core.inner_product(core_given(a), core_given(b), False, stream_of_arrays(stream, a, b))
+    """NumPy's dot product. Collective, blocking.
+
+    Of two vectors the sum of a[i] b[i], a number on every rank; of matrices and vectors their product; else the sums of products over the last
+    axis of a and the last but one of b.
+    """
+    core_given(a), core_given(b)
+    if a.ndim == 1 == b.ndim:
+        return _inner_product("dot", a, b, False, stream)
+    if not a.ndim or not b.ndim:
+        return np.multiply(a, b)
+    if a.ndim <= 2 and b.ndim <= 2:
+        return matmul(a, b, stream=stream)
+    from ._products import tensordot
+
+    return tensordot(a, b, (-1, -1 if b.ndim == 1 else -2))
 
 
 @collective
 def vdot(a: Array, b: Array, *, stream: Any = None) -> Any:
-    """The sum of conj(a[i]) b[i], on every rank. Collective, blocking. Layouts must be equal."""
-    return _core.inner_product(core_given(a), core_given(b), True, stream_of_arrays(stream, a, b))
+    """The sum of conj(a[i]) b[i] over all elements, on every rank. Collective, blocking."""
+    core_given(a), core_given(b)
+    return _inner_product("vdot", a, b, True, stream)
+
+
+def _inner_product(name: str, a: Array, b: Array, conjugated: bool, stream: Any) -> Any:
+    if a._core.dtype != b._core.dtype or not a._core.same_layout(b._core):
+        require_one_context(name, a, b)
+        if a.size != b.size or (a.shape != b.shape and not conjugated):
+            raise ArgumentError(f"{name}: the shapes {a.shape} and {b.shape} differ")
+        from ._promotion import promoted
+
+        a, b = promoted(name, a, b)
+        b = (b if b.shape == a.shape else b.reshape(a.shape)).redistribute(a.layout)
+    return _core.inner_product(a._core, b._core, conjugated, stream_of_arrays(stream, a, b))
 
 
 # --- norms

@@ -197,7 +197,7 @@ def as_index(part: Any, indices: Any) -> Any:
 
 
 def copy_of(part: Any) -> Any:
-    """The same elements in memory of their own."""
+    """A copy of the elements."""
     return part.clone() if package_of(part) == "torch" else part.copy()
 
 

@@ -29,6 +29,10 @@ def apply(ufunc: np.ufunc, method: str, inputs: Tuple[Any, ...], options: Dict[s
     name = ufunc.__name__
     if method != "__call__":
         raise ArgumentError(f"{name}.{method}: only elementwise calls are supported; reductions are methods, such as a.sum(axis)")
+    if ufunc is np.matmul and not options:
+        from ._linear import matmul
+
+        return matmul(*inputs)
     if ufunc.signature is not None:
         for one in inputs:
             if not isinstance(one, Array):
@@ -86,19 +90,24 @@ def local_of(name: str, operand: Any, like: Array) -> Any:
     return _aligned(name, given, like.layout)
 
 
-def replicas(name: str, inputs: Sequence[Any], others: Sequence[Any] = ()) -> List[Any]:
-    """The operands, where NumPy arrays that all ranks hold alike are replicated arrays. Collective if there are any."""
-    if not any(type(one) is np.ndarray and one.ndim for one in inputs):
-        return list(inputs)
+def replicas(name: str, inputs: Sequence[Any], others: Sequence[Any] = (), numbers: bool = False) -> List[Any]:
+    """The operands, where NumPy arrays that all ranks hold alike are replicated arrays; collective if there are any.
+
+    `numbers`: also numbers and arrays without dimensions.
+    """
+
+    def is_replica(one: Any) -> bool:
+        return (type(one) is np.ndarray and one.ndim > 0) or (numbers and isinstance(one, (np.ndarray, np.generic, int, float, complex)))
+
     first = next((one for one in (*inputs, *others) if isinstance(one, Array)), None)
-    if first is None:
+    if first is None or not any(map(is_replica, inputs)):
         return list(inputs)
     context, package = first._core.context, first._package
     if not first._core.on_host:
         raise ArgumentError(f"{name}: a NumPy array next to arrays in device memory; {how_to_make_one}")
-    given = [np.ascontiguousarray(one) if type(one) is np.ndarray and one.ndim else one for one in inputs]
-    require_equal(name, context, [one for one in given if type(one) is np.ndarray and one.ndim])
-    return [_replicated(context, package, one) if type(one) is np.ndarray and one.ndim else one for one in given]
+    given = [np.asarray(one, order="C") if is_replica(one) else one for one in inputs]
+    require_equal(name, context, [one for one in given if type(one) is np.ndarray])
+    return [_replicated(context, package, one) if type(one) is np.ndarray else one for one in given]
 
 
 def _replicated(context: _core.Context, package: str, values: Any) -> Array:

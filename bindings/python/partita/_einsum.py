@@ -1,0 +1,214 @@
+"""Einstein's summation: a path of products of two arrays, each by transposed views, reshapes and one matrix product."""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import Any, Dict, Hashable, List, Optional, Sequence, Tuple
+
+import numpy as np
+
+from ._array import Array, core_given
+from ._calls import collective
+from ._diagonals import diagonal
+from ._errors import ArgumentError
+from ._linear import matmul
+from ._moves import settled
+from ._shapes import reshape
+from ._ufuncs import replicas
+from ._views import with_axis, without_axis
+
+Labels = List[Any]
+
+
+def contracted(a: Array, of_a: Sequence[Hashable], b: Array, of_b: Sequence[Hashable], kept: Sequence[Hashable]) -> Array:
+    """The sum of a[of_a] b[of_b] over all labels that are not kept, with the dimensions in the order of `kept`. Collective, blocking."""
+    a, left_labels = _reduced(a, list(of_a), {*of_b, *kept})
+    b, right_labels = _reduced(b, list(of_b), {*left_labels, *kept})
+    both = [one for one in left_labels if one in right_labels]
+    batch, summed = [one for one in both if one in kept], [one for one in both if one not in kept]
+    rows, columns = ([one for one in labels if one not in both] for labels in (left_labels, right_labels))
+    extents = {**dict(zip(left_labels, a.shape)), **dict(zip(right_labels, b.shape))}
+    left = _grouped(a, left_labels, [*([one] for one in batch), rows, summed])
+    right = _grouped(b, right_labels, [*([one] for one in batch), summed, columns])
+    found = matmul(left, right)
+    labels = [*batch, *rows, *columns]
+    shape = tuple(extents[one] for one in labels)
+    if not rows and found.ndim > len(batch) and found.shape != shape:
+        found = without_axis(found, len(batch))
+    if not columns and found.ndim > len(batch) and found.shape != shape:
+        found = without_axis(found, found.ndim - 1)
+    found = found if found.shape == shape else reshape(found, shape)
+    order = [labels.index(one) for one in kept]
+    return found if order == list(range(len(order))) else found.transpose(order)
+
+
+def _reduced(a: Array, labels: Labels, needed: "set[Hashable]") -> Tuple[Array, Labels]:
+    """Summed over the labels that nobody needs."""
+    gone = [axis for axis, one in enumerate(labels) if one not in needed]
+    if gone:
+        a = a.sum(gone, dtype=a.dtype) if len(gone) < a.ndim else _number(a)
+    return a, [one for one in labels if one in needed]
+
+
+def _number(a: Array) -> Array:
+    """The sum of all elements, as an array without dimensions."""
+    found: Array = a.sum(list(range(a.ndim)), dtype=a.dtype)
+    return found
+
+
+def _grouped(a: Array, labels: Labels, groups: List[Labels]) -> Array:
+    """One dimension for each group of labels."""
+    order = [labels.index(one) for group in groups for one in group]
+    a = a if order == list(range(a.ndim)) else a.transpose(order)
+    shape, start = [], 0
+    for group in groups:
+        shape.append(math.prod(a.shape[start : start + len(group)]))
+        start += len(group)
+    if all(len(group) == 1 for group in groups):
+        return a
+    if all(len(group) <= 1 for group in groups):
+        for place, group in enumerate(groups):
+            if not group:
+                a = with_axis(a, place)
+        return a
+    return reshape(a, shape)
+
+
+@functools.lru_cache(maxsize=256)
+def _parsed(subscripts: str, dimensions: Tuple[int, ...]) -> Tuple[Tuple[Tuple[Any, ...], ...], Tuple[Any, ...]]:
+    """The labels of the operands and of the result; those of an ellipsis are numbers, counted from the last dimension."""
+    text = subscripts.replace(" ", "")
+    inputs, arrow, output = text.partition("->")
+    terms = inputs.split(",")
+    if len(terms) != len(dimensions):
+        raise ArgumentError(f"einsum: {subscripts!r} is of {len(terms)} arrays, but {len(dimensions)} are given")
+    many = max([count - len(term.replace("...", "")) for term, count in zip(terms, dimensions) if "..." in term], default=0)
+    found = tuple(_labels(subscripts, term, count) for term, count in zip(terms, dimensions))
+    if arrow:
+        result = _labels(subscripts, output, len(output.replace("...", "")) + (many if "..." in output else 0))
+    else:
+        letters = [one for term in found for one in term if isinstance(one, str)]
+        result = (*range(-many, 0), *sorted(one for one in set(letters) if letters.count(one) == 1))
+    known = {one for term in found for one in term}
+    if len(set(result)) != len(result) or not set(result) <= known:
+        raise ArgumentError(f"einsum: {subscripts!r}: each label of the result must be in an operand, and in the result once")
+    return found, result
+
+
+def _labels(subscripts: str, term: str, count: int) -> Tuple[Any, ...]:
+    before, dots, after = term.partition("...")
+    letters = before + after
+    if not all(one.isalpha() for one in letters) or (not dots and len(letters) != count) or len(letters) > count:
+        raise ArgumentError(f"einsum: {subscripts!r}: {term!r} does not describe an array of {count} dimensions")
+    return (*before, *range(len(letters) - count, 0), *after)
+
+
+@functools.lru_cache(maxsize=256)
+def _path(terms: Tuple[Tuple[Any, ...], ...], result: Tuple[Any, ...], shapes: Tuple[Tuple[int, ...], ...], optimize: Any) -> List[Tuple[int, ...]]:
+    """Which operands are multiplied, in the order of opt_einsum, or else of NumPy."""
+    if len(terms) < 3:
+        return [tuple(range(len(terms)))]
+    names: Dict[Any, str] = {}
+    for term in terms:
+        for one in term:
+            names.setdefault(one, chr(ord("a") + len(names)) if len(names) < 26 else chr(ord("A") + len(names) - 26))
+    text = ",".join("".join(names[one] for one in term) for term in terms) + "->" + "".join(names[one] for one in result)
+    try:
+        import opt_einsum  # type: ignore[import-not-found,import-untyped,unused-ignore]
+    except ImportError:
+        arrays = [np.broadcast_to(np.zeros(()), shape) for shape in shapes]
+        return [tuple(one) for one in np.einsum_path(text, *arrays, optimize=optimize)[0][1:]]
+    found = opt_einsum.contract_path(text, *shapes, shapes=True, optimize="auto" if optimize is True else optimize)
+    return [tuple(one) for one in found[0]]
+
+
+@collective
+def einsum(subscripts: str, *operands: Any, out: Optional[Array] = None, optimize: Any = True) -> Array:
+    """Sums of products, in Einstein's notation. Collective, blocking.
+
+    The operands may have any distributions. Two at a time are multiplied as matrices, in the order of opt_einsum if that is installed, or else
+    of NumPy; dimensions that are summed or kept together are made one before.
+
+    Parameters
+    ----------
+    subscripts : str
+        Labels of the dimensions: 'ij,jk->ik', '...i,i', 'ii->i'.
+    operands : Array or numpy.ndarray
+        The operands.
+    out : Array, optional
+        Array for the result, which is returned; unset: a new array.
+    optimize : bool or str
+        The search for the order, as in numpy.einsum; False: from left to right.
+
+    Returns
+    -------
+    Array
+        In NumPy's common dtype. Check its layout: it is that of the last product.
+    """
+    if not isinstance(subscripts, str):
+        raise ArgumentError("einsum: subscripts: expected str, such as 'ij,jk->ik'")
+    given = [settled("einsum", one) for one in replicas("einsum", operands, numbers=True)]
+    terms, result = _parsed(subscripts, tuple(one.ndim for one in given))
+    dtype = np.result_type(*(one.dtype for one in given))
+    given = [one if one.dtype == dtype else one.astype(dtype) for one in given]
+    prepared = [_distinct(subscripts, one, list(term)) for one, term in zip(given, terms)]
+    _require_extents(subscripts, prepared)
+    arrays, labels = [one for one, _ in prepared], [term for _, term in prepared]
+    shapes = tuple(one.shape for one in arrays)
+    for pair in _path(tuple(map(tuple, labels)), result, shapes, optimize) if optimize else [(0, 1)] * (len(arrays) - 1):
+        if len(pair) == 1:
+            continue
+        chosen = [(arrays[place], labels[place]) for place in pair]
+        for place in sorted(pair, reverse=True):
+            del arrays[place], labels[place]
+        needed = {*result, *(one for term in labels for one in term)}
+        first, term = chosen[0]
+        for place, (other, others) in enumerate(chosen[1:], 2):
+            later = needed | {one for _, more in chosen[place:] for one in more}
+            kept = [one for one in dict.fromkeys((*term, *others)) if one in later]
+            last = not arrays and place == len(chosen)
+            kept = list(result) if last else kept
+            first, term = contracted(first, term, other, others, kept), kept
+        arrays.append(first)
+        labels.append(term)
+    found, term = _reduced(arrays[0], labels[0], set(result))
+    found = found if list(term) == list(result) else found.transpose([term.index(one) for one in result])
+    found = found if found.dtype == dtype else found.astype(dtype)
+    if out is None:
+        return found
+    core_given(out)
+    out[...] = found
+    return out
+
+
+def _distinct(subscripts: str, a: Array, term: Labels) -> Tuple[Array, Labels]:
+    """With each label once: of repeated ones the diagonal."""
+    for one in [one for one in dict.fromkeys(term) if term.count(one) > 1]:
+        while term.count(one) > 1:
+            first = term.index(one)
+            second = term.index(one, first + 1)
+            if a.shape[first] != a.shape[second]:
+                raise ArgumentError(f"einsum: {subscripts!r}: {one!r} is of {a.shape[first]} and of {a.shape[second]} elements")
+            a = diagonal(a, 0, first, second)
+            term = [label for axis, label in enumerate(term) if axis not in (first, second)] + [one]
+    return a, term
+
+
+def _require_extents(subscripts: str, prepared: List[Tuple[Array, Labels]]) -> None:
+    """ArgumentError if extents differ; dimensions of extent 1 are dropped where another operand has more."""
+    extents: Dict[Any, int] = {}
+    for a, term in prepared:
+        for one, extent in zip(term, a.shape):
+            if extents.get(one, 1) == 1:
+                extents[one] = extent
+    for place, (a, term) in enumerate(prepared):
+        for axis in reversed(range(len(term))):
+            if a.shape[axis] == 1 != extents[term[axis]]:
+                a, term = without_axis(a, axis), term[:axis] + term[axis + 1 :]
+            elif a.shape[axis] != extents[term[axis]]:
+                raise ArgumentError(f"einsum: {subscripts!r}: {term[axis]!r} is of {extents[term[axis]]} and of {a.shape[axis]} elements")
+        prepared[place] = (a, term)
+
+
+__all__ = ["einsum"]

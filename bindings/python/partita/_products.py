@@ -1,0 +1,138 @@
+"""Products with NumPy's names and dtypes, composed of the library's matrix product."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any, Sequence, Tuple, Union, cast
+
+import numpy as np
+
+from . import _core
+from ._array import Array, axes_of, core_given
+from ._calls import collective
+from ._errors import ArgumentError
+from ._layouts import default_layout
+from ._linear import dot
+from ._moves import Affine, part_of, picked, settled, with_part
+from ._promotion import promoted
+from ._shapes import ravel
+from ._ufuncs import replicas
+from ._views import with_axis
+
+Axes = Union[int, Sequence[Any]]
+
+
+def _two(name: str, a: Any, b: Any) -> Tuple[Array, Array]:
+    """The operands, at least one of which is a distributed array."""
+    if not isinstance(a, Array) and not isinstance(b, Array):
+        core_given(a)
+    first, second = replicas(name, [a, b], numbers=True)
+    return settled(name, first), settled(name, second)
+
+
+@collective
+def outer(a: Any, b: Any) -> Array:
+    """All products of an element of a and one of b, as a matrix. Collective, blocking.
+
+    Parameters
+    ----------
+    a, b : Array or numpy.ndarray
+        Their elements in row-major order are the rows and the columns.
+    """
+    first, second = (ravel(one) for one in promoted("outer", *_two("outer", a, b)))
+    layout = default_layout((first.size, second.size), first._core.context.size)
+    cut = layout.distribution
+    assert isinstance(cut, _core.Slab)
+    rows = first.redistribute(_core.Slab(0) if cut.axis == 0 else _core.Replicated())
+    columns = second.redistribute(_core.Replicated() if cut.axis == 0 else _core.Slab(0))
+    return with_part(first, layout, part_of(rows).reshape(-1, 1) * part_of(columns).reshape(1, -1))
+
+
+@collective
+def kron(a: Any, b: Any) -> Array:
+    """The Kronecker product: blocks of b, each times an element of a. Collective, blocking.
+
+    Parameters
+    ----------
+    a, b : Array or numpy.ndarray
+        The array of factors, and the block.
+    """
+    first, second = promoted("kron", *_two("kron", a, b))
+    while first.ndim < second.ndim:
+        first = with_axis(first, 0)
+    while second.ndim < first.ndim:
+        second = with_axis(second, 0)
+    extents = list(zip(first.shape, second.shape))
+    layout = default_layout(tuple(n * m for n, m in extents), first._core.context.size)
+    factors = picked(first, [Affine(n * m, repeats=max(1, m)) for n, m in extents], layout)
+    return cast(Array, np.multiply(factors, picked(second, [Affine(n * m, modulus=m) for n, m in extents], layout)))
+
+
+@collective
+def inner(a: Any, b: Any) -> Any:
+    """The sums of products over the last axes; of two vectors a number on every rank. Collective, blocking.
+
+    Parameters
+    ----------
+    a, b : Array or numpy.ndarray
+        Equal extents along the last axes.
+    """
+    first, second = _two("inner", a, b)
+    if first.ndim == 1 == second.ndim:
+        return dot(first, second)
+    if not first.ndim or not second.ndim:
+        return first * second
+    return tensordot(first, second, (-1, -1))
+
+
+@collective
+def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Any:
+    """The sums of conj(x1) x2 along an axis; of two vectors a number on every rank. Collective, blocking.
+
+    Parameters
+    ----------
+    x1, x2 : Array
+        In layouts as ufuncs require them.
+    axis : int
+        The axis.
+    """
+    found = np.multiply(np.conjugate(x1), x2)
+    dtype = found.dtype
+    return found.sum(None if found.ndim == 1 else axis, dtype=dtype)
+
+
+@collective
+def tensordot(a: Any, b: Any, axes: Axes = 2) -> Array:
+    """The sums of products over some axes of each array. Collective, blocking.
+
+    Parameters
+    ----------
+    a, b : Array or numpy.ndarray
+        The operands.
+    axes : int or two sequences of int
+        How many of the last axes of a and the first of b, or the axes of a and those of b.
+
+    Returns
+    -------
+    Array
+        The axes of a that remain, and then those of b.
+    """
+    from ._einsum import contracted
+
+    first, second = _two("tensordot", a, b)
+    if isinstance(axes, (int, np.integer)):
+        count = operator.index(axes)
+        if not 0 <= count <= min(first.ndim, second.ndim):
+            raise ArgumentError(f"tensordot: axes={count} for arrays of {first.ndim} and {second.ndim} dimensions")
+        of_a, of_b = list(range(first.ndim - count, first.ndim)), list(range(count))
+    else:
+        of_a, of_b = axes_of(axes[0], first.ndim), axes_of(axes[1], second.ndim)
+    if len(of_a) != len(of_b) or any(first.shape[i] != second.shape[j] for i, j in zip(of_a, of_b)):
+        raise ArgumentError(f"tensordot: shapes {first.shape} and {second.shape} differ along axes {axes}")
+    labels = list(range(first.ndim))
+    others = [of_a[of_b.index(axis)] if axis in of_b else first.ndim + axis for axis in range(second.ndim)]
+    kept = [one for one in labels if one not in others] + [one for one in others if one not in labels]
+    return contracted(first, labels, second, others, kept)
+
+
+__all__ = ["inner", "kron", "outer", "tensordot", "vecdot"]
