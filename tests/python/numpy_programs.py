@@ -366,6 +366,24 @@ def repeated_labels(rng, a):
     return lambda np_, x: np_.einsum(text, x[:n, :n])
 
 
+@case(dtypes=FLOATS, least=1, empty=False)
+def spectra(rng, a):
+    name, axis = str(rng.choice(["fftshift", "ifftshift", "hfft", "ihfft"])), some_axis(rng, a)
+    if name.endswith("shift"):
+        chosen = axes(rng, a)
+        return lambda np_, x: getattr(np_.fft, name)(x, axes=chosen)
+    n = int(rng.integers(1, 9)) if rng.random() < 0.5 else max(1, 2 * (a.shape[axis] - 1))
+    if name == "hfft":
+        return lambda np_, x: np_.fft.hfft(x, n, axis, norm="ortho")
+    return lambda np_, x: np_.fft.ihfft(np_.real(x), n, axis)
+
+
+@case(empty=False)
+def likenesses(rng, a):
+    name = str(rng.choice(["zeros_like", "ones_like", "full_like"]))
+    return lambda np_, x: getattr(np_, name)(x, *([1] if name == "full_like" else []))
+
+
 def draw(seed, ranks):
     """The name, the array, its distribution and the call."""
     rng = np.random.default_rng(seed)

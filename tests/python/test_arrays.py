@@ -333,3 +333,25 @@ def test_references_are_balanced(ctx):
         pt.from_local(ctx, local, pt.Slab(0), (3 * ctx.size, 3))
     ctx.collect()
     assert sys.getrefcount(local) == before
+
+
+def test_a_default_context_and_distribution(ctx):
+    """Functions that make arrays need neither, and layouts that differ are redistributed."""
+    with pt.default(ctx, pt.Slab(1)):
+        a = pt.zeros((4, 6))
+        assert a.layout == pt.Layout(pt.Slab(1), (4, 6), ctx.size) and pt.ones(3, dtype="int8").dtype == np.int8
+        for made in (pt.full((), 2.0), pt.arange(5), pt.linspace(0, 1, 7), pt.random((3, 4)), pt.eye(3), pt.fft.fftfreq(8)):
+            assert made.context == ctx
+        assert (pt.linspace(0, 1, 7).gather() == np.linspace(0, 1, 7)).all() and (pt.fft.rfftfreq(9, 0.5).gather() == np.fft.rfftfreq(9, 0.5)).all()
+        assert pt.zeros((4, 6), pt.Slab(0)).distribution == pt.Slab(0) and pt.zeros(ctx, (4, 6), pt.Slab(0)).distribution == pt.Slab(0)
+        b = pt.full((4, 6), 2.0, distribution=pt.Slab(0))
+        assert ((a + b).gather() == 2).all() and (a + b).layout == a.layout and (np.where(b > 1, a, b).gather() == 0).all()
+        a += b
+        assert (a.gather() == 2).all()
+    with pytest.raises(TypeError, match="expected a context"):
+        pt.zeros((4, 6), pt.Slab(0))
+    if ctx.size > 1:
+        with pytest.raises(pt.ArgumentError, match="the layouts differ"):
+            a + b
+    n = pt.normal(ctx, (2000,), pt.Slab(0), loc=3.0, scale=0.5, seed=1)
+    assert abs(n.mean() - 3) < 0.1 and abs(n.std() - 0.5) < 0.1

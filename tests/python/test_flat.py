@@ -72,6 +72,11 @@ def of_contexts(c, a):
     }
 
 
+def of_default(c):
+    with pt.default(c, pt.Slab(0)):
+        return pt.zeros(4)
+
+
 def of_making(c, a):
     x, buffer, rows = np.ones((16, 16)), bytearray(8), pt.Slab(0)
     return {
@@ -80,6 +85,16 @@ def of_making(c, a):
         "from_local of a buffer": lambda: pt.from_local(c, buffer, rows),
         "empty": lambda: pt.empty(c, (64, 64), rows).local,
         "zeros": lambda: pt.zeros(c, (16, 16), rows),
+        "ones": lambda: pt.ones(c, (16, 16), rows),
+        "linspace": lambda: pt.linspace(c, 0, 1, 16, distribution=rows),
+        "normal": lambda: pt.normal(c, (16, 16), rows),
+        "empty_like": lambda: pt.empty_like(a),
+        "full_like": lambda: pt.full_like(a, 1),
+        "ones_like": lambda: pt.ones_like(a),
+        "zeros_like": lambda: pt.zeros_like(a),
+        "default": lambda: of_default(c),
+        "fft.fftfreq": lambda: pt.fft.fftfreq(c, 16, distribution=rows),
+        "fft.rfftfreq": lambda: pt.fft.rfftfreq(c, 16, distribution=rows),
         "full": lambda: pt.full(c, (16, 16), rows, 2.0),
         "random": lambda: pt.random(c, (16, 16), rows),
         "arange": lambda: pt.arange(c, 16, distribution=rows),
@@ -176,6 +191,8 @@ def of_analysis(c, a):
     integers, x = a.astype("int64"), np.ones((4, 3))
     found = {
         "balance": lambda: pt.balance(a),
+        "digitize": lambda: pt.digitize(a, np.arange(3.0)),
+        "take_along_axis": lambda: pt.take_along_axis(a, integers, 0),
         "bincount": lambda: pt.bincount(integers.ravel()),
         "digitize": lambda: pt.digitize(a, [0.0, 1.0]),
         "from_parts": lambda: pt.from_parts(c, x),
@@ -194,6 +211,10 @@ def of_analysis(c, a):
         found[name] = lambda call=getattr(pt, name): call(a, axis=0)
     for name in "intersect1d setdiff1d setxor1d union1d".split():
         found[name] = lambda call=getattr(pt, name): call(a, a)
+    for name in ("unique_all", "unique_counts", "unique_inverse", "unique_values"):
+        found[name] = lambda call=getattr(pt, name): call(a)
+    for name in ("intersect1d", "setdiff1d", "setxor1d", "union1d"):
+        found[name] = lambda call=getattr(pt, name): call(a.ravel(), a.ravel())
     for name in ("nanpercentile", "nanquantile", "percentile", "quantile"):
         found[name] = lambda call=getattr(pt, name): call(a, 0.5)
     return found
@@ -261,8 +282,8 @@ def of_transforms(c, a):
         "spectral.multiply that fails": lambda: refused(lambda: pt.spectral.multiply(few, lambda k: 1 / 0)),
         "spectral.resize": lambda: pt.spectral.resize(z, (16, 16), (8, 8)),
     }
-    for name in set(pt.fft.__all__) - {"FFT"}:
-        operand = half if name.startswith("irfft") else a if name.startswith(("rfft", "d", "id")) else z
+    for name in set(pt.fft.__all__) - {"FFT", "fftfreq", "rfftfreq"}:
+        operand = half if name.startswith("irfft") else a if name.startswith(("rfft", "d", "id", "ihfft")) else z
         found[f"fft.{name}"] = lambda call=getattr(pt.fft, name), of=operand: call(of)
     return found
 

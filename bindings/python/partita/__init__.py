@@ -48,7 +48,8 @@ from ._core import (
 )
 from ._core import version as __version__
 from ._count import argwhere, bincount, count_nonzero, flatnonzero, histogram, nonzero
-from ._create import arange, empty, eye, from_function, from_local, full, random, scatter, zeros
+from ._create import arange, empty, eye, from_function, from_local, full, linspace, normal, ones, random, scatter, zeros
+from ._default import default
 from ._errors import (
     ArgumentError,
     DisagreementError,
@@ -67,6 +68,7 @@ from ._einsum import einsum
 from ._elementwise import allclose, angle, array_equal, clip, imag, isclose, nan_to_num, real, round, where
 from ._halo import Halo
 from ._joining import array_split, column_stack, concatenate, dstack, hsplit, hstack, split, stack, unstack, vsplit, vstack
+from ._like import empty_like, full_like, ones_like, zeros_like
 from ._linear import Matmul, dot, matmul, norm, vdot
 from ._memory import SymmetricArray
 from ._mesh import current_mesh
@@ -108,16 +110,17 @@ __all__ = [
     "UniqueCountsResult", "UniqueInverseResult", "UnsupportedError", "__version__", "all", "all_gather", "all_reduce", "all_to_all",
     "allclose", "angle", "any", "arange", "argmax", "argmin", "argsort", "argwhere", "array_equal", "array_split", "average", "balance",
     "bincount", "broadcast", "broadcast_to", "clip", "column_stack", "concatenate", "count_nonzero", "cumprod", "cumsum", "cumulative_prod",
-    "cumulative_sum", "current_mesh", "diagonal", "diff", "digitize", "dot", "dstack", "einsum", "empty", "expand_dims", "eye", "fft",
-    "flatnonzero", "flip", "fliplr", "flipud", "from_function", "from_local", "from_parts", "full", "gather", "histogram", "hsplit",
-    "hstack", "imag", "initialize", "inner", "intersect1d", "io", "isclose", "isin", "kron", "linalg", "matmul", "matrix_transpose", "max",
-    "mean", "median", "min", "moveaxis", "mpi_description", "nan_to_num", "nanargmax", "nanargmin", "nanmax", "nanmean", "nanmedian",
-    "nanmin", "nanpercentile", "nanprod", "nanquantile", "nanstd", "nansum", "nanvar", "nonzero", "norm", "outer", "pad", "parse",
-    "percentile", "permute_dims", "plans", "prod", "ptp", "quantile", "random", "ravel", "real", "receive", "redistribute", "reduce",
-    "reduce_scatter", "repeat", "reshape", "roll", "rot90", "round", "run", "scan", "scatter", "scatter_from", "searchsorted", "send",
-    "send_receive", "setdiff1d", "setxor1d", "sort", "spectral", "split", "spmd", "squeeze", "stack", "std", "sum", "swapaxes", "take",
-    "take_along_axis", "tensordot", "tile", "topk", "trace", "traffic", "tril", "triu", "union1d", "unique", "unique_all", "unique_counts",
-    "unique_inverse", "unique_values", "unstack", "var", "vdot", "vecdot", "vsplit", "vstack", "where", "zeros",
+    "cumulative_sum", "current_mesh", "default", "diagonal", "diff", "digitize", "dot", "dstack", "einsum", "empty", "empty_like",
+    "expand_dims", "eye", "fft", "flatnonzero", "flip", "fliplr", "flipud", "from_function", "from_local", "from_parts", "full",
+    "full_like", "gather", "histogram", "hsplit", "hstack", "imag", "initialize", "inner", "intersect1d", "io", "isclose", "isin", "kron",
+    "linalg", "linspace", "matmul", "matrix_transpose", "max", "mean", "median", "min", "moveaxis", "mpi_description", "nan_to_num",
+    "nanargmax", "nanargmin", "nanmax", "nanmean", "nanmedian", "nanmin", "nanpercentile", "nanprod", "nanquantile", "nanstd", "nansum",
+    "nanvar", "nonzero", "norm", "normal", "ones", "ones_like", "outer", "pad", "parse", "percentile", "permute_dims", "plans", "prod",
+    "ptp", "quantile", "random", "ravel", "real", "receive", "redistribute", "reduce", "reduce_scatter", "repeat", "reshape", "roll",
+    "rot90", "round", "run", "scan", "scatter", "scatter_from", "searchsorted", "send", "send_receive", "setdiff1d", "setxor1d", "sort",
+    "spectral", "split", "spmd", "squeeze", "stack", "std", "sum", "swapaxes", "take", "take_along_axis", "tensordot", "tile", "topk",
+    "trace", "traffic", "tril", "triu", "union1d", "unique", "unique_all", "unique_counts", "unique_inverse", "unique_values", "unstack",
+    "var", "vdot", "vecdot", "vsplit", "vstack", "where", "zeros", "zeros_like",
 ]  # fmt: skip
 
 _documents.complete(_sys.modules[__name__], ["Array"], _documents.of_array)

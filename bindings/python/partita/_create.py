@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from typing import Any, Callable, List, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union, cast
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from . import _core
 from ._calls import collective
 from ._array import Array
 from ._context import Context
+from ._default import by_default
 from ._dtypes import dtype_name
 from ._errors import ArgumentError, DisagreementError
 from ._mesh import DistributionLike, Rule, rule_of
@@ -32,6 +33,15 @@ def shape_of(shape: ShapeLike) -> Tuple[int, ...]:
         raise TypeError(f"shape: expected an integer or a sequence of integers, got {shape!r}") from None
 
 
+def _of_shape(given: Dict[str, Any]) -> int:
+    return len(shape_of(given["shape"]))
+
+
+def _of_source(given: Dict[str, Any]) -> int:
+    return len(np.shape(given["local" if "local" in given else "source"]))
+
+
+@by_default(_of_shape)
 @collective
 def empty(
     context: Context,
@@ -53,6 +63,7 @@ def empty(
     return Array(_core.empty(context._core, shape_of(shape), rule_of(distribution), dtype_name(dtype), order, heap, space))
 
 
+@by_default(_of_shape)
 @collective
 def full(
     context: Context,
@@ -87,6 +98,7 @@ def _filled(
     return Array(_core.full(context._core, shape_of(shape), rule_of(distribution), value, name, order, heap, space))
 
 
+@by_default(_of_shape)
 @collective
 def zeros(
     context: Context,
@@ -102,6 +114,23 @@ def zeros(
     return _filled(context, shape, distribution, 0, dtype_name("float64" if dtype is None else dtype), order, heap, space)
 
 
+@by_default(_of_shape)
+@collective
+def ones(
+    context: Context,
+    shape: ShapeLike,
+    distribution: DistributionLike,
+    dtype: Any = "float64",
+    *,
+    order: str = "C",
+    heap: bool = True,
+    space: Optional[str] = None,
+) -> Array:
+    """An array of ones; in a partial distribution every contribution is 1. Collective, blocking."""
+    return _filled(context, shape, distribution, 1, dtype_name("float64" if dtype is None else dtype), order, heap, space)
+
+
+@by_default(lambda given: 1)
 @collective
 def arange(
     context: Context,
@@ -135,6 +164,7 @@ def arange(
     return Array(_core.arange(context._core, start, stop, step, rule_of(distribution), name, space))
 
 
+@by_default(lambda given: 2)
 @collective
 def eye(
     context: Context,
@@ -163,6 +193,7 @@ def eye(
     return Array(_core.eye(context._core, rows, wide, rule_of(distribution), dtype_name(dtype), diagonal, space))
 
 
+@by_default(_of_shape)
 @collective
 def random(
     context: Context,
@@ -209,6 +240,72 @@ def _require_one_seed(context: Context, seed: int, normal: bool) -> None:
             )
 
 
+@by_default(_of_shape)
+@collective
+def normal(
+    context: Context,
+    shape: ShapeLike,
+    distribution: DistributionLike,
+    dtype: Any = "float64",
+    *,
+    loc: float = 0.0,
+    scale: float = 1.0,
+    seed: int = 0,
+    space: Optional[str] = None,
+) -> Array:
+    """Reproducible normal pseudo-random numbers, the same in every distribution. Collective, blocking.
+
+    Parameters
+    ----------
+    loc, scale : float
+        The mean and the standard deviation.
+    seed : int, default 0
+        Determines the numbers; must be equal on all ranks.
+    """
+    found: Any = random(context, shape, distribution, dtype, seed=seed, normal=True, space=space)
+    found *= scale
+    found += loc
+    return cast(Array, found)
+
+
+@by_default(lambda given: 1)
+@collective
+def linspace(
+    context: Context,
+    start: Any,
+    stop: Any,
+    num: int = 50,
+    endpoint: bool = True,
+    *,
+    distribution: DistributionLike,
+    dtype: Any = None,
+    space: Optional[str] = None,
+) -> Array:
+    """Numbers at equal distances from start to stop, as in NumPy. Collective, blocking.
+
+    Parameters
+    ----------
+    start, stop : number
+        The first and the last number.
+    num : int
+        How many.
+    endpoint : bool
+        Whether the last is `stop`; else they end one step before.
+    dtype : dtype, optional
+        Unset: as in NumPy.
+    """
+    kind = np.result_type(start, stop, 1.0) if dtype is None else np.dtype(dtype)
+
+    def numbers(i: Any) -> Any:
+        steps = num - 1 if endpoint else num
+        found = i * ((stop - start) / steps) + start if steps > 0 else i * np.float64(stop - start) + start
+        found = np.where((i == num - 1) & (num > 1), stop, found) if endpoint else found
+        return (np.floor(found) if kind.kind in "iu" else found).astype(kind)
+
+    return from_function(context, (num,), distribution, numbers, kind, space=space)
+
+
+@by_default(_of_shape)
 @collective
 def from_function(
     context: Context,
@@ -239,6 +336,7 @@ def from_function(
     return array if space == "host" or context.device == "cpu" else array.copy(space=space or "device")
 
 
+@by_default(_of_source)
 @collective
 def from_local(
     context: Context, local: Any, distribution: DistributionLike, shape: Optional[ShapeLike] = None
@@ -319,6 +417,7 @@ def _refuse_many(what: str, dimensions: int) -> None:
         raise ArgumentError(f"{what}: {dimensions} dimensions; arrays have at most {most_dimensions}")
 
 
+@by_default(_of_source)
 @collective
 def scatter(
     context: Context,
@@ -402,5 +501,5 @@ def _extent(rule: Rule, axis: int, parts: Sequence[Sequence[int]]) -> int:
 
 
 __all__ = [
-    "arange", "empty", "eye", "from_function", "from_local", "full", "random", "scatter", "zeros",
+    "arange", "empty", "eye", "from_function", "from_local", "full", "linspace", "normal", "ones", "random", "scatter", "zeros",
 ]  # fmt: skip

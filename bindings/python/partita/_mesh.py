@@ -11,7 +11,7 @@ from ._errors import ArgumentError
 Rule = Union[
     _core.Slab, _core.Box, _core.BlockCyclic, _core.BlockNonCyclic, _core.Replicated, _core.Partitioned
 ]
-_rules = frozenset(
+rules = frozenset(
     (_core.Slab, _core.Box, _core.BlockCyclic, _core.BlockNonCyclic, _core.Replicated, _core.Partitioned)
 )
 #: What is taken as a distribution: a rule, its text, or a spec on the mesh of ``with mesh:``.
@@ -48,7 +48,7 @@ def rule_of(distribution: DistributionLike) -> Rule:
         if mesh is None:
             raise ArgumentError(f"{distribution!r} has no mesh: use Partitioned(mesh, spec), or `with mesh:`")
         return _core.Partitioned(mesh, distribution)
-    if type(distribution) not in _rules:
+    if type(distribution) not in rules:
         raise TypeError(
             f"expected a distribution such as Slab(0), its text ('slab:0') or a spec (P('x', None)), got "
             f"{type(distribution).__name__}"

@@ -47,6 +47,47 @@ class Methods:
     def __iter__(self) -> Iterator[Array]:
         return (self._array[i] for i in range(len(self)))
 
+    # --- the array API standard
+
+    def __array_namespace__(self, *, api_version: Optional[str] = None) -> Any:
+        if api_version is not None and api_version not in ("2021.12", "2022.12", "2023.12", "2024.12"):
+            raise ArgumentError(f"the array API standard of {api_version} is not supported; the newest one that is: 2024.12")
+        from . import array_api
+
+        return array_api
+
+    @property
+    def device(self) -> str:
+        """'cpu', or the device of the context."""
+        return "cpu" if self._array._core.on_host else self._array._core.context.device
+
+    def to_device(self, device: Any, /, *, stream: Any = None) -> Array:
+        """A copy in the memory of 'cpu' or of the context's device; the array itself if it is there. Collective, blocking.
+
+        Parameters
+        ----------
+        device : str
+            'cpu', or the device of the context.
+        """
+        if device == self.device:
+            return self._array
+        if device not in ("cpu", self._array._core.context.device):
+            raise ArgumentError(f"to_device: {device!r}: the array is on {self.device}, and the context has {self._array._core.context.device}")
+        return self._array.copy(space="host" if device == "cpu" else "device", stream=stream)
+
+    def __dlpack__(self, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: Optional[bool] = None) -> Any:
+        self._require_whole("__dlpack__")
+        whole = self._array.copy() if copy else self._array
+        return whole._core.__dlpack__(**({} if stream is None else {"stream": stream}))
+
+    def __dlpack_device__(self) -> Any:
+        return self._array._core.__dlpack_device__()
+
+    def _require_whole(self, name: str) -> None:
+        layout = self._array.layout
+        if any(layout.local_shape(rank) != layout.shape for rank in range(layout.ranks)):
+            raise BufferError(f"{name}: only an array that every rank has completely is converted: use .gather(), or .local, this rank's part")
+
     # --- one number
 
     def item(self) -> Any:

@@ -11,6 +11,7 @@ import numpy as np
 
 from . import _core
 from ._array import Array, how_to_make_one, require_one_context
+from ._default import current_default
 from ._errors import ArgumentError, DisagreementError, TypeError
 from ._packages import empty_beside
 from ._streams import stream_of_arrays
@@ -41,6 +42,8 @@ def apply(ufunc: np.ufunc, method: str, inputs: Tuple[Any, ...], options: Dict[s
     outputs = options.pop("out", ())
     if not all(isinstance(one, Array) for one in inputs):
         inputs = tuple(replicas(name, inputs, outputs))
+    if current_default() is not None:
+        inputs = tuple(_together(inputs, outputs))
     given = [*inputs, *outputs, *([options["where"]] if isinstance(options.get("where"), Array) else [])]
     arrays = [one for one in given if isinstance(one, Array)]
     _refuse_others(name, given)
@@ -66,6 +69,7 @@ def local_call(name: str, function: Callable[..., Any], inputs: Sequence[Any], *
     if not arrays:
         raise TypeError(f"{name}: expected a distributed array; {how_to_make_one}")
     given = replicas(name, inputs)
+    given = _together(given, ()) if current_default() is not None else given
     _refuse_others(name, [one for one in given if one is not None])
     arrays = [one for one in given if isinstance(one, Array)]
     like = _like(name, arrays, [f"operand {1 + next(place for place, one in enumerate(given) if one is array)}" for array in arrays])
@@ -88,6 +92,20 @@ def local_of(name: str, operand: Any, like: Array) -> Any:
     given = replicas(name, [operand, like])[0]
     _like(name, [like, given], ["the array", "the operand"])
     return _aligned(name, given, like.layout)
+
+
+def _together(inputs: Sequence[Any], outputs: Sequence[Any]) -> List[Any]:
+    """Inside of a default distribution: the operands in layouts that suit each other. Collective if they do not."""
+    arrays = [one for one in (*outputs, *inputs) if isinstance(one, Array)]
+    if all(_same(arrays[0], one) for one in arrays[1:]) or any(one._core.context != arrays[0]._core.context for one in arrays):
+        return list(inputs)
+    try:
+        shape = np.broadcast_shapes(*(one.shape for one in arrays))
+    except ValueError:  # which the call reports
+        return list(inputs)
+    like = next((one.layout for one in arrays if one.shape == shape), None)
+    like = _core.Layout(_core.Replicated(), shape, arrays[0]._core.context.size) if like is None else like
+    return [one if not isinstance(one, Array) or _suits(like, one.layout) else one.redistribute(like if one.shape == shape else _core.Replicated()) for one in inputs]
 
 
 def replicas(name: str, inputs: Sequence[Any], others: Sequence[Any] = (), numbers: bool = False) -> List[Any]:

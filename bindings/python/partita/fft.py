@@ -17,13 +17,16 @@ from __future__ import annotations
 
 import functools
 import operator
-from typing import Any, List, Optional, Sequence, Tuple
+from typing import Any, List, Optional, Sequence, Tuple, cast
+
+import numpy as np
 
 from . import _core
 from ._calls import collective, with_options
 from ._array import Array, axes_or_all, core_given, require_one_context
 from ._core import FFT as CoreFFT
 from ._errors import ArgumentError
+from ._frequencies import fftfreq, fftshift, ifftshift, opposite, rfftfreq
 from ._linear import writable
 from ._mesh import rule_of
 from ._planned import PlannedOperation
@@ -35,8 +38,8 @@ Axes = Optional[Sequence[int]]
 Lengths = Optional[Sequence[int]]
 
 __all__ = [
-    "FFT", "dct", "dctn", "dst", "dstn", "fft", "fft2", "fftn", "idct", "idctn", "idst", "idstn", "ifft", "ifft2", "ifftn",
-    "irfft", "irfft2", "irfftn", "rfft", "rfft2", "rfftn",
+    "FFT", "dct", "dctn", "dst", "dstn", "fft", "fft2", "fftfreq", "fftn", "fftshift", "hfft", "idct", "idctn", "idst", "idstn", "ifft",
+    "ifft2", "ifftn", "ifftshift", "ihfft", "irfft", "irfft2", "irfftn", "rfft", "rfft2", "rfftfreq", "rfftn",
 ]  # fmt: skip
 
 
@@ -238,6 +241,25 @@ def irfft(
 ) -> Array:  # fmt: skip
     """The inverse of `rfft`, to n elements. Collective, blocking."""
     return irfftn(a, _given_length(n), (axis,), norm, out, **options)
+
+
+@collective
+def hfft(
+    a: Array, n: Optional[int] = None, axis: int = -1, norm: Optional[str] = None, out: Optional[Array] = None, **options: Any
+) -> Array:  # fmt: skip
+    """The transform of half of a Hermitian signal, whose spectrum is real, to n elements. Collective, blocking."""
+    core_given(a)
+    return irfft(a.conj(), n, axis, opposite(norm), out, **options)
+
+
+@collective
+def ihfft(
+    a: Array, n: Optional[int] = None, axis: int = -1, norm: Optional[str] = None, out: Optional[Array] = None, **options: Any
+) -> Array:  # fmt: skip
+    """The inverse of `hfft`, of which half is returned. Collective, blocking."""
+    found: Any = rfft(a, n, axis, opposite(norm), out, **options)
+    np.conjugate(found, out=found)
+    return cast(Array, found)
 
 
 @collective
