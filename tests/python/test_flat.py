@@ -203,7 +203,7 @@ def of_analysis(c, a):
         "take_along_axis": lambda: pt.take_along_axis(a, pt.argsort(a), -1),
         "topk": lambda: pt.topk(a, 3),
     }
-    for name in "argsort argwhere count_nonzero cumprod cumsum diff flatnonzero histogram median nanmedian nonzero sort unique".split():
+    for name in "argsort argwhere count_nonzero cumprod cumsum cumulative_prod cumulative_sum diff flatnonzero histogram median nanmedian nonzero sort unique".split():
         found[name] = lambda call=getattr(pt, name): call(a)
     for name in "unique_all unique_counts unique_inverse unique_values".split():
         found[name] = lambda call=getattr(pt, name): call(a)

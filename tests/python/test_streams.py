@@ -24,13 +24,8 @@ FACTORIZE = {
 }  # fmt: skip
 MAKES = {"arange", "empty", "eye", "from_function", "from_local", "full", "linspace", "normal", "ones", "zeros"}
 #: They work on the current stream of the arrays' package, or in host memory after it.
-<<<<<<< HEAD
 OF_NUMPY = {name for name in pt.__all__ if hasattr(np, name) or name.startswith(("unique_", "cumulative_")) or name in ("topk", "balance", "from_parts")} - MAKES - {"dot", "vdot", "matmul"}
-NO_ARRAYS = {"current_mesh", "initialize", "mpi_description", "parse", "run", "spmd", "traffic", "version"}
-=======
-OF_NUMPY = {name for name in pt.__all__ if hasattr(np, name) or name.startswith("unique_") or name in ("topk", "balance", "from_parts")} - MAKES - {"dot", "vdot", "matmul"}
 NO_ARRAYS = {"default", "current_mesh", "initialize", "mpi_description", "parse", "run", "spmd", "traffic", "version"}
->>>>>>> 63d685eb (The array API standard on distributed arrays; a default context and distribution)
 
 
 def takes_stream(function):
