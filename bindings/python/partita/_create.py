@@ -8,6 +8,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union, 
 import numpy as np
 
 from . import _core
+from ._agreement import alike
 from ._calls import collective
 from ._array import Array
 from ._context import Context
@@ -115,7 +116,7 @@ def zeros(
 
 
 @by_default(_of_shape)
-@collective
+@alike
 def ones(
     context: Context,
     shape: ShapeLike,
@@ -241,7 +242,7 @@ def _require_one_seed(context: Context, seed: int, normal: bool) -> None:
 
 
 @by_default(_of_shape)
-@collective
+@alike
 def normal(
     context: Context,
     shape: ShapeLike,
@@ -269,7 +270,7 @@ def normal(
 
 
 @by_default(lambda given: 1)
-@collective
+@alike
 def linspace(
     context: Context,
     start: Any,

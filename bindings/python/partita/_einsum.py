@@ -8,8 +8,8 @@ from typing import Any, Dict, Hashable, List, Optional, Sequence, Tuple
 
 import numpy as np
 
+from ._agreement import alike
 from ._array import Array, core_given
-from ._calls import collective
 from ._diagonals import diagonal
 from ._errors import ArgumentError
 from ._linear import matmul
@@ -44,7 +44,7 @@ def contracted(a: Array, of_a: Sequence[Hashable], b: Array, of_b: Sequence[Hash
 
 
 def _reduced(a: Array, labels: Labels, needed: "set[Hashable]") -> Tuple[Array, Labels]:
-    """Summed over the labels that nobody needs."""
+    """Summed over the labels that are not needed."""
     gone = [axis for axis, one in enumerate(labels) if one not in needed]
     if gone:
         a = a.sum(gone, dtype=a.dtype) if len(gone) < a.ndim else _number(a)
@@ -123,7 +123,7 @@ def _path(terms: Tuple[Tuple[Any, ...], ...], result: Tuple[Any, ...], shapes: T
     return [tuple(one) for one in found[0]]
 
 
-@collective
+@alike
 def einsum(subscripts: str, *operands: Any, out: Optional[Array] = None, optimize: Any = True) -> Array:
     """Sums of products, in Einstein's notation. Collective, blocking.
 

@@ -6,8 +6,8 @@ from typing import Any, Optional, Sequence, Union
 
 import numpy as np
 
+from ._agreement import alike
 from ._array import Array, axes_of
-from ._calls import collective
 from ._context import Context
 from ._create import from_function
 from ._default import by_default
@@ -19,7 +19,7 @@ from ._places import roll
 Axes = Union[None, int, Sequence[int]]
 
 
-@collective
+@alike
 def fftshift(x: Array, axes: Axes = None) -> Array:
     """The zero frequency moved to the middle. Collective, blocking.
 
@@ -32,7 +32,7 @@ def fftshift(x: Array, axes: Axes = None) -> Array:
     return roll(x, [x.shape[one] // 2 for one in along], along)
 
 
-@collective
+@alike
 def ifftshift(x: Array, axes: Axes = None) -> Array:
     """The inverse of `fftshift`. Collective, blocking.
 
@@ -46,7 +46,7 @@ def ifftshift(x: Array, axes: Axes = None) -> Array:
 
 
 @by_default(lambda given: 1)
-@collective
+@alike
 def fftfreq(context: Context, n: int, d: float = 1.0, *, distribution: DistributionLike, space: Optional[str] = None) -> Array:
     """The frequencies of `fft`, in cycles per unit. Collective, blocking.
 
@@ -62,7 +62,7 @@ def fftfreq(context: Context, n: int, d: float = 1.0, *, distribution: Distribut
 
 
 @by_default(lambda given: 1)
-@collective
+@alike
 def rfftfreq(context: Context, n: int, d: float = 1.0, *, distribution: DistributionLike, space: Optional[str] = None) -> Array:
     """The frequencies of `rfft`, in cycles per unit. Collective, blocking.
 

@@ -7,8 +7,8 @@ from typing import Any, Optional
 import numpy as np
 
 from . import _core
+from ._agreement import alike
 from ._array import Array, core_given
-from ._calls import collective
 from ._create import ShapeLike, shape_of
 from ._dtypes import dtype_name
 from ._layouts import laid_out
@@ -22,7 +22,7 @@ def _like(like: Array, dtype: Any, shape: Optional[ShapeLike], order: str = "C")
     return Array(_core.empty_like_layout(core.context, layout, name, order, True, space), like._package)
 
 
-@collective
+@alike
 def empty_like(prototype: Array, dtype: Any = None, *, shape: Optional[ShapeLike] = None) -> Array:
     """An array in the layout of another, with undefined contents. Collective, blocking.
 
@@ -38,7 +38,7 @@ def empty_like(prototype: Array, dtype: Any = None, *, shape: Optional[ShapeLike
     return _like(prototype, dtype, shape)
 
 
-@collective
+@alike
 def full_like(a: Array, fill_value: Any, dtype: Any = None, *, shape: Optional[ShapeLike] = None) -> Array:
     """An array in the layout of another, with every element equal to a number. Collective, blocking.
 
@@ -56,7 +56,7 @@ def full_like(a: Array, fill_value: Any, dtype: Any = None, *, shape: Optional[S
     return found
 
 
-@collective
+@alike
 def zeros_like(a: Array, dtype: Any = None, *, shape: Optional[ShapeLike] = None) -> Array:
     """An array of zeros in the layout of another. Collective, blocking.
 
@@ -70,7 +70,7 @@ def zeros_like(a: Array, dtype: Any = None, *, shape: Optional[ShapeLike] = None
     return full_like(a, 0, dtype, shape=shape)
 
 
-@collective
+@alike
 def ones_like(a: Array, dtype: Any = None, *, shape: Optional[ShapeLike] = None) -> Array:
     """An array of ones in the layout of another. Collective, blocking.
 

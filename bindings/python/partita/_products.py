@@ -8,8 +8,8 @@ from typing import Any, Sequence, Tuple, Union, cast
 import numpy as np
 
 from . import _core
+from ._agreement import alike
 from ._array import Array, axes_of, core_given
-from ._calls import collective
 from ._errors import ArgumentError
 from ._layouts import default_layout
 from ._linear import dot
@@ -30,7 +30,7 @@ def _two(name: str, a: Any, b: Any) -> Tuple[Array, Array]:
     return settled(name, first), settled(name, second)
 
 
-@collective
+@alike
 def outer(a: Any, b: Any) -> Array:
     """All products of an element of a and one of b, as a matrix. Collective, blocking.
 
@@ -48,7 +48,7 @@ def outer(a: Any, b: Any) -> Array:
     return with_part(first, layout, part_of(rows).reshape(-1, 1) * part_of(columns).reshape(1, -1))
 
 
-@collective
+@alike
 def kron(a: Any, b: Any) -> Array:
     """The Kronecker product: blocks of b, each times an element of a. Collective, blocking.
 
@@ -68,7 +68,7 @@ def kron(a: Any, b: Any) -> Array:
     return cast(Array, np.multiply(factors, picked(second, [Affine(n * m, modulus=m) for n, m in extents], layout)))
 
 
-@collective
+@alike
 def inner(a: Any, b: Any) -> Any:
     """The sums of products over the last axes; of two vectors a number on every rank. Collective, blocking.
 
@@ -85,7 +85,7 @@ def inner(a: Any, b: Any) -> Any:
     return tensordot(first, second, (-1, -1))
 
 
-@collective
+@alike
 def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Any:
     """The sums of conj(x1) x2 along an axis; of two vectors a number on every rank. Collective, blocking.
 
@@ -101,7 +101,7 @@ def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Any:
     return found.sum(None if found.ndim == 1 else axis, dtype=dtype)
 
 
-@collective
+@alike
 def tensordot(a: Any, b: Any, axes: Axes = 2) -> Array:
     """The sums of products over some axes of each array. Collective, blocking.
 
