@@ -48,7 +48,7 @@ class Refiner {
     b_ = redistribute(b, Slab(0), {.space = a.local().space}, where);
     for (const auto number : numbers_of(norm(a, {1}, {.distribution = Replicated()})))
       norms_.rows.push_back(number.real());
-    norm_of_a_ = norm<double>(a);
+    for (const double row : norms_.rows) norm_of_a_ = std::hypot(norm_of_a_, row);
     norms_of_b_ = norms_of_columns(b_);
     const auto n = static_cast<double>(a.shape()[0]);
     limit_ = epsilon_of_parts(a.dtype());

@@ -111,6 +111,11 @@ TEST(OutOfMemory, LinearSystems) {
     const Cholesky factors(a, {.block = 3});
     expect_all_go_without(context, "a new array", [&] { (void)factors.solve(b); });
     expect_all_go_without(context, "the caller's array", [&] { factors.solve_into(b, b); });
+    expect_all_go_without(context, "the refined solution", [&] { (void)solve_refined(a, b); });
+    expect_all_go_without(context, "the condition number", [&] { (void)condition(a); });
+    Array batch = empty(context, {9, 4, 4}, Slab(1), Dtype::f64);
+    fill_random(batch, 2);
+    expect_all_go_without(context, "the inverses", [&] { (void)inverse(batch); });
   });
 }
 

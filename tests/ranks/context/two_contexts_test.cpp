@@ -52,6 +52,8 @@ std::vector<CallOfTwo> calls_of_arrays(Own& one, Own& other, const std::string& 
       {"matmul with a bias", with_bias},
       {"solve", [&] { (void)solve(one.square, other.square); }},
       {"solve_triangular", [&] { (void)solve_triangular(one.square, other.square); }},
+      {"solve_refined", [&] { (void)solve_refined(one.square, other.square); }},
+      {"rank_k_update", [&] { rank_k_update(one.square, other.square); }},
       {"lstsq", [&] { (void)lstsq(one.square, other.square); }},
       {"fft_into", [&] { fft_into(one.complexes, other.complexes); }},
       {"rfft_into", [&] { dct_into(one.square, other.square); }},
