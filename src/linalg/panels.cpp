@@ -13,12 +13,17 @@ std::int64_t width_of(const Layout& layout) {
   return layout.equivalent(panels.layout()) ? cyclic->block[1] : 0;
 }
 
-// One rank factorizes the whole matrix as one panel: the library chooses blocks for its caches. Narrow panels
-// shorten the time in which one rank works alone, wide ones make products faster.
+// One rank factorizes the whole matrix as one panel: the library chooses blocks for its caches. So it does
+// with small ones, since handing over panels takes longer than what the other ranks would compute. Narrow
+// panels shorten the time in which one rank works alone, wide ones make products faster.
+constexpr std::int64_t most_on_one_rank = 256;
+
 std::int64_t default_width(const Panels& panels, MemorySpace space) {
   if (panels.ranks == 1) return std::max<std::int64_t>(panels.columns, 1);
   if (space == MemorySpace::device) return 512;
-  return std::clamp<std::int64_t>(panels.least() / 32, 32, 128);
+  if (panels.columns <= most_on_one_rank && panels.rows <= most_on_one_rank)
+    return std::max<std::int64_t>(panels.columns, 1);
+  return std::clamp<std::int64_t>(panels.least() / 32, 64, 128);
 }
 
 }  // namespace
