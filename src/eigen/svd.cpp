@@ -38,15 +38,15 @@ Singular tall(const Matrices& matrices, const Array& a, const EigenOptions& opti
   const std::int64_t n = a.shape()[1], base = base_rows(matrices, options);
   const bool divides = n > base_rows_of_svd(matrices, options);
   if (a.shape()[0] == n && divides) return by_polar(matrices, a, base, vectors);
-  const Qr factors(a);
-  const Array r = matrices.copied(factors.r());
+  const QrFactors factors = vectors ? qr(a) : QrFactors{{}, Qr(a).r()};
+  const Array r = matrices.copied(factors.r);
   Singular result;
   if (divides) {
     result = by_polar(matrices, r, base, vectors);
   } else {
     result.values = direct_svd(matrices, r, vectors ? &result.u : nullptr, vectors ? &result.vh : nullptr);
   }
-  if (vectors) result.u = matrices.product(factors.q(), Op::none, result.u, Op::none);
+  if (vectors) result.u = matrices.product(factors.q, Op::none, result.u, Op::none);
   return result;
 }
 

@@ -5,23 +5,10 @@
 #include "array/transfer.hpp"
 #include "linalg/diagonal.hpp"
 #include "linalg/factors.hpp"
+#include "linalg/results.hpp"
 #include "runtime/checks/agree.hpp"
 
 namespace partita::linear {
-
-ArrayOptions Factors::like_matrix() const {
-  const bool in_rows = matrix_.axis_order.size() < 2 || matrix_.axis_order[0] == 0;
-  return {.residency = matrix_.residency,
-          .order = in_rows ? Order::row_major : Order::column_major,
-          .space = matrix_.space};
-}
-
-Layout Factors::layout_for(const Shape& shape) const {
-  const Layout& layout = matrix_.layout;
-  if (shape == layout.shape() && !layout.partial()) return layout;
-  const bool is_slab = layout.distribution().as<Slab>() != nullptr && layout.members().empty();
-  return {is_slab ? layout.distribution() : Distribution(Slab(0)), shape, context_->size()};
-}
 
 Array Factors::triangle(bool lower, SourcePlace where) const {
   require_factorized();
@@ -34,14 +21,14 @@ Array Factors::triangle(bool lower, SourcePlace where) const {
     arrays::copy_view(*context_, from, own.local());
     clear_other_triangle(own, panels, lower);
   });
-  const ArrayOptions options = like_matrix();
-  return redistribute(own, layout_for(own.shape()), {.order = options.order, .residency = options.residency},
-                      where);
+  const ArrayOptions options = options_like(matrix_);
+  return redistribute(own, layout_like(matrix_, own.shape()),
+                      {.order = options.order, .residency = options.residency}, where);
 }
 
 Array Factors::unit_matrix(std::int64_t columns, SourcePlace where) const {
-  Array array =
-      empty(Context(context_), layout_for({shape()[0], columns}), matrix_.dtype, like_matrix(), where);
+  Array array = empty(Context(context_), layout_like(matrix_, {shape()[0], columns}), matrix_.dtype,
+                      options_like(matrix_), where);
   arrays::fill_by_number(array, [&](std::int64_t number, auto& element) {
     using Element = std::remove_reference_t<decltype(element)>;
     if constexpr (!is_small_float_type<Element>)

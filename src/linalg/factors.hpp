@@ -70,8 +70,6 @@ class Factors {
   /// The first zero on the diagonal, looked for; -1: none.
   std::int64_t find_zero() const;
   void require_factorized() const;
-  /// For a matrix of this shape made of A: A's distribution where it suits, otherwise Slab(0).
-  Layout layout_for(const Shape& shape) const;
   /// Null if the factors were given.
   const LinearOperation* factoring() const { return factoring_.get(); }
 
@@ -93,7 +91,6 @@ class Factors {
   void take_pivots(const Array& given);
   void read_status();
   Array new_like_factor(std::int64_t rows, SourcePlace where) const;
-  ArrayOptions like_matrix() const;
 
   Factorization kind_;
   Operand matrix_;
@@ -110,6 +107,10 @@ class Factors {
 /// Throws ArgumentError for right-hand sides B [rows] or [rows, r] of another shape, dtype or context. Local.
 void check_right_hand_sides(std::string_view operation, const ContextState& context, Dtype dtype,
                             std::int64_t rows, const Array& b);
+
+/// How plans see one right-hand side [n]: as a column [n, 1].
+Operand as_columns(const Operand& operand);
+std::vector<int> axes_of_columns(const Operand& operand);
 
 /// The X of the smallest 2-norm with A X = B, for A with fewer rows than columns.
 Array least_norm(const Array& a, const Array& b, const SolveOptions& options, SourcePlace where);

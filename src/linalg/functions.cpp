@@ -5,6 +5,7 @@
 #include "base/check.hpp"
 #include "linalg/batches.hpp"
 #include "linalg/factors.hpp"
+#include "linalg/tall.hpp"
 #include "runtime/checks/agree.hpp"
 
 namespace partita {
@@ -41,6 +42,8 @@ Array cholesky(const Array& a, SourcePlace where) {
 
 QrFactors qr(const Array& a, SourcePlace where) {
   if (linear::is_batch(a)) return linear::qr_batch(a, where);
+  check(a.valid(), "qr: the matrix holds no array");
+  if (linear::is_tall(a.state()->operand)) return linear::tall_qr(a, where);
   const Qr factors(a, {}, where);
   return {factors.q(where), factors.r(where)};
 }
@@ -81,6 +84,7 @@ Array lstsq(const Array& a, const Array& b, const SolveOptions& options, SourceP
   runtime::check_or_tell_all(*a.context_state(), "lstsq", [&] {
     check(options.op == Op::none, "lstsq: op is {}, but must be none", name(options.op));
   });
+  if (linear::suits_tall(a, b, options)) return linear::tall_least_squares(a, b, options, where);
   if (a.shape()[0] >= a.shape()[1]) return Qr(a, {}, where).solve(b, options, where);
   return linear::least_norm(a, b, options, where);
 }

@@ -5,6 +5,7 @@
 #include "array/stand_in.hpp"
 #include "base/check.hpp"
 #include "linalg/factors.hpp"
+#include "linalg/results.hpp"
 #include "runtime/checks/agree.hpp"
 
 namespace partita::linear {
@@ -38,8 +39,8 @@ void Factors::run_packing(const Array& other, bool packs) const {
 
 Array Factors::packed(SourcePlace where) const {
   require_factorized();
-  Array result =
-      arrays::allocate(context_, layout_for(shape()), matrix_.dtype, like_matrix(), "packed factors", where);
+  Array result = arrays::allocate(context_, layout_like(matrix_, shape()), matrix_.dtype,
+                                  options_like(matrix_), "packed factors", where);
   run_packing(result, true);
   return result;
 }

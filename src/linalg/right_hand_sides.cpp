@@ -5,14 +5,13 @@
 #include "array/stand_in.hpp"
 #include "base/check.hpp"
 #include "linalg/factors.hpp"
+#include "linalg/results.hpp"
 #include "plan/vectors.hpp"
 #include "runtime/checks/agree.hpp"
 
 namespace partita::linear {
 
 using execution::Operation;
-
-namespace {
 
 Operand as_columns(const Operand& operand) {
   return operand.layout.dimensions() == 1 ? planning::with_dimension(operand, 1) : operand;
@@ -21,8 +20,6 @@ Operand as_columns(const Operand& operand) {
 std::vector<int> axes_of_columns(const Operand& operand) {
   return operand.layout.dimensions() == 1 ? std::vector<int>{0, -1} : std::vector<int>{};
 }
-
-}  // namespace
 
 Factors::Job Factors::solve_job(Op op) const {
   const std::int64_t m = shape()[0], n = shape()[1];
@@ -108,23 +105,12 @@ std::shared_ptr<LinearOperation> Factors::make_job(const Job& job, const Operand
 Array Factors::apply(const Job& job, const Array& b, const SolveOptions& options, SourcePlace where) const {
   check_sides_together(job, b);
   const Operand& of_b = b.state()->operand;
-  const MemorySpace space = options.space.value_or(of_b.space);
   const auto result = [&] {
-    check<UnsupportedError>(space == MemorySpace::host || context_->device != nullptr,
-                            "{}: the result was requested in device memory, but this context has no device",
-                            job.operation);
-    Shape shape = of_b.layout.shape();
-    shape[0] = job.rows_of_x;
-    const bool like_b = shape == of_b.layout.shape() && !of_b.layout.partial();
-    Operand operand =
-        Operand::of(options.distribution ? Layout(*options.distribution, shape, context_->size())
-                                         : (like_b ? of_b.layout : Layout(Slab(0), shape, context_->size())),
-                    of_b.dtype, options.order, options.residency);
-    operand.space = space;
-    return operand;
+    return solution_operand(*context_, job.operation, of_b, job.rows_of_x, options);
   };
   contexts::PlanKey key("new");
-  key.add(options.distribution, options.order, options.residency, space, job.rows_of_x);
+  key.add(options.distribution, options.order, options.residency, options.space.value_or(of_b.space),
+          job.rows_of_x);
   const auto operation = make_job(job, of_b, result, key, false, options.stream);
   Array x = operation->result(context_, 3, operation->purpose(), where);
   const std::array<const Array*, 4> arrays{&factor_, &pivots_, &b, &x};

@@ -349,24 +349,28 @@ def qr(a: Array, mode: str = "reduced") -> Union[Array, QRResult, Tuple[Array, A
     mode : {'reduced', 'r', 'raw'}, default 'reduced'
         'reduced': Q [m, min(m, n)] and R [min(m, n), n]; 'r': R; 'raw': LAPACK's reflectors, transposed, and their factors, as in NumPy.
         'complete': UnsupportedError for m > n; `QR.multiply_q` applies all m columns of Q.
+
+    Notes
+    -----
+    With 'reduced', P > 1 ranks, at most 512 columns and at least 2 P n rows for each rank, ranks factorize their own rows (TSQR), and R
+    may differ from LAPACK's, which the other modes return, in the signs of its rows.
     """
     if mode not in ("reduced", "r", "raw", "complete"):
         raise ArgumentError(f"mode: {mode!r} is not known; known are 'reduced', 'r' and 'raw'")
     (matrix,) = prepared(a)
     if mode == "complete" and matrix.ndim >= 2 and matrix.shape[-2] > matrix.shape[-1]:
         raise UnsupportedError("mode: 'complete' is not supported: Q would have m x m elements; use QR(a).multiply_q")
-    if matrix.ndim > 2:
-        if mode == "raw":
-            raise UnsupportedError("mode: 'raw' is not supported for batches; use 'reduced'")
+    batch = matrix.ndim > 2
+    if batch and mode == "raw":
+        raise UnsupportedError("mode: 'raw' is not supported for batches; use 'reduced'")
+    if batch or mode in ("reduced", "complete"):
         wait_for(None, matrix)
         q, r = (Array(one, a._package) for one in _core.qr(matrix._core))
         return r if mode == "r" else QRResult(q, r)
     factors = QR(matrix)
     if mode == "r":
         return factors.r()
-    if mode == "raw":
-        return factors.packed().T, factors.factors()
-    return QRResult(factors.q(), factors.r())
+    return factors.packed().T, factors.factors()
 
 
 # --- functions of one matrix

@@ -80,9 +80,9 @@ void run_triangular(Operands given, Results results, const LinearOptions& option
 }
 
 void run_qr(Operands given, Results results, const LinearOptions&) {
-  const Qr factors(given[0]);
-  redistribute_into(factors.q(), results[0]);
-  redistribute_into(factors.r(), results[1]);
+  const QrFactors factors = qr(given[0]);
+  redistribute_into(factors.q, results[0]);
+  redistribute_into(factors.r, results[1]);
 }
 
 void run_eigh(Operands given, Results results, const LinearOptions& options) {
