@@ -33,7 +33,8 @@ namespace partita {
 ///
 /// Algorithms: right-looking factorizations with a look-ahead of one panel (Dongarra, Duff, Sorensen and van
 /// der Vorst 1998, chapter 5): LU with partial pivoting, of whole columns, which one rank owns, so that ranks
-/// exchange no rows; Cholesky; QR by blocks of Householder reflectors (Schreiber and Van Loan 1989).
+/// exchange no rows; Cholesky; QR by blocks of Householder reflectors (Schreiber and Van Loan 1989). `qr` and
+/// `lstsq` of matrices with many more rows than columns: see `qr`.
 ///
 /// Errors, the same on every rank: ArgumentError (shapes, dtypes, contexts; arrays that overlap),
 /// SingularError, UnsupportedError, DisagreementError, MemoryError, TimeoutError.
@@ -286,7 +287,10 @@ struct QrFactors {
   Array q;  ///< orthonormal columns
   Array r;  ///< upper triangular
 };
-/// A = Q R: see Qr::q and Qr::r.
+/// A = Q R: layouts as of Qr::q and Qr::r. With P > 1 ranks, at most 512 columns and at least 2 P n rows for
+/// each rank, every rank factorizes its own rows, and all ranks the triangles, one above the other (TSQR;
+/// Demmel, Grigori, Hoemmen and Langou 2012), which is as stable; R may then differ from that of `Qr` in the
+/// signs of its rows. Otherwise by `Qr`.
 PARTITA_API QrFactors qr(const Array& a, SourcePlace where = SourcePlace::current());
 
 /// A^-1, in A's layout, order and residency, by LU. SingularError if A is singular.
@@ -305,7 +309,8 @@ PARTITA_API LogDeterminants log_determinants(const Array& a, SourcePlace where =
 
 /// The X that minimizes the 2-norm of A X - B by QR without column pivoting, for A [m, n] of full rank; if
 /// m < n, the one of the smallest 2-norm with A X = B. SingularError if R has a zero on its diagonal; a
-/// matrix that is nearly of lower rank is not detected. `options.op` must be none (ArgumentError).
+/// matrix that is nearly of lower rank is not detected. `options.op` must be none (ArgumentError). Matrices
+/// with many more rows than columns as in `qr`, unless a stream is given or arrays are in both memory spaces.
 PARTITA_API Array lstsq(const Array& a, const Array& b, const SolveOptions& options = {},
                         SourcePlace where = SourcePlace::current());
 
