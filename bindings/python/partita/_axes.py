@@ -9,6 +9,7 @@ import numpy as np
 
 from . import _core
 from ._array import Array, axes_of, core_given
+from ._layouts import cut_of
 from ._mesh import DistributionLike
 from ._packages import package_for, seen_by
 from ._parts import layout_of
@@ -98,7 +99,7 @@ def longest_slab(shape: Sequence[int], without: Sequence[int] = ()) -> Union[_co
 
 
 @functools.lru_cache(maxsize=256)
-def is_whole(layout: _core.Layout, axes: Tuple[int, ...]) -> bool:
+def has_whole_axes(layout: _core.Layout, axes: Tuple[int, ...]) -> bool:
     """Whether each rank that has anything has these axes completely."""
     shapes = (layout.local_shape(rank) for rank in range(layout.ranks))
     return all(0 in shape or all(shape[axis] == layout.shape[axis] for axis in axes) for shape in shapes)
@@ -122,8 +123,7 @@ def blocks_along(layout: _core.Layout, axis: int) -> Optional[Cuts]:
 
 def slab_cuts(extent: int, ranks: int) -> Cuts:
     """Where equal parts begin and end, as those of `Slab`."""
-    each, more = divmod(extent, ranks)
-    return tuple(rank * each + min(rank, more) for rank in range(ranks + 1))
+    return tuple(cut_of(extent, ranks, rank) for rank in range(ranks + 1))
 
 
 def layout_of_blocks(shape: Sequence[int], axis: int, cuts: Sequence[int]) -> _core.Layout:
@@ -161,7 +161,7 @@ def with_whole(a: Array, axes: Sequence[int]) -> Tuple[Array, Cut]:
     """The array, moved if it has to be, so that each rank has these axes completely, and blocks of one other axis."""
     ranks = a._core.context.size
     others = [axis for axis in range(a.ndim) if axis not in axes]
-    if is_whole(a.layout, tuple(axes)):
+    if has_whole_axes(a.layout, tuple(axes)):
         for axis in others:
             cuts = blocks_along(a.layout, axis)
             if cuts is not None:

@@ -180,16 +180,16 @@ def flat_boxes(shape: Shape, ranks: int) -> List[Bounds]:
     if not shape:
         return [((), ())] * ranks
     if shape[0] >= ranks or len(shape) == 1:
-        cuts = [_cut(shape[0], ranks, rank) for rank in range(ranks + 1)]
+        cuts = [cut_of(shape[0], ranks, rank) for rank in range(ranks + 1)]
         return [((a, *[0] * (len(shape) - 1)), (b, *shape[1:])) for a, b in zip(cuts, cuts[1:])]
     found: List[Bounds] = []
     for index in range(shape[0]):
-        share = _cut(ranks, shape[0], index + 1) - _cut(ranks, shape[0], index)
+        share = cut_of(ranks, shape[0], index + 1) - cut_of(ranks, shape[0], index)
         found += [((index, *lower), (index + 1, *upper)) for lower, upper in flat_boxes(shape[1:], share)]
     return found if found else [((0,) * len(shape), (0,) * len(shape))] * ranks
 
 
-def _cut(extent: int, parts: int, part: int) -> int:
+def cut_of(extent: int, parts: int, part: int) -> int:
     """Where the part begins if the extent is cut as Slab cuts it."""
     quotient, rest = divmod(extent, parts)
     return part * quotient + min(part, rest)

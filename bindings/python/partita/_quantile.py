@@ -12,7 +12,7 @@ from ._array import Array, Axis, axes_of
 from ._axes import (
     Destination,
     in_any_order,
-    is_whole,
+    has_whole_axes,
     longest_slab,
     moved,
     on_host,
@@ -268,7 +268,7 @@ def _over(
     kept = [1 if one in axes else given.shape[one] for one in range(given.ndim) if keepdims or one not in axes]
     shape, first = (*what.shape, *kept), len(what.shape)
     lines = given.size // max(1, int(np.prod([given.shape[one] for one in axes])))
-    if lines < given._core.context.size and not is_whole(given.layout, axes):
+    if lines < given._core.context.size and not has_whole_axes(given.layout, axes):
         return moved(_line_by_line(what, a, given, axes, others, shape), distribution)
     there, cut = with_whole(given, axes)
     values = values_of(there)

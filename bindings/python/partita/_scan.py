@@ -9,7 +9,7 @@ import numpy as np
 from . import _core
 from ._agreement import alike
 from ._array import Array
-from ._axes import Destination, Sequenced, finished, in_blocks, in_order, is_whole, longest_slab, moved, on_host, one_axis, sequence, values_of, wrapped
+from ._axes import Destination, Sequenced, finished, in_blocks, in_order, has_whole_axes, longest_slab, moved, on_host, one_axis, sequence, values_of, wrapped
 from ._dtypes import dtype_name, numpy_dtype
 from ._errors import ArgumentError
 from ._exchange import before
@@ -112,7 +112,7 @@ def _scanned(name: str, a: Array, axis: Optional[int], dtype: Any, distribution:
         return sequence(a, elements.with_values(scan(elements, 0)), _core.Slab(0) if distribution is None else distribution)
     along = one_axis(axis, given.ndim)
     there, context = given, given._core.context
-    if is_whole(given.layout, (along,)):
+    if has_whole_axes(given.layout, (along,)):
         cuts = None
     else:
         there, cuts = in_blocks(given, along)

@@ -6,6 +6,7 @@ from typing import Any, Callable, NamedTuple, Optional, Sequence
 
 import numpy as np
 
+from . import _core
 from ._agreement import alike
 from ._array import Array
 from ._axes import (
@@ -15,7 +16,7 @@ from ._axes import (
     in_any_order,
     in_blocks,
     in_order,
-    is_whole,
+    has_whole_axes,
     longest_slab,
     moved,
     on_host,
@@ -31,6 +32,8 @@ from ._exchange import few_elements, gathered, sent
 from ._local_order import argsorted
 from ._order import cut_positions
 
+#: More runs are sorted by NumPy: merging them takes more passes, and as long.
+_most_runs = 16
 _kinds = (None, "quicksort", "heapsort", "mergesort", "stable")
 
 
@@ -150,7 +153,7 @@ def _ordered(
         return sequence(a, Sequenced(context, line(elements, cuts), cuts), distribution)
     along = one_axis(axis, given.ndim)
     wanted = given.layout if distribution is None else distribution
-    if is_whole(given.layout, (along,)):
+    if has_whole_axes(given.layout, (along,)):
         return moved(wrapped(a, given.layout, lines(values_of(given), along)), wanted)
     others = given.size // max(given.shape[along], 1)
     if others >= context.size:
@@ -187,11 +190,19 @@ def sorted_parts(one: Sequenced, cuts: Sequence[int], *, descending: bool = Fals
     counts, received = np.diff(splits[context.rank]), splits[:, context.rank + 1] - splits[:, context.rank]
     values = sent(context, (values[::-1] if reverse else values)[mine], counts, received)
     if carried is None:
-        values.sort()
+        _merge(values, received, reverse)
         return Ordered(values[::-1] if reverse else values, None)
     carried = sent(context, carried[mine], counts, received)
     order = _order_of_runs(values, descending)
     return Ordered(values[order], carried[order])
+
+
+def _merge(values: Any, counts: Sequence[int], descending: bool) -> None:
+    """Sorts runs in place, in increasing order."""
+    if descending or values.dtype.kind == "c" or len(counts) > _most_runs:
+        values.sort()
+    else:
+        _core.merge_runs(values, [int(one) for one in counts])
 
 
 def _together(one: Sequenced, cuts: Sequence[int], descending: bool, carried: Any) -> Ordered:

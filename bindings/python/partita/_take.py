@@ -14,7 +14,7 @@ from ._axes import (
     cuts_of,
     in_blocks,
     in_order,
-    is_whole,
+    has_whole_axes,
     layout_of_blocks,
     moved,
     on_host,
@@ -74,7 +74,7 @@ def take(
         raise ArgumentError(f"take: mode {mode!r}; known: {', '.join(_modes)}")
     along = None if axis is None else one_axis(axis, given.ndim)
     extent = given.size if along is None else given.shape[along]
-    if along is not None and given.ndim > 1 and given._core.context.size > 1 and is_whole(given.layout, (along,)):
+    if along is not None and given.ndim > 1 and given._core.context.size > 1 and has_whole_axes(given.layout, (along,)):
         return moved(_of_whole_axis(a, given, _checked(given, _everywhere(indices), extent, mode), along), distribution)
     places, cuts, shape = _divided(given, indices)
     return moved(_of_owners(a, given, _checked(given, places, extent, mode), cuts, shape, along), distribution)

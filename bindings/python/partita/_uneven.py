@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from ._agreement import alike, alike_but
 from ._array import Array
 from ._axes import Destination, cuts_of, layout_of_blocks, moved, one_axis
-from ._calls import collective
 from ._context import Context
 from ._core import Slab
 from ._create import from_local, part_of, shapes_of_all
 from ._errors import ArgumentError
 
 
-@collective
+@alike_but("local")
 def from_parts(context: Context, local: Any, axis: int = 0) -> Array:
     """An array of what the ranks hold, in the order of the ranks along an axis, without a copy. Collective, blocking.
 
@@ -50,7 +50,7 @@ def from_parts(context: Context, local: Any, axis: int = 0) -> Array:
     return from_local(context, part, layout_of_blocks(whole, along, cuts).distribution, whole)
 
 
-@collective
+@alike
 def balance(a: Array, axis: int = 0) -> Array:
     """The array in equal parts along an axis: in the distribution `Slab(axis)`. Collective, blocking.
 

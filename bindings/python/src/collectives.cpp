@@ -1,7 +1,8 @@
-// Collectives and messages, on memory of any package.
+// Collectives and messages, on memory of any package; sorted parts that they have delivered are merged.
 #include <nanobind/nanobind.h>
 
 #include <partita/collectives.hpp>
+#include <partita/merge.hpp>
 
 #include "binding.hpp"
 #include "callers.hpp"
@@ -121,6 +122,12 @@ void exchange_memory(const Context& context, const nb::object& sent, int to, con
   });
 }
 
+void merge_memory(const nb::object& values, const Counts& counts) {
+  const Memory memory("values", values, true);
+  const nb::gil_scoped_release unlocked;
+  merge_runs(memory.view(), counts);
+}
+
 }  // namespace
 
 void bind_collectives(nb::module_& module) {
@@ -144,6 +151,7 @@ void bind_collectives(nb::module_& module) {
   module.def("receive", &receive_memory, context, array, peer, tag, stream);
   module.def("send_receive", &exchange_memory, context, nb::arg("sent"), nb::arg("to"), nb::arg("received"),
              nb::arg("from_rank"), tag, stream);
+  module.def("merge_runs", &merge_memory, nb::arg("values"), counts);
 }
 
 }  // namespace partita::python
