@@ -47,7 +47,7 @@ def alike_but(*own: str) -> Callable[[Function], Function]:
 
 
 def _parameters(function: Any) -> Tuple[Tuple[str, ...], Dict[str, str]]:
-    """The names of positional parameters, and how the defaults are told."""
+    """The names of positional parameters, and the texts of the defaults."""
     found = inspect.signature(function).parameters.values()
     positional = tuple(one.name for one in found if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD))
     return positional, {one.name: told(one.default) for one in found if one.default is not one.empty}
