@@ -56,7 +56,7 @@ endfunction()
 set(all ${CMAKE_CURRENT_SOURCE_DIR}/python --ignore-glob=${CMAKE_CURRENT_SOURCE_DIR}/python/test_jax*)
 file(GLOB of_jax CONFIGURE_DEPENDS python/test_jax*.py)
 set(of_jax_calls ${of_jax}) # where processes differ from threads
-list(FILTER of_jax_calls EXCLUDE REGEX arrays)
+list(FILTER of_jax_calls EXCLUDE REGEX "arrays|linalg")
 # In parts, each of which stays far below the time limit of a test.
 set(part 0)
 foreach(others "e-z" "a-dn-z" "a-m")
@@ -95,7 +95,7 @@ if(PARTITA_HAVE_MPI)
 endif()
 # Programs of JAX: their modules skip all tests where it is not installed.
 set(of_jax_values ${of_jax})
-list(FILTER of_jax_values INCLUDE REGEX "jax_(arrays|derivatives|local|mpi4jax)")
+list(FILTER of_jax_values INCLUDE REGEX "jax_(arrays|derivatives|linalg|local|mpi4jax)")
 set(of_jax_programs ${of_jax})
 list(REMOVE_ITEM of_jax_programs ${of_jax_values})
 foreach(ranks RANGE 1 4)

@@ -12,7 +12,7 @@ import partita as pt
 
 def modules():
     yield from (pt, pt.fft, pt.io, pt.linalg, pt.plans, pt.spectral, pt.trace)
-    for name, needed in (("partita.jax", "jax"), ("partita.torch", "torch"), ("partita.torch.linalg", "torch")):
+    for name, needed in (("partita.jax", "jax"), ("partita.jax.linalg", "jax"), ("partita.torch", "torch"), ("partita.torch.linalg", "torch")):
         if importlib.util.find_spec(needed) is not None:
             yield importlib.import_module(name)
 

@@ -10,7 +10,7 @@ import partita as pt
 
 DOCS = pathlib.Path(__file__).parents[2] / "docs"
 #: Of other packages' documents those sections whose code is complete.
-SECTIONS = {"analysis": "", "choosing": "", "linalg": "", "migrating": "", "torch": "## Linear algebra"}
+SECTIONS = {"analysis": "", "choosing": "", "linalg": "", "migrating": "", "torch": "## Linear algebra", "jax": "## Linear algebra"}
 
 
 def code_in(name, section):
@@ -28,8 +28,8 @@ BLOCKS = [
 
 @pytest.mark.parametrize("name, code", BLOCKS)
 def test_block(ctx, name, code):
-    if name == "torch":
-        pytest.importorskip(name, reason="PyTorch is not installed")
+    if name in ("jax", "torch"):
+        pytest.importorskip(name, reason=f"{name} is not installed")
     exec(compile(code, "block", "exec"), {"np": np, "pt": pt, "ctx": ctx})
 
 

@@ -11,6 +11,7 @@
 #include "binding.hpp"
 #include "casters.hpp"
 #include "choices.hpp"
+#include "linear_calls.hpp"
 #include "xla_groups.hpp"
 
 namespace partita::python {
@@ -227,6 +228,27 @@ void multiply_buffers(const Call& call, Group& group) {
   matmul_into(a, b, nullptr, d, options, arrays);
 }
 
+std::vector<Array> arrays_named(const Call& call, Group& group, const std::string& kind,
+                                View (Call::*buffer)(std::int64_t) const) {
+  std::vector<Array> arrays;
+  for (std::string name = kind + "0"; call.has(name); name = kind + std::to_string(arrays.size()))
+    arrays.push_back(group.array(call, name, (call.*buffer)(static_cast<std::int64_t>(arrays.size()))));
+  return arrays;
+}
+
+/// The host waits: factorizations report on it whether they succeeded.
+void compute_linear(const Call& call, Group& group) {
+  const std::vector<Array> operands = arrays_named(call, group, "operand", &Call::argument);
+  std::vector<Array> results = arrays_named(call, group, "result", &Call::result);
+  if (const std::optional<Stream> stream = call.stream()) group.context().synchronize(stream);
+  LinearOptions options;
+  options.op = parse<Op>(call.text("op"));
+  options.upper = call.number("upper") != 0;
+  options.unit_diagonal = call.number("unit_diagonal") != 0;
+  options.right = call.number("right") != 0;
+  run_linear(call.text("function"), operands, results, options);
+}
+
 constexpr Operation operations[] = {
     {"all_reduce", all_reduce_buffers, Alike::extents},
     {"reduce", reduce_buffers, Alike::extents},
@@ -246,6 +268,7 @@ constexpr Operation operations[] = {
     {"halo", refresh_ghost_cells, Alike::nothing},
     {"halo_accumulate", accumulate_ghost_cells, Alike::nothing},
     {"matmul", multiply_buffers, Alike::nothing},
+    {"linalg", compute_linear, Alike::nothing},
 };
 
 /// The functions by name, as capsules.

@@ -1,4 +1,4 @@
-"""Partita inside JAX's compiled programs: collectives, messages, redistribution, products, transforms, ghost cells.
+"""Partita inside JAX's compiled programs: collectives, messages, redistribution, products, transforms, linear algebra, ghost cells.
 
     import jax, jax.numpy as jnp, partita as pt, partita.jax as pj
 
@@ -18,6 +18,7 @@ import sys
 
 from .. import _documents
 from . import _flags as _flags
+from . import linalg as linalg
 from ._arrays import fft, fft_result, irfft, matmul, matmul_result, redistribute, rfft
 from ._collectives import (
     all_gather,

@@ -19,7 +19,7 @@ from .._array import axes_or_all
 from .._errors import ArgumentError
 from .._parts import Destination, check_activation, check_part, layout_of, of_product, of_transform
 from ._group import Group, chosen, collective
-from ._program import ad, batched_in_turn, call, linear
+from ._program import ad, batched_in_turn, call, linear, no_tangent
 
 
 def _local(layout: _core.Layout, group: Group) -> Tuple[int, ...]:
@@ -44,8 +44,11 @@ def _whole(cotangent: Any, layout: _core.Layout, group: Group) -> Any:
 
 
 def _share(cotangent: Any, layout: _core.Layout, group: Group) -> Any:
-    """The first replica has the whole as its share, the others have zero: exact, without communication."""
-    return cotangent if is_first_replica(layout, group.rank) else jnp.zeros_like(cotangent)
+    """The first replica has the whole as its share, the others have zero: exact, without communication.
+
+    All ranks have a graph for it: a rank without one would not make the calls of the others when it is differentiated again.
+    """
+    return cotangent if is_first_replica(layout, group.rank) else jnp.where(False, cotangent, 0)
 
 
 # --- redistribution
@@ -255,14 +258,14 @@ def _multiply_jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any
     found = _multiply.bind(a, b, **params)
     terms = [] if isinstance(da, ad.Zero) else [_multiply.bind(da, b, **params)]
     terms += [] if isinstance(db, ad.Zero) else [_multiply.bind(a, db, **params)]
-    return found, sum(terms[1:], terms[0]) if terms else ad.Zero.from_primal_value(found)
+    return found, sum(terms[1:], terms[0]) if terms else no_tangent(found)
 
 
 def _multiply_back(
     cotangent: Any, a: Any, b: Any, *, group: Group, layout_a: _core.Layout, layout_b: _core.Layout, d: _core.Layout,
     op_a: str, op_b: str, **_: Any,
 ) -> Any:  # fmt: skip
-    given = _whole(cotangent, d, group)
+    given = _whole(ad.instantiate_zeros(cotangent), d, group)
 
     def product(left: Any, right: Any, of: Tuple[Any, Any, Any], ops: Tuple[str, str]) -> Any:
         found = _multiply.bind(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import sys
-from typing import Any, Callable, Dict, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 
 import jax  # type: ignore[import-not-found,unused-ignore]
 import numpy as np
@@ -35,7 +35,7 @@ for _platform, _device in (("cpu", False), ("CUDA", True)):
         jax.ffi.register_ffi_target(f"partita_{_name}", _handler, platform=_platform)
 
 
-Result = Optional[Tuple[Tuple[int, ...], Any]]
+Result = Optional[Union[Tuple[Tuple[int, ...], Any], List[Tuple[Tuple[int, ...], Any]]]]
 
 
 def _attributes(params: Dict[str, Any]) -> Dict[str, Any]:
@@ -54,19 +54,24 @@ def _attributes(params: Dict[str, Any]) -> Dict[str, Any]:
     return given
 
 
-def call(name: str, result: Callable[..., Result], *, in_place: bool = False) -> Any:
-    """The primitive that calls the handler of that name.
+def call(
+    name: str, result: Callable[..., Result], *, in_place: bool = False, handler: str = "", several: bool = False
+) -> Any:
+    """The primitive that calls the handler of that name, or of another one.
 
     `result(*operands, **params)` is the result's shape and dtype; None: there is none, and the primitive's own is a zero.
-    `in_place`: the result takes the operand's memory.
+    `in_place`: the result takes the operand's memory. `several`: a list of results, of which `result` returns a list.
     """
     primitive = Primitive(f"partita_{name}")
+    primitive.multiple_results = several
     lower = jax.ffi.ffi_lowering(
-        f"partita_{name}", has_side_effect=True, operand_output_aliases={0: 0} if in_place else None
+        f"partita_{handler or name}", has_side_effect=True, operand_output_aliases={0: 0} if in_place else None
     )
 
     def described(*operands: Any, **params: Any) -> Any:
         found = result(*operands, **params) or ((), np.float32)
+        if isinstance(found, list):
+            return [_internals.ShapedArray(*one) for one in found], {effect}
         return _internals.ShapedArray(*found), {effect}
 
     def lowered(ctx: Any, *operands: Any, **params: Any) -> Any:
@@ -185,13 +190,21 @@ def _tangent(primal: Any, tangent: Any) -> Any:
     return ad.instantiate_zeros(tangent) if isinstance(tangent, ad.Zero) else tangent
 
 
+def no_tangent(found: Any) -> Any:
+    """That a result does not depend on what is differentiated, in the words of JAX before 0.10 and since."""
+    if hasattr(ad.Zero, "from_primal_value"):
+        return ad.Zero.from_primal_value(found)
+    aval: Any = getattr(jax, "typeof")(found)
+    return ad.Zero(aval.to_tangent_aval())
+
+
 def linear(primitive: Any, transposed: Callable[..., Any]) -> None:
     """Its derivatives: the same call of the tangent, and `transposed(cotangent, operand's shape and dtype, **params)`."""
 
     def jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> Any:
         found = primitive.bind(*primals, **params)
         if all(isinstance(tangent, ad.Zero) for tangent in tangents):
-            return found, ad.Zero.from_primal_value(found)
+            return found, no_tangent(found)
         return found, primitive.bind(*map(_tangent, primals, tangents), **params)
 
     def transpose(cotangent: Any, operand: Any, **params: Any) -> Any:
@@ -225,6 +238,7 @@ def batched_in_turn(primitive: Any) -> None:
             given = iter(rows)
             return primitive.bind(*(next(given) if is_mapped else one for one, is_mapped in zip(operands, mapped)), **params)
 
-        return jax.lax.map(one_call, moved), 0
+        found = jax.lax.map(one_call, moved)
+        return found, [0] * len(found) if primitive.multiple_results else 0
 
     batching.primitive_batchers[primitive] = batch
