@@ -272,7 +272,17 @@ def test_linear_algebra(ctx):
         (linalg.pinv(a[:, :4]), np.linalg.pinv(x[:, :4])),
         (linalg.lstsq(a[:, :4].T, b[:4]).x, np.linalg.lstsq(x[:, :4].T, y[:4], rcond=None)[0]),
         (linalg.matrix_power(a, 3), np.linalg.matrix_power(x, 3)),
+        (linalg.solve(a, b, refine=True), np.linalg.solve(x, y)),
     ]
+    many = np.stack([x, definite, x.T])
+    batch = pt.from_function(ctx, many.shape, pt.Slab(0), lambda i, j, k: many[i, j, k])
+    found += [
+        (linalg.solve(batch, b), np.linalg.solve(many, y)),
+        (linalg.inv(batch), np.linalg.inv(many)),
+        (linalg.slogdet(batch).logabsdet, np.linalg.slogdet(many)[1]),
+        (linalg.svdvals(batch), np.linalg.svd(many, compute_uv=False)),
+    ]
+    assert np.linalg.cond(x, 1) / 3 <= linalg.condition(a) <= np.linalg.cond(x, 1) * 1.001
     for ours, wanted in found:
         assert ours.space == "device"
         np.testing.assert_allclose(host(ours), wanted, rtol=1e-9, atol=1e-9)
