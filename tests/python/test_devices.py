@@ -153,6 +153,21 @@ def test_data_analysis(ctx):
     assert pt.from_parts(ctx, OnDevice(rows) if FAKE else rows).sum() == sum(3 * (2 + rank) for rank in range(ctx.size))
 
 
+def test_functions_with_numpys_names(ctx):
+    """Elements that change places, and what products and reductions are composed of."""
+    x, y = np.cos(whole((6, 5))), np.sin(whole((5, 4)))
+    for rule in rules(ctx.size):
+        a, b = (pt.scatter(ctx, one, rule, space="device") for one in (x, y))
+        found = [
+            (pt.roll(a, 2, 0), np.roll(x, 2, 0)), (pt.flip(a), np.flip(x)), (pt.tile(a, 2), np.tile(x, 2)), (pt.repeat(a, 2, 1), np.repeat(x, 2, 1)),
+            (pt.concatenate([a, a]), np.concatenate([x, x])), (pt.moveaxis(a, 0, 1), x.T), (pt.einsum("ij,jk->ki", a, b), (x @ y).T),
+            (pt.zeros_like(a), 0 * x), (pt.max(a, 0), x.max(0)), (pt.tensordot(a, b, 1), x @ y), (pt.fft.fftshift(a), np.fft.fftshift(x)),
+        ]  # fmt: skip
+        for ours, wanted in found:
+            assert ours.space == "device"
+            np.testing.assert_allclose(host(ours), wanted, rtol=1e-12, atol=1e-12)
+
+
 @on_fakes
 def test_elementwise_work_is_local(ctx, cupy):
     cupy.streams.ptr = ctx.stream

@@ -93,6 +93,8 @@ def picked(array: Array, maps: Sequence[Map], layout: Optional[_core.Layout] = N
 
     Collective, blocking: one all-to-all of the elements that change ranks, nothing if none do.
     """
+    if not array._core.on_host and array._package not in ("cupy", "torch"):  # no package that chooses elements on the device
+        return picked(array.copy(space="host"), maps, layout).copy(space="device")
     shape = tuple(one.extent for one in maps)
     result = laid_out(array.layout, shape) if layout is None else layout
     if array.layout.is_replicated and not is_whole(array.layout):
