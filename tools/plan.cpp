@@ -35,7 +35,7 @@ Planner planner_of_fft(const Question& question, const Setting& setting) {
 
 Planner planner_of(const Question& question, const Setting& setting) {
   if (question.operation == Operation::fft) return planner_of_fft(question, setting);
-  if (question.is_linear()) return planner_of_linear(question, setting.topology);
+  if (question.is_linear()) return planner_of_linear(question, setting.topology, setting.machine);
   const Topology& topology = setting.topology;
   const auto operand = [&](const Distribution& distribution, const Shape& shape) {
     return question.operand(distribution, shape, question.dtype_or_usual(), topology.ranks());

@@ -7,16 +7,16 @@
 
 namespace partita::tools {
 
-Planner planner_of_linear(const Question& question, const Topology& topology) {
+Planner planner_of_linear(const Question& question, const Topology& topology, const Machine& machine) {
   const Factorization kind = question.factorization();
   const Operand a = question.matrix(topology.ranks());
   const FactorOptions how{.block = question.block};
   if (question.factorizes())
-    return [=](int rank) { return plan_factorization(kind, a, topology, rank, how); };
+    return [=](int rank) { return plan_factorization(kind, a, topology, rank, how, machine); };
   const Operand b = question.right_hand_sides(topology.ranks(), true);
   const Operand x = question.right_hand_sides(topology.ranks(), false);
   return [=, op = question.product.op_a](int rank) {
-    return plan_solve(kind, a, b, x, topology, rank, op, how);
+    return plan_solve(kind, a, b, x, topology, rank, op, how, false, machine);
   };
 }
 

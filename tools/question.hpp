@@ -69,7 +69,7 @@ struct Setting {
 void plan_multiply(const PlanOptions& options, const Setting& setting);
 
 /// Of a factorization, or of a solve with its factors.
-Planner planner_of_linear(const Question& question, const Topology& topology);
+Planner planner_of_linear(const Question& question, const Topology& topology, const Machine& machine);
 /// Bytes that a rank receives on average, at least, if each rank updates its own blocks of a matrix that is
 /// distributed in both dimensions: the rows of L and the columns of U of its blocks. With a grid of r x c
 /// ranks that is |L| / r + |U| / c without the owned parts, so 2 sqrt(|L| |U| / P) - (|L| + |U|) / P for the

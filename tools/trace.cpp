@@ -92,7 +92,7 @@ template <class Factors>
 Traced trace_factorization(const Context& context, const Question& question) {
   Array a = make_matrix(context, question);
   auto factors = std::make_shared<Factors>(a, FactorOptions{.block = question.block});
-  return {factors->plan(), planner_of_linear(question, factors->plan().topology),
+  return {factors->plan(), planner_of_linear(question, factors->plan().topology, context.machine()),
           [=] { factors->factorize(a); }};
 }
 
@@ -106,7 +106,7 @@ Traced trace_solve(const Context& context, const Question& question) {
   };
   const Array b = side(true);
   Array x = side(false);
-  const Planner planner = planner_of_linear(question, factors->plan().topology);
+  const Planner planner = planner_of_linear(question, factors->plan().topology, context.machine());
   const SolveOptions how{.op = question.product.op_a};
   return {planner(context.rank()), planner, [=]() mutable { factors->solve_into(b, x, how); }};
 }

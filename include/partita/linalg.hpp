@@ -8,6 +8,7 @@
 #include <partita/array.hpp>
 #include <partita/compute_type.hpp>
 #include <partita/distribution.hpp>
+#include <partita/machine.hpp>
 #include <partita/op.hpp>
 #include <partita/operand.hpp>
 #include <partita/plan.hpp>
@@ -19,8 +20,9 @@ namespace partita {
 
 /// Matrices are arrays of two dimensions in f32, f64, c64 or c128: in any distribution, memory order,
 /// residency and memory space, of any size from 0. The library computes in another distribution,
-/// `BlockCyclic({1, P}, {m, block})` by columns on the symmetric heap, to and from which it redistributes;
-/// `explain` shows these redistributions. If an array is in device memory, the device computes. On the host
+/// `BlockCyclic({1, P}, {m, block})` by columns on the symmetric heap, or for Cholesky also
+/// `BlockCyclic({Pr, Pc}, {block, block})` on a grid of ranks, to and from which it redistributes; `explain`
+/// shows these redistributions. If an array is in device memory, the device computes. On the host
 /// the factorizations of panels are LAPACK's, from the BLAS library that is used; on devices cuSOLVER's.
 /// UnsupportedError, with what to install, if there is none.
 ///
@@ -33,8 +35,9 @@ namespace partita {
 ///
 /// Algorithms: right-looking factorizations with a look-ahead of one panel (Dongarra, Duff, Sorensen and van
 /// der Vorst 1998, chapter 5): LU with partial pivoting, of whole columns, which one rank owns, so that ranks
-/// exchange no rows; Cholesky; QR by blocks of Householder reflectors (Schreiber and Van Loan 1989). `qr` and
-/// `lstsq` of matrices with many more rows than columns: see `qr`.
+/// exchange no rows; Cholesky, by whole columns or blocks on a grid of ranks; QR by blocks of Householder
+/// reflectors (Schreiber and Van Loan 1989). `qr` and `lstsq` of matrices with many more rows than columns:
+/// see `qr`.
 ///
 /// Errors, the same on every rank: ArgumentError (shapes, dtypes, contexts; arrays that overlap),
 /// SingularError, UnsupportedError, DisagreementError, MemoryError, TimeoutError.
@@ -50,6 +53,10 @@ struct FactorOptions {
   /// c64, f64 for f64 and c128, with the meanings of `MatmulOptions::compute`. Panels, and the products of
   /// QR, are computed in the dtype of the matrix. UnsupportedError if it does not suit the dtype.
   ComputeType compute = ComputeType::automatic;
+  /// {Pr, Pc}, with Pr Pc = P: rows and columns of the grid of ranks, in row-major order, over which the
+  /// factors are distributed; {1, P}: whole columns. Empty: chosen by the planner, which takes whole columns
+  /// on one node and between nodes what costs less. Grids of more than one row are for Cholesky only.
+  Extents grid = {};
 };
 
 /// Options of a solve, and of what it allocates.
@@ -347,16 +354,17 @@ PARTITA_API void rank_k_update(const Array& a, Array& c, const RankUpdateOptions
 
 /// The plan of one rank that factorizes a matrix. Buffers: 0 the matrix, 1 the factors, 2 the pivots (LU,
 /// i32) or scalar factors of reflectors (QR) of all panels, replicated, 3 the status of each panel,
-/// replicated; then scratch. If the matrix is overwritten in place, buffers 0 and 1 are the same array.
-/// Cholesky has buffer 2, too, which it does not use. Row exchanges of a panel of LU are not applied
-/// to the panels before it. Executed with alpha = -1.
+/// replicated, or on a grid as contributions to a sum; then scratch. If the matrix is overwritten in place,
+/// buffers 0 and 1 are the same array. Cholesky has buffer 2, too, which it does not use. Row exchanges of a
+/// panel of LU are not applied to the panels before it. Executed with alpha = -1.
 PARTITA_API Plan plan_factorization(Factorization kind, const Operand& a, const Topology& topology, int rank,
-                                    const FactorOptions& options = {});
+                                    const FactorOptions& options = {}, const Machine& machine = {});
 /// The plan of one rank that solves with the factors of such a plan for right-hand sides `b` [m, r] and
 /// solutions `x` [n, r]. Buffers: 0 the factors, 1 the pivots, 2 B, 3 X; then scratch. `in_place`: X is B.
 /// Executed with alpha = -1.
 PARTITA_API Plan plan_solve(Factorization kind, const Operand& a, const Operand& b, const Operand& x,
                             const Topology& topology, int rank, Op op = Op::none,
-                            const FactorOptions& options = {}, bool in_place = false);
+                            const FactorOptions& options = {}, bool in_place = false,
+                            const Machine& machine = {});
 
 }  // namespace partita

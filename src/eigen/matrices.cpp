@@ -36,7 +36,7 @@ Matrices::Matrices(const Array& like)
 Distribution Matrices::distribution(std::int64_t rows, std::int64_t columns) const {
   Operand operand = Operand::of(Layout(Replicated(), {rows, columns}, context_.size()), dtype_);
   operand.space = space_;
-  return linear::panels_of(operand, {}).layout().distribution();
+  return linear::whole_columns(operand).layout().distribution();
 }
 
 Dtype Matrices::real_dtype() const {
@@ -122,7 +122,7 @@ Array Matrices::adjoint(const Array& a) const {
 
 Array Matrices::from_lower(const Array& a) const {
   Array lower = copied(a);
-  const Panels panels = linear::panels_of(lower.operand(), {});
+  const Panels panels = linear::whole_columns(lower.operand());
   linear::clear_other_triangle(lower, panels, true);
   Array upper = adjoint(lower);
   linear::clear_diagonal(upper, panels);
@@ -139,7 +139,7 @@ Array Matrices::hermitian_part(const Array& a) const {
 }
 
 std::vector<double> Matrices::diagonal(const Array& a) const {
-  const auto mine = linear::local_diagonal(a, linear::panels_of(a.operand(), {}));
+  const auto mine = linear::local_diagonal(a, linear::whole_columns(a.operand()));
   std::vector<double> result(static_cast<std::size_t>(a.shape()[0]));
   for (const auto& elements : runtime::exchange_values(*context_.state(), "eigh", mine)) {
     for (const auto& [index, value] : elements) result[static_cast<std::size_t>(index)] = value.real();

@@ -10,14 +10,18 @@
 namespace partita::linear {
 
 std::int64_t Factors::find_zero() const {
-  constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
-  std::int64_t first = none;
+  std::int64_t first = -1;
   runtime::check_or_tell_all(*context_, name(), [&] {
     for (const DiagonalElement& element : local_diagonal(factor_, panels_)) {
-      if (element.value == 0.0) first = std::min(first, element.index);
+      if (element.value == 0.0 && first < 0) first = element.index;
     }
   });
-  const auto all = runtime::exchange_values(*context_, name(), first);
+  return first_of_all_ranks(first);
+}
+
+std::int64_t Factors::first_of_all_ranks(std::int64_t index) const {
+  constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
+  const auto all = runtime::exchange_values(*context_, name(), index < 0 ? none : index);
   const std::int64_t least = *std::ranges::min_element(all);
   return least == none ? -1 : least;
 }

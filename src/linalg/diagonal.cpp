@@ -26,7 +26,7 @@ View inside(const View& part, const Index& first, const Shape& extents, const St
 std::vector<LocalPanel> local_panels(const Panels& panels, int rank) {
   std::vector<LocalPanel> result;
   std::int64_t local = 0;
-  for (int k = rank; panels.first(k) < panels.columns; k += panels.ranks) {
+  for (int k = panels.column_of(rank); panels.first(k) < panels.columns; k += panels.grid_columns()) {
     const std::int64_t columns = panels.end(k) - panels.first(k);
     result.push_back({k, local, columns});
     local += columns;
@@ -37,14 +37,16 @@ std::vector<LocalPanel> local_panels(const Panels& panels, int rank) {
 std::vector<DiagonalElement> local_diagonal(const Array& factor, const Panels& panels) {
   ContextState& context = *factor.context_state();
   const View& part = factor.local();
+  const IndexSet rows = panels.rows_of(panels.row_of(context.rank()));
   std::vector<DiagonalElement> result;
   for (const LocalPanel& local : local_panels(panels, context.rank())) {
     const std::int64_t first = panels.first(local.panel);
     const std::int64_t count = std::min(local.columns, panels.rows - first);
     if (count <= 0) break;
+    if (panels.owner(local.panel) != context.rank()) continue;
     std::vector<char> bytes(static_cast<std::size_t>(count * size_of(part.dtype)));
     const View diagonal =
-        inside(part, {first, local.first_local}, {count}, {part.strides[0] + part.strides[1]});
+        inside(part, {rows.position(first), local.first_local}, {count}, {part.strides[0] + part.strides[1]});
     arrays::copy_view(context, diagonal, View::dense(bytes.data(), part.dtype, {count}));
     for (std::int64_t i = 0; i < count; ++i)
       result.push_back({first + i, number_at(part.dtype, bytes, static_cast<std::size_t>(i))});
@@ -55,10 +57,12 @@ std::vector<DiagonalElement> local_diagonal(const Array& factor, const Panels& p
 void clear_diagonal(const Array& array, const Panels& panels) {
   ContextState& context = *array.context_state();
   const View& part = array.local();
+  const IndexSet rows = panels.rows_of(panels.row_of(context.rank()));
   for (const LocalPanel& local : local_panels(panels, context.rank())) {
+    if (panels.owner(local.panel) != context.rank()) continue;
     const std::vector<char> zeros(static_cast<std::size_t>(local.columns * size_of(part.dtype)));
-    const View diagonal = inside(part, {panels.first(local.panel), local.first_local}, {local.columns},
-                                 {part.strides[0] + part.strides[1]});
+    const View diagonal = inside(part, {rows.position(panels.first(local.panel)), local.first_local},
+                                 {local.columns}, {part.strides[0] + part.strides[1]});
     arrays::copy_view(context, View::dense(const_cast<char*>(zeros.data()), part.dtype, {local.columns}),
                       diagonal);
   }
@@ -69,11 +73,12 @@ void clear_other_triangle(const Array& array, const Panels& panels, bool lower) 
   const View& part = array.local();
   const bool on_device = part.space == MemorySpace::device;
   const std::complex<double> zero = 0;
+  const IndexSet own = panels.rows_of(panels.row_of(context.rank()));
   for (const LocalPanel& local : local_panels(panels, context.rank())) {
     for (std::int64_t c = 0; c < local.columns; ++c) {
       const std::int64_t diagonal = panels.first(local.panel) + c;
-      const std::int64_t first = lower ? 0 : std::min(diagonal + 1, panels.rows);
-      const std::int64_t rows = lower ? std::min(diagonal, panels.rows) : panels.rows - first;
+      const std::int64_t first = lower ? 0 : own.position(std::min(diagonal + 1, panels.rows));
+      const std::int64_t rows = lower ? own.position(std::min(diagonal, panels.rows)) : own.size() - first;
       if (rows == 0) continue;
       const View column = inside(part, {first, local.first_local + c}, {rows}, {part.strides[0]});
       if (on_device) {

@@ -10,7 +10,7 @@
 
 namespace partita::linear {
 
-/// Consecutive columns of a rank that belong to one panel.
+/// Consecutive columns of a rank that belong to one panel; on a grid with the rank's rows of it.
 struct LocalPanel {
   int panel = 0;
   std::int64_t first_local = 0;  ///< column of the local part

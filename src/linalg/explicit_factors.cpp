@@ -17,7 +17,7 @@ Array Factors::triangle(bool lower, SourcePlace where) const {
   const Array own = new_like_factor(panels.rows, where);
   runtime::check_or_tell_all(*context_, name(), [&] {
     View from = factor_.local();
-    from.extents[0] = panels.rows;
+    if (!panels.on_grid()) from.extents[0] = panels.rows;
     arrays::copy_view(*context_, from, own.local());
     clear_other_triangle(own, panels, lower);
   });

@@ -4,6 +4,7 @@
 #include <partita/redistribute.hpp>
 
 #include "linalg/facts.hpp"
+#include "linalg/grid_plans.hpp"
 #include "linalg/panel_transport.hpp"
 
 namespace partita::linear {
@@ -12,26 +13,25 @@ namespace {
 class FactorPlanner {
  public:
   FactorPlanner(Factorization kind, const Operand& a, const Topology& topology, int rank,
-                const FactorOptions& options)
-      : kind_(kind), a_(a), in_place_(in_place(a, options)), compute_(options.compute) {
+                const FactorOptions& options, const Machine& machine)
+      : kind_(kind), a_(a), compute_(options.compute) {
+    buffers_.panels = panels_of(kind, a, options, topology, machine);
+    in_place_ = in_place(panels(), a, options);
     plan_.operation = factorization_name(kind);
     plan_.rank = rank;
     plan_.topology = topology;
     plan_.identity = {{"A", a.to_string()},
-                      {"options", fmt::format("block {} in place {} computed in {}", options.block, in_place_,
-                                              name(options.compute))}};
-    buffers_.panels = panels_of(a, options);
+                      {"options", fmt::format("{}{} computed in {}", linear::to_string(panels()),
+                                              in_place_ ? " in place" : "", name(options.compute))}};
     buffers_.dtype = a.dtype;
     buffers_.space = a.space;
   }
 
   Plan make() {
     add_operands();
-    const Panels& panels = buffers_.panels;
-    plan_.method = panels.ranks == 1 ? "local" : "right-looking";
-    plan_.reason = fmt::format("{} panels of {} columns, cyclically over {} ranks", panels.count(),
-                               panels.width, panels.ranks);
-    factorize();
+    plan_.method = panels().ranks == 1 ? "local" : (panels().on_grid() ? "grid" : "right-looking");
+    plan_.reason = linear::to_string(panels());
+    panels().on_grid() ? factorize_cholesky_on_grid(buffers_, compute_, builder_) : factorize();
     return std::move(plan_);
   }
 
@@ -136,7 +136,7 @@ class FactorPlanner {
 
   Factorization kind_;
   Operand a_;
-  bool in_place_;
+  bool in_place_ = false;
   ComputeType compute_;
   Plan plan_;
   planning::PlanBuilder builder_{plan_};
@@ -149,10 +149,10 @@ class FactorPlanner {
 namespace partita {
 
 Plan plan_factorization(Factorization kind, const Operand& a, const Topology& topology, int rank,
-                        const FactorOptions& options) {
+                        const FactorOptions& options, const Machine& machine) {
   linear::check_factorized(kind, a);
   linear::check_compute(kind, a.dtype, options.compute);
-  return linear::FactorPlanner(kind, a, topology, rank, options).make();
+  return linear::FactorPlanner(kind, a, topology, rank, options, machine).make();
 }
 
 }  // namespace partita

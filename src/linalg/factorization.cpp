@@ -21,11 +21,11 @@ void Factors::check_matrix_given(const Array& a) const {
 
 std::shared_ptr<LinearOperation> Factors::make_factoring(const Operand& a) const {
   contexts::PlanKey key(name());
-  key.add(a, options_.block, options_.overwrite, options_.compute);
+  key.add(a, options_.block, options_.overwrite, options_.compute, options_.grid);
   return Operation::kept<LinearOperation>(*context_, key, name(), [&]() -> LinearRequest {
     check_factorized(kind_, a);
-    const Panels panels = panels_of(a, options_);
-    const bool overwrites = in_place(a, options_);
+    const Panels panels = panels_for(a, options_);
+    const bool overwrites = in_place(panels, a, options_);
     const Operand factors = overwrites ? a : factor_operand(panels, a.dtype, a.space);
     return {.uses = {{.name = "A", .operand = a, .read = true, .written = overwrites},
                      {.name = "the factors",
@@ -41,7 +41,8 @@ std::shared_ptr<LinearOperation> Factors::make_factoring(const Operand& a) const
                       .operand = status_operand(panels, a.space),
                       .read = false,
                       .written = true}},
-            .plan = [kind = kind_, a, options = options_](const Topology& topology, int rank) {
+            .plan = [kind = kind_, a, options = options_of(panels, options_)](const Topology& topology,
+                                                                              int rank) {
               return plan_factorization(kind, a, topology, rank, options);
             }};
   });
@@ -60,12 +61,12 @@ void Factors::factorize_new(const Array& a, SourcePlace where) {
   factorized_ = false;
   const Operand& operand = a.state()->operand;
   factoring_ = make_factoring(operand);
-  const Panels panels = panels_of(operand, options_);
-  const bool overwrites = in_place(operand, options_);
+  const Panels panels = panels_for(operand, options_);
+  const bool overwrites = in_place(panels, operand, options_);
   runtime::check_or_tell_all(*context_, name(), [&] {
     if (overwrites) arrays::check_written(name(), a);
   });
-  if (panels_.width != panels.width || !pivots_.valid()) {
+  if (panels_ != panels || !pivots_.valid()) {
     panels_ = panels;
     factor_ = {};
     allocate_beside(where);
@@ -91,6 +92,7 @@ void Factors::read_status() {
     for (int k = 0; k < panels_.count() && first_zero_ < 0; ++k) {
       if (status[k] != 0) first_zero_ = panels_.first(k) + status[k] - 1;
     }
+    if (panels_.on_grid()) first_zero_ = first_of_all_ranks(first_zero_);  // each has those of its own panels
   }
   if (kind_ == Factorization::cholesky && first_zero_ >= 0) throw_indefinite(first_zero_);
   factorized_ = true;

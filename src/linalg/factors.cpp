@@ -23,8 +23,9 @@ Factors::Factors(Factorization kind, const Given& given, SourcePlace where)
     : kind_(kind), matrix_(given_operand(kind, given.packed)), context_(given.packed.context_state()) {
   context_->require_usable(name());
   runtime::check_or_tell_all(*context_, name(), [&] { check_factorized(kind_, matrix_); });
-  const bool borrows = given.borrows && in_place(matrix_, {.overwrite = true});
-  panels_ = panels_of(matrix_, {.overwrite = borrows});
+  const FactorOptions in_its_memory{.overwrite = true};
+  const bool borrows = given.borrows && in_place(panels_for(matrix_, in_its_memory), matrix_, in_its_memory);
+  panels_ = panels_for(matrix_, {.overwrite = borrows});
   allocate_beside(where);
   if (kind_ != Factorization::cholesky) take_pivots(given.pivots);
   if (borrows) {

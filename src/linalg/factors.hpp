@@ -75,7 +75,10 @@ class Factors {
 
  private:
   const Operand& factor() const { return factor_.state()->operand; }
-  FactorOptions blocks() const { return {.block = panels_.width}; }
+  /// The panels of such a matrix, in these options.
+  Panels panels_for(const Operand& a, const FactorOptions& options) const {
+    return panels_of(kind_, a, options, context_->topology(a.space), context_->machine);
+  }
   std::string_view name() const { return factorization_name(kind_); }
   void check_matrix_given(const Array& a) const;
   void check_sides(const Job& job, const Array& b) const;
@@ -90,6 +93,8 @@ class Factors {
   void allocate_beside(SourcePlace where);
   void take_pivots(const Array& given);
   void read_status();
+  /// The least of what all ranks give, where they do not give -1; collective.
+  std::int64_t first_of_all_ranks(std::int64_t index) const;
   Array new_like_factor(std::int64_t rows, SourcePlace where) const;
 
   Factorization kind_;

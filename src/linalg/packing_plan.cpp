@@ -25,8 +25,8 @@ void exchange_left(planning::PlanBuilder& builder, const Panels& panels, int fac
 }  // namespace
 
 Plan plan_packing(Factorization kind, const Operand& a, const Operand& other, const Topology& topology,
-                  int rank, const FactorOptions& options, bool packs) {
-  const Panels panels = panels_of(a, options);
+                  int rank, const FactorOptions& options, const Machine& machine, bool packs) {
+  const Panels panels = panels_of(kind, a, options, topology, machine);
   const Operand factors = factor_operand(panels, a.dtype, a.space);
   Plan plan;
   plan.operation = packs ? "pack factors" : "unpack factors";
@@ -35,7 +35,7 @@ Plan plan_packing(Factorization kind, const Operand& a, const Operand& other, co
   plan.topology = topology;
   plan.identity = {{"A", a.to_string()},
                    {packs ? "to" : "from", other.to_string()},
-                   {"options", fmt::format("{} block {}", factorization_name(kind), options.block)}};
+                   {"options", fmt::format("{} {}", factorization_name(kind), to_string(panels))}};
   planning::PlanBuilder builder(plan);
   const int from = builder.add_operand("source", packs ? factors : other);
   const int to = builder.add_operand("destination", packs ? other : factors);

@@ -1,54 +1,90 @@
 #include "linalg/panels.hpp"
 
+#include <fmt/format.h>
+
 #include "base/check.hpp"
+#include "linalg/facts.hpp"
 
 namespace partita::linear {
 namespace {
 
-/// The width of the blocks if the layout is that of factors with blocks of some width; otherwise 0.
-std::int64_t width_of(const Layout& layout) {
+/// The panels of which a matrix in this layout consists; nothing if there are none.
+std::optional<Panels> panels_in(const Layout& layout) {
   const auto* const cyclic = layout.distribution().as<BlockCyclic>();
-  if (cyclic == nullptr || !layout.members().empty() || layout.whole_shape() != layout.shape()) return 0;
-  const Panels panels{layout.shape()[0], layout.shape()[1], cyclic->block[1], layout.ranks()};
-  return layout.equivalent(panels.layout()) ? cyclic->block[1] : 0;
+  if (cyclic == nullptr || !layout.members().empty() || layout.whole_shape() != layout.shape()) return {};
+  const Panels panels{layout.shape()[0], layout.shape()[1], cyclic->block[1], layout.ranks(),
+                      static_cast<int>(cyclic->grid.extents()[0])};
+  if (panels.ranks % panels.grid_rows != 0 || !layout.equivalent(panels.layout())) return {};
+  return panels;
 }
 
-// One rank factorizes the whole matrix as one panel: the library chooses blocks for its caches. So it does
-// with small ones, since handing over panels takes longer than what the other ranks would compute. Narrow
-// panels shorten the time in which one rank works alone, wide ones make products faster.
-constexpr std::int64_t most_on_one_rank = 256;
-
-std::int64_t default_width(const Panels& panels, MemorySpace space) {
-  if (panels.ranks == 1) return std::max<std::int64_t>(panels.columns, 1);
-  if (space == MemorySpace::device) return 512;
-  if (panels.columns <= most_on_one_rank && panels.rows <= most_on_one_rank)
-    return std::max<std::int64_t>(panels.columns, 1);
-  return std::clamp<std::int64_t>(panels.least() / 32, 64, 128);
+void check_grid(Factorization kind, const Extents& grid, int ranks) {
+  if (grid.empty()) return;
+  check(grid.size() == 2 && grid[0] > 0 && grid[1] > 0 && grid[0] * grid[1] == ranks,
+        "{}: a grid of {} is not one of {} ranks in rows and columns", factorization_name(kind),
+        partita::to_string(grid), ranks);
+  check<UnsupportedError>(kind == Factorization::cholesky || grid[0] == 1,
+                          "{}: only Cholesky is computed on grids of several rows, but the grid is {}; "
+                          "use {{1, {}}}",
+                          factorization_name(kind), partita::to_string(grid), ranks);
 }
 
 }  // namespace
 
 IndexSet Panels::owned(int rank, std::int64_t from, std::int64_t to) const {
-  const IndexSet mine = IndexSet::cyclic(rank * width, width, width * ranks, columns);
+  const IndexSet mine = IndexSet::cyclic(column_of(rank) * width, width, width * grid_columns(), columns);
   return intersect(mine, IndexSet::range(from, std::min(to, columns)));
 }
 
-Layout Panels::layout() const {
-  return {BlockCyclic({1, ranks}, {std::max<std::int64_t>(rows, 1), width}), {rows, columns}, ranks};
+IndexSet Panels::rows_of(int grid_row) const {
+  return on_grid() ? blocks(grid_row, grid_rows, 0, rows) : IndexSet::range(0, rows);
 }
 
-Panels panels_of(const Operand& a, const FactorOptions& options) {
+IndexSet Panels::blocks(int remainder, int period, int from, std::int64_t extent) const {
+  const int first = from + (remainder - from % period + period) % period;
+  return IndexSet::cyclic(first * width, width, width * period, extent);
+}
+
+Layout Panels::layout() const {
+  const std::int64_t height = on_grid() ? width : std::max<std::int64_t>(rows, 1);
+  return {BlockCyclic({grid_rows, grid_columns()}, {height, width}), {rows, columns}, ranks};
+}
+
+Panels panels_of(Factorization kind, const Operand& a, const FactorOptions& options, const Topology& topology,
+                 const Machine& machine) {
   check(options.block >= 0, "a factorization in blocks of {} columns", options.block);
   const Shape& shape = a.layout.shape();
-  Panels panels{shape[0], shape[1], options.block, a.layout.ranks()};
-  if (panels.width == 0 && options.overwrite) panels.width = width_of(a.layout);
-  if (panels.width == 0) panels.width = default_width(panels, a.space);
-  return panels;
+  Panels panels{shape[0], shape[1], options.block, a.layout.ranks(), 0};
+  check_grid(kind, options.grid, panels.ranks);
+  if (!options.grid.empty()) panels.grid_rows = static_cast<int>(options.grid[0]);
+  if (options.overwrite) {
+    const std::optional<Panels> own = panels_in(a.layout);
+    const bool may_have_grid =
+        kind == Factorization::cholesky && (panels.grid_rows > 0 || topology.node_count() > 1);
+    const bool computable = own && (may_have_grid || !own->on_grid());
+    const auto suits = [](auto wanted, auto found) { return wanted == 0 || wanted == found; };
+    if (computable && suits(panels.width, own->width) && suits(panels.grid_rows, own->grid_rows)) return *own;
+  }
+  if (panels.width > 0 && panels.grid_rows > 0) return panels;
+  return choose_panels(kind, panels, a, topology, machine);
 }
 
-bool in_place(const Operand& a, const FactorOptions& options) {
+bool in_place(const Panels& panels, const Operand& a, const FactorOptions& options) {
   return options.overwrite && a.dense && a.residency == Residency::heap && a.axis_order == Extents{1, 0} &&
-         a.layout.equivalent(panels_of(a, options).layout());
+         a.layout.equivalent(panels.layout());
+}
+
+std::string to_string(const Panels& panels) {
+  const std::string where = panels.on_grid()
+                                ? fmt::format("on a grid of {}x{}", panels.grid_rows, panels.grid_columns())
+                                : fmt::format("cyclically over {}", panels.ranks);
+  return fmt::format("{} panels of {} columns, {} ranks", panels.count(), panels.width, where);
+}
+
+FactorOptions options_of(const Panels& panels, FactorOptions options) {
+  options.block = panels.width;
+  options.grid = {panels.grid_rows, panels.grid_columns()};
+  return options;
 }
 
 Operand on_heap(Layout layout, Dtype dtype, MemorySpace space) {
@@ -67,7 +103,10 @@ Operand pivots_operand(Factorization kind, const Panels& panels, Dtype dtype, Me
 }
 
 Operand status_operand(const Panels& panels, MemorySpace space) {
-  return on_heap(Layout(Replicated(), {panels.count()}, panels.ranks), Dtype::i32, space);
+  const Distribution how = panels.on_grid()
+                               ? Distribution::parse(fmt::format("mesh:r={}:-;partial=sum:r", panels.ranks))
+                               : Distribution(Replicated());
+  return on_heap(Layout(how, {panels.count()}, panels.ranks), Dtype::i32, space);
 }
 
 }  // namespace partita::linear

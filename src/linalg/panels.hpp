@@ -4,21 +4,35 @@
 #include <algorithm>
 #include <cstdint>
 #include <partita/linalg.hpp>
+#include <string>
 
 namespace partita::linear {
 
 /// The columns of an m x n matrix in panels of `width` columns (the last one may have fewer), cyclically over
-/// the ranks: panel k belongs to rank k mod P as a whole.
+/// the columns of a grid of ranks, which is row-major. A grid of one row: panel k belongs to rank k mod P as
+/// a whole. Otherwise its rows, in blocks of `width`, too, are distributed cyclically over the grid's rows.
 struct Panels {
   std::int64_t rows = 0, columns = 0;
   std::int64_t width = 1;
   int ranks = 1;
+  int grid_rows = 1;
+
+  friend bool operator==(const Panels&, const Panels&) = default;
+
+  bool on_grid() const { return grid_rows > 1; }
+  int grid_columns() const { return ranks / grid_rows; }
+  int row_of(int rank) const { return rank / grid_columns(); }
+  int column_of(int rank) const { return rank % grid_columns(); }
+  /// The rank that owns a block of rows and columns.
+  int owner(int row_block, int column_block) const {
+    return row_block % grid_rows * grid_columns() + column_block % grid_columns();
+  }
 
   std::int64_t least() const { return std::min(rows, columns); }
   /// Panels that are factorized. The columns behind them, if there are fewer rows than columns, are only
   /// updated.
   int count() const { return static_cast<int>((least() + width - 1) / width); }
-  int owner(int k) const { return k % ranks; }
+  int owner(int k) const { return owner(k, k); }         ///< of the block on the diagonal
   std::int64_t first(int k) const { return k * width; }  ///< row and column
   std::int64_t end(int k) const { return std::min(first(k) + width, columns); }
 
@@ -32,22 +46,41 @@ struct Panels {
   IndexSet rows_up_to(int k) const { return IndexSet::range(0, std::min(end(k), rows)); }
   /// The columns in [from, to) that a rank owns.
   IndexSet owned(int rank, std::int64_t from, std::int64_t to) const;
+  /// The rows of a row of the grid.
+  IndexSet rows_of(int grid_row) const;
+  /// Of the blocks that are congruent to `remainder` modulo `period`, those from block `from` on up to index
+  /// `extent`.
+  IndexSet blocks(int remainder, int period, int from, std::int64_t extent) const;
 
   Layout layout() const;
 };
 
-/// The panels of a matrix: of `options.block` columns, of those of the operand's own blocks if it is
-/// overwritten in place, or of the default width. Throws ArgumentError for a negative block.
-Panels panels_of(const Operand& a, const FactorOptions& options);
+/// The panels of a matrix: of `options.block` columns on `options.grid`; what these leave open is that of the
+/// operand's own blocks if it is overwritten in place, or is chosen. A pure function of what all ranks know.
+/// Throws ArgumentError for a negative block and for grids of another number of ranks, UnsupportedError for
+/// grids of several rows on which there is no such factorization.
+Panels panels_of(Factorization kind, const Operand& a, const FactorOptions& options, const Topology& topology,
+                 const Machine& machine);
 
 /// Whether the matrix is factorized in its own memory: it may be overwritten, and is stored as factors are.
-bool in_place(const Operand& a, const FactorOptions& options);
+bool in_place(const Panels& panels, const Operand& a, const FactorOptions& options);
+
+/// Panels of whole columns, of the width that is best for them.
+Panels whole_columns(const Operand& a);
+/// Panels with the fewest predicted seconds; `width` and `grid_rows` are kept where they are not 0.
+Panels choose_panels(Factorization kind, const Panels& wanted, const Operand& a, const Topology& topology,
+                     const Machine& machine);
+/// "20 panels of 32 columns, on a grid of 2x3 ranks".
+std::string to_string(const Panels& panels);
+/// The options, with these panels named.
+FactorOptions options_of(const Panels& panels, FactorOptions options = {});
 
 /// An array on the heap, column-major.
 Operand on_heap(Layout layout, Dtype dtype, MemorySpace space);
 
 /// The arrays of a factorization: the factors; the pivots (LU, i32) or the scalar factors of reflectors (QR,
-/// in the matrix's dtype) of all panels; one i32 for each panel. The last two are replicated.
+/// in the matrix's dtype) of all panels; one i32 for each panel. The last two are replicated; on a grid the
+/// status is a sum of contributions, one of each rank.
 Operand factor_operand(const Panels& panels, Dtype dtype, MemorySpace space);
 Operand pivots_operand(Factorization kind, const Panels& panels, Dtype dtype, MemorySpace space);
 Operand status_operand(const Panels& panels, MemorySpace space);

@@ -93,9 +93,10 @@ std::shared_ptr<LinearOperation> Factors::make_job(const Job& job, const Operand
                   .axes = axes_of_columns(to),
                   .same_as = in_place ? 2 : -1}},
         .plan =
-            [job, kind = kind_, options = blocks(), factors = planned(factors), b = as_columns(planned(b)),
-             x = as_columns(planned(to)), in_place](const Topology& topology, int rank) {
-              return plan_passes(job.operation, job.passes, kind, factors, b, x, topology, rank, options,
+            [job, kind = kind_, options = options_of(panels_), factors = planned(factors),
+             b = as_columns(planned(b)), x = as_columns(planned(to)),
+             in_place](const Topology& topology, int rank) {
+              return plan_passes(job.operation, job.passes, kind, factors, b, x, topology, rank, options, {},
                                  in_place);
             },
         .stream = stream};

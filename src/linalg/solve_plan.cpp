@@ -10,6 +10,7 @@
 #include "base/check.hpp"
 #include "base/round.hpp"
 #include "linalg/facts.hpp"
+#include "linalg/grid_plans.hpp"
 #include "linalg/panel_transport.hpp"
 
 namespace partita::linear {
@@ -28,14 +29,15 @@ class SolvePlanner {
     plan_.topology = topology;
   }
 
-  Plan make(Factorization kind, const Operand& a, const FactorOptions& options, bool in_place) {
+  Plan make(Factorization kind, const Operand& a, const FactorOptions& options, const Machine& machine,
+            bool in_place) {
+    buffers_.panels = panels_of(kind, a, options, plan_.topology, machine);
     plan_.identity = {{"A", a.to_string()},
                       {"B", b_.to_string()},
                       {"X", x_.to_string()},
                       {"passes", to_string(passes_)},
-                      {"options", fmt::format("{} block {}{}", factorization_name(kind), options.block,
-                                              in_place ? " in place" : "")}};
-    buffers_.panels = panels_of(a, options);
+                      {"options", fmt::format("{} {}{}", factorization_name(kind),
+                                              linear::to_string(panels()), in_place ? " in place" : "")}};
     buffers_.dtype = a.dtype;
     buffers_.space = a.space;
     buffers_.factor = builder_.add_operand("factors", factor_operand(panels(), a.dtype, a.space));
@@ -43,6 +45,11 @@ class SolvePlanner {
     const int b_buffer = builder_.add_operand("B", b_);
     const int x_buffer = builder_.add_operand("X", x_);
     const int x_at = in_place ? b_buffer : x_buffer;
+    if (panels().on_grid()) {
+      plan_.method = "grid";
+      pass_on_grid(b_buffer, x_at);
+      return std::move(plan_);
+    }
     height_ = std::max({panels().rows, b_.layout.shape()[0], x_.layout.shape()[0]});
     list_turns();
     if (sides_pass()) {
@@ -85,7 +92,7 @@ class SolvePlanner {
   void load(int b, int sides, const LayoutOf& layout) {
     const std::int64_t rows = b_.layout.shape()[0];
     const int part = part_of(sides, "B in parts", rows, layout);
-    append_redistribution(b, part);
+    append_redistribution(builder_, b, part);
     const Region own = builder_.operand(part).layout.region(plan_.rank);
     const Region all = builder_.operand(sides).layout.region(plan_.rank);
     if (part == sides || all.empty()) return;
@@ -100,12 +107,19 @@ class SolvePlanner {
     const Region own = builder_.operand(part).layout.region(plan_.rank);
     if (part != sides && !own.empty())
       builder_.copy(plan_.rank, own, builder_.own(sides), builder_.own(part));
-    append_redistribution(part, x);
+    append_redistribution(builder_, part, x);
   }
 
-  void append_redistribution(int from, int to) {
-    const Operand source = builder_.operand(from), destination = builder_.operand(to);
-    builder_.append(plan_redistribute(source, destination, plan_.topology, plan_.rank), from, to);
+  // --- on a grid
+
+  // Whole rows of more right-hand sides would take more memory than the factors.
+  void pass_on_grid(int b, int x) {
+    const int largest = std::max(panels().grid_rows, panels().grid_columns());
+    const bool many = count() > panels().rows / largest;
+    plan_.reason = fmt::format("{} right-hand sides {} {}", count(),
+                               many ? "are distributed as" : "pass through", linear::to_string(panels()));
+    many ? solve_many_on_grid(buffers_, passes_, b, x, builder_)
+         : solve_on_grid(buffers_, passes_, b, x, builder_);
   }
 
   // --- panels pass
@@ -174,7 +188,7 @@ class SolvePlanner {
     load(b, at(owner), on_rank(owner));
     for (const auto& [pass, k] : turns_) {
       const int next = panels().owner(k);
-      if (next != owner) append_redistribution(at(owner), at(next));
+      if (next != owner) append_redistribution(builder_, at(owner), at(next));
       owner = next;
       if (owner == plan_.rank) apply(*pass, k, FoundPanel(builder_.own(buffers_.factor)));
     }
@@ -249,10 +263,15 @@ class SolvePlanner {
 
 }  // namespace
 
+void append_redistribution(planning::PlanBuilder& builder, int from, int to) {
+  const Operand source = builder.operand(from), destination = builder.operand(to);
+  builder.append(plan_redistribute(source, destination, builder.plan().topology, builder.rank()), from, to);
+}
+
 Plan plan_passes(std::string_view operation, const std::vector<Pass>& passes, Factorization kind,
                  const Operand& a, const Operand& b, const Operand& x, const Topology& topology, int rank,
-                 const FactorOptions& options, bool in_place) {
-  return SolvePlanner(operation, passes, b, x, topology, rank).make(kind, a, options, in_place);
+                 const FactorOptions& options, const Machine& machine, bool in_place) {
+  return SolvePlanner(operation, passes, b, x, topology, rank).make(kind, a, options, machine, in_place);
 }
 
 }  // namespace partita::linear
@@ -260,11 +279,12 @@ Plan plan_passes(std::string_view operation, const std::vector<Pass>& passes, Fa
 namespace partita {
 
 Plan plan_solve(Factorization kind, const Operand& a, const Operand& b, const Operand& x,
-                const Topology& topology, int rank, Op op, const FactorOptions& options, bool in_place) {
+                const Topology& topology, int rank, Op op, const FactorOptions& options, bool in_place,
+                const Machine& machine) {
   linear::check_factorized(kind, a);
   linear::check_sides(kind, a, b, x, op);
   return linear::plan_passes("solve", linear::passes_of(kind, op, a.dtype), kind, a, b, x, topology, rank,
-                             options, in_place);
+                             options, machine, in_place);
 }
 
 }  // namespace partita

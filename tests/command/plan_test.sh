@@ -136,6 +136,14 @@ grep -q '^solve: rank 0 of 4' out && ! grep -q '^received' out || fail "solve: $
 # A rank of thousands.
 "$partita" plan --operation lu block-cyclic:64x64:512x512 --shape 1000000x1000000 --block 512 --machine cluster >out
 grep -q '1954 panels of 512 columns, cyclically over 4096 ranks' out || fail "LU on 4096 ranks: $(cat out)"
+# On many nodes Cholesky is computed on a grid, and receives no more than that requires.
+"$partita" plan --operation cholesky block-cyclic:64x64:512x512 --shape 1000000x1000000 --machine cluster --json >out
+python3 - <<'END'
+import json
+plan = json.load(open("out"))
+assert plan["reason"] == "1954 panels of 512 columns, on a grid of 64x64 ranks", plan["reason"]
+assert 1 <= plan["received"]["ratio"] <= 1.1, plan["received"]
+END
 expect_failure 2 'm x n of a matrix' "$partita" plan --operation lu slab:0 --shape 9x9x9
 expect_failure 2 'has one distribution' "$partita" plan --operation lu slab:0 slab:1 --shape 9x9
 expect_failure 2 'one algorithm' "$partita" plan --operation qr slab:0 --shape 9x9 --method lu

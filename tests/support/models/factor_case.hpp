@@ -27,15 +27,18 @@ class FactorCase {
     m_ = n_ = extent();
     if (kind_ != Factorization::cholesky && random_.maybe()) n_ = extent();
     width_ = std::array{1, 2, 3, 8, 40}[static_cast<std::size_t>(random_.number(0, 4))];
-    options_ = {.block = width_, .overwrite = random_.maybe(0.3)};
+    options_ = {.block = width_, .overwrite = random_.maybe(0.3), .grid = random_grid()};
     a_ = operand({m_, n_});
     if (options_.overwrite) {
-      const BlockCyclic columns({1, ranks_}, {std::max<std::int64_t>(m_, 1), width_});
-      a_ = operand(Layout(columns, {m_, n_}, ranks_));
+      if (options_.grid.empty()) options_.grid = {1, ranks_};
+      const std::int64_t height = options_.grid[0] == 1 ? std::max<std::int64_t>(m_, 1) : width_;
+      a_ = operand(Layout(BlockCyclic(options_.grid, {height, width_}), {m_, n_}, ranks_));
       a_.axis_order = {1, 0};
       a_.residency = Residency::heap;
       a_.dense = true;
       if (random_.maybe()) options_.block = 0;
+      const bool taken = options_.grid[0] == 1 || topology_.node_count() > 1;
+      if (taken && random_.maybe()) options_.grid = {};
     }
     matrix_ = random_numbers(m_, n_);
     if (kind_ == Factorization::cholesky) add_to_diagonal();
@@ -43,8 +46,9 @@ class FactorCase {
   }
 
   std::string to_string() const {
-    std::string text = fmt::format("seed {} {} of {}, block {}{}, nodes", seed_, static_cast<int>(kind_),
-                                   a_.to_string(), options_.block, options_.overwrite ? " overwritten" : "");
+    std::string text = fmt::format(
+        "seed {} {} of {}, block {} grid {}{}, nodes", seed_, static_cast<int>(kind_), a_.to_string(),
+        options_.block, partita::to_string(options_.grid), options_.overwrite ? " overwritten" : "");
     for (int rank = 0; rank < ranks_; ++rank) text += " " + std::to_string(topology_.node(rank));
     return text;
   }
@@ -113,6 +117,13 @@ class FactorCase {
         return Topology::of(nodes);
       }
     }
+  }
+  /// Or none: chosen by the planner.
+  Extents random_grid() {
+    if (random_.maybe()) return {};
+    int rows = kind_ == Factorization::cholesky ? random_.number(1, ranks_) : 1;
+    while (ranks_ % rows != 0) --rows;
+    return {rows, ranks_ / rows};
   }
   Op random_op() {
     if (kind_ == Factorization::qr && is_complex(dtype_))

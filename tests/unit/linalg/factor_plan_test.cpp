@@ -60,6 +60,65 @@ TEST(FactorPlan, PredictsATime) {
   EXPECT_GT(seconds(Factorization::qr), 1.3 * seconds(Factorization::lu));
 }
 
+std::string panels_chosen(std::int64_t n, const Topology& topology, Factorization kind,
+                          const FactorOptions& options = {}) {
+  const Operand a = square_operand(n, Slab(0), topology.ranks());
+  return plan_factorization(kind, a, topology, 0, options, Machine::find("cluster")).reason;
+}
+
+TEST(FactorPlan, TakesAGridBetweenManyNodesOnly) {
+  const auto chosen = [](const Topology& topology, Factorization kind = Factorization::cholesky) {
+    return panels_chosen(20000, topology, kind);
+  };
+  EXPECT_TRUE(contains(chosen(Topology::regular(64)), "columns, cyclically over 64 ranks"));
+  EXPECT_TRUE(contains(chosen(Topology::regular(64, 1)), "columns, on a grid of 8x8 ranks"));
+  EXPECT_TRUE(contains(chosen(Topology::regular(32, 8)), "columns, on a grid of 4x8 ranks"));
+  EXPECT_TRUE(contains(chosen(Topology::regular(7, 1)), "columns, cyclically over 7 ranks"));
+  EXPECT_TRUE(contains(chosen(Topology::regular(64, 1), Factorization::qr), "cyclically over 64 ranks"));
+  const Topology topology = Topology::regular(6, 2);
+  const auto named = [&](const FactorOptions& options) {
+    return panels_chosen(30, topology, Factorization::cholesky, options);
+  };
+  EXPECT_EQ(named({.block = 8, .grid = {3, 2}}), "4 panels of 8 columns, on a grid of 3x2 ranks");
+  EXPECT_EQ(named({.block = 8, .grid = {1, 6}}), "4 panels of 8 columns, cyclically over 6 ranks");
+  EXPECT_ERROR(ArgumentError, named({.grid = {2, 2}}), "2x2", "6 ranks");
+  EXPECT_ERROR(ArgumentError, named({.grid = {6}}), "6 ranks");
+  EXPECT_ERROR(UnsupportedError, panels_chosen(30, topology, Factorization::qr, {.grid = {2, 3}}), "{1, 6}");
+}
+
+/// With a grid of sqrt(P) x sqrt(P) ranks each of them receives at least n^2/2 elements of L and of L^H over
+/// sqrt(P), without its own.
+TEST(FactorPlan, ReceivesAsMuchAsABestGridOnThousandsOfRanks) {
+  const std::int64_t n = 1'000'000;
+  const Topology topology = Topology::regular(4096, 64);
+  const Operand a = square_operand(n, BlockCyclic({64, 64}, {512, 512}), 4096);
+  double bytes = 0;
+  const std::vector<int> sample{0, 63, 64, 1000, 2111, 4032, 4095};
+  for (const int rank : sample) {
+    const Plan plan = plan_factorization(Factorization::cholesky, a, topology, rank, {.overwrite = true});
+    EXPECT_TRUE(contains(plan.reason, "1954 panels of 512 columns, on a grid of 64x64 ranks"));
+    EXPECT_LT(plan.steps.size(), 30 * 1954U);
+    const Traffic moved = traffic(plan);
+    bytes += static_cast<double>(moved.node_bytes + moved.network_bytes) / static_cast<double>(sample.size());
+  }
+  const auto square = static_cast<double>(n) * static_cast<double>(n);
+  EXPECT_LE(bytes, 1.05 * 8 * (square / 64 - square / 4096));
+}
+
+TEST(FactorPlan, SolvesOnAGridWithoutMovingTheMatrix) {
+  const std::int64_t n = 100'000, count = 3;
+  const Topology topology = Topology::regular(256, 1);
+  const Operand a = square_operand(n, Slab(0), 256);
+  Operand b = Operand::of(Layout(Slab(0), {n, count}, 256), Dtype::f64);
+  for (const int rank : {0, 17, 100}) {
+    const Plan plan = plan_solve(Factorization::cholesky, a, b, b, topology, rank, Op::none,
+                                 {.block = 256, .grid = {16, 16}});
+    EXPECT_TRUE(contains(plan.reason, "16x16"));
+    // Sums and solutions of a sixteenth of the rows each, forward and backward; and what is redistributed.
+    EXPECT_LE(traffic(plan).network_bytes, (4 * n / 16 + 2 * n / 16) * count * 8 * 11 / 10);
+  }
+}
+
 TEST(FactorPlan, RefusesWhatIsNoMatrix) {
   const Topology topology = Topology::regular(2);
   const auto plan = [&](Factorization kind, const Shape& shape, Dtype dtype, std::int64_t block = 0) {

@@ -1,0 +1,85 @@
+// Blocks that pass along lines of ranks, as on the rows and columns of a grid.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "linalg/panel_transport.hpp"
+
+namespace partita::linear {
+
+/// A rank's place in a chain: whom it gets the data from, and whom it passes it on to; -1: nobody.
+struct ChainLink {
+  int from = -1;
+  int to = -1;
+  std::int64_t elements = 0;
+};
+
+/// The chain of `size` ranks of a line that starts at position `first` and goes on to the next position, or
+/// to the one before if `backward`, around the end of the line. `position`: of this rank; `rank_at(i)`: the
+/// rank at a position.
+template <class RankAt>
+ChainLink chain_link(int position, int first, int size, bool backward, std::int64_t elements,
+                     const RankAt& rank_at) {
+  const int step = backward ? size - 1 : 1;
+  const int number = (backward ? first - position + size : position - first + size) % size;
+  ChainLink link;
+  link.elements = elements;
+  if (number > 0) link.from = rank_at((position + size - step) % size);
+  if (number + 1 < size) link.to = rank_at((position + step) % size);
+  return link;
+}
+
+/// Turns pass, which all ranks know; in each of them data of several kinds passes along one chain of ranks
+/// each. A rank has a slot for each kind in this and in the next turn, in shared scratch, in which it finds
+/// what has arrived and from which it passes it on: to a rank of the same node by a copy into its slot, to
+/// others by messages (the increasing ring of HPL; Petitet, Whaley, Dongarra and Cleary 2018).
+///
+/// A rank takes part in the chains in the order of turns and kinds. A step waits only for chains before, or
+/// for ranks before it in its chain, or for the end of the turn before the previous one, so there is no cycle
+/// of waits.
+class ChainTransport {
+ public:
+  /// This rank's link; without elements if it has no part in the chain. All ranks of a chain say the same of
+  /// its elements.
+  using LinkOf = std::function<ChainLink(int turn, int kind)>;
+
+  /// Adds the scratch. `most`: elements by kind, on any rank.
+  ChainTransport(planning::PlanBuilder& builder, Dtype dtype, MemorySpace space,
+                 const std::vector<std::int64_t>& most, int turns, LinkOf link);
+
+  /// Own memory, packed by columns.
+  Place slot(int turn, int kind) const { return slot_of(slots_, rank(), turn, kind); }
+  FoundPanel found(int turn, int kind, Region whole) const {
+    return {slot(turn, kind), std::move(whole), item_};
+  }
+
+  void open();                       ///< before the first turn
+  void receive(int turn, int kind);  ///< nothing for the first rank of the chain
+  void send(int turn, int kind);     ///< nothing for the last
+  void end(int turn);                ///< its slots are free
+  void close();                      ///< behind the last turn
+
+ private:
+  int rank() const { return builder_.rank(); }
+  int kinds() const { return static_cast<int>(offsets_.size()); }
+  bool by_message(int peer) const { return !builder_.same_node(peer); }
+  Place slot_of(int buffer, int rank, int turn, int kind) const;
+  void copy(const ChainLink& link, const Place& from, const Place& to);
+  void prepare(int turn);
+
+  planning::PlanBuilder& builder_;
+  std::int64_t item_;
+  int turns_;
+  LinkOf link_;
+  std::vector<std::int64_t> offsets_;  // by kind, bytes
+  std::int64_t turn_bytes_ = 0;        // of all kinds
+  int slots_ = -1;
+  int messages_ = -1;  // what messages use: the slots on the host, other scratch on devices
+  std::array<std::vector<int>, 2> received_;  // by turn modulo 2 and kind: steps; -1: none
+  std::array<std::vector<int>, 2> sent_;      // by turn modulo 2: steps
+};
+
+}  // namespace partita::linear

@@ -1,0 +1,27 @@
+// Plans on grids of ranks with several rows.
+#pragma once
+
+#include <vector>
+
+#include "linalg/facts.hpp"
+#include "linalg/panels.hpp"
+#include "plan/plan_builder.hpp"
+
+namespace partita::linear {
+
+/// Appends the factorization of what the factors' buffer holds. The status of each panel is written by its
+/// owner; all other ranks contribute 0.
+void factorize_cholesky_on_grid(const FactorBuffers& buffers, ComputeType compute,
+                                planning::PlanBuilder& builder);
+
+/// Appends passes through triangles, from the right-hand sides in buffer `b` to buffer `x`, both [n, r]. One
+/// moves the right-hand sides only, of which some ranks hold whole rows; `many` moves panels of the triangle
+/// along the rows of the grid, over all of which the right-hand sides are distributed.
+void solve_on_grid(const FactorBuffers& buffers, const std::vector<Pass>& passes, int b, int x,
+                   planning::PlanBuilder& builder);
+void solve_many_on_grid(const FactorBuffers& buffers, const std::vector<Pass>& passes, int b, int x,
+                        planning::PlanBuilder& builder);
+
+void append_redistribution(planning::PlanBuilder& builder, int from, int to);
+
+}  // namespace partita::linear
