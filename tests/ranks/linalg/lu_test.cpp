@@ -293,13 +293,6 @@ DenseMatrix nearly_singular(std::int64_t n, Dtype dtype) {
   }
   return a;
 }
-DenseMatrix hilbert(std::int64_t n) {
-  DenseMatrix a(n, n);
-  for (std::int64_t j = 0; j < n; ++j) {
-    for (std::int64_t i = 0; i < n; ++i) a(i, j) = 1 / static_cast<double>(i + j + 1);
-  }
-  return a;
-}
 /// Wilkinson's: pivots grow to 2^(n - 1).
 DenseMatrix growing(std::int64_t n) {
   DenseMatrix a = identity(n, n);

@@ -20,14 +20,6 @@ DenseMatrix ill_conditioned(std::int64_t n, Dtype dtype, double spread, std::uin
   return left * random_numbers(n, n, dtype, seed + 1);
 }
 
-DenseMatrix hilbert(std::int64_t n) {
-  DenseMatrix a(n, n);
-  for (std::int64_t j = 0; j < n; ++j) {
-    for (std::int64_t i = 0; i < n; ++i) a(i, j) = 1 / static_cast<double>(i + j + 1);
-  }
-  return a;
-}
-
 /// Rows and columns multiplied by powers of 10 from 10^-exponent to 10^exponent.
 DenseMatrix graded(DenseMatrix a, double row_exponent, double column_exponent) {
   const auto last = static_cast<double>(a.rows - 1);

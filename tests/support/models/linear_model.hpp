@@ -51,6 +51,14 @@ inline Array vector_of(const Context& context, const DenseMatrix& column, const 
   return array;
 }
 
+inline DenseMatrix hilbert(std::int64_t n) {
+  DenseMatrix a(n, n);
+  for (std::int64_t j = 0; j < n; ++j) {
+    for (std::int64_t i = 0; i < n; ++i) a(i, j) = 1 / static_cast<double>(i + j + 1);
+  }
+  return a;
+}
+
 /// Numbers of this size that a dtype represents: those of tests are the same in all real and in all complex
 /// dtypes.
 inline DenseMatrix random_numbers(std::int64_t m, std::int64_t n, Dtype dtype, std::uint64_t seed) {
