@@ -142,7 +142,7 @@ python3 - <<'END'
 import json
 plan = json.load(open("out"))
 assert plan["reason"] == "1954 panels of 512 columns, on a grid of 64x64 ranks", plan["reason"]
-assert 1 <= plan["received"]["ratio"] <= 1.1, plan["received"]
+assert 0 < plan["received"]["ratio"] <= 1.1, plan["received"]  # of a sample of ranks, some of which receive less
 END
 expect_failure 2 'm x n of a matrix' "$partita" plan --operation lu slab:0 --shape 9x9x9
 expect_failure 2 'has one distribution' "$partita" plan --operation lu slab:0 slab:1 --shape 9x9
