@@ -1,4 +1,4 @@
-"""NumPy's elementwise functions that are not ufuncs. Local, on the local parts; a NumPy array among the operands must be equal on all ranks."""
+"""NumPy's elementwise functions that are not ufuncs, on the local parts. Calls compare their arguments between ranks, and move no elements."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ._ufuncs import local_call
 
 @alike
 def where(condition: Any, x: Any, y: Any) -> Array:
-    """Elements of x where the condition is true, of y elsewhere. Local, unless there is a NumPy array among the operands.
+    """Elements of x where the condition is true, of y elsewhere. Collective; no elements move.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ def where(condition: Any, x: Any, y: Any) -> Array:
 
 @alike
 def clip(a: Array, a_min: Any = None, a_max: Any = None, out: Optional[Array] = None, *, min: Any = None, max: Any = None) -> Array:
-    """Elements limited to the interval from a_min to a_max. Local, unless there is a NumPy array among the operands.
+    """Elements limited to the interval from a_min to a_max. Collective; no elements move.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def clip(a: Array, a_min: Any = None, a_max: Any = None, out: Optional[Array] = 
 
 @alike
 def round(a: Array, decimals: int = 0, out: Optional[Array] = None) -> Array:
-    """Elements rounded to a number of decimals, halves to even. Local.
+    """Elements rounded to a number of decimals, halves to even. Collective; no elements move.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def round(a: Array, decimals: int = 0, out: Optional[Array] = None) -> Array:
 
 @alike
 def nan_to_num(x: Array, copy: bool = True, nan: float = 0.0, posinf: Optional[float] = None, neginf: Optional[float] = None) -> Array:
-    """A copy with numbers in the place of NaN and infinities. Local.
+    """A copy with numbers in the place of NaN and infinities. Collective; no elements move.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def nan_to_num(x: Array, copy: bool = True, nan: float = 0.0, posinf: Optional[f
 
 @alike
 def angle(z: Array, deg: bool = False) -> Array:
-    """The angle of complex numbers. Local.
+    """The angle of complex numbers. Collective; no elements move.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def imag(val: Array) -> Array:
 
 @alike
 def isclose(a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Array:
-    """Where elements are equal within a tolerance of atol + rtol |b|. Local, unless there is a NumPy array among the operands.
+    """Where elements are equal within a tolerance of atol + rtol |b|. Collective; no elements move.
 
     Parameters
     ----------

@@ -234,7 +234,7 @@ class Methods:
     # --- elements
 
     def clip(self, min: Any = None, max: Any = None, out: Optional[Array] = None) -> Array:
-        """Elements limited to an interval; see `partita.clip`. Local.
+        """Elements limited to an interval; see `partita.clip`. Collective; no elements move.
 
         Parameters
         ----------
@@ -246,7 +246,7 @@ class Methods:
         return clip(self._array, min, max, out)
 
     def round(self, decimals: int = 0, out: Optional[Array] = None) -> Array:
-        """Elements rounded to a number of decimals; see `partita.round`. Local."""
+        """Elements rounded to a number of decimals; see `partita.round`. Collective; no elements move."""
         from ._elementwise import round
 
         return round(self._array, decimals, out)
