@@ -2,7 +2,9 @@
 
 #include <cstring>
 
+#include "context/context_state.hpp"
 #include "kernels/host/lapack_library.hpp"
+#include "runtime/checks/agree.hpp"
 
 namespace partita::linear {
 
@@ -17,10 +19,13 @@ std::complex<double> number_at(Dtype dtype, const std::vector<char>& bytes, std:
 
 Numbers numbers_of(const Array& array) {
   const auto count = static_cast<std::size_t>(volume(array.shape()));
-  std::vector<char> bytes(count * static_cast<std::size_t>(size_of(array.dtype())));
-  copy(array, View::dense(bytes.data(), array.dtype(), array.shape()));
-  Numbers result(count);
-  for (std::size_t i = 0; i < count; ++i) result[i] = number_at(array.dtype(), bytes, i);
+  Numbers result;
+  runtime::check_or_tell_all(*array.context_state(), "numbers of an array", [&] {
+    std::vector<char> bytes(count * static_cast<std::size_t>(size_of(array.dtype())));
+    copy(array, View::dense(bytes.data(), array.dtype(), array.shape()));
+    result.resize(count);
+    for (std::size_t i = 0; i < count; ++i) result[i] = number_at(array.dtype(), bytes, i);
+  });
   return result;
 }
 
@@ -35,7 +40,9 @@ void write_numbers(const Numbers& numbers, Array& array) {
         values.push_back({static_cast<Real>(number.real()), static_cast<Real>(number.imag())});
       }
     }
-    copy(View::dense(values.data(), array.dtype(), array.shape()), array);
+    runtime::check_or_tell_all(*array.context_state(), "numbers of an array", [&] {
+      copy(View::dense(values.data(), array.dtype(), array.shape()), array);
+    });
   });
 }
 
