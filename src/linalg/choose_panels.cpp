@@ -13,11 +13,13 @@ namespace {
 // One rank factorizes the whole matrix as one panel: the library chooses blocks for its caches. So it does
 // with small ones, since handing over panels takes longer than what the other ranks would compute. Narrow
 // panels shorten the time in which one rank works alone, wide ones make products faster.
-constexpr std::int64_t most_on_one_rank = 256;
+// The libraries of devices factorize in full precision only, so that TF32 is used by products between panels.
+constexpr std::int64_t most_on_one_rank = 256, width_on_devices = 512;
 
-std::int64_t default_width(const Panels& panels, MemorySpace space) {
-  if (panels.ranks == 1) return std::max<std::int64_t>(panels.columns, 1);
-  if (space == MemorySpace::device) return 512;
+std::int64_t default_width(const Panels& panels, MemorySpace space, ComputeType compute) {
+  const bool by_products = space == MemorySpace::device && compute == ComputeType::tf32;
+  if (panels.ranks == 1 && !by_products) return std::max<std::int64_t>(panels.columns, 1);
+  if (space == MemorySpace::device) return width_on_devices;
   if (panels.columns <= most_on_one_rank && panels.rows <= most_on_one_rank)
     return std::max<std::int64_t>(panels.columns, 1);
   return std::clamp<std::int64_t>(panels.least() / 32, 64, 128);
@@ -106,17 +108,17 @@ class GridPrice {
 
 }  // namespace
 
-Panels whole_columns(const Operand& a) {
+Panels whole_columns(const Operand& a, ComputeType compute) {
   Panels panels{a.layout.shape()[0], a.layout.shape()[1], 1, a.layout.ranks()};
-  panels.width = default_width(panels, a.space);
+  panels.width = default_width(panels, a.space, compute);
   return panels;
 }
 
-Panels choose_panels(Factorization kind, const Panels& wanted, const Operand& a, const Topology& topology,
-                     const Machine& machine) {
+Panels choose_panels(Factorization kind, const Panels& wanted, const Operand& a, ComputeType compute,
+                     const Topology& topology, const Machine& machine) {
   Panels best = wanted;
   best.grid_rows = 1;
-  if (best.width == 0) best = whole_columns(a);
+  if (best.width == 0) best = whole_columns(a, compute);
   const bool may_have_grid = kind == Factorization::cholesky && wanted.least() > 0;
   const bool gains = wanted.grid_rows > 0 || (topology.node_count() > 1 && best.count() > 1);
   if (!may_have_grid || wanted.grid_rows == 1 || !gains) return best;

@@ -66,7 +66,7 @@ Panels panels_of(Factorization kind, const Operand& a, const FactorOptions& opti
     if (computable && suits(panels.width, own->width) && suits(panels.grid_rows, own->grid_rows)) return *own;
   }
   if (panels.width > 0 && panels.grid_rows > 0) return panels;
-  return choose_panels(kind, panels, a, topology, machine);
+  return choose_panels(kind, panels, a, options.compute, topology, machine);
 }
 
 bool in_place(const Panels& panels, const Operand& a, const FactorOptions& options) {

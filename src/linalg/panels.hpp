@@ -66,10 +66,10 @@ Panels panels_of(Factorization kind, const Operand& a, const FactorOptions& opti
 bool in_place(const Panels& panels, const Operand& a, const FactorOptions& options);
 
 /// Panels of whole columns, of the width that is best for them.
-Panels whole_columns(const Operand& a);
+Panels whole_columns(const Operand& a, ComputeType compute = ComputeType::automatic);
 /// Panels with the fewest predicted seconds; `width` and `grid_rows` are kept where they are not 0.
-Panels choose_panels(Factorization kind, const Panels& wanted, const Operand& a, const Topology& topology,
-                     const Machine& machine);
+Panels choose_panels(Factorization kind, const Panels& wanted, const Operand& a, ComputeType compute,
+                     const Topology& topology, const Machine& machine);
 /// "20 panels of 32 columns, on a grid of 2x3 ranks".
 std::string to_string(const Panels& panels);
 /// The options, with these panels named.

@@ -66,6 +66,17 @@ std::string panels_chosen(std::int64_t n, const Topology& topology, Factorizatio
   return plan_factorization(kind, a, topology, 0, options, Machine::find("cluster")).reason;
 }
 
+TEST(FactorPlan, OneDeviceComputesInPanelsForTheProductsInTf32) {
+  Operand a = square_operand(4096, Slab(0), 1);
+  a.dtype = Dtype::f32;
+  a.space = MemorySpace::device;
+  const auto reason = [&](ComputeType compute) {
+    return plan_factorization(Factorization::lu, a, Topology::regular(1), 0, {.compute = compute}).reason;
+  };
+  EXPECT_TRUE(contains(reason(ComputeType::automatic), "1 panels of 4096 columns"));
+  EXPECT_TRUE(contains(reason(ComputeType::tf32), "8 panels of 512 columns"));
+}
+
 TEST(FactorPlan, TakesAGridBetweenManyNodesOnly) {
   const auto chosen = [](const Topology& topology, Factorization kind = Factorization::cholesky) {
     return panels_chosen(20000, topology, kind);
