@@ -258,9 +258,10 @@ struct Refinement {
   bool fell_back = false;  ///< X was computed by a factorization in the dtype of A
   std::string reason;      ///< why, in a sentence; empty unless it fell back
 };
+/// What `solve_refined` returns.
 struct RefinedSolution {
-  Array x;
-  Refinement refinement;
+  Array x;                ///< as `solve` returns it
+  Refinement refinement;  ///< how it was found
 };
 /// X with op(A) X = B by a factorization in lower precision, f32 for f64 and c64 for c128, whose solution is
 /// corrected until its backward error is that of a solution in the dtype of A: by iterative refinement, and
