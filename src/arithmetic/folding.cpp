@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 #include "arithmetic/pieces.hpp"
 #include "array/elements.hpp"
 #include "base/check.hpp"
 #include "device/device_memory.hpp"
 #include "device/device_synchronization.hpp"
+#include "runtime/checks/agree.hpp"
 
 namespace partita::arithmetic {
 namespace {
@@ -160,25 +162,31 @@ void finish_part(ContextState& context, const Folding& folding, const View& join
 namespace {
 
 struct FoldScratch {
-  devices::DeviceMemory memory;
+  std::optional<devices::DeviceMemory> memory;
 };
 
 }  // namespace
 
 char* fold_scratch(ContextState& context) {
-  const auto make = [&] {
-    constexpr std::int64_t bytes = devices::DeviceArithmetic::fold_scratch_bytes + 16;
-    return std::make_shared<FoldScratch>(devices::DeviceMemory(*context.device, bytes));
-  };
-  return static_cast<char*>(context.attachments.get<FoldScratch>(make).memory.data());
+  return static_cast<char*>(context.attachments.get<FoldScratch>().memory.value().data());
 }
 
-void prepare_folds(std::string_view operation, const Array& array, const std::optional<Stream>& stream) {
+void make_fold_scratch(std::string_view operation, const Array& array) {
+  ContextState& context = *array.context_state();
+  if (array.local().space == MemorySpace::host) return;
+  std::optional<devices::DeviceMemory>& memory = context.attachments.get<FoldScratch>().memory;
+  if (memory) return;
+  constexpr std::int64_t bytes = devices::DeviceArithmetic::fold_scratch_bytes + 16;
+  std::optional<devices::DeviceMemory> made;
+  runtime::collectively(context, operation, [&] { made.emplace(*context.device, bytes); });
+  memory = std::move(made);
+}
+
+void check_folds(std::string_view operation, const Array& array, const std::optional<Stream>& stream) {
   if (array.local().space == MemorySpace::host) return;
   ContextState& context = *array.context_state();
   devices::require_no_capture(context, operation, "it");
   devices::require_not_captured(context, operation, stream);
-  (void)fold_scratch(context);
 }
 
 }  // namespace partita::arithmetic

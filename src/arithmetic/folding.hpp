@@ -56,10 +56,12 @@ void finish_part(ContextState& context, const Folding& folding, const View& join
                  std::int64_t count, Stream stream);
 
 /// Memory of the context's device that folds use, in the order of streams:
-/// `DeviceArithmetic::fold_scratch_bytes`, and 16 for a result. Throws MemoryError when it is wanted first.
+/// `DeviceArithmetic::fold_scratch_bytes`, and 16 for a result. After `make_fold_scratch`.
 char* fold_scratch(ContextState& context);
-/// What waits for the array's folds in `stream` may, and what they want beside it is there. To be called
-/// where all ranks hear of errors: UnsupportedError where a stream is captured, MemoryError.
-void prepare_folds(std::string_view operation, const Array& array, const std::optional<Stream>& stream);
+/// Allocates it for the first array in device memory. Collective, blocking; MemoryError on every rank.
+void make_fold_scratch(std::string_view operation, const Array& array);
+/// To be called where all ranks hear of errors: UnsupportedError where a stream is captured, since the host
+/// waits for the array's folds in `stream`.
+void check_folds(std::string_view operation, const Array& array, const std::optional<Stream>& stream);
 
 }  // namespace partita::arithmetic

@@ -209,8 +209,9 @@ Array reduce(const Array& array, ArrayReduction reduction, const Axes& axes, con
   runtime::check_or_tell_all(*context, operation, [&] {
     arithmetic::check_values(operation, array);
     arithmetic::check_stream(operation, array, stream);
-    arithmetic::prepare_folds(operation, array, stream);
+    arithmetic::check_folds(operation, array, stream);
   });
+  arithmetic::make_fold_scratch(operation, array);
   contexts::PlanKey key("reduce axes");
   key.add(reduction, array.state()->operand, axes.list, options.keep_dimensions, options.distribution,
           options.root, options.residency);

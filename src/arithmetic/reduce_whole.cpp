@@ -89,8 +89,9 @@ Scalar reduce(const Array& array, ArrayReduction reduction, std::optional<Stream
     folding = arithmetic::folding_of(reduction, array.dtype());
     check(!folding.needs_elements || volume(array.shape()) > 0, "{}: the array {} has no elements", operation,
           to_string(array.shape()));
-    arithmetic::prepare_folds(operation, array, stream);
+    arithmetic::check_folds(operation, array, stream);
   });
+  arithmetic::make_fold_scratch(operation, array);
   return joined_of_all_ranks(folding, array, nullptr, operation, stream);
 }
 
@@ -106,8 +107,9 @@ Scalar inner_product(const Array& a, const Array& b, bool conjugated, std::optio
     check(a.layout() == b.layout() || a.layout().equivalent(b.layout()),
           "{}: the arrays are {} and {}; redistribute the second one to the layout of the first", operation,
           a.layout().to_string(), b.layout().to_string());
-    arithmetic::prepare_folds(operation, a, stream);
+    arithmetic::check_folds(operation, a, stream);
   });
+  arithmetic::make_fold_scratch(operation, a);
   return joined_of_all_ranks(arithmetic::inner_product_of(a.dtype(), conjugated), a, &b, operation, stream);
 }
 

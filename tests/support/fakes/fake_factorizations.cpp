@@ -128,8 +128,9 @@ void FakeFactorizations::factor(const devices::PreparedFactorCall& call, void* p
                                 void* status, void* workspace, Stream stream) {
   const auto what = std::get<DeviceFactorization>(call.what);
   const std::int64_t bytes = call.workspace_bytes();
-  // Libraries launch several kernels for each column.
-  put_(stream, 4 * static_cast<int>(what.n), [=] {
+  // Libraries launch several kernels for each column. Here fewer than a queue holds, in which none may block.
+  constexpr std::int64_t most = 900;
+  put_(stream, static_cast<int>(std::min<std::int64_t>(4 * what.n, most)), [=] {
     std::memset(workspace, spoiled, static_cast<std::size_t>(bytes));
     with_lapack_type(what.dtype, [&](auto type) {
       *static_cast<std::int32_t*>(status) = factor_panel<decltype(type)>(what, panel, pivots, workspace);
