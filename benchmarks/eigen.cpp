@@ -16,8 +16,6 @@
 namespace partita::benchmarks {
 namespace {
 
-constexpr int block_of_peer = 64;
-
 Array make_symmetric(const Context& context, int n, const Distribution& distribution, Order order) {
   Array a = empty(context, {n, n}, distribution, Dtype::f64, {.order = order});
   fill(a, [n](const Index& i) { return symmetric_element(i[0], i[1], n); });
@@ -37,8 +35,9 @@ class EigenPeer {
   EigenPeer(const Context& context, int n) {
     int rows = static_cast<int>(std::sqrt(context.size()));
     while (context.size() % rows != 0) --rows;
-    const EigenProblem problem{n, block_of_peer, rows, context.size() / rows};
-    const BlockCyclic blocks({problem.grid_rows, problem.grid_columns}, {block_of_peer, block_of_peer});
+    const EigenProblem problem{n, block_of_scalapack, rows, context.size() / rows};
+    const BlockCyclic blocks({problem.grid_rows, problem.grid_columns},
+                             {block_of_scalapack, block_of_scalapack});
     given_ = make_symmetric(context, n, blocks, Order::column_major);
     a_ = clone(given_, {.order = Order::column_major});
     vectors_ = clone(given_, {.order = Order::column_major});

@@ -16,8 +16,6 @@
 namespace partita::benchmarks {
 namespace {
 
-constexpr int block_of_peer = 64;
-
 struct Problem {
   Factorization kind = Factorization::lu;
   int n = 0;
@@ -92,9 +90,9 @@ class Peer {
   Peer(const Context& context, const Problem& problem, int rows, int columns)
       : problem_(problem),
         library_(make_scalapack_factors(
-            context, {problem.kind, problem.n, problem.sides, block_of_peer, rows, columns})) {
+            context, {problem.kind, problem.n, problem.sides, block_of_scalapack, rows, columns})) {
     if (!library_) return;
-    const BlockCyclic blocks({rows, columns}, {block_of_peer, block_of_peer});
+    const BlockCyclic blocks({rows, columns}, {block_of_scalapack, block_of_scalapack});
     given_ = make_matrix(context, problem, Layout(blocks, {problem.n, problem.n}, context.size()),
                          Order::column_major);
     a_ = clone(given_, {.order = Order::column_major});

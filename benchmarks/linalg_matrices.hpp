@@ -8,6 +8,9 @@
 
 namespace partita::benchmarks {
 
+/// Rows and columns of the peer's blocks.
+inline constexpr int block_of_scalapack = 64;
+
 /// Element (i, j) of an n x n matrix: for Cholesky positive definite, otherwise random numbers in [-1, 1).
 double factorized_element(Factorization kind, std::int64_t i, std::int64_t j, std::int64_t n);
 

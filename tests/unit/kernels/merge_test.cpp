@@ -15,9 +15,9 @@ namespace partita {
 namespace {
 
 template <class T>
-class MergeRuns : public testing::Test {};
-using Numbers = testing::Types<std::int8_t, std::uint8_t, std::int16_t, std::uint16_t, std::int32_t,
-                               std::uint32_t, std::int64_t, std::uint64_t, float, double>;
+class MergeRuns : public ::testing::Test {};
+using Numbers = ::testing::Types<std::int8_t, std::uint8_t, std::int16_t, std::uint16_t, std::int32_t,
+                                 std::uint32_t, std::int64_t, std::uint64_t, float, double>;
 TYPED_TEST_SUITE(MergeRuns, Numbers);
 
 /// Random sizes of runs, some of them empty, some of less than a vector.
