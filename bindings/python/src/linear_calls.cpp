@@ -11,20 +11,20 @@ namespace partita::python {
 
 namespace {
 
-using Given = std::span<const Array>;
+using Matrices = std::span<const Array>;
 using Results = std::span<Array>;
 
-void run_solve(Given given, Results results, const LinearOptions& options) {
+void run_solve(Matrices given, Results results, const LinearOptions& options) {
   Lu(given[0]).solve_into(given[1], results[0], {.op = options.op});
 }
 
-void run_lu(Given given, Results results, const LinearOptions&) {
+void run_lu(Matrices given, Results results, const LinearOptions&) {
   const Lu factors(given[0]);
   factors.packed_into(results[0]);
   redistribute_into(factors.pivots(), results[1]);
 }
 
-void run_lu_solve(Given given, Results results, const LinearOptions& options) {
+void run_lu_solve(Matrices given, Results results, const LinearOptions& options) {
   Lu::from_packed(given[0], given[1]).solve_into(given[2], results[0], {.op = options.op});
 }
 
@@ -37,17 +37,17 @@ void put_determinant(const LogDeterminant& found, Results results) {
   fill(results[1], static_cast<const void*>(bytes));
 }
 
-void run_slogdet(Given given, Results results, const LinearOptions&) {
+void run_slogdet(Matrices given, Results results, const LinearOptions&) {
   put_determinant(slogdet(given[0]), results);
 }
 
-void run_lu_slogdet(Given given, Results results, const LinearOptions&) {
+void run_lu_slogdet(Matrices given, Results results, const LinearOptions&) {
   put_determinant(Lu::from_packed(given[0], given[1]).log_determinant(), results);
 }
 
 /// The upper triangle of A is the lower one of its transpose, conj(A) = L L^H, so that A = U^H U with U =
 /// L^T.
-void run_cholesky(Given given, Results results, const LinearOptions& options) {
+void run_cholesky(Matrices given, Results results, const LinearOptions& options) {
   const Array& a = given[0];
   const Array l = cholesky(options.upper ? a.permuted({1, 0}) : a);
   redistribute_into(options.upper ? l.permuted({1, 0}) : l, results[0]);
@@ -68,7 +68,7 @@ Op of_transposed(Op op) {
 }
 
 /// X op(T) = B is op(T)^T X^T = B^T.
-void run_triangular(Given given, Results results, const LinearOptions& options) {
+void run_triangular(Matrices given, Results results, const LinearOptions& options) {
   const bool right = options.right;
   const Array b = right ? given[1].permuted({1, 0}) : given[1];
   TriangularOptions how;
@@ -79,19 +79,19 @@ void run_triangular(Given given, Results results, const LinearOptions& options) 
   redistribute_into(right ? x.permuted({1, 0}) : x, results[0]);
 }
 
-void run_qr(Given given, Results results, const LinearOptions&) {
+void run_qr(Matrices given, Results results, const LinearOptions&) {
   const QrFactors factors = qr(given[0]);
   redistribute_into(factors.q, results[0]);
   redistribute_into(factors.r, results[1]);
 }
 
-void run_eigh(Given given, Results results, const LinearOptions& options) {
+void run_eigh(Matrices given, Results results, const LinearOptions& options) {
   const EigenFactors found = eigh(given[0], {.upper = options.upper});
   redistribute_into(found.values, results[0]);
   redistribute_into(found.vectors, results[1]);
 }
 
-void run_svd(Given given, Results results, const LinearOptions&) {
+void run_svd(Matrices given, Results results, const LinearOptions&) {
   const SvdFactors found = svd(given[0]);
   redistribute_into(found.u, results[0]);
   redistribute_into(found.values, results[1]);
@@ -101,7 +101,7 @@ void run_svd(Given given, Results results, const LinearOptions&) {
 struct LinearFunction {
   std::string_view name;
   std::size_t operands, results;
-  void (*run)(Given, Results, const LinearOptions&);
+  void (*run)(Matrices, Results, const LinearOptions&);
 };
 
 constexpr LinearFunction linear_functions[] = {
@@ -119,7 +119,7 @@ constexpr LinearFunction linear_functions[] = {
 
 }  // namespace
 
-void run_linear(std::string_view function, Given operands, Results results, const LinearOptions& options) {
+void run_linear(std::string_view function, Matrices operands, Results results, const LinearOptions& options) {
   const auto* const found = std::ranges::find(linear_functions, function, &LinearFunction::name);
   if (found == std::end(linear_functions))
     throw ArgumentError("linalg: there is no function " + std::string(function));
