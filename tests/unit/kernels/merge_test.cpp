@@ -16,9 +16,9 @@ namespace {
 
 template <class T>
 class MergeRuns : public ::testing::Test {};
-using Numbers = ::testing::Types<std::int8_t, std::uint8_t, std::int16_t, std::uint16_t, std::int32_t,
-                                 std::uint32_t, std::int64_t, std::uint64_t, float, double>;
-TYPED_TEST_SUITE(MergeRuns, Numbers);
+using MergedTypes = ::testing::Types<std::int8_t, std::uint8_t, std::int16_t, std::uint16_t, std::int32_t,
+                                     std::uint32_t, std::int64_t, std::uint64_t, float, double>;
+TYPED_TEST_SUITE(MergeRuns, MergedTypes);
 
 /// Random sizes of runs, some of them empty, some of less than a vector.
 std::vector<std::int64_t> sizes(std::mt19937_64& random) {
