@@ -232,9 +232,10 @@ def test_qr(ctx, shape):
             close(q @ r, a)
             close(q.T @ np.conj(q), np.eye(min(shape)).astype(dtype))
             assert np.array_equal(np.triu(r.gather()), r.gather()) and (q.shape, r.shape) == ((shape[0], min(shape)), (min(shape), shape[1]))
-            close(linalg.qr(matrix, "r"), r.gather())
+            # Tall matrices are factorized by rows, where the signs may be others.
+            close(abs(linalg.qr(matrix, "r")), np.abs(r.gather()))
             h, tau = linalg.qr(matrix, "raw")
-            close(linalg.QR.from_packed(h.T, tau).q(), q.gather())
+            close(abs(linalg.QR.from_packed(h.T, tau).q()), np.abs(q.gather()))
             b = spread(ctx, numbers((shape[0], 2), dtype, 1), pt.Slab(0))
             factors = linalg.QR(matrix)
             close(factors.multiply_q(factors.multiply_q(b, op="conjugate-transpose")), b.gather())

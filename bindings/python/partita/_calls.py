@@ -252,6 +252,11 @@ def note_begun(context: Any) -> None:
     _begun.contexts.append(weakref.ref(context))
 
 
+def note_closed(context: Any) -> None:
+    """It is closed, and may be kept alive by others: arguments without a context do not refer to it."""
+    _begun.contexts = [seen for seen in _begun.contexts if seen() is not context]
+
+
 def with_options(kind: Callable[..., Options], what: str, given: Dict[str, Any]) -> Options:
     """The library's options of a call; what there is none of is named."""
     try:
@@ -266,6 +271,6 @@ def with_options(kind: Callable[..., Options], what: str, given: Dict[str, Any])
 
 
 __all__ = [
-    "collective", "context_among", "entered", "in_words", "is_told", "mark_as_told", "note_begun", "only_begun", "pairwise", "raise_on_all",
+    "collective", "context_among", "entered", "in_words", "is_told", "mark_as_told", "note_begun", "note_closed", "only_begun", "pairwise", "raise_on_all",
     "raise_own", "text_of", "with_options",
 ]  # fmt: skip

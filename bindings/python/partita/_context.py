@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any, Callable, List, Optional, Sequence, Set, Tuple, Type, TypeVar, Union
 
 from . import _core
-from ._calls import collective, note_begun, text_of
+from ._calls import collective, note_begun, note_closed, text_of
 from ._errors import ArgumentError, FailedContextError, LostPeerError
 from ._registry import Counter, Registry
 from ._streams import handle_of
@@ -135,7 +135,9 @@ class Context:
         str
             The blocks that variables of some rank still refer to; empty if none. Such arrays can still be read locally.
         """
-        return self._core.close()
+        left = self._core.close()
+        note_closed(self)
+        return left
 
     def fail(self, why: str) -> None:
         """Mark the context as failed with the text `why`, so that other ranks stop waiting for this one. Local."""
