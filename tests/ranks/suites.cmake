@@ -106,6 +106,7 @@ set(suites
     "SymmetricMemoryOnNodes: processes nodes device"
     "Trace:                  processes device"
     "TrafficRecord:"
+    "TallQr:                 processes nodes device"
     "TwoContexts:            processes nodes device"
     "Views:                  device"
     "Wait:                   processes nodes"
