@@ -26,7 +26,7 @@ Array checked_batch(std::string_view operation, const Array& a, bool square, con
     return {{"A", a.operand().to_string()},
             {"options", fmt::format("base {}{}", options.base, options.upper ? " upper" : "")}};
   });
-  const Array whole = a.layout().partial() ? redistribute(a, Slab(0)) : a;
+  Array whole = a.layout().partial() ? redistribute(a, Slab(0)) : a;
   check_finite(operation, whole);
   return whole;
 }
