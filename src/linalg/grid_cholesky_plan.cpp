@@ -79,7 +79,8 @@ class GridCholeskyPlanner {
     };
     std::vector<std::int64_t> result{panels_.width * std::min(panels_.width, panels_.rows),
                                      most(panels_.grid_rows)};
-    result.resize(static_cast<std::size_t>(first_of_columns + sources()), most(period_));
+    const int count = first_of_columns + sources();
+    result.resize(static_cast<std::size_t>(count), most(period_));
     return result;
   }
 
@@ -178,11 +179,11 @@ class GridCholeskyPlanner {
   void update(int k, int j) {
     const IndexSet below = rows_from(j);
     if (below.empty()) return;
-    const int number = (j % panels_.grid_rows - column_ % common_) / common_;
+    const int source = 1 + (j % panels_.grid_rows - column_ % common_) / common_;
     const IndexSet columns = panels_.diagonal(k), block = panels_.columns_of(j);
     Multiply work;
     work.a = taken_.front().part(below, columns);
-    work.b = taken_[static_cast<std::size_t>(1 + number)].part(block, columns);
+    work.b = taken_[static_cast<std::size_t>(source)].part(block, columns);
     work.to = {{{below, block}}, factor()};
     work.transpose_b = work.conjugate_b = true;
     work.beta = Beta::one;
