@@ -107,8 +107,8 @@ Residual residual_of(const Options& options, const Job& job) {
   const Array rest = product(op, job.x, job.b.layout().distribution()) - job.b;
   const std::int64_t rows = job.a.shape()[0], columns = job.a.shape()[1];
   const bool is_single = job.a.dtype() == Dtype::f32 || job.a.dtype() == Dtype::c64;
-  const double epsilon =
-      is_single ? double{std::numeric_limits<float>::epsilon()} : std::numeric_limits<double>::epsilon();
+  const double epsilon = is_single ? static_cast<double>(std::numeric_limits<float>::epsilon())
+                                   : std::numeric_limits<double>::epsilon();
   const double rounding = epsilon * static_cast<double>(std::max(rows, columns)) * norm_of(job.a);
   const auto over = [&](double size, const Array& scale) {
     const double allowed = rounding * norm_of(scale);

@@ -36,8 +36,9 @@ double largest_of(const std::vector<double>& numbers) {
 }
 
 double epsilon_of_parts(Dtype dtype) {
-  return dtype == Dtype::f32 || dtype == Dtype::c64 ? double{std::numeric_limits<float>::epsilon()}
-                                                    : std::numeric_limits<double>::epsilon();
+  return dtype == Dtype::f32 || dtype == Dtype::c64
+             ? static_cast<double>(std::numeric_limits<float>::epsilon())
+             : std::numeric_limits<double>::epsilon();
 }
 
 class Refiner {

@@ -12,7 +12,6 @@
 
 namespace partita::linear {
 
-using execution::ArrayUse;
 using execution::Operation;
 
 bool suits_tall(const Array& a, const Array& b, const SolveOptions& options) {

@@ -108,7 +108,7 @@ TEST(RunAhead, NoLaunchBlocksHoweverManyAnExecutionHas) {
 
 // As a library's factorizations.
 void launch_at_once(Context& context, int launches, int calls) {
-  const std::shared_ptr<ContextState> state = context.state();
+  const std::shared_ptr<ContextState>& state = context.state();
   const std::shared_ptr<devices::RunAhead> ahead = devices::RunAhead::of(*state);
   devices::RunAhead::Execution execution(*ahead, "factorize");
   for (int call = 0; call < calls; ++call) {
