@@ -5,14 +5,14 @@ from __future__ import annotations
 import hashlib
 import inspect
 import numbers
-from typing import Any, Callable, Dict, Tuple
+from typing import Any, Callable, Dict, Sequence, Tuple
 
 import numpy as np
 
 from . import _core
 from ._calls import Function, collective, context_among
 
-#: So many elements of a sequence are written out; longer ones are told apart by a hash.
+#: So many elements of a sequence are written out; of longer ones there is a hash.
 _few = 8
 
 
@@ -50,23 +50,23 @@ def _parameters(function: Any) -> Tuple[Tuple[str, ...], Dict[str, str]]:
     """The names of positional parameters, and the texts of the defaults."""
     found = inspect.signature(function).parameters.values()
     positional = tuple(one.name for one in found if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD))
-    return positional, {one.name: told(one.default) for one in found if one.default is not one.empty}
+    return positional, {one.name: described(one.default) for one in found if one.default is not one.empty}
 
 
 def _facts(names: Tuple[str, ...], given: Tuple[Any, ...], named: Dict[str, Any]) -> Dict[str, str]:
     """What is passed, by name."""
     values = {**dict(zip(names, given)), **{f"argument {i}": one for i, one in enumerate(given) if i >= len(names)}, **named}
-    return {name: _told_dtype(value) if name == "dtype" else told(value) for name, value in values.items()}
+    return {name: _described_dtype(value) if name == "dtype" else described(value) for name, value in values.items()}
 
 
-def _told_dtype(value: Any) -> str:
+def _described_dtype(value: Any) -> str:
     try:
-        return told(value) if value is None else str(np.dtype(value))
+        return described(value) if value is None else str(np.dtype(value))
     except TypeError:
-        return told(value)
+        return described(value)
 
 
-def told(value: Any) -> str:
+def described(value: Any) -> str:
     """The value in words that are the same on all ranks."""
     if isinstance(value, np.generic):
         value = value.item()
@@ -80,29 +80,37 @@ def told(value: Any) -> str:
     if isinstance(core, _core.Context):
         return f"a context of {core.size} ranks"
     if isinstance(value, (list, tuple)):
-        return _told_sequence(value)
+        return _described_sequence(value)
     if isinstance(value, np.ndarray):
-        return _told_numbers(value)
+        return _described_numbers(value)
     if isinstance(value, dict):
-        return _told_sequence([f"{key}: {told(one)}" for key, one in value.items()])
+        return _described_sequence([f"{key}: {described(one)}" for key, one in value.items()])
     if callable(value):
         return str(getattr(value, "__qualname__", type(value).__name__))
     return str(value) if type(value).__module__.startswith("partita") else type(value).__name__
 
 
-def _told_sequence(values: Any) -> str:
-    each = [told(one) for one in values[:_few]]
+def _described_sequence(values: Any) -> str:
+    each = [described(one) for one in values[:_few]]
     if len(values) <= _few:
         return f"[{', '.join(each)}]"
-    rest = hashlib.blake2b("\0".join(told(one) for one in values).encode(), digest_size=8)
+    rest = hashlib.blake2b("\0".join(described(one) for one in values).encode(), digest_size=8)
     return f"[{', '.join(each)}, ...] of {len(values)} elements with the hash {rest.hexdigest()}"
 
 
-def _told_numbers(values: Any) -> str:
+def _described_numbers(values: Any) -> str:
     if values.dtype.hasobject or values.size <= _few:
         return f"{values.dtype} {values.shape} {values.tolist()}"
-    digest = hashlib.blake2b(np.ascontiguousarray(values).reshape(-1).view(np.uint8).data, digest_size=8)
-    return f"{values.dtype} {values.shape} with the hash {digest.hexdigest()}"
+    return f"{values.dtype} {values.shape} with the hash {hash_of([values]).hex()}"
 
 
-__all__ = ["alike", "alike_but", "told"]
+def hash_of(arrays: Sequence[Any]) -> bytes:
+    """8 bytes of NumPy arrays: of their dtypes, shapes and elements."""
+    found = hashlib.blake2b(digest_size=8)
+    for one in arrays:
+        found.update(f"{one.dtype.str}{one.shape}".encode())
+        found.update(np.ascontiguousarray(one).reshape(-1).view(np.uint8).data)
+    return found.digest()
+
+
+__all__ = ["alike", "alike_but", "described", "hash_of"]

@@ -14,7 +14,7 @@ from ._array import Array
 from ._context import Context
 from ._default import by_default
 from ._dtypes import dtype_name
-from ._errors import ArgumentError, DisagreementError
+from ._errors import ArgumentError
 from ._mesh import DistributionLike, Rule, rule_of
 from ._packages import package_of
 from ._streams import handle_of, stream_of_array
@@ -223,22 +223,10 @@ def random(
         Normal instead of uniform numbers.
     """
     array = empty(context, shape, distribution, dtype, order=order, heap=heap, space=space)
-    if context.size > 1:
-        _require_one_seed(context, seed, normal)
+    if context.size > 1:  # replicas would differ
+        _core.agree(context._core, "random", [("seed and normal", f"{operator.index(seed) % 2**64}, {bool(normal)}")])
     _core.fill_random(array._core, seed, normal, stream_of_array(stream, array._core, array._package))
     return array
-
-
-def _require_one_seed(context: Context, seed: int, normal: bool) -> None:
-    """DisagreementError if the seeds of the ranks differ: replicas would differ."""
-    signed = operator.index(seed) % 2**64 - 2**63  # any seed as a number of 64 bits
-    told = _of_all(context, [signed, int(normal)])
-    for rank, (number, kind) in enumerate(zip(told[::2], told[1::2])):
-        if (number, kind) != (told[0], told[1]):
-            raise DisagreementError(
-                f"random: the ranks disagree on seed and normal: {told[0] + 2**63}, {bool(told[1])} on rank 0; "
-                f"{number + 2**63}, {bool(kind)} on rank {rank}"
-            )
 
 
 @by_default(_of_shape)

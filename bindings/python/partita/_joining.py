@@ -12,7 +12,7 @@ from ._agreement import alike
 from ._array import Array, axes_of, core_given, require_one_context
 from ._dtypes import dtype_name
 from ._errors import ArgumentError
-from ._layouts import laid_out
+from ._layouts import cut_of, laid_out
 from ._moves import part_of, settled, with_part
 from ._redistribute import redistribute
 from ._views import expand_dims, with_axis, without_axis
@@ -189,7 +189,7 @@ def array_split(ary: Array, indices_or_sections: Sections, axis: int = 0) -> Lis
         count = operator.index(indices_or_sections)
         if count <= 0:
             raise ArgumentError(f"array_split: {count} sections; expected at least one")
-        cuts = [part * (extent // count) + min(part, extent % count) for part in range(count + 1)]
+        cuts = [cut_of(extent, count, part) for part in range(count + 1)]
     else:
         cuts = [0, *(operator.index(one) for one in indices_or_sections), extent]
     return [ary[(slice(None),) * along + (slice(a, b),)] for a, b in zip(cuts, cuts[1:])]

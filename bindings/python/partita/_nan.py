@@ -11,7 +11,7 @@ from ._agreement import alike
 from ._array import Array, Axis
 from ._errors import ArgumentError
 from ._moves import settled
-from ._reductions import beside, count_of, extreme, floating, number_of, refuse_out, squared
+from ._reductions import count_of, divided, extreme, floating, number_of, readable, refuse_out, squared
 from ._ufuncs import local_call
 
 
@@ -72,19 +72,7 @@ def nanmean(a: Array, axis: Axis = None, dtype: Any = None, out: None = None, *,
     """The mean of the elements that are not NaN, with the arguments of `mean`. Collective, blocking."""
     refuse_out("nanmean", out)
     a = floating("nanmean", a, dtype)
-    return number_of(_quotient(_without_nan("nanmean", a, 0).sum(axis, keepdims=keepdims), _numbers(a, axis, keepdims)))
-
-
-def _quotient(total: Any, count: Any) -> Any:
-    """Of a total and a count, in the dtype of the total; NaN where the count is not positive."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        if not isinstance(total, Array):
-            return np.divide(total, np.float64(count if count > 0 else 0))
-        if isinstance(count, Array):
-            real = {"complex64": "float32", "complex128": "float64"}.get(total._core.dtype, total._core.dtype)
-            count = np.maximum(count, 0).astype(real)
-            return total / count
-        return total / float(count if count > 0 else 0)
+    return number_of(divided(_without_nan("nanmean", a, 0).sum(axis, keepdims=keepdims), _numbers(a, axis, keepdims)))
 
 
 @alike
@@ -112,13 +100,13 @@ def nanvar(
     refuse_out("nanvar", out)
     a = floating("nanvar", a, dtype)
     centre = nanmean(a, axis, keepdims=axis is not None)
-    deviation = _without_nan("nanvar", cast(Array, a - beside(a, centre)), 0)
+    deviation = _without_nan("nanvar", cast(Array, a - readable(a, centre)), 0)
     found = _numbers(a, axis, keepdims)
     less = ddof if correction is None else correction
     count = found - less
     if isinstance(count, Array):  # without any number it is NaN, whatever is subtracted
         count = count.astype("float64")
-    quotient = _quotient(squared(deviation).sum(axis, keepdims=keepdims), count)
+    quotient = divided(squared(deviation).sum(axis, keepdims=keepdims), count)
     if isinstance(quotient, Array):
         return local_call("where", np.where, [count > 0, quotient, math.nan])
     return number_of(quotient) if count > 0 else math.nan

@@ -67,7 +67,7 @@ any = _method("any", "Whether any element is not 0, over all axes or some; see `
 all = _method("all", "Whether all elements are not 0, over all axes or some; see `Array.sum`. Collective, blocking.")
 
 
-def beside(a: Array, small: Any) -> Any:
+def readable(a: Array, small: Any) -> Any:
     """What a reduction with keepdims has left of `a`, so that ufuncs combine it with `a`."""
     if not isinstance(small, Array) or a.layout.reads_locally(small.layout):
         return small
@@ -99,11 +99,15 @@ def squared(deviation: Any) -> Any:
     return np.multiply(deviation, deviation, out=deviation) if deviation._package in ("numpy", "cupy") else deviation * deviation
 
 
-def _divided(total: Any, count: float) -> Any:
-    """By the number of elements, which NumPy takes for 0 if it is negative."""
-    divisor = float(count if count > 0 else 0)
+def divided(total: Any, count: Any) -> Any:
+    """A total by a number of elements, in the dtype of the total; NumPy takes the number for 0 if it is negative."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        return total / divisor if isinstance(total, Array) else np.float64(total) / divisor
+        if not isinstance(total, Array):
+            return np.divide(total, np.float64(count if count > 0 else 0))
+        if isinstance(count, Array):
+            real = {"complex64": "float32", "complex128": "float64"}.get(total._core.dtype, total._core.dtype)
+            return total / np.maximum(count, 0).astype(real)
+        return total / float(count if count > 0 else 0)
 
 
 def refuse_out(name: str, out: Any) -> None:
@@ -138,8 +142,8 @@ def var(
     refuse_out("var", out)
     a = floating("var", a, dtype)
     centre = a.mean(axis, keepdims=axis is not None)
-    total = squared(a - beside(a, centre)).sum(axis, keepdims=keepdims, distribution=distribution, root=root)
-    return number_of(_divided(total, count_of(a, axis) - (ddof if correction is None else correction)))
+    total = squared(a - readable(a, centre)).sum(axis, keepdims=keepdims, distribution=distribution, root=root)
+    return number_of(divided(total, count_of(a, axis) - (ddof if correction is None else correction)))
 
 
 @alike
@@ -219,7 +223,7 @@ def extreme(name: str, a: Array, axis: Optional[int], keepdims: bool) -> Any:
     if axis is None:
         return _kept(a, _position(name, a), keepdims)
     along = axes_of(axis, a.ndim)[0]
-    best: Any = beside(a, (a.max if name == "argmax" else a.min)(along, keepdims=True))
+    best: Any = readable(a, (a.max if name == "argmax" else a.min)(along, keepdims=True))
     at_extreme: Any = np.equal(a, best)
     if a.dtype.kind == "f":
         at_extreme = np.logical_or(at_extreme, np.isnan(a))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 import importlib
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
 from . import _core
+from ._agreement import hash_of
 from ._array import Array, how_to_make_one, require_one_context
 from ._default import current_default
 from ._errors import ArgumentError, DisagreementError, TypeError
@@ -137,11 +137,7 @@ def require_equal(name: str, context: _core.Context, values: Sequence[Any]) -> N
     """DisagreementError on all ranks if these NumPy arrays differ between ranks: one all-gather of a hash of each rank."""
     if context.size == 1:
         return
-    found = hashlib.blake2b(digest_size=8)
-    for one in values:
-        found.update(f"{one.dtype.str}{one.shape}".encode())
-        found.update(one.reshape(-1).view(np.uint8).data)
-    mine = np.frombuffer(found.digest(), np.int64).copy()
+    mine = np.frombuffer(hash_of(values), np.int64).copy()
     everyone = np.empty(context.size, np.int64)
     _core.all_gather(context, mine, everyone, [])
     differing = [rank for rank in range(context.size) if everyone[rank] != everyone[0]]
