@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <limits>
 #include <partita/array_reductions.hpp>
 #include <partita/astype.hpp>
 #include <partita/create.hpp>
@@ -16,6 +15,7 @@
 #include "linalg/conjugate.hpp"
 #include "linalg/diagonal.hpp"
 #include "linalg/facts.hpp"
+#include "linalg/numbers.hpp"
 #include "runtime/checks/agree.hpp"
 
 namespace partita::eigen {
@@ -44,8 +44,7 @@ Dtype Matrices::real_dtype() const {
 }
 
 double Matrices::epsilon() const {
-  return real_dtype() == Dtype::f32 ? static_cast<double>(std::numeric_limits<float>::epsilon())
-                                    : std::numeric_limits<double>::epsilon();
+  return linear::epsilon_of(dtype_);
 }
 
 // --- new matrices

@@ -14,6 +14,26 @@ namespace partita::linear {
 void factorize_cholesky_on_grid(const FactorBuffers& buffers, ComputeType compute,
                                 planning::PlanBuilder& builder);
 
+/// The blocks of a triangle in the order of several passes through it, one turn for each.
+class GridTurns {
+ public:
+  GridTurns(const std::vector<Pass>& passes, int blocks) : passes_(passes), blocks_(blocks) {}
+
+  int blocks() const { return blocks_; }
+  int count() const { return blocks_ * static_cast<int>(passes_.size()); }
+  const Pass& pass_of(int turn) const { return passes_[static_cast<std::size_t>(turn / blocks_)]; }
+  int block(int turn) const {
+    const int number = turn % blocks_;
+    return pass_of(turn).forward() ? number : blocks_ - 1 - number;
+  }
+  bool is_first(int turn) const { return turn % blocks_ == 0; }  ///< of its pass
+  bool is_last(int turn) const { return turn % blocks_ == blocks_ - 1; }
+
+ private:
+  const std::vector<Pass>& passes_;
+  int blocks_;
+};
+
 /// Appends passes through triangles, from the right-hand sides in buffer `b` to buffer `x`, both [n, r]. One
 /// moves the right-hand sides only, of which some ranks hold whole rows; `many` moves panels of the triangle
 /// along the rows of the grid, over all of which the right-hand sides are distributed.

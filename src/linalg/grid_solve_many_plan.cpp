@@ -24,26 +24,24 @@ class GridSolveManyPlanner {
       : panels_(buffers.panels),
         buffers_(buffers),
         builder_(builder),
-        passes_(passes),
+        turns_(passes, panels_.count()),
         count_(count),
         share_(std::max<std::int64_t>(1, ceil_divide(count, panels_.grid_columns()))),
         row_(panels_.row_of(builder.rank())),
         column_(panels_.column_of(builder.rank())),
         mine_(IndexSet::range(column_ * share_, std::min(count, (column_ + 1) * share_))),
-        blocks_(panels_.count()),
         sides_(
             builder.add_array("right-hand sides", on_heap(layout_of_sides(), buffers.dtype, buffers.space))),
-        transport_(builder, buffers.dtype, buffers.space, most_elements(),
-                   blocks_ * static_cast<int>(passes.size()),
+        transport_(builder, buffers.dtype, buffers.space, most_elements(), turns_.count(),
                    [this](int turn, int kind) { return link(turn, kind); }) {}
 
   void solve(int b, int x) {
     append_redistribution(builder_, b, sides_);
     transport_.open();
-    for (int turn = 0; turn < blocks_ * static_cast<int>(passes_.size()); ++turn) {
+    for (int turn = 0; turn < turns_.count(); ++turn) {
       take(turn, diagonal, region_of(turn, diagonal));
       take(turn, panel, region_of(turn, panel));
-      pass_of(turn).transposes() ? gather(turn) : spread(turn);
+      turns_.pass_of(turn).transposes() ? gather(turn) : spread(turn);
       transport_.end(turn);
     }
     transport_.close();
@@ -54,11 +52,6 @@ class GridSolveManyPlanner {
   /// What passes: T[k, k], T[I, k] of a row of the grid, and x_k or sums for it.
   enum Kind : int { diagonal, panel, sides };
 
-  const Pass& pass_of(int turn) const { return passes_[static_cast<std::size_t>(turn / blocks_)]; }
-  int block(int turn) const {
-    const int number = turn % blocks_;
-    return pass_of(turn).forward() ? number : blocks_ - 1 - number;
-  }
   bool has_rows(int k) const { return k % panels_.grid_rows == row_; }
   bool has_columns(int k) const { return k % panels_.grid_columns() == column_; }
   IndexSet indices(int k) const { return panels_.diagonal(k); }
@@ -69,8 +62,8 @@ class GridSolveManyPlanner {
                  : panels_.blocks(row_, panels_.grid_rows, k + 1, panels_.rows);
   }
   Region region_of(int turn, Kind kind) const {
-    const int k = block(turn);
-    if (kind == panel) return {{others(pass_of(turn), k), indices(k)}};
+    const int k = turns_.block(turn);
+    if (kind == panel) return {{others(turns_.pass_of(turn), k), indices(k)}};
     return {{indices(k), kind == diagonal ? indices(k) : mine_}};
   }
 
@@ -88,16 +81,16 @@ class GridSolveManyPlanner {
   Part in_slot(int turn) const { return {region_of(turn, sides), transport_.slot(turn, sides)}; }
 
   ChainLink link(int turn, int kind) const {
-    const Pass& pass = pass_of(turn);
-    const int k = block(turn);
+    const Pass& pass = turns_.pass_of(turn);
+    const int k = turns_.block(turn);
     const std::int64_t elements = region_of(turn, static_cast<Kind>(kind)).size();
     if (kind != sides) {
       if (kind == diagonal && !has_rows(k)) return {};
       return chain_link(column_, k % panels_.grid_columns(), panels_.grid_columns(), false, elements,
                         [this](int column) { return panels_.owner(row_, column); });
     }
-    const int size = panels_.grid_rows, owner = k % size, number = turn % blocks_;
-    if (number == (pass.transposes() ? 0 : blocks_ - 1)) return {};
+    const int size = panels_.grid_rows, owner = k % size;
+    if (pass.transposes() ? turns_.is_first(turn) : turns_.is_last(turn)) return {};
     // Sums end where the solution is.
     const int ahead = pass.forward() ? 1 : size - 1;
     return chain_link(row_, pass.transposes() ? (owner + ahead) % size : owner, size, !pass.forward(),
@@ -116,14 +109,14 @@ class GridSolveManyPlanner {
   }
   Part taken(int turn, Kind kind) const {
     return {region_of(turn, kind),
-            has_columns(block(turn)) ? builder_.own(buffers_.factor) : transport_.slot(turn, kind)};
+            has_columns(turns_.block(turn)) ? builder_.own(buffers_.factor) : transport_.slot(turn, kind)};
   }
 
   void substitute(int turn) {
-    const Pass& pass = pass_of(turn);
+    const Pass& pass = turns_.pass_of(turn);
     TriangularSolve work;
     work.triangle = taken(turn, diagonal);
-    work.to = of_sides(indices(block(turn)));
+    work.to = of_sides(indices(turns_.block(turn)));
     work.op = pass.op;
     work.upper = pass.kind == Pass::Kind::upper;
     work.unit_diagonal = pass.unit_diagonal;
@@ -131,7 +124,7 @@ class GridSolveManyPlanner {
   }
 
   void spread(int turn) {
-    const int k = block(turn);
+    const int k = turns_.block(turn);
     const Part slot = in_slot(turn), own = of_sides(indices(k));
     if (has_rows(k)) {
       substitute(turn);
@@ -141,12 +134,13 @@ class GridSolveManyPlanner {
       transport_.receive(turn, sides);
     }
     transport_.send(turn, sides);
-    multiply(turn, has_rows(k) ? own : slot, of_sides(others(pass_of(turn), k)), Beta::one);
+    multiply(turn, has_rows(k) ? own : slot, of_sides(others(turns_.pass_of(turn), k)), Beta::one);
   }
 
   void gather(int turn) {
-    const int k = block(turn);
-    const Part slot = in_slot(turn), own = of_sides(indices(k)), from = of_sides(others(pass_of(turn), k));
+    const int k = turns_.block(turn);
+    const Part slot = in_slot(turn), own = of_sides(indices(k)),
+               from = of_sides(others(turns_.pass_of(turn), k));
     const ChainLink chain = link(turn, sides);
     if (!has_rows(k) && chain.elements == 0) return;
     const bool continues = chain.from >= 0 && chain.elements > 0;
@@ -164,7 +158,7 @@ class GridSolveManyPlanner {
   /// to -= op(T[I, k]) from.
   void multiply(int turn, const Part& from, const Part& to, Beta beta) {
     if (from.region.empty() || to.region.empty()) return;
-    const Pass& pass = pass_of(turn);
+    const Pass& pass = turns_.pass_of(turn);
     Multiply work;
     work.a = taken(turn, panel);
     work.b = from;
@@ -178,11 +172,10 @@ class GridSolveManyPlanner {
   const Panels& panels_;
   const FactorBuffers& buffers_;
   planning::PlanBuilder& builder_;
-  const std::vector<Pass>& passes_;
+  GridTurns turns_;
   std::int64_t count_, share_;  // right-hand sides: of all, and of a column of the grid
   int row_, column_;            // of this rank
   IndexSet mine_;
-  int blocks_;
   int sides_ = -1;
   ChainTransport transport_;
 };

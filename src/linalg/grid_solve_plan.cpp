@@ -21,15 +21,13 @@ class GridSolvePlanner {
       : panels_(buffers.panels),
         buffers_(buffers),
         builder_(builder),
-        passes_(passes),
+        turns_(passes, panels_.count()),
         all_(IndexSet::range(0, count)),
         row_(panels_.row_of(builder.rank())),
         column_(panels_.column_of(builder.rank())),
-        blocks_(panels_.count()),
-        turns_(blocks_ * static_cast<int>(passes.size())),
         sides_(
             builder.add_array("right-hand sides", on_heap(layout_of_sides(), buffers.dtype, buffers.space))),
-        transport_(builder, buffers.dtype, buffers.space, {most_elements(), most_elements()}, turns_,
+        transport_(builder, buffers.dtype, buffers.space, {most_elements(), most_elements()}, turns_.count(),
                    [this](int turn, int kind) { return link(turn, kind); }) {
     const int least = std::min(panels_.grid_rows, panels_.grid_columns());
     const std::int64_t rows = panels_.blocks(0, least, 0, panels_.rows).size();
@@ -47,13 +45,6 @@ class GridSolvePlanner {
 
   // --- blocks in their order
 
-  const Pass& pass_of(int turn) const { return passes_[static_cast<std::size_t>(turn / blocks_)]; }
-  int block(int turn) const {
-    const int number = turn % blocks_;
-    return pass_of(turn).forward() ? number : blocks_ - 1 - number;
-  }
-  bool is_first(int turn) const { return turn % blocks_ == 0; }
-  bool is_last(int turn) const { return turn % blocks_ == blocks_ - 1; }
   IndexSet indices(int k) const { return panels_.diagonal(k); }
   bool owns(int k) const { return panels_.owner(k) == builder_.rank(); }
 
@@ -82,19 +73,19 @@ class GridSolvePlanner {
   std::int64_t most_elements() const { return std::min(panels_.width, panels_.rows) * all_.size(); }
   Part of_sides(int k) const { return {{{indices(k), all_}}, builder_.own(sides_)}; }
   Part in_slot(int turn, Kind kind) const {
-    return {{{indices(block(turn)), all_}}, transport_.slot(turn, kind)};
+    return {{{indices(turns_.block(turn)), all_}}, transport_.slot(turn, kind)};
   }
   Part of_sums(const Pass& pass, const IndexSet& rows) const {
-    const Region whole{{held_rows(pass, 0, blocks_), all_}};
+    const Region whole{{held_rows(pass, 0, turns_.blocks()), all_}};
     const Place place{sums_, builder_.rank(), 0, Extents{1, 0}};
     return FoundPanel(place, whole, buffers_.item()).part(rows, all_);
   }
 
   ChainLink link(int turn, int kind) const {
-    const Pass& pass = pass_of(turn);
-    const int k = block(turn);
+    const Pass& pass = turns_.pass_of(turn);
+    const int k = turns_.block(turn);
     const bool is_of_sums = kind == sums;
-    if (!holds(pass, k, is_of_sums) || (is_of_sums ? is_first(turn) : is_last(turn))) return {};
+    if (!holds(pass, k, is_of_sums) || (is_of_sums ? turns_.is_first(turn) : turns_.is_last(turn))) return {};
     const bool along_row = is_of_sums != pass.transposes();
     const int size = along_row ? panels_.grid_columns() : panels_.grid_rows, owner = k % size;
     // The sums end where the solution starts.
@@ -111,17 +102,17 @@ class GridSolvePlanner {
   void pass() {
     transport_.open();
     bool begun = false;
-    for (int turn = 0; turn < turns_; ++turn) {
-      if (is_first(turn)) clear_sums(pass_of(turn));
+    for (int turn = 0; turn < turns_.count(); ++turn) {
+      if (turns_.is_first(turn)) clear_sums(turns_.pass_of(turn));
       if (!begun) begin(turn);
-      begun = !is_last(turn) && spread(turn);
+      begun = !turns_.is_last(turn) && spread(turn);
       transport_.end(turn);
     }
     transport_.close();
   }
 
   void clear_sums(const Pass& pass) {
-    const IndexSet rows = held_rows(pass, 0, blocks_);
+    const IndexSet rows = held_rows(pass, 0, turns_.blocks());
     if (rows.empty()) return;
     const Part all = of_sums(pass, rows);
     builder_.fill(Reduction::sum, all.region, all.place);
@@ -129,9 +120,9 @@ class GridSolvePlanner {
 
   /// What leads to x_k.
   void begin(int turn) {
-    const Pass& pass = pass_of(turn);
-    const int k = block(turn);
-    if (!is_first(turn) && holds(pass, k, true)) gather(turn);
+    const Pass& pass = turns_.pass_of(turn);
+    const int k = turns_.block(turn);
+    if (!turns_.is_first(turn) && holds(pass, k, true)) gather(turn);
     if (!owns(k)) return;
     TriangularSolve work;
     work.triangle = {{{indices(k), indices(k)}}, builder_.own(buffers_.factor)};
@@ -140,14 +131,14 @@ class GridSolvePlanner {
     work.upper = pass.kind == Pass::Kind::upper;
     work.unit_diagonal = pass.unit_diagonal;
     builder_.compute(work);
-    if (is_last(turn)) return;
+    if (turns_.is_last(turn)) return;
     move(of_sides(k), in_slot(turn, solution), false);
     transport_.send(turn, solution);
   }
 
   void gather(int turn) {
-    const int k = block(turn);
-    const Part own = of_sums(pass_of(turn), indices(k)), slot = in_slot(turn, sums);
+    const int k = turns_.block(turn);
+    const Part own = of_sums(turns_.pass_of(turn), indices(k)), slot = in_slot(turn, sums);
     const bool continues = link(turn, sums).from >= 0;
     if (continues) transport_.receive(turn, sums);
     if (owns(k)) {
@@ -168,8 +159,8 @@ class GridSolvePlanner {
 
   /// What follows from x_k. The next block goes first: whether this rank has begun its turn.
   bool spread(int turn) {
-    const Pass& pass = pass_of(turn);
-    const int k = block(turn), next = block(turn + 1);
+    const Pass& pass = turns_.pass_of(turn);
+    const int k = turns_.block(turn), next = turns_.block(turn + 1);
     if (!holds(pass, k, false)) return false;
     if (!owns(k)) {
       transport_.receive(turn, solution);
@@ -181,16 +172,16 @@ class GridSolvePlanner {
       begin(turn + 1);
     }
     const int skipped = leads ? 1 : 0;
-    multiply(turn,
-             pass.forward() ? held_rows(pass, k + 1 + skipped, blocks_) : held_rows(pass, 0, k - skipped));
+    multiply(turn, pass.forward() ? held_rows(pass, k + 1 + skipped, turns_.blocks())
+                                  : held_rows(pass, 0, k - skipped));
     return leads;
   }
 
   /// sums -= M[rows, k] x_k.
   void multiply(int turn, const IndexSet& rows) {
     if (rows.empty()) return;
-    const Pass& pass = pass_of(turn);
-    const IndexSet diagonal = indices(block(turn));
+    const Pass& pass = turns_.pass_of(turn);
+    const IndexSet diagonal = indices(turns_.block(turn));
     Multiply work;
     work.a = {pass.transposes() ? Region{{diagonal, rows}} : Region{{rows, diagonal}},
               builder_.own(buffers_.factor)};
@@ -205,10 +196,9 @@ class GridSolvePlanner {
   const Panels& panels_;
   const FactorBuffers& buffers_;
   planning::PlanBuilder& builder_;
-  const std::vector<Pass>& passes_;
+  GridTurns turns_;
   IndexSet all_;      // right-hand sides
   int row_, column_;  // of this rank
-  int blocks_, turns_;
   int sides_ = -1, sums_ = -1;
   ChainTransport transport_;
 };

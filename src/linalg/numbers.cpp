@@ -1,12 +1,19 @@
 #include "linalg/numbers.hpp"
 
 #include <cstring>
+#include <limits>
 
 #include "context/context_state.hpp"
 #include "kernels/host/lapack_library.hpp"
 #include "runtime/checks/agree.hpp"
 
 namespace partita::linear {
+
+double epsilon_of(Dtype dtype) {
+  return dtype == Dtype::f32 || dtype == Dtype::c64
+             ? static_cast<double>(std::numeric_limits<float>::epsilon())
+             : std::numeric_limits<double>::epsilon();
+}
 
 std::complex<double> number_at(Dtype dtype, const std::vector<char>& bytes, std::size_t i) {
   return kernels::visit_lapack_dtype(dtype, "number", [&]<class T>(TypeTag<T> /*tag*/) {

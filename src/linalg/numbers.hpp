@@ -7,6 +7,9 @@
 
 namespace partita::linear {
 
+/// The distance from 1 to the next number of f32 (of f32 and c64) or f64.
+double epsilon_of(Dtype dtype);
+
 using Numbers = std::vector<std::complex<double>>;
 
 /// Element i of a dense array in f32, f64, c64 or c128.

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <partita/array_reductions.hpp>
 #include <partita/elementwise.hpp>
 #include <partita/matmul.hpp>
@@ -35,12 +34,6 @@ double largest_of(const std::vector<double>& numbers) {
   return largest;
 }
 
-double epsilon_of_parts(Dtype dtype) {
-  return dtype == Dtype::f32 || dtype == Dtype::c64
-             ? static_cast<double>(std::numeric_limits<float>::epsilon())
-             : std::numeric_limits<double>::epsilon();
-}
-
 class Refiner {
  public:
   /// Norms that are not finite cannot be refined.
@@ -52,7 +45,7 @@ class Refiner {
     for (const double row : norms_.rows) norm_of_a_ = std::hypot(norm_of_a_, row);
     norms_of_b_ = norms_of_columns(b_);
     const auto n = static_cast<double>(a.shape()[0]);
-    limit_ = epsilon_of_parts(a.dtype());
+    limit_ = epsilon_of(a.dtype());
     tolerance_ = options.tolerance > 0 ? options.tolerance : std::sqrt(std::max(n, 1.0)) * limit_;
   }
 
