@@ -175,6 +175,16 @@ def calls_of_two(one, other, folder):
         "Halo.accumulate": lambda: halo.accumulate(cells, b),
         "Halo.start": lambda: halo.start(b, cells),
         "convolve": lambda: pt.spectral.convolve(a, b),
+        "take": lambda: pt.take(a, pt.argsort(other["row"])),
+        "a[mask]": lambda: one["row"][other["row"] > 0],
+        "isin": lambda: pt.isin(a, b),
+        "searchsorted": lambda: pt.searchsorted(pt.sort(one["row"]), b),
+        "union1d": lambda: pt.union1d(one["row"], other["row"]),
+        "histogram": lambda: pt.histogram(a, 5, weights=b),
+        "where": lambda: pt.where(a > 0, a, b),
+        "concatenate": lambda: pt.concatenate([a, b]),
+        "einsum": lambda: pt.einsum("ij,kj->ik", a, b),
+        "solve_refined": lambda: pt.linalg.solve_refined(a, b),
         "write_hdf5": lambda: pt.io.write_hdf5(str(folder / "two.h5"), {"a": a, "b": b}),
     }
 

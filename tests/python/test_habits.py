@@ -392,3 +392,20 @@ print("here", flush=True)
     wanted = {"sys.exit(3)": 3, "raise KeyError('end')": 1}.get(end, 0)
     assert ended.returncode == wanted and ended.stdout == "here\n", ended
     assert "Traceback" not in ended.stderr or end.startswith("raise"), ended
+
+
+def test_assignment_of_another_view_of_the_memory(ctx):
+    """NumPy's result, although the windows have different layouts."""
+    for shape in ((13,), (13, 3)):
+        for change in (
+            lambda x: x.__setitem__(slice(1, None), x[:-1]),
+            lambda x: x.__setitem__(slice(None, -2), x[2:]),
+            lambda x: x.__setitem__(slice(None), x[::-1]),
+            lambda x: x.__setitem__(slice(3, 9), x[:6]),
+        ):
+            wanted = np.arange(np.prod(shape), dtype="float64").reshape(shape)
+            found = spread(ctx, wanted, pt.Slab(0))
+            wanted = wanted.copy()
+            change(wanted)
+            change(found)
+            assert np.array_equal(found.gather(), wanted)

@@ -10,7 +10,8 @@ from typing import Any, Callable, Dict, Sequence, Tuple
 import numpy as np
 
 from . import _core
-from ._calls import Function, collective, context_among
+from ._calls import Function, collective, context_among, contexts_in, name_of
+from ._errors import ArgumentError
 
 #: So many elements of a sequence are written out; of longer ones there is a hash.
 _few = 8
@@ -26,20 +27,25 @@ def alike_but(*own: str) -> Callable[[Function], Function]:
 
     The library compares what each of its calls is given, but not what a composed function makes of other arguments (the order of a sort,
     the indices that are taken): results would be wrong without an error. So the arguments are compared first, in one exchange of a hash,
-    and DisagreementError names those that differ. A call within another one compares nothing: the outer one has.
+    and DisagreementError names those that differ. A call within another one compares nothing: the outer one has. Arguments of several
+    contexts are an ArgumentError.
 
     `own`: arguments that each rank may choose.
     """
 
     def decorated(function: Function) -> Function:
+        name = name_of(function)
         names, defaults = _parameters(function)
 
         def compare(given: Tuple[Any, ...], named: Dict[str, Any]) -> None:
-            context = context_among((*given, *named.values()))
+            values = (*given, *named.values())
+            context = context_among(values)
+            if any(one != context for one in contexts_in(values)):
+                raise ArgumentError(f"{name}: the arrays belong to different contexts; make all in one context")
             if context is None or context.size == 1:
                 return
             facts = {**defaults, **_facts(names, given, named)}
-            _core.agree(context, function.__name__, sorted(fact for fact in facts.items() if fact[0] not in own and fact[0] != "stream"))
+            _core.agree(context, name, sorted(fact for fact in facts.items() if fact[0] not in own and fact[0] != "stream"))
 
         return collective(function, first=compare)
 

@@ -11,7 +11,6 @@ from ._agreement import alike
 from ._array import Array
 from ._errors import ArgumentError
 from ._moves import part_of
-from ._redistribute import redistribute
 from ._places import broadcast_to
 from ._streams import stream_of_arrays
 from ._ufuncs import local_of, replicas
@@ -83,7 +82,6 @@ def _write(target: Array, value: Any, keys: List[Any]) -> None:
         elif not isinstance(one, slice):
             given = with_axis(given, place)
         place += one is not None
-    if target._core.same_layout(given._core):
-        _core.copy(given._core, target._core, stream_of_arrays(None, target, given))
-    else:
-        redistribute(given, target)
+    if not target._core.same_layout(given._core):
+        given = given.redistribute(target.layout)  # a new array: the value may be another view of this memory
+    _core.copy(given._core, target._core, stream_of_arrays(None, target, given))

@@ -8,7 +8,7 @@ import re
 import threading
 import weakref
 from threading import get_ident
-from typing import Any, Callable, Dict, List, Optional, Tuple, TypeVar
+from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple, TypeVar
 
 from . import _core, _errors
 from ._errors import ArgumentError, Error, FailedContextError, LostPeerError, SingularError, TimeoutError, TypeError
@@ -94,7 +94,7 @@ def entered(
             if is_outermost:
                 _inside.take(thread, None)
 
-    name = _name_of(function)
+    name = name_of(function)
     return called  # type: ignore[return-value]
 
 
@@ -116,7 +116,7 @@ def _for_no_context(function: Any, error: Exception, given: Tuple[Any, ...], nam
 _bases = ("Array", "Context", "Factorization", "PackedFactorization", "PlannedOperation", "<locals>")
 
 
-def _name_of(function: Callable[..., Any]) -> str:
+def name_of(function: Callable[..., Any]) -> str:
     """As errors call it: that of an object's making is its class, methods of arrays and contexts have their own names."""
     *owner, name = [one.strip("_") for one in function.__qualname__.split(".")]
     if name == "init" or (owner and name == "forward"):
@@ -202,14 +202,18 @@ def _refuse_second_thread(name: str, thread: int, given: Tuple[Any, ...]) -> Non
             raise error
 
 
-def _context_in(given: Tuple[Any, ...]) -> Optional[_core.Context]:
-    """Of the first argument that has one, or among whose values one has one."""
+def contexts_in(given: Tuple[Any, ...]) -> Iterator[_core.Context]:
+    """Those of the arguments that have one, and of the values in them."""
     for one in given:
         for value in one.values() if isinstance(one, dict) else one if isinstance(one, (list, tuple)) else (one,):
             found = _context_of(value)
             if found is not None:
-                return found
-    return None
+                yield found
+
+
+def _context_in(given: Tuple[Any, ...]) -> Optional[_core.Context]:
+    """The first of these."""
+    return next(contexts_in(given), None)
 
 
 def _context_of(value: Any) -> Optional[_core.Context]:
@@ -271,6 +275,6 @@ def with_options(kind: Callable[..., Options], what: str, given: Dict[str, Any])
 
 
 __all__ = [
-    "collective", "context_among", "entered", "in_words", "is_told", "mark_as_told", "note_begun", "note_closed", "only_begun", "pairwise", "raise_on_all",
-    "raise_own", "text_of", "with_options",
+    "collective", "context_among", "contexts_in", "entered", "in_words", "is_told", "mark_as_told", "name_of", "note_begun",
+    "note_closed", "only_begun", "pairwise", "raise_on_all", "raise_own", "text_of", "with_options",
 ]  # fmt: skip
