@@ -7,6 +7,7 @@
 #include <partita/error.hpp>
 #include <partita/half.hpp>
 #include <partita/operand.hpp>
+#include <partita/scalar.hpp>
 #include <partita/source_place.hpp>
 #include <partita/stream.hpp>
 #include <partita/view.hpp>
@@ -16,6 +17,19 @@
 #include <vector>
 
 namespace partita {
+
+class Array;
+
+namespace detail {
+PARTITA_API void read_element(const Array& array, const Index& index, void* value,
+                              std::optional<Stream> stream);
+/// Throws ArgumentError if the array belongs to another context.
+PARTITA_API Operand operand_in(const Context& context, const Array& array, std::string_view operation);
+PARTITA_API Array wrap_elements(const Context& context, const View& elements,
+                                const Distribution& distribution, const Shape& shape);
+/// Throws ArgumentError unless the local part is dense, row-major host memory.
+PARTITA_API void require_span(const Array& array);
+}  // namespace detail
 
 /// A distributed array. A handle: `Array b = a` refers to the same memory, as in NumPy; `clone(a)` copies the
 /// elements. The destructor never communicates and never throws: a block on the symmetric heap is released
@@ -34,6 +48,8 @@ class PARTITA_API Array {
   const View& local() const;                             ///< the local part of this rank
   Shape local_shape() const { return local().extents; }  ///< shape of the local part
   std::int64_t local_size() const;                       ///< number of elements of the local part
+  std::int64_t size() const { return volume(shape()); }  ///< number of elements, global
+  int ndim() const { return shape().size(); }            ///< number of dimensions
   Context context() const;                               ///< the context in which the array was made
 
   /// Pointer to the first local element. Throws ArgumentError if T is not the dtype.
@@ -41,6 +57,22 @@ class PARTITA_API Array {
   T* data() const {
     require_dtype(dtype_of<T>());
     return static_cast<T*>(local().data);
+  }
+  /// The local elements. Throws ArgumentError if T is not the dtype, or unless the local part is dense,
+  /// row-major host memory.
+  template <class T>
+  std::span<T> span() const {
+    T* const first = data<T>();
+    detail::require_span(*this);
+    return {first, static_cast<std::size_t>(local_size())};
+  }
+  /// The element at a global index, on every rank. Collective, blocking; see `at` of <partita/elements.hpp>.
+  template <class T>
+  T at(const Index& index) const {
+    require_dtype(dtype_of<T>());
+    T value{};
+    detail::read_element(*this, index, &value, {});
+    return value;
   }
 
   /// The sub-array [lower, lower + shape) as a view of the same memory; nothing is copied. Each rank keeps
@@ -52,6 +84,20 @@ class PARTITA_API Array {
   /// this array. `redistribute` with the same axes moves elements; this function does not. Local; must be
   /// called alike on all ranks. Throws ArgumentError if `axes` is not a permutation.
   Array permuted(const std::vector<int>& axes) const;
+  Array transposed() const;                 ///< `permuted` with all dimensions in reverse order
+  Array T() const { return transposed(); }  ///< NumPy's name of `transposed`
+  /// The indices [from, to) along `axis` as a `window`. Throws ArgumentError if they are not inside the
+  /// array.
+  Array slice(int axis, std::int64_t from, std::int64_t to) const;
+
+  // The functions of the same names with their default options.
+  Array clone() const;                                         ///< a copy of the elements
+  Array astype(Dtype dtype) const;                             ///< <partita/astype.hpp>
+  Array redistribute(const Distribution& distribution) const;  ///< <partita/redistribute.hpp>
+  Scalar sum() const;                                          ///< <partita/array_reductions.hpp>
+  Scalar min() const;                                          ///< as `sum`
+  Scalar max() const;                                          ///< as `sum`
+  Scalar mean() const;                                         ///< as `sum`
 
   struct State;
   explicit Array(std::shared_ptr<State> state) : state_(std::move(state)) {}  ///< for the library itself
@@ -62,6 +108,10 @@ class PARTITA_API Array {
   void require_dtype(Dtype wanted) const;
   std::shared_ptr<State> state_;
 };
+
+/// Not defined, because it could mean several things: `equal(a, b)` compares element by element, `compare(a,
+/// b).equal` whole arrays, and `a.state() == b.state()` handles.
+bool operator==(const Array& a, const Array& b) = delete;
 
 /// Memory of a newly allocated array.
 struct ArrayOptions {
@@ -79,12 +129,12 @@ struct ArrayOptions {
 /// that reports of leaks name; keep the default. Errors, the same on every rank: ArgumentError,
 /// DisagreementError, MemoryError.
 PARTITA_API Array empty(const Context& context, const Shape& shape, const Distribution& distribution,
-                        Dtype dtype, const ArrayOptions& options = {},
+                        Dtype dtype = Dtype::f64, const ArrayOptions& options = {},
                         SourcePlace where = SourcePlace::current());
-PARTITA_API Array empty(const Context& context, const Layout& layout, Dtype dtype,
+PARTITA_API Array empty(const Context& context, const Layout& layout, Dtype dtype = Dtype::f64,
                         const ArrayOptions& options = {}, SourcePlace where = SourcePlace::current());
 PARTITA_API Array zeros(const Context& context, const Shape& shape, const Distribution& distribution,
-                        Dtype dtype, const ArrayOptions& options = {},
+                        Dtype dtype = Dtype::f64, const ArrayOptions& options = {},
                         SourcePlace where = SourcePlace::current());
 
 /// An array on the caller's memory. `local` must have the local shape of this rank, with any strides.
@@ -100,6 +150,13 @@ PARTITA_API Array wrap(const Context& context, const View& local, const Distribu
                        const Shape& shape, std::shared_ptr<void> owner = {});
 PARTITA_API Array wrap(const Context& context, const View& local, const Layout& layout,
                        std::shared_ptr<void> owner = {});
+/// As above, for elements in a contiguous C++ container of this rank, such as a std::vector<double>: its
+/// local part, dense and row-major. The container must outlive the array.
+template <class Memory>
+requires detail::Elements<Memory&> Array wrap(const Context& context, Memory& memory,
+                                              const Distribution& distribution, const Shape& shape) {
+  return detail::wrap_elements(context, view(memory), distribution, shape);
+}
 /// As above, but local: `operand` describes the array on all ranks, and nothing is exchanged. It must
 /// describe ordinary memory and be the same on all ranks; this is not checked here, but by the operations on
 /// the array. If it is not dense, each rank has its own strides. Device memory must be aligned to the element
@@ -113,17 +170,20 @@ PARTITA_API Array wrap(const Context& context, const View& local, const Operand&
 
 /// Sets every element to `value`, which points to one element of the array's dtype. Local.
 PARTITA_API void fill(Array& array, const void* value, std::optional<Stream> stream = {});
-/// As above, with a typed value. Throws ArgumentError if T is not the dtype.
+/// As above, with a pointer to a T. Throws ArgumentError if T is not the dtype.
 template <class T>
 void fill(Array& array, const T* value, std::optional<Stream> stream = {}) {
   (void)array.data<T>();
   fill(array, static_cast<const void*>(value), stream);
 }
+/// As above, with a number, which takes the array's dtype as `Scalar::write` allows: 3 and 0.5 in an f64
+/// array; otherwise ArgumentError.
 template <class T>
-requires(!std::is_pointer_v<T> &&
-         !std::is_invocable_v<T&, const Index&>) void fill(Array& array, T value,
-                                                           std::optional<Stream> stream = {}) {
-  fill(array, &value, stream);
+requires(detail::is_number<T> || std::is_same_v<T, Scalar>) void fill(Array& array, T value,
+                                                                      std::optional<Stream> stream = {}) {
+  alignas(16) std::byte element[16];
+  Scalar(value).write(array.dtype(), element);
+  fill(array, static_cast<const void*>(element), stream);
 }
 
 /// Fills the array with reproducible pseudo-random numbers: the value of an element depends only on `seed`
@@ -156,6 +216,11 @@ PARTITA_API void copy(const Array& source, const View& destination, std::optiona
 /// for an array in host memory).
 PARTITA_API Array clone(const Array& array, const ArrayOptions& options = {},
                         SourcePlace where = SourcePlace::current());
+
+/// Alias of `clone`.
+inline Array copy(const Array& array) {
+  return array.clone();
+}
 
 /// The whole array on rank `root`: an array whose local parts on other ranks are empty. In ordinary memory
 /// only the root allocates; on the heap every rank allocates the same size. `space` defaults to that of the

@@ -61,6 +61,13 @@ PARTITA_API void barrier(const Context& context, std::optional<Stream> stream = 
 PARTITA_API void broadcast(const Context& context, const View& view, int root = 0,
                            std::optional<Stream> stream = {});
 
+/// As above, of the elements of a contiguous C++ container (of the same size on all ranks), or of one number.
+template <class Memory>
+requires(detail::Elements<Memory&> ||
+         detail::is_number<Memory>) void broadcast(const Context& context, Memory& memory, int root = 0) {
+  broadcast(context, view(memory), root);
+}
+
 /// How contributions are reduced.
 struct ReduceOptions {
   std::optional<Stream> stream = {};     ///< for views in device memory; if unset, the context's own
@@ -97,6 +104,26 @@ PARTITA_API void scatter_v(const Context& context, const View& source, const Vie
 /// slice, then all read all slices (Rabenseifner's reduce-scatter and all-gather).
 PARTITA_API void all_reduce(const Context& context, const View& source, const View& destination,
                             const ReduceOptions& options = {});
+
+/// As above, with another reduction than the sum.
+inline void all_reduce(const Context& context, const View& source, const View& destination,
+                       Reduction reduction) {
+  all_reduce(context, source, destination, ReduceOptions{.reduction = reduction});
+}
+/// In place, of the elements of a contiguous C++ container, with the same size on all ranks:
+/// `all_reduce(context, numbers)`.
+template <class Memory>
+requires detail::Elements<Memory&>
+void all_reduce(const Context& context, Memory& memory, const ReduceOptions& options = {}) {
+  all_reduce(context, view(memory), view(memory), options);
+}
+/// The reduction of one number of each rank: `total = all_reduce(context, mine)`.
+template <class T>
+requires detail::is_number<T>
+[[nodiscard]] T all_reduce(const Context& context, T number, const ReduceOptions& options = {}) {
+  all_reduce(context, view(number), view(number), options);
+  return number;
+}
 
 /// destination = the concatenated sources of all ranks, on every rank. The rank's own part may
 /// already be in its place.
@@ -186,6 +213,10 @@ class PARTITA_API Halo {
   /// (a part that is not a box: names the rank; a partial array; widths that are negative or do not match the
   /// dimensions; a stream in the options), DisagreementError, MemoryError.
   Halo(const Context& context, const Operand& operand, const HaloOptions& options);
+  /// For arrays like this one. ArgumentError if it belongs to another context.
+  Halo(const Context& context, const Array& array, const HaloOptions& options)
+      : Halo(context, detail::operand_in(context, array, "Halo"), options) {}
+  Halo(const Array& array, const HaloOptions& options) : Halo(array.context(), array, options) {}
   ~Halo();
   Halo(Halo&&) noexcept;
   Halo& operator=(Halo&&) noexcept;

@@ -1,14 +1,17 @@
-// Arrays with initial values. `empty` and `zeros` are in <partita/array.hpp>.
+// Arrays with initial values. `empty` and `zeros` with a dtype are in <partita/array.hpp>.
 //
 // All functions are collective and blocking, with the errors of `empty`; the ranks also compare the values.
 // The elements are complete when the call returns, for any stream. In a partial distribution every
 // contribution gets the values.
 #pragma once
 
+#include <optional>
 #include <partita/array.hpp>
+#include <partita/dtype_constants.hpp>
 #include <partita/error.hpp>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace partita {
 
@@ -52,6 +55,48 @@ Array full(const Context& context, const Shape& shape, const Distribution& distr
            const ArrayOptions& options = {}, SourcePlace where = SourcePlace::current()) {
   return detail::full(context, shape, distribution, dtype_of<T>(), &value, options, where);
 }
+
+/// `zeros` and `empty` with the dtype of T: `zeros<double>(context, {3, 3}, Slab(0))`.
+template <class T>
+Array zeros(const Context& context, const Shape& shape, const Distribution& distribution,
+            const ArrayOptions& options = {}, SourcePlace where = SourcePlace::current()) {
+  return zeros(context, shape, distribution, dtype_of<T>(), options, where);
+}
+template <class T>
+Array empty(const Context& context, const Shape& shape, const Distribution& distribution,
+            const ArrayOptions& options = {}, SourcePlace where = SourcePlace::current()) {
+  return empty(context, shape, distribution, dtype_of<T>(), options, where);
+}
+
+/// An array of ones; true for booleans.
+PARTITA_API Array ones(const Context& context, const Shape& shape, const Distribution& distribution,
+                       Dtype dtype = Dtype::f64, const ArrayOptions& options = {},
+                       SourcePlace where = SourcePlace::current());
+
+/// A new array with the layout, dtype, memory order and memory space of `array`, on the symmetric heap: with
+/// zeros, or undefined contents.
+PARTITA_API Array zeros_like(const Array& array, SourcePlace where = SourcePlace::current());
+PARTITA_API Array empty_like(const Array& array, SourcePlace where = SourcePlace::current());
+
+/// `count` numbers in one dimension with equal distances, from `start` to `stop`, both included: start + i
+/// (stop - start) / (count - 1), computed in f64; with one number, `start`. ArgumentError: a negative count,
+/// a dtype other than f16, bf16, f32 and f64.
+PARTITA_API Array linspace(const Context& context, double start, double stop, std::int64_t count,
+                           const Distribution& distribution, Dtype dtype = Dtype::f64,
+                           const ArrayOptions& options = {}, SourcePlace where = SourcePlace::current());
+
+/// `empty` and `fill_random` in one call: floating-point numbers uniform in [-1, 1).
+PARTITA_API Array random(const Context& context, const Shape& shape, const Distribution& distribution,
+                         std::uint64_t seed = 0, Dtype dtype = Dtype::f64, const ArrayOptions& options = {},
+                         SourcePlace where = SourcePlace::current());
+
+/// The arrays one after the other along `axis`: same dtypes, and same extents along the other axes. The
+/// result has the distribution of the first array, unless one is given. Collective, blocking. ArgumentError,
+/// the same on every rank: no arrays, extents that differ, a partial array, a distribution that does not fit
+/// the result (the first array's boxes).
+PARTITA_API Array concatenate(const std::vector<Array>& arrays, int axis,
+                              const std::optional<Distribution>& distribution = {},
+                              SourcePlace where = SourcePlace::current());
 
 /// The numbers start, start + step, ... below `stop` (above it for a negative step), in one dimension. The
 /// dtype is that of T, an integer or floating-point type. As in NumPy, the number of elements is ceil((stop -

@@ -48,6 +48,10 @@ struct BlockCyclic {
   Extents block;     ///< block extent along each dimension, at least 1
   /// Grid and block extents, each with as many dimensions as the array.
   BlockCyclic(ProcessGrid grid_, Extents block_) : grid(std::move(grid_)), block(block_) {}
+  /// The same block extent along all dimensions.
+  template <std::integral T>
+  BlockCyclic(ProcessGrid grid_, T block_)
+      : grid(std::move(grid_)), block(Extents::filled(grid.dimensions(), detail::Extent(block_).value)) {}
   friend bool operator==(const BlockCyclic&, const BlockCyclic&) = default;
 };
 
@@ -98,6 +102,10 @@ class PARTITA_API Distribution {
   requires std::is_constructible_v<Rule, T> &&
       (!std::is_same_v<std::decay_t<T>, Distribution>)Distribution(T&& rule)
       : rule_(std::forward<T>(rule)) {}  // NOLINT: implicit by design
+  /// Converted implicitly from the text form, as `parse`: `redistribute(array, "slab:1")`.
+  template <class Text>
+  requires std::is_convertible_v<const Text&, std::string_view> Distribution(const Text& text)
+      : Distribution(parse(text)) {}  // NOLINT: implicit by design
 
   /// Parses the text form. Throws ArgumentError that points to the first invalid character.
   ///   slab:AXIS

@@ -4,6 +4,7 @@
 // unset, on the context's own). A stream for host memory is an UnsupportedError.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <partita/array.hpp>
 #include <type_traits>
@@ -51,8 +52,25 @@ void loop_over(const std::vector<LocalLoops::Loop>& loops, std::size_t depth, In
   }
 }
 
-PARTITA_API void read_element(const Array& array, const Index& index, void* value,
-                              std::optional<Stream> stream);
+/// The number of indices, 1 to max_dimensions, that f is called with; 0: it takes none.
+template <class F, class... Indices>
+constexpr int index_count() {
+  if constexpr (sizeof...(Indices) > 0 && std::is_invocable_v<F&, Indices...>) {
+    return static_cast<int>(sizeof...(Indices));
+  } else if constexpr (sizeof...(Indices) < max_dimensions) {
+    return index_count<F, Indices..., std::int64_t>();
+  } else {
+    return 0;
+  }
+}
+template <class F, std::size_t... axes>
+decltype(auto) call_with(F& f, const Index& index, std::index_sequence<axes...> /*dimensions*/) {
+  return std::invoke(f, index[static_cast<int>(axes)]...);
+}
+PARTITA_API void require_index_count(const Array& array, int indices);
+/// Writes all elements in row-major order, converted to no other dtype. Collective.
+PARTITA_API void read_all(const Array& array, void* elements);
+
 PARTITA_API void write_element(Array& array, const Index& index, const void* value,
                                std::optional<Stream> stream);
 }  // namespace detail
@@ -80,6 +98,31 @@ void fill(Array& array, F f, std::optional<Stream> stream = {}) {
   const Array part = detail::host_stand_in(array, stream);
   for_each_local<T>(part, [&](const Index& index, T& value) { value = f(index); });
   if (part.state() != array.state()) copy(part, array, stream.value_or(Stream{}));
+}
+
+/// As above, with one integer argument per dimension: `fill(matrix, [](int i, int j) { return 1.0 * i * j;
+/// })`. Throws ArgumentError if their number is not the array's number of dimensions.
+template <class F>
+requires(!std::is_invocable_v<F&, const Index&> &&
+         detail::index_count<F>() > 0) void fill(Array& array, F f, std::optional<Stream> stream = {}) {
+  constexpr int indices = detail::index_count<F>();
+  detail::require_index_count(array, indices);
+  fill(
+      array,
+      [&](const Index& index) {
+        return detail::call_with(f, index, std::make_index_sequence<static_cast<std::size_t>(indices)>());
+      },
+      stream);
+}
+
+/// All elements in row-major order, on every rank. Collective, blocking. Errors, the same on every rank:
+/// ArgumentError (T is not the dtype), DisagreementError, MemoryError. A partial array is reduced.
+template <class T>
+requires(!std::is_same_v<T, bool>) std::vector<T> to_vector(const Array& array) {
+  (void)array.data<T>();
+  std::vector<T> elements(static_cast<std::size_t>(array.size()));
+  detail::read_all(array, elements.data());
+  return elements;
 }
 
 /// The element at a global index, on every rank: `at<double>(array, {3, 4})`. Collective, blocking; each call

@@ -10,9 +10,10 @@
 #include <partita/export.hpp>
 #include <partita/language.hpp>
 #include <partita/names.hpp>
-#include <ranges>
 #include <span>
 #include <string>
+#include <type_traits>
+#include <utility>
 
 namespace partita {
 
@@ -34,6 +35,14 @@ struct Extent {
     }
   }
 };
+/// A range of integers; characters and booleans are none.
+template <class Range>
+concept Integers = requires(const Range& range) {
+  range.end();
+  requires std::integral<std::remove_cvref_t<decltype(*range.begin())>>;
+  requires !std::same_as<std::remove_cvref_t<decltype(*range.begin())>, char>;
+  requires !std::same_as<std::remove_cvref_t<decltype(*range.begin())>, bool>;
+};
 }  // namespace detail
 
 /// At most 8 integers, without allocation. `{}` is the shape of a scalar. A value; converted from any integer
@@ -43,12 +52,11 @@ class PARTITA_API Extents {
   Extents() = default;
   Extents(std::initializer_list<detail::Extent> values);   ///< throws ArgumentError beyond 8 values
   explicit Extents(std::span<const std::int64_t> values);  ///< throws ArgumentError beyond 8 values
-  /// From a range of any integer type, such as std::vector<std::size_t>. Throws ArgumentError beyond 8
-  /// values.
-  template <std::ranges::input_range Values>
-  requires std::integral<std::ranges::range_value_t<Values>> &&
-      (!std::convertible_to<const Values&, std::span<const std::int64_t>>)explicit Extents(
-          const Values& values) {
+  /// Implicit conversion from a range of any integer type, such as std::vector<int>. Throws ArgumentError
+  /// beyond 8 values.
+  template <class Values>
+  requires(!std::same_as<Values, Extents> && detail::Integers<Values>)
+      Extents(const Values& values) {  // NOLINT: implicit by design
     for (const auto value : values) push_back(detail::Extent(value).value);
   }
   static Extents filled(int dimensions, std::int64_t value);  ///< `value` repeated `dimensions` times

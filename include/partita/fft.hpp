@@ -206,6 +206,9 @@ class PARTITA_API FFT {
   FFT(const Context& context, const Operand& input, const FftOptions& options = {});
   FFT(const Context& context, const Operand& input, const Operand& output, const FftOptions& options = {},
       bool in_place = false);
+  /// For inputs like this array. ArgumentError if it belongs to another context.
+  FFT(const Context& context, const Array& input, const FftOptions& options = {})
+      : FFT(context, detail::operand_in(context, input, "FFT"), options) {}
   ~FFT();
   FFT(FFT&&) noexcept;
   FFT& operator=(FFT&&) noexcept;

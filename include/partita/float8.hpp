@@ -2,7 +2,6 @@
 // in f32.
 #pragma once
 
-#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <partita/half.hpp>
@@ -20,7 +19,7 @@ struct Float8E4M3 {
   constexpr explicit Float8E4M3(float value) {
     const std::uint32_t all = std::bit_cast<std::uint32_t>(value);
     const std::uint32_t result = detail::nearest_magnitude<3, 7>(all & 0x7fffffffu);
-    bits = static_cast<std::uint8_t>(std::min(result, 0x7fu) | ((all >> 24) & 0x80u));
+    bits = static_cast<std::uint8_t>(detail::smaller(result, 0x7fu) | ((all >> 24) & 0x80u));
   }
   /// The number with this representation.
   static constexpr Float8E4M3 from_bits(std::uint8_t bits) {
@@ -49,7 +48,7 @@ struct Float8E5M2 {
   constexpr explicit Float8E5M2(float value) {
     const std::uint32_t all = std::bit_cast<std::uint32_t>(value);
     const std::uint32_t magnitude = all & 0x7fffffffu;
-    const std::uint32_t number = std::min(detail::nearest_magnitude<2, 15>(magnitude), 0x7cu);
+    const std::uint32_t number = detail::smaller(detail::nearest_magnitude<2, 15>(magnitude), 0x7cu);
     const std::uint32_t result = magnitude > 0x7f800000u ? 0x7eu : number;
     bits = static_cast<std::uint8_t>(result | ((all >> 24) & 0x80u));
   }

@@ -1,7 +1,6 @@
 // Half-precision numbers. Storage types: arithmetic is done in f32.
 #pragma once
 
-#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <partita/language.hpp>
@@ -9,6 +8,10 @@
 namespace partita {
 
 namespace detail {
+constexpr std::uint32_t smaller(std::uint32_t a, std::uint32_t b) {
+  return b < a ? b : a;
+}
+
 /// The bits, without sign, of the number with `mantissa` bits and exponent bias `bias` that is nearest to a
 /// float, given by its bits without sign; ties to even. An overflow gives bits beyond those of the largest
 /// number.
@@ -37,7 +40,7 @@ struct Float16 {
     const std::uint32_t all = std::bit_cast<std::uint32_t>(value);
     const std::uint32_t sign = (all >> 16) & 0x8000u;
     const std::uint32_t magnitude = all & 0x7fffffffu;
-    const std::uint32_t number = std::min(detail::nearest_magnitude<10, 15>(magnitude), 0x7c00u);
+    const std::uint32_t number = detail::smaller(detail::nearest_magnitude<10, 15>(magnitude), 0x7c00u);
     const std::uint32_t result = magnitude > 0x7f800000u ? 0x7e00u : number;
     bits = static_cast<std::uint16_t>(result | sign);
   }

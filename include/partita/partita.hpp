@@ -29,12 +29,14 @@
 #include <partita/distribution.hpp>
 #include <partita/dlpack.hpp>
 #include <partita/dtype.hpp>
+#include <partita/dtype_constants.hpp>
 #include <partita/eigen.hpp>
 #include <partita/elements.hpp>
 #include <partita/elementwise.hpp>
 #include <partita/error.hpp>
 #include <partita/fft.hpp>
 #include <partita/float8.hpp>
+#include <partita/functions.hpp>
 #include <partita/half.hpp>
 #include <partita/io.hpp>
 #include <partita/layout.hpp>
@@ -53,5 +55,6 @@
 #include <partita/settings.hpp>
 #include <partita/spectral.hpp>
 #include <partita/trace.hpp>
+#include <partita/transform.hpp>
 #include <partita/verify_numbers.hpp>
 #include <partita/version.hpp>

@@ -24,4 +24,7 @@ PARTITA_API std::string to_string(const Array& array, const PrintOptions& option
 /// Writes `to_string` to the stream of each rank. Collective: all ranks must call it.
 PARTITA_API std::ostream& operator<<(std::ostream& stream, const Array& array);
 
+/// Rank 0 writes `to_string` and a line break to standard output. Collective.
+PARTITA_API void print(const Array& array, const PrintOptions& options = {});
+
 }  // namespace partita

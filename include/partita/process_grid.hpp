@@ -52,4 +52,9 @@ class PARTITA_API ProcessGrid {
   std::vector<int> ranks_;  // empty: by `order_`
 };
 
+/// The extents of a grid of `ranks` processes in `dimensions` dimensions: as equal as possible, in decreasing
+/// order, as MPI_Dims_create: dims_create(12, 2) is {4, 3}. Pure. Throws ArgumentError if `ranks` is below 1,
+/// or if `dimensions` is below 1 or above `max_dimensions`.
+PARTITA_API Extents dims_create(int ranks, int dimensions);
+
 }  // namespace partita

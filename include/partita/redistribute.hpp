@@ -100,6 +100,13 @@ class PARTITA_API Redistribute {
   /// `options.stream` is set.
   Redistribute(const Context& context, const Operand& source, const Operand& destination,
                const RedistributeOptions& options = {});
+  /// For these arrays, which are bound, as by `reset`. ArgumentError if they belong to another context.
+  Redistribute(const Context& context, const Array& source, Array& destination,
+               const RedistributeOptions& options = {})
+      : Redistribute(context, detail::operand_in(context, source, "Redistribute"),
+                     detail::operand_in(context, destination, "Redistribute"), options) {
+    reset(source, destination);
+  }
   ~Redistribute();
   Redistribute(Redistribute&&) noexcept;
   Redistribute& operator=(Redistribute&&) noexcept;

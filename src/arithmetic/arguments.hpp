@@ -18,14 +18,19 @@ inline void check_values(std::string_view operation, const Array& array) {
   arrays::check_has_values(operation, array);
 }
 
-/// Both on one context and of one dtype.
-inline void check_alike(std::string_view operation, const Array& a, const Array& b) {
+/// Both on one context and in one memory space.
+inline void check_together(std::string_view operation, const Array& a, const Array& b) {
   arrays::check_same_context(operation, b, "one array", a, "another one");
-  check(a.dtype() == b.dtype(), "{}: the dtypes differ: {} and {}; convert one of them with astype",
-        operation, name(a.dtype()), name(b.dtype()));
   check<UnsupportedError>(a.local().space == b.local().space,
                           "{}: one array is in host memory and another in device memory; copy one of them",
                           operation);
+}
+
+/// Both on one context, in one memory space and of one dtype.
+inline void check_alike(std::string_view operation, const Array& a, const Array& b) {
+  check_together(operation, a, b);
+  check(a.dtype() == b.dtype(), "{}: the dtypes differ: {} and {}; convert one of them with astype",
+        operation, name(a.dtype()), name(b.dtype()));
 }
 
 inline void check_stream(std::string_view operation, const Array& array,

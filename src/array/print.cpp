@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <map>
 #include <ostream>
 #include <partita/print.hpp>
@@ -175,6 +176,11 @@ std::string to_string(const Array& array, const PrintOptions& options) {
   }
   if (volume(array.shape()) == 0) return "[]";
   return Writer(texts_by_number(elements, array, options.precision), shown, array.shape()).write();
+}
+
+void print(const Array& array, const PrintOptions& options) {
+  const std::string text = to_string(array, options) + "\n";
+  if (array.context_state()->rank() == 0) (void)std::fputs(text.c_str(), stdout);
 }
 
 std::ostream& operator<<(std::ostream& stream, const Array& array) {

@@ -7,6 +7,7 @@
 #include <partita/create.hpp>
 #include <partita/scalar.hpp>
 
+#include "array/array_state.hpp"
 #include "array/fill_by_number.hpp"
 #include "base/check.hpp"
 #include "runtime/checks/agree.hpp"
@@ -102,6 +103,60 @@ Array detail::arange(const Context& context, Dtype number, Dtype counted, const 
     return arange_of(context, range_of<std::uint64_t>(start, stop, step), distribution, dtype, options,
                      where);
   return arange_of(context, range_of<std::int64_t>(start, stop, step), distribution, dtype, options, where);
+}
+
+Array ones(const Context& context, const Shape& shape, const Distribution& distribution, Dtype dtype,
+           const ArrayOptions& options, SourcePlace where) {
+  Array array = empty(context, shape, distribution, dtype, options, where);
+  dtype == Dtype::boolean ? fill(array, true) : fill(array, 1);
+  return array;
+}
+
+Array empty_like(const Array& array, SourcePlace where) {
+  return empty(array.context(), array.layout(), array.dtype(),
+               {.order = arrays::order_of(array.operand()), .space = array.local().space}, where);
+}
+
+Array zeros_like(const Array& array, SourcePlace where) {
+  Array result = empty_like(array, where);
+  constexpr std::array<unsigned char, 16> zero{};
+  fill(result, static_cast<const void*>(zero.data()));
+  return result;
+}
+
+Array linspace(const Context& context, double start, double stop, std::int64_t count,
+               const Distribution& distribution, Dtype dtype, const ArrayOptions& options,
+               SourcePlace where) {
+  context.state()->require_usable("linspace");
+  runtime::collectively(*context.state(), "linspace", [&]() -> std::vector<Fact> {
+    check(count >= 0, "linspace: {} numbers", count);
+    check(dtype == Dtype::f16 || dtype == Dtype::bf16 || dtype == Dtype::f32 || dtype == Dtype::f64,
+          "linspace: the dtype is {}, not f16, bf16, f32 or f64", name(dtype));
+    return {{"numbers", fmt::format("{} to {}", start, stop)}};
+  });
+  Array array = empty(context, {count}, distribution, dtype, options, where);
+  const double step = count > 1 ? (stop - start) / static_cast<double>(count - 1) : 0;
+  arrays::fill_by_number(array, [&](std::int64_t number, auto& element) {
+    using T = std::remove_reference_t<decltype(element)>;
+    const double value = count > 1 && number == count - 1 ? stop : start + static_cast<double>(number) * step;
+    if constexpr (std::is_floating_point_v<T>) {
+      element = static_cast<T>(value);
+    } else if constexpr (is_small_float_type<T>) {
+      element = nearest<T>(value);
+    }
+  });
+  return array;
+}
+
+Array random(const Context& context, const Shape& shape, const Distribution& distribution, std::uint64_t seed,
+             Dtype dtype, const ArrayOptions& options, SourcePlace where) {
+  context.state()->require_usable("random");
+  runtime::collectively(*context.state(), "random", [&]() -> std::vector<Fact> {
+    return {{"seed", std::to_string(seed)}};
+  });
+  Array array = empty(context, shape, distribution, dtype, options, where);
+  fill_random(array, seed);
+  return array;
 }
 
 Array eye(const Context& context, std::int64_t rows, std::int64_t columns, const Distribution& distribution,

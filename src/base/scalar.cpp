@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <limits>
+#include <ostream>
 #include <partita/scalar.hpp>
 
 #include "base/check.hpp"
@@ -82,11 +83,26 @@ void Scalar::write(Dtype dtype, void* element) const {
   });
 }
 
+bool Scalar::has_value_of(const Scalar& other) const {
+  const auto is_large = [](const Scalar& one) { return one.dtype_ == Dtype::u64 && one.integer_ < 0; };
+  if (is_whole(dtype_) && is_whole(other.dtype_))
+    return integer_ == other.integer_ && is_large(*this) == is_large(other);
+  return as<std::complex<double>>() == other.as<std::complex<double>>();
+}
+
+std::string Scalar::number_text() const {
+  if (dtype_ == Dtype::u64) return fmt::format("{}", static_cast<std::uint64_t>(integer_));
+  if (is_whole(dtype_)) return fmt::format("{}", integer_);
+  if (!is_complex(dtype_)) return fmt::format("{}", number_.real());
+  return fmt::format("{}{:+}i", number_.real(), number_.imag());
+}
+
 std::string Scalar::to_string() const {
-  if (dtype_ == Dtype::u64) return fmt::format("{} (u64)", static_cast<std::uint64_t>(integer_));
-  if (is_whole(dtype_)) return fmt::format("{} ({})", integer_, name(dtype_));
-  if (!is_complex(dtype_)) return fmt::format("{} ({})", number_.real(), name(dtype_));
-  return fmt::format("{}{:+}i ({})", number_.real(), number_.imag(), name(dtype_));
+  return fmt::format("{} ({})", number_text(), name(dtype_));
+}
+
+std::ostream& operator<<(std::ostream& stream, const Scalar& scalar) {
+  return stream << scalar.number_text();
 }
 
 }  // namespace partita

@@ -21,6 +21,7 @@ class PlanKey {
   explicit PlanKey(std::string_view operation) { (void)add(operation); }
 
   PlanKey& add(std::string_view text) { return add_word(text.size()).add_word(hash_of(text)); }
+  PlanKey& add(const std::string& text) { return add(std::string_view(text)); }
   PlanKey& add(const char* text) { return add(std::string_view(text)); }
   template <class Number>
   requires(std::is_arithmetic_v<Number> || std::is_enum_v<Number>) PlanKey& add(Number number) {

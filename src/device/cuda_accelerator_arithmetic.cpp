@@ -38,7 +38,7 @@ void CudaAccelerator::convert(const kernels::StridedCopy& nest, Dtype from_dtype
 
 void CudaAccelerator::compute(const kernels::ElementwisePass& pass, Stream stream) {
   using kernels::Arithmetic;
-  static_assert(static_cast<int>(kernels::cuda::Arithmetic::axpy) == static_cast<int>(Arithmetic::axpy));
+  static_assert(static_cast<int>(kernels::cuda::Arithmetic::select) == static_cast<int>(Arithmetic::select));
   kernels::cuda::Elementwise kernel;
   kernel.operation = static_cast<kernels::cuda::Arithmetic>(pass.operation);
   kernel.dtype = pass.dtype;

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <partita/process_grid.hpp>
 
@@ -132,6 +133,34 @@ ProcessGrid ProcessGrid::renumbered(const std::function<int(int)>& number) const
   for (int i = 0; i < size(); ++i)
     ranks.push_back(number(rank_at(coordinates_of(i, extents_, Order::row_major))));
   return of_ranks(extents_, std::move(ranks), first_);
+}
+
+namespace {
+
+/// Writes `ranks` as a product of the remaining factors, none above the last one, the first ones as small as
+/// possible. False: there is no such product.
+bool divide_ranks(int ranks, int remaining, int largest, Extents& factors) {
+  if (remaining == 0) return ranks == 1;
+  for (int factor = 1; factor <= std::min(ranks, largest); ++factor) {
+    if (ranks % factor != 0 || std::pow(factor, remaining) < ranks - 0.5) continue;
+    factors.push_back(factor);
+    if (divide_ranks(ranks / factor, remaining - 1, factor, factors)) return true;
+    Extents shorter;
+    for (int i = 0; i + 1 < factors.size(); ++i) shorter.push_back(factors[i]);
+    factors = shorter;
+  }
+  return false;
+}
+
+}  // namespace
+
+Extents dims_create(int ranks, int dimensions) {
+  check(ranks >= 1, "dims_create: {} ranks", ranks);
+  check(dimensions >= 1 && dimensions <= max_dimensions, "dims_create: {} dimensions; 1 to {} are possible",
+        dimensions, max_dimensions);
+  Extents factors;
+  (void)divide_ranks(ranks, dimensions, ranks, factors);
+  return factors;
 }
 
 }  // namespace partita

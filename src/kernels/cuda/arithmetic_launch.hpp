@@ -16,7 +16,33 @@ struct ElementLoops {
 };
 
 /// Those of kernels/host/elementwise.hpp.
-enum class Arithmetic : std::uint8_t { add, subtract, multiply, divide, axpy };
+enum class Arithmetic : std::uint8_t {
+  add,
+  subtract,
+  multiply,
+  divide,
+  axpy,
+  minimum,
+  maximum,
+  power,
+  hypotenuse,
+  copy,
+  negative,
+  absolute,
+  square_root,
+  exponential,
+  logarithm,
+  sine,
+  cosine,
+  hyperbolic_tangent,
+  floor,
+  ceiling,
+  equal,
+  not_equal,
+  less,
+  less_equal,
+  select
+};
 
 /// See partita::kernels::ElementwisePass: to, a, b.
 struct Elementwise {

@@ -110,6 +110,60 @@ __device__ Complex<Real> quotient(Complex<Real> x, Complex<Real> y) {
 }
 
 template <class T>
+__device__ T negative(T x) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return -x;
+  } else {
+    return difference(T(0), x);
+  }
+}
+template <class Real>
+__device__ Complex<Real> negative(Complex<Real> x) {
+  return {-x.real, -x.imaginary};
+}
+
+template <class T>
+__device__ T absolute(T x) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return fabs(x);
+  } else if constexpr (std::is_signed_v<T>) {
+    return x < 0 ? negative(x) : x;
+  } else {
+    return x;
+  }
+}
+
+/// Functions of real numbers.
+template <class Real>
+__device__ Real real_function(Arithmetic operation, Real x, Real y) {
+  switch (operation) {
+    case Arithmetic::power:
+      return pow(x, y);
+    case Arithmetic::hypotenuse:
+      return hypot(x, y);
+    case Arithmetic::square_root:
+      return sqrt(x);
+    case Arithmetic::exponential:
+      return exp(x);
+    case Arithmetic::logarithm:
+      return log(x);
+    case Arithmetic::sine:
+      return sin(x);
+    case Arithmetic::cosine:
+      return cos(x);
+    case Arithmetic::hyperbolic_tangent:
+      return tanh(x);
+    case Arithmetic::floor:
+      return floor(x);
+    default:
+      return ceil(x);
+  }
+}
+
+template <class T>
+constexpr bool is_ordered = std::is_integral_v<T> || std::is_floating_point_v<T>;
+
+template <class T>
 __device__ T joined_by(Arithmetic operation, T number, T x, T y) {
   switch (operation) {
     case Arithmetic::add:
@@ -118,30 +172,79 @@ __device__ T joined_by(Arithmetic operation, T number, T x, T y) {
       return product(x, y);
     case Arithmetic::axpy:
       return sum(product(number, x), y);
+    case Arithmetic::copy:
+      return x;
     default:
       break;
   }
-  if constexpr (std::is_same_v<T, Boolean>) {
-    return x;
-  } else {
-    return operation == Arithmetic::divide ? quotient(x, y) : difference(x, y);
+  if constexpr (!std::is_same_v<T, Boolean>) {
+    if (operation == Arithmetic::divide) return quotient(x, y);
+    if (operation == Arithmetic::subtract) return difference(x, y);
+    if (operation == Arithmetic::negative) return negative(x);
   }
+  if constexpr (is_ordered<T>) {
+    if (operation == Arithmetic::minimum) return reduce<Reduction::min>(x, y);
+    if (operation == Arithmetic::maximum) return reduce<Reduction::max>(x, y);
+    if (operation == Arithmetic::absolute) return absolute(x);
+  }
+  if constexpr (std::is_floating_point_v<T>) {
+    return real_function(operation, x, y);
+  } else {
+    return x;
+  }
+}
+
+__device__ bool is_equal(Boolean x, Boolean y) {
+  return (x.byte != 0) == (y.byte != 0);
+}
+template <class Real>
+__device__ bool is_equal(Complex<Real> x, Complex<Real> y) {
+  return x.real == y.real && x.imaginary == y.imaginary;
+}
+template <class T>
+__device__ bool is_equal(T x, T y) {
+  return x == y;
+}
+
+template <class T>
+__device__ bool compared_by(Arithmetic operation, T x, T y) {
+  if (operation == Arithmetic::equal) return is_equal(x, y);
+  if constexpr (is_ordered<T>) {
+    if (operation == Arithmetic::less) return x < y;
+    if (operation == Arithmetic::less_equal) return x <= y;
+  }
+  return !is_equal(x, y);
+}
+
+template <class S>
+__device__ void compute_element(const Elementwise& what, const std::int64_t* at) {
+  using T = typename ComputedAs<S>::type;
+  const auto stored = [&](int part) {
+    return what.data[part] == nullptr ? *reinterpret_cast<const S*>(what.number)
+                                      : static_cast<const S*>(what.data[part])[at[part]];
+  };
+  if (what.operation == Arithmetic::select) {
+    if (static_cast<const Boolean*>(what.data[a])[at[a]].byte != 0)
+      static_cast<S*>(what.data[to])[at[to]] = stored(b);
+    return;
+  }
+  const T x = widened(stored(a)), y = widened(stored(b));
+  if (what.operation >= Arithmetic::equal) {
+    static_cast<Boolean*>(what.data[to])[at[to]] = {
+        static_cast<std::uint8_t>(compared_by<T>(what.operation, x, y))};
+    return;
+  }
+  const T number = widened(*reinterpret_cast<const S*>(what.number));
+  static_cast<S*>(what.data[to])[at[to]] = rounded<S>(joined_by<T>(what.operation, number, x, y));
 }
 
 template <class S>
 __global__ void join_elements(const __grid_constant__ Elementwise what, std::int64_t elements) {
-  using T = typename ComputedAs<S>::type;
-  const T number = widened(*reinterpret_cast<const S*>(what.number));
   const auto step = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
   for (auto i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < elements; i += step) {
     std::int64_t at[3] = {};
     move_to(what.loops, elements <= narrow_numbers, i, at);
-    const auto load = [&](int part) {
-      return what.data[part] == nullptr ? number
-                                        : T(widened(static_cast<const S*>(what.data[part])[at[part]]));
-    };
-    static_cast<S*>(what.data[to])[at[to]] =
-        rounded<S>(joined_by<T>(what.operation, number, load(a), load(b)));
+    compute_element<S>(what, at);
   }
 }
 

@@ -40,6 +40,37 @@ struct Divide {
   }
 };
 
+// Found by Equal, as above.
+bool operator==(Boolean a, Boolean b) {
+  return (a.value != 0) == (b.value != 0);
+}
+
+// Numbers that are compared or given to functions of the standard library.
+template <class T>
+constexpr bool is_ordered = std::is_integral_v<T> || std::is_floating_point_v<T>;
+template <class T>
+constexpr bool is_continuous = !std::is_integral_v<T> && !std::is_same_v<T, Boolean>;
+
+template <class T>
+T negative_of(T a) {
+  if constexpr (std::is_integral_v<T>) {
+    return difference_of(T{0}, a);
+  } else {
+    return -a;
+  }
+}
+
+template <class T>
+T absolute_of(T a) {
+  if constexpr (std::is_unsigned_v<T>) {
+    return a;
+  } else if constexpr (std::is_integral_v<T>) {
+    return a < 0 ? negative_of(a) : a;
+  } else {
+    return std::abs(a);
+  }
+}
+
 /// How an element is stored, and in what is computed.
 template <class S>
 struct ComputedAs {
@@ -64,7 +95,9 @@ const T* dense_stretch(const S* from, std::int64_t stride, std::int64_t count, T
 
 template <class S, class T>
 void spread_stretch(const T* dense, S* to, std::int64_t stride, std::int64_t count) {
-  if constexpr (is_small_float_type<S>) {
+  if constexpr (std::is_same_v<S, Boolean> && !std::is_same_v<T, Boolean>) {
+    for (std::int64_t i = 0; i < count; ++i) to[i * stride] = {static_cast<std::uint8_t>(dense[i])};
+  } else if constexpr (is_small_float_type<S>) {
     if (stride == 1) return narrow(dense, reinterpret_cast<std::byte*>(to), count, S{});
     for (std::int64_t i = 0; i < count; ++i) to[i * stride] = from_float<S>(dense[i]);
   } else {
@@ -97,37 +130,38 @@ class Source {
 #define EACH_BY_ITSELF _Pragma("GCC ivdep")
 #endif
 
-template <class T, class Operation>
-void join(const T* a, const T* b, T* to, std::int64_t count, const Operation& operation) {
+template <class T, class To, class Operation>
+void join(const T* a, const T* b, To* to, std::int64_t count, const Operation& operation) {
   EACH_BY_ITSELF
-  for (std::int64_t i = 0; i < count; ++i) to[i] = operation(a[i], b[i]);
+  for (std::int64_t i = 0; i < count; ++i) to[i] = static_cast<To>(operation(a[i], b[i]));
 }
 
-/// Along one loop.
-template <class S, class Operation>
-void join_row(const ElementwiseLoop& loop, S* to, const S* a, const S* b, const Operation& operation) {
+/// Along one loop. To: as S, or Boolean for comparisons.
+template <class S, class To, class Operation>
+void join_row(const ElementwiseLoop& loop, To* to, const S* a, const S* b, const Operation& operation) {
   using T = typename ComputedAs<S>::type;
+  using Result = std::invoke_result_t<const Operation&, T, T>;
   Source<S, T> from_a(a, loop.strides[ElementwisePass::a], loop.count);
   Source<S, T> from_b(b, loop.strides[ElementwisePass::b], loop.count);
   const std::int64_t step = loop.strides[ElementwisePass::to];
-  std::array<T, stretch> dense;
+  std::array<Result, stretch> dense;
   for (std::int64_t i = 0; i < loop.count; i += stretch) {
     const std::int64_t count = std::min(stretch, loop.count - i);
     const T* const left = from_a.at(i, count);
     const T* const right = from_b.at(i, count);
-    if constexpr (std::is_same_v<S, T>) {
+    if constexpr (std::is_same_v<To, Result>) {
       if (step == 1) {
         join(left, right, to + i, count, operation);
         continue;
       }
     }
     join(left, right, dense.data(), count, operation);
-    spread_stretch<S, T>(dense.data(), to + i * step, step, count);
+    spread_stretch<To, Result>(dense.data(), to + i * step, step, count);
   }
 }
 
-template <class S, class Operation>
-void join_nest(std::span<const ElementwiseLoop> loops, S* to, const S* a, const S* b,
+template <class S, class To, class Operation>
+void join_nest(std::span<const ElementwiseLoop> loops, To* to, const S* a, const S* b,
                const Operation& operation) {
   if (loops.empty()) return join_row({}, to, a, b, operation);
   const ElementwiseLoop& loop = loops.front();
@@ -135,6 +169,19 @@ void join_nest(std::span<const ElementwiseLoop> loops, S* to, const S* a, const 
   for (std::int64_t i = 0; i < loop.count; ++i) {
     join_nest(loops.subspan(1), to + i * loop.strides[ElementwisePass::to],
               a + i * loop.strides[ElementwisePass::a], b + i * loop.strides[ElementwisePass::b], operation);
+  }
+}
+
+template <class S>
+void select_nest(std::span<const ElementwiseLoop> loops, S* to, const Boolean* condition, const S* b) {
+  if (loops.empty()) {
+    if (condition->value != 0) *to = *b;
+    return;
+  }
+  const ElementwiseLoop& loop = loops.front();
+  for (std::int64_t i = 0; i < loop.count; ++i) {
+    select_nest(loops.subspan(1), to + i * loop.strides[ElementwisePass::to],
+                condition + i * loop.strides[ElementwisePass::a], b + i * loop.strides[ElementwisePass::b]);
   }
 }
 
@@ -147,29 +194,97 @@ auto computed(T element) {
   }
 }
 
-template <class S>
-void compute_as(const ElementwisePass& pass) {
-  S number;
-  std::memcpy(&number, pass.number.data(), sizeof number);
-  auto* const to = static_cast<S*>(pass.data[ElementwisePass::to]);
-  const auto* a = static_cast<const S*>(pass.data[ElementwisePass::a]);
-  const auto* b = static_cast<const S*>(pass.data[ElementwisePass::b]);
-  if (a == nullptr) a = &number;  // its strides are 0
-  if (b == nullptr) b = &number;
-  const auto run = [&](const auto& operation) { join_nest<S>(pass.loops, to, a, b, operation); };
-  switch (pass.operation) {
+/// Calls `run` with the function of (a, b). Only what `is_defined`.
+template <class T, class Run>
+void with_continuous(Arithmetic operation, const Run& run) {
+  switch (operation) {
+    case Arithmetic::power:
+      return run([](T a, T b) { return static_cast<T>(std::pow(a, b)); });
+    case Arithmetic::square_root:
+      return run([](T a, T /*b*/) { return std::sqrt(a); });
+    case Arithmetic::exponential:
+      return run([](T a, T /*b*/) { return std::exp(a); });
+    case Arithmetic::logarithm:
+      return run([](T a, T /*b*/) { return std::log(a); });
+    case Arithmetic::sine:
+      return run([](T a, T /*b*/) { return std::sin(a); });
+    case Arithmetic::cosine:
+      return run([](T a, T /*b*/) { return std::cos(a); });
+    case Arithmetic::hyperbolic_tangent:
+      return run([](T a, T /*b*/) { return std::tanh(a); });
+    default:
+      break;
+  }
+  if constexpr (std::is_floating_point_v<T>) {
+    if (operation == Arithmetic::floor) return run([](T a, T /*b*/) { return std::floor(a); });
+    if (operation == Arithmetic::ceiling) return run([](T a, T /*b*/) { return std::ceil(a); });
+    if (operation == Arithmetic::hypotenuse) return run([](T a, T b) { return std::hypot(a, b); });
+  }
+}
+
+template <class T, class Run>
+void with_operation(Arithmetic operation, T number, const Run& run) {
+  switch (operation) {
     case Arithmetic::add:
       return run(Sum{});
     case Arithmetic::multiply:
       return run(Product{});
     case Arithmetic::axpy:
-      return run([alpha = computed(number)](auto x, auto y) { return Sum{}(Product{}(alpha, x), y); });
+      return run([number](T x, T y) { return Sum{}(Product{}(number, x), y); });
+    case Arithmetic::copy:
+      return run([](T a, T /*b*/) { return a; });
     default:
       break;
   }
-  if constexpr (!std::is_same_v<S, Boolean>) {
-    return pass.operation == Arithmetic::divide ? run(Divide{}) : run(Subtract{});
+  if constexpr (!std::is_same_v<T, Boolean>) {
+    if (operation == Arithmetic::subtract) return run(Subtract{});
+    if (operation == Arithmetic::divide) return run(Divide{});
+    if (operation == Arithmetic::negative) return run([](T a, T /*b*/) { return negative_of(a); });
   }
+  if constexpr (is_ordered<T>) {
+    if (operation == Arithmetic::minimum) return run(Min{});
+    if (operation == Arithmetic::maximum) return run(Max{});
+    if (operation == Arithmetic::absolute) return run([](T a, T /*b*/) { return absolute_of(a); });
+  }
+  if constexpr (is_continuous<T>) {
+    with_continuous<T>(operation, run);
+  } else {
+    run([](T a, T /*b*/) { return a; });  // floor and ceiling of integers
+  }
+}
+
+template <class T, class Run>
+void with_comparison(Arithmetic operation, const Run& run) {
+  if (operation == Arithmetic::equal) return run([](T a, T b) { return a == b; });
+  if (operation == Arithmetic::not_equal) return run([](T a, T b) { return !(a == b); });
+  if constexpr (is_ordered<T>) {
+    if (operation == Arithmetic::less) return run([](T a, T b) { return a < b; });
+    run([](T a, T b) { return a <= b; });
+  }
+}
+
+template <class S>
+void compute_as(const ElementwisePass& pass) {
+  using T = typename ComputedAs<S>::type;
+  S number;
+  std::memcpy(&number, pass.number.data(), sizeof number);
+  void* const to = pass.data[ElementwisePass::to];
+  const auto* a = static_cast<const S*>(pass.data[ElementwisePass::a]);
+  const auto* b = static_cast<const S*>(pass.data[ElementwisePass::b]);
+  if (b == nullptr) b = &number;  // its strides are 0
+  if (pass.operation == Arithmetic::select) {
+    return select_nest<S>(pass.loops, static_cast<S*>(to),
+                          static_cast<const Boolean*>(pass.data[ElementwisePass::a]), b);
+  }
+  if (a == nullptr) a = &number;
+  if (is_comparison(pass.operation)) {
+    return with_comparison<T>(pass.operation, [&](const auto& operation) {
+      join_nest<S>(pass.loops, static_cast<Boolean*>(to), a, b, operation);
+    });
+  }
+  with_operation<T>(pass.operation, computed(number), [&](const auto& operation) {
+    join_nest<S>(pass.loops, static_cast<S*>(to), a, b, operation);
+  });
 }
 
 /// Whether `outer` goes on where `inner` ends, in all parts.
@@ -184,8 +299,38 @@ bool continues(const ElementwiseLoop& outer, const ElementwiseLoop& inner) {
 
 bool is_defined(Arithmetic operation, Dtype dtype) {
   if (is_float8(dtype)) return false;
-  const bool has_inverse = operation == Arithmetic::subtract || operation == Arithmetic::divide;
-  return dtype != Dtype::boolean || !has_inverse;
+  switch (operation) {
+    case Arithmetic::add:
+    case Arithmetic::multiply:
+    case Arithmetic::axpy:
+    case Arithmetic::copy:
+    case Arithmetic::equal:
+    case Arithmetic::not_equal:
+    case Arithmetic::select:
+      return true;
+    case Arithmetic::subtract:
+    case Arithmetic::divide:
+    case Arithmetic::negative:
+      return dtype != Dtype::boolean;
+    case Arithmetic::minimum:
+    case Arithmetic::maximum:
+    case Arithmetic::absolute:
+    case Arithmetic::floor:
+    case Arithmetic::ceiling:
+    case Arithmetic::less:
+    case Arithmetic::less_equal:
+      return dtype != Dtype::boolean && !is_complex(dtype);
+    case Arithmetic::hypotenuse:
+      return dtype != Dtype::boolean && !is_complex(dtype) && !is_integer(dtype);
+    default:
+      return dtype != Dtype::boolean && !is_integer(dtype);
+  }
+}
+
+bool is_on_devices(Arithmetic operation, Dtype dtype) {
+  const bool is_series = operation == Arithmetic::power || (operation >= Arithmetic::square_root &&
+                                                            operation <= Arithmetic::hyperbolic_tangent);
+  return !is_series || !is_complex(dtype);
 }
 
 std::vector<ElementwiseLoop> simplified(std::vector<ElementwiseLoop> loops, std::size_t part) {

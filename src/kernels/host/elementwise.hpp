@@ -9,10 +9,42 @@
 
 namespace partita::kernels {
 
-enum class Arithmetic : std::uint8_t { add, subtract, multiply, divide, axpy };
+enum class Arithmetic : std::uint8_t {
+  add,
+  subtract,
+  multiply,
+  divide,
+  axpy,
+  minimum,
+  maximum,
+  power,
+  hypotenuse,  ///< sqrt(a^2 + b^2)
+  copy,        ///< of a, as all up to `ceiling`; b is a, too
+  negative,
+  absolute,  ///< of real numbers
+  square_root,
+  exponential,
+  logarithm,
+  sine,
+  cosine,
+  hyperbolic_tangent,
+  floor,
+  ceiling,
+  equal,  ///< `to` is boolean, as of all up to `less_equal`
+  not_equal,
+  less,
+  less_equal,
+  select  ///< a is boolean: to = b where it is true
+};
 
-/// Whether the operation is defined for the dtype: differences and quotients are not for booleans.
+/// Whether the operation is defined for the dtype: differences and quotients are not for booleans, order is
+/// not for complex numbers.
 bool is_defined(Arithmetic operation, Dtype dtype);
+/// Whether the kernels of devices have it, too.
+bool is_on_devices(Arithmetic operation, Dtype dtype);
+inline bool is_comparison(Arithmetic operation) {
+  return operation >= Arithmetic::equal && operation <= Arithmetic::less_equal;
+}
 
 /// One loop of a nest; strides are in elements of the parts.
 struct ElementwiseLoop {
@@ -25,7 +57,7 @@ struct ElementwiseLoop {
 struct ElementwisePass {
   enum Part : std::size_t { to, a, b };
   Arithmetic operation = Arithmetic::add;
-  Dtype dtype = Dtype::f64;
+  Dtype dtype = Dtype::f64;  ///< of what is not boolean
   std::array<void*, 3> data{};
   alignas(16) std::array<std::byte, 16> number{};
   std::vector<ElementwiseLoop> loops;  ///< outermost first; no count is 0

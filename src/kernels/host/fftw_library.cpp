@@ -23,9 +23,9 @@ struct Names {
 };
 
 const Names& names(FftwPrecision precision) {
-  static constexpr Names f64{"libfftw3.so.3", "libfftw3_threads.so.3", "fftw_", "libfftw3-double3"};
-  static constexpr Names f32{"libfftw3f.so.3", "libfftw3f_threads.so.3", "fftwf_", "libfftw3-single3"};
-  return precision == FftwPrecision::f64 ? f64 : f32;
+  static constexpr Names doubles{"libfftw3.so.3", "libfftw3_threads.so.3", "fftw_", "libfftw3-double3"};
+  static constexpr Names singles{"libfftw3f.so.3", "libfftw3f_threads.so.3", "fftwf_", "libfftw3-single3"};
+  return precision == FftwPrecision::f64 ? doubles : singles;
 }
 
 template <class Function>

@@ -32,15 +32,16 @@ RANK_TEST(Create, FullOfOneValue) {
 RANK_TEST(Create, RangesOfSeveralTypes) {
   const std::vector<int> seven(7);
   const long long_stop = 7;
-  const auto i64 = [&](const Array& range, std::int64_t first, std::int64_t step, std::int64_t count) {
+  const auto check_range = [&](const Array& range, std::int64_t first, std::int64_t step,
+                               std::int64_t count) {
     EXPECT_EQ(range.dtype(), Dtype::i64);
     EXPECT_EQ(range.shape(), Shape({count}));
     expect_numbers<std::int64_t>(range, [&](std::int64_t i) { return first + step * i; });
   };
-  i64(arange(context, 0, long_stop, Slab(0)), 0, 1, 7);
-  i64(arange(context, 0, seven.size(), Slab(0)), 0, 1, 7);
-  i64(arange(context, -2, seven.size(), 3, Slab(0)), -2, 3, 3);
-  i64(arange(context, seven.size(), 0U, -2, Slab(0)), 7, -2, 4);
+  check_range(arange(context, 0, long_stop, Slab(0)), 0, 1, 7);
+  check_range(arange(context, 0, seven.size(), Slab(0)), 0, 1, 7);
+  check_range(arange(context, -2, seven.size(), 3, Slab(0)), -2, 3, 3);
+  check_range(arange(context, seven.size(), 0U, -2, Slab(0)), 7, -2, 4);
   EXPECT_EQ(arange(context, 0U, seven.size(), Slab(0)).dtype(), Dtype::u64);
   EXPECT_EQ(arange(context, 2, 7, Slab(0)).dtype(), Dtype::i32);
   const Array halves = arange(context, 0, 2, 0.5, Slab(0));

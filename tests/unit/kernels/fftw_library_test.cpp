@@ -8,14 +8,14 @@ namespace partita {
 namespace {
 
 TEST(FftwLibrary, IsOpenedOnceForEachPrecision) {
-  const kernels::FftwLibrary& f64 = kernels::fftw(kernels::FftwPrecision::f64);
-  const kernels::FftwLibrary& f32 = kernels::fftw(kernels::FftwPrecision::f32);
-  EXPECT_EQ(&f64, &kernels::fftw(kernels::FftwPrecision::f64));
-  EXPECT_NE(&f64, &f32);
-  EXPECT_FALSE(f64.path().empty());
-  EXPECT_FALSE(f64.version().empty());
+  const kernels::FftwLibrary& doubles = kernels::fftw(kernels::FftwPrecision::f64);
+  const kernels::FftwLibrary& singles = kernels::fftw(kernels::FftwPrecision::f32);
+  EXPECT_EQ(&doubles, &kernels::fftw(kernels::FftwPrecision::f64));
+  EXPECT_NE(&doubles, &singles);
+  EXPECT_FALSE(doubles.path().empty());
+  EXPECT_FALSE(doubles.version().empty());
   alignas(64) const std::array<double, 16> numbers{};
-  EXPECT_EQ(f64.alignment_of(numbers.data()), f64.alignment_of(numbers.data() + 8));
+  EXPECT_EQ(doubles.alignment_of(numbers.data()), doubles.alignment_of(numbers.data() + 8));
 }
 
 kernels::TransformShape line_of(std::int64_t n) {
