@@ -13,7 +13,7 @@ bool is_there(const IndexSet& held, const IndexSet& read) {
   return held.is_range() && !held.empty() && held.front() <= read.front() && read.back() <= held.back();
 }
 
-bool suits(const Layout& operand, const Layout& result, int rank) {
+bool suits_on(const Layout& operand, const Layout& result, int rank) {
   const Region part = result.region(rank);
   if (part.empty()) return true;
   const Region held = operand.region(rank);
@@ -49,7 +49,7 @@ Shape broadcast(std::string_view operation, const Shape& a, const Shape& b) {
 bool suits(const Layout& operand, const Layout& result) {
   if (operand == result) return true;
   for (int rank = 0; rank < result.ranks(); ++rank) {
-    if (!suits(operand, result, rank)) return false;
+    if (!suits_on(operand, result, rank)) return false;
   }
   return true;
 }

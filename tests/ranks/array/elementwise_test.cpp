@@ -6,8 +6,9 @@
 namespace partita::testing {
 namespace {
 
-using Binary = void (*)(const ArrayOrScalar&, const ArrayOrScalar&, Array&, std::optional<Stream>);
-constexpr Binary binaries[] = {add, subtract, multiply, divide};
+using ArithmeticFunction = void (*)(const ArrayOrScalar&, const ArrayOrScalar&, Array&,
+                                    std::optional<Stream>);
+constexpr ArithmeticFunction arithmetic_functions[] = {add, subtract, multiply, divide};
 
 bool has_inverse(Dtype dtype) {
   return dtype != Dtype::boolean;
@@ -78,11 +79,11 @@ RANK_TEST(Elementwise, EveryDtypeInEveryLayoutAndMemory) {
         SCOPED_TRACE(distribution.to_string() + " " + std::string(name(dtype)) + " " +
                      std::to_string(operation));
         if (!has_inverse(dtype) && operation % 2 == 1) {
-          EXPECT_THROW(binaries[operation](a.array, b.array, to.array, {}), ArgumentError);
+          EXPECT_THROW(arithmetic_functions[operation](a.array, b.array, to.array, {}), ArgumentError);
           continue;
         }
         if (operation == 1 && is_integer(dtype) && !is_signed(dtype)) continue;  // wraps around
-        binaries[operation](a.array, b.array, to.array, {});
+        arithmetic_functions[operation](a.array, b.array, to.array, {});
         expect_elements(whole_numbers(to.array), a.array, b.array, shape,
                         [&](Number x, Number y) { return expected(operation, x, y, dtype); });
       }
