@@ -86,7 +86,7 @@ Number expected(Binary function, Number x, Number y) {
   }
 }
 
-double tolerance(Dtype dtype) {
+double function_tolerance(Dtype dtype) {
   if (dtype == Dtype::f16) return 2e-3;
   if (dtype == Dtype::bf16) return 2e-2;
   return dtype == Dtype::f32 || dtype == Dtype::c64 ? 1e-5 : 1e-13;
@@ -141,7 +141,7 @@ RANK_TEST(Functions, OfOneOperandInEveryDtypeLayoutAndMemory) {
       EXPECT_EQ(is_complex(result.dtype()), is_complex(a.dtype()) && function != Unary::abs);
       std::vector<Number> wanted = whole_numbers(a);
       for (Number& number : wanted) number = expected(function, number);
-      expect_near(whole_numbers(result), wanted, tolerance(a.dtype()));
+      expect_near(whole_numbers(result), wanted, function_tolerance(a.dtype()));
     }
   });
 }
@@ -163,10 +163,10 @@ RANK_TEST(Functions, OfTwoOperandsInEveryDtypeLayoutAndMemory) {
       EXPECT_EQ(result.dtype(), function >= Binary::equal ? Dtype::boolean : a.dtype());
       std::vector<Number> wanted(x.size());
       for (std::size_t i = 0; i < x.size(); ++i) wanted[i] = expected(function, x[i], y[i]);
-      expect_near(whole_numbers(result), wanted, tolerance(a.dtype()));
+      expect_near(whole_numbers(result), wanted, function_tolerance(a.dtype()));
       fill(result, static_cast<const void*>(std::array<std::byte, 16>{}.data()));
       apply(function, a, b, result);
-      expect_near(whole_numbers(result), wanted, tolerance(a.dtype()));
+      expect_near(whole_numbers(result), wanted, function_tolerance(a.dtype()));
     }
   });
 }
