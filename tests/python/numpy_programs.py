@@ -5,12 +5,18 @@ Each case is drawn from a seed by all ranks alike. `draw` returns the arrays, th
 import math
 
 import numpy as np
-from shapes import part
+from shapes import part, spread
 
 import partita as pt
 
 FLOATS, INTEGERS = ["float32", "float64", "complex64", "complex128"], ["int8", "uint8", "int16", "int32", "int64"]
 DTYPES = ["bool", *INTEGERS, *FLOATS]
+
+
+class Generator(np.random.Generator):
+    """Random numbers for calls on a number of ranks."""
+
+    ranks = 1
 
 
 def values(rng, shape, dtype, nan=False):
@@ -281,6 +287,170 @@ def assignments(rng, a):
     return assigned
 
 
+def index_array(rng, n, shape):
+    """Integers of any dtype and sign, sometimes all equal."""
+    found = rng.integers(-n, n, shape) if n else np.zeros(shape, int)
+    return (found if rng.random() < 0.8 else found[..., :1] * np.ones_like(found)).astype(rng.choice(["int64", "int64", "int32"]))
+
+
+def advanced_key(rng, a):
+    """A key with arrays of integers and of booleans next to numbers, slices, None and an Ellipsis."""
+    shape = tuple(int(n) for n in rng.integers(1, 5, rng.integers(1, 3)))
+    found, left, arrays = [], list(a.shape), 0
+    while left:
+        n, kind = left[0], rng.random()
+        if kind < 0.45 and n:
+            some = tuple(1 if rng.random() < 0.3 else extent for extent in shape[int(rng.integers(len(shape))) :])
+            found.append(index_array(rng, n, some))
+            arrays += 1
+        elif kind < 0.55 and (not arrays or rng.random() < 0.3):
+            many = int(rng.integers(1, len(left) + 1))
+            mask = np.zeros(math.prod(left[:many]), bool)
+            count = len(mask) if not arrays and rng.random() < 0.3 else min(len(mask), shape[-1])
+            mask[rng.permutation(len(mask))[:count]] = True
+            if arrays and count != shape[-1]:
+                mask[:] = False
+                mask[: min(1, len(mask))] = True
+            if count != shape[-1]:
+                shape = (count,)
+            found.append(mask.reshape(left[:many]))
+            arrays += 1
+            left = left[many - 1 :]
+        elif kind < 0.65 and n:
+            found.append(int(rng.integers(-n, n)))
+        elif kind < 0.75:
+            found.append(slice(int(rng.integers(-n - 1, n + 1)), None, int(rng.choice([1, 1, 2, -1]))))
+        else:
+            found.append(slice(None))
+        left = left[1:]
+        if rng.random() < 0.1:
+            found.append(None)
+        if rng.random() < 0.15:
+            break
+    if left and rng.random() < 0.3 or rng.random() < 0.1:
+        found.append(Ellipsis)
+    if not arrays and not any(one is Ellipsis for one in found):
+        found.insert(0, bool(rng.integers(2)))
+    return tuple(found) if len(found) != 1 or rng.random() < 0.3 else found[0]
+
+
+def valid(a, key):
+    """Whether NumPy takes the key."""
+    try:
+        a[key]
+    except IndexError:
+        return False
+    return True
+
+
+def spread_key(rng, key, ranks):
+    """For each array of a key, the distribution in which it is passed; None: as a NumPy array."""
+    return [rule(rng, np.shape(one), ranks) if isinstance(one, np.ndarray) and rng.random() < 0.5 else None for one in (key if isinstance(key, tuple) else (key,))]
+
+
+def passed(x, key, rules):
+    """The key for a distributed array."""
+    found = tuple(one if how is None else spread(x.context, one, how) for one, how in zip(key if isinstance(key, tuple) else (key,), rules))
+    return found if isinstance(key, tuple) else found[0]
+
+
+@case(least=1, most=4)
+def arrays_as_indices(rng, a):
+    key = advanced_key(rng, a)
+    while not valid(a, key):
+        key = advanced_key(rng, a)
+    rules = spread_key(rng, key, rng.ranks)
+    return lambda np_, x: x[key if np_ is np else passed(x, key, rules)]
+
+
+def given_values(rng, a, shape):
+    """Values that broadcast to a shape, and the distribution in which they are passed."""
+    if rng.random() < 0.25:
+        return a.dtype.type(1), None
+    extents = tuple(1 if rng.random() < 0.2 else n for n in shape)
+    extents = extents[int(rng.integers(len(extents) + 1)) :] if rng.random() < 0.2 else extents
+    found = values(rng, extents, str(a.dtype))
+    return found, rule(rng, extents, rng.ranks) if found.ndim and rng.random() < 0.6 else None
+
+
+@case(least=1, most=4)
+def assignments_by_arrays(rng, a):
+    key = advanced_key(rng, a)
+    while not valid(a, key):
+        key = advanced_key(rng, a)
+    rules = spread_key(rng, key, rng.ranks)
+    number, how = given_values(rng, a, a[key].shape)
+
+    def assigned(np_, x):
+        if np_ is np:
+            x[key] = number
+            return x
+        if any(isinstance(one, slice) and one.step not in (None, 1) for one in (key if isinstance(key, tuple) else (key,))):
+            x = x.redistribute(pt.Slab(0))
+        x[passed(x, key, rules)] = number if how is None else spread(x.context, number, how)
+        return x
+
+    return assigned
+
+
+@case(empty=False)
+def puts(rng, a):
+    index = index_array(rng, a.size, int(rng.integers(0, 9)))
+    mode = str(rng.choice(["raise", "wrap", "clip"]))
+    index = index if mode == "raise" else index * 3
+    number = values(rng, int(rng.integers(1, 12)), str(a.dtype))
+    hows = [rule(rng, one.shape, rng.ranks) if rng.random() < 0.5 else None for one in (index, number)]
+
+    def put(np_, x):
+        if np_ is np:
+            np.put(x, index, number, mode)
+        else:
+            np.put(x, *(one if how is None else spread(x.context, one, how) for one, how in zip((index, number), hows)), mode)
+        return x
+
+    return put
+
+
+@case(least=1, empty=False)
+def lines(rng, a):
+    axis = some_axis(rng, a)
+    extents = [1 if rng.random() < 0.2 else n for n in a.shape]
+    extents[axis] = int(rng.integers(0, 6))
+    index = index_array(rng, a.shape[axis], extents)
+    how = rule(rng, index.shape, rng.ranks) if rng.random() < 0.6 else None
+    number, of_number = given_values(rng, a, np.take_along_axis(a, index, axis).shape)
+    sets = rng.random() < 0.5
+
+    def along(np_, x):
+        there = index if np_ is np or how is None else spread(x.context, index, how)
+        if not sets:
+            return np.take_along_axis(x, there, axis)
+        np.put_along_axis(x, there, number if np_ is np or of_number is None else spread(x.context, number, of_number), axis)
+        return x
+
+    return along
+
+
+@case(least=1, nan=True, most=4)
+def distinct_lines(rng, a):
+    axis, options = some_axis(rng, a), {name: bool(rng.integers(2)) for name in ("return_index", "return_inverse", "return_counts", "equal_nan")}
+    if rng.random() < 0.7:
+        options["axis"] = axis
+    options["return_index"] |= options["return_inverse"]  # else NumPy's order of elements that are NaN is not stable
+    if a.ndim == 1 or "axis" not in options:
+        options["equal_nan"] = True
+    many = 1 + sum(options[name] for name in options if name.startswith("return"))
+    which = int(rng.integers(many))
+    few = rng.random() < 0.5
+
+    def unique(np_, x):
+        x = x if not few else np.floor(x / 3) if a.dtype.kind == "f" else x % 2 if a.dtype.kind in "iu" else x
+        found = np.unique(x, **options)
+        return found[which] if many > 1 else found
+
+    return unique
+
+
 @case(least=1)
 def joins(rng, a):
     axis, other = some_axis(rng, a), int(rng.integers(0, 3))
@@ -384,18 +554,20 @@ def likenesses(rng, a):
     return lambda np_, x: getattr(np_, name)(x, *([1] if name == "full_like" else []))
 
 
-def draw(seed, ranks):
-    """The name, the array, its distribution and the call."""
-    rng = np.random.default_rng(seed)
-    name = list(CASES)[int(rng.integers(len(CASES)))]
+def draw(seed, ranks, only=()):
+    """Of a case, or one of the cases `only`: the name, the array, its distribution and the call."""
+    rng = Generator(np.random.PCG64(seed))
+    rng.ranks = ranks
+    names = list(only or CASES)
+    name = names[int(rng.integers(len(names)))]
     function, dtypes, least, empty, nan, most = CASES[name]
     a = values(rng, shape_of(rng, least, most, empty), str(rng.choice(dtypes)), nan)
     return name, a, rule(rng, a.shape, ranks), function(rng, a)
 
 
-def compare(ctx, seed):
+def compare(ctx, seed, only=()):
     """One case on the ranks of a context."""
-    name, a, distribution, call = draw(seed, ctx.size)
+    name, a, distribution, call = draw(seed, ctx.size, only)
     with np.errstate(all="ignore"):
         wanted = np.asarray(call(np, a.copy()))
         layout = pt.Layout(distribution, a.shape, ctx.size)

@@ -26,8 +26,20 @@ def test_distinct_elements_are_numpys(ctx):
         assert found[2].layout.equivalent(a.layout)
         values, counts = pt.unique(a, return_counts=True, equal_nan=False)
         assert counts.sum() == x.size and values.size == np.unique(x, equal_nan=False).size
-    with pytest.raises(pt.ArgumentError, match="axis is not supported"):
-        pt.unique(a, axis=0)
+
+
+def test_distinct_rows_of_all_dtypes(ctx):
+    rng = np.random.default_rng(31)
+    for dtype in cases.DTYPES:
+        x = cases.values(rng, (60, 3), dtype, distinct=3)
+        x = cases.with_nans(rng, x) if dtype in ("float32", "float64") else x  # NaN of float16 come first in NumPy
+        for axis in (0, 1):
+            a = cases.spread(ctx, rng, x)
+            for one, wanted in zip(np.unique(a, True, True, True, axis), np.unique(x, True, True, True, axis)):
+                cases.same(one, wanted)
+    rows = pt.scatter(ctx, rng.integers(0, 7, (900, 3)), pt.Slab(0))
+    _, counts = pt.unique(rows, return_counts=True, axis=0)
+    assert max(counts.layout.local_size(rank) for rank in range(ctx.size)) <= 2 * len(counts) / ctx.size + 1
 
 
 def test_parts_of_distinct_elements_are_balanced(ctx):

@@ -39,10 +39,54 @@ def test_arrays_as_indices(ctx):
                 cases.same(a[spread], wanted)
     one = x.flat[0].item()
     cases.same(a[a == one], x[x == one])
-    with pytest.raises(pt.ArgumentError, match="2 arrays as indices"):
-        pt.zeros(ctx, (2, 2), pt.Slab(0))[[0], [1]]
-    with pytest.raises(pt.ArgumentError, match=r"a mask of shape \(3,\)"):
-        pt.zeros(ctx, (2, 2), pt.Slab(0))[np.ones(3, bool)]
+
+
+def test_keys_that_are_refused(ctx):
+    a = pt.zeros(ctx, (2, 3), pt.Slab(0))
+    for use in (lambda key: a[key], lambda key: a.__setitem__(key, 1)):
+        for key, text in (
+            (np.ones(3, bool), r"a mask of shape \(3,\) for dimensions of shape \(2,\)"),
+            (([0, 1], [0, 1, 2]), r"indices of the shapes \(2,\), \(3,\) cannot be broadcast"),
+            (([0, 1], 3), "index 3 is out of range for 3 elements"),
+            (pt.scatter(ctx, np.array([0, -3]), pt.Slab(0)), "index -3 is out of range for 2 elements"),
+            (([0], [0], [0]), "3 indices of an array of 2 dimensions"),
+            (np.array([0.5]), "expected integers, slices, None, or arrays of integers or booleans"),
+        ):
+            with pytest.raises(pt.ArgumentError, match=text):
+                use(key)
+    for key, value, text in (
+        ([0, 1], np.ones(2), r"values of shape \(2,\) cannot be broadcast to \(2, 3\)"),
+        ([0, 1], pt.ones(ctx, 2, pt.Slab(0)), r"an array of shape \(2,\) cannot be broadcast to \(2, 3\)"),
+        ([0, 1], np.ones(3, complex), "values of complex128 cannot be assigned to an array of float64"),
+    ):
+        with pytest.raises(pt.ArgumentError, match=text):
+            a[key] = value
+    cases.same(a, np.zeros((2, 3)))
+    part = np.zeros(2)
+    part.flags.writeable = False
+    for write in (lambda b: b.__setitem__([0], 1), lambda b: pt.put(b, [0], 1), lambda b: pt.put_along_axis(b, np.array([0]), 1, 0)):
+        with pytest.raises(pt.ArgumentError, match="read-only"):
+            write(pt.from_local(ctx, part, pt.Slab(0)))
+    if ctx.size > 1:
+        for key, value in ((np.array([ctx.rank % 2]), 1), ([0], ctx.rank), ([0, 1], np.full((2, 3), ctx.rank))):
+            with pytest.raises(pt.DisagreementError):
+                a[key] = value
+        with pytest.raises(pt.DisagreementError):
+            a[[ctx.rank % 2], [0]]
+
+
+def test_the_last_of_equal_indices_counts(ctx):
+    rng = np.random.default_rng(26)
+    many = 2000
+    index, numbers = rng.integers(0, 40, many), np.arange(many)
+    for kind in (pt.Slab(0), pt.BlockCyclic((ctx.size,), (3,)), pt.Replicated()):
+        for spread_index, spread_numbers in ((False, False), (True, False), (False, True), (True, True)):
+            for write in (lambda a, i, v: a.__setitem__(i, v), pt.put, lambda a, i, v: pt.put_along_axis(a, i, v, 0)):
+                a, x = pt.zeros(ctx, 40, kind, "int64"), np.zeros(40, int)
+                x[index] = numbers
+                given = cases.spread(ctx, rng, index) if spread_index else index
+                write(a, given, cases.spread(ctx, rng, numbers) if spread_numbers else numbers)
+                cases.same(a, x)
 
 
 def test_indices_that_are_refused(ctx):

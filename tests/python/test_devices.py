@@ -149,6 +149,13 @@ def test_data_analysis(ctx):
         assert ours.space == "device"
         np.testing.assert_allclose(host(ours), wanted, rtol=1e-12, atol=1e-12)
     assert pt.median(a) == np.median(x) and (pt.histogram(a)[0] == np.histogram(x)[0]).all()
+    y = whole((6, 4))
+    b, index = pt.scatter(ctx, y, pt.Slab(0), space="device"), pt.scatter(ctx, np.array([0, 3, 0]), pt.Slab(0), space="device")
+    b[index, 1], y[[0, 3, 0], 1] = pt.scatter(ctx, np.array([1.0, 2.0, 3.0]), pt.Slab(0), space="device"), [1, 2, 3]
+    b[[1, 2], 2:], y[[1, 2], 2:] = np.ones((2, 2)), 1
+    np.put(b, [5, -1], [8, 9]), np.put(y, [5, -1], [8, 9])
+    assert b.space == "device" and (host(b) == y).all() and (host(b[index, [1, 2, 3]]) == y[[0, 3, 0], [1, 2, 3]]).all()
+    assert (host(pt.unique(b, axis=0)) == np.unique(y, axis=0)).all()
     rows = np.full((2 + ctx.rank, 3), 1.0)
     assert pt.from_parts(ctx, OnDevice(rows) if FAKE else rows).sum() == sum(3 * (2 + rank) for rank in range(ctx.size))
 

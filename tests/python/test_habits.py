@@ -121,8 +121,10 @@ def test_indices(ctx):
     a[a > 12], x[x > 12] = 0, 0
     a[x > 8], x[x > 8] = 1, 1
     assert np.array_equal(a.gather(), x)
-    with pytest.raises(pt.ArgumentError, match="expected a mask of this shape and a number"):
+    with pytest.raises(pt.ArgumentError, match=r"an array of shape \(6, 4\) cannot be broadcast to \(\d+,\)"):
         a[a > 0] = a
+    a[[0, 1]], x[[0, 1]] = [[1], [2]], [[1], [2]]
+    assert np.array_equal(a.gather(), x)
 
 
 def test_operators_in_place(ctx):

@@ -74,6 +74,7 @@ from ._memory import SymmetricArray
 from ._mesh import current_mesh
 from ._nan import nanargmax, nanargmin, nanmax, nanmean, nanmin, nanprod, nanstd, nansum, nanvar
 from ._places import broadcast_to, flip, fliplr, flipud, pad, repeat, roll, rot90, tile
+from ._put import put, put_along_axis
 from ._quantile import median, nanmedian, nanpercentile, nanquantile, percentile, quantile
 from ._products import inner, kron, outer, tensordot, vecdot
 from ._redistribute import Redistribute, redistribute
@@ -116,7 +117,7 @@ __all__ = [
     "linalg", "linspace", "matmul", "matrix_transpose", "max", "mean", "median", "min", "moveaxis", "mpi_description", "nan_to_num",
     "nanargmax", "nanargmin", "nanmax", "nanmean", "nanmedian", "nanmin", "nanpercentile", "nanprod", "nanquantile", "nanstd", "nansum",
     "nanvar", "nonzero", "norm", "normal", "ones", "ones_like", "outer", "pad", "parse", "percentile", "permute_dims", "plans", "prod",
-    "ptp", "quantile", "random", "ravel", "real", "receive", "redistribute", "reduce", "reduce_scatter", "repeat", "reshape", "roll",
+    "ptp", "put", "put_along_axis", "quantile", "random", "ravel", "real", "receive", "redistribute", "reduce", "reduce_scatter", "repeat", "reshape", "roll",
     "rot90", "round", "run", "scan", "scatter", "scatter_from", "searchsorted", "send", "send_receive", "setdiff1d", "setxor1d", "sort",
     "spectral", "split", "spmd", "squeeze", "stack", "std", "sum", "swapaxes", "take", "take_along_axis", "tensordot", "tile", "topk",
     "trace", "traffic", "tril", "triu", "union1d", "unique", "unique_all", "unique_counts", "unique_inverse", "unique_values", "unstack",

@@ -267,19 +267,21 @@ class Array(Methods, NDArrayOperatorsMixin):
 
         Slices without steps share memory and are local. So are integers and steps if each rank's part of the result can be described by a
         distribution (not for cyclic blocks or replicas that are cut there, nor if no dimension remains): else the call is collective, and
-        the result a copy. One array of integers or booleans, distributed or equal on all ranks, may be in the key, next to slices: see
-        `take` and `flatnonzero`; then the call is collective.
+        the result a copy. Arrays of integers and booleans in the key, distributed or equal on all ranks, are used as in NumPy: then the call
+        is collective, the result a copy in the distribution that `take` returns.
         """
-        from ._select import is_advanced, selected
+        from ._keys import is_advanced
+        from ._take import getitem
         from ._views import indexed, keys_of
 
-        return selected(self, key) if is_advanced(key) else indexed(self, keys_of(key, self.ndim))
+        return getitem(self, key) if is_advanced(key) else indexed(self, keys_of(key, self.ndim))
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        """``a[1:8] = x``, ``a[a > 3] = 0``: x is a number, or an array that broadcasts to the elements.
+        """``a[1:8] = x``, ``a[a > 3] = 0``, ``a[indices] = y``: numbers, or arrays that broadcast to the elements.
 
-        Local if x is a number or an array with the window's layout and dtype, which may overlap the window; else collective. A mask must
-        have the shape of the array, and x be a number then.
+        Local if x is a number or an array with the window's layout and dtype, which may overlap the window, and for a mask in the layout of
+        the array and a number; else collective. If an element is chosen several times by arrays in the key, it gets the last of its values
+        in row-major order of these arrays.
         """
         from ._assignment import assign
 

@@ -10,35 +10,43 @@ from . import _core
 from ._agreement import alike
 from ._array import Array
 from ._errors import ArgumentError
-from ._moves import part_of
+from ._moves import part_of, settled
+from ._keys import is_advanced
 from ._places import broadcast_to
+from ._put import converted, setitem
 from ._streams import stream_of_arrays
-from ._ufuncs import local_of, replicas
+from ._ufuncs import local_of, reads_in_place, replicas
 from ._views import indexed, keys_of, with_axis, without_axis
 
 
 def assign(array: Array, key: Any, value: Any) -> None:
     """array[key] = value; local for numbers and for arrays of the same layout and dtype, else collective."""
-    if isinstance(key, (Array, np.ndarray)) and key.dtype == np.dtype(bool):
-        return _write_masked(array, key, value)
+    if isinstance(value, (list, tuple)):
+        value = np.asarray(value)
+    if is_advanced(key):
+        if not _is_masked(array, key, value):
+            setitem(array, key, value)
+        return
     keys = keys_of(key, array.ndim)
     sources = [one for one in keys if one is not None]
     target = indexed(array, [_kept(one, extent) for one, extent in zip(sources, array.shape)], copy=False)
     if np.ndim(value) == 0 and not isinstance(value, Array):
         target.fill(value)
     elif not isinstance(value, (Array, np.ndarray)):
-        raise ArgumentError(f"expected a number or a distributed array, got {type(value).__name__}; write values of one rank to .local")
+        raise ArgumentError(f"expected a number or an array, got {type(value).__name__}; write values of one rank to .local")
     elif not _is_copied(target, value, keys):
         _write(target, value, keys)
 
 
-def _write_masked(array: Array, mask: Any, value: Any) -> None:
-    """The number where the mask is true. Local, unless the mask is a NumPy array."""
-    if mask.shape != array.shape or np.ndim(value) != 0 or isinstance(value, Array):
-        raise ArgumentError(
-            f"a mask of shape {mask.shape} for an array of shape {array.shape}: expected a mask of this shape and a number; use where for arrays"
-        )
+def _is_masked(array: Array, mask: Any, value: Any) -> bool:
+    """Whether a number was written where a distributed mask is true, in place: the usual case, local."""
+    if not isinstance(mask, Array) or mask.dtype != np.bool_ or mask.shape != array.shape or np.ndim(value) != 0:
+        return False
+    settled("setitem", array)
+    if not array._core.on_host or mask._core.is_partial or not mask._core.on_host or not reads_in_place(array.layout, mask.layout):
+        return False
     np.copyto(part_of(array), value, where=local_of("setitem", mask, array), casting="same_kind")
+    return True
 
 
 def _kept(key: Any, extent: int) -> slice:
@@ -65,10 +73,7 @@ def _is_copied(target: Array, value: Any, keys: List[Any]) -> bool:
 def _write(target: Array, value: Any, keys: List[Any]) -> None:
     """In another layout, dtype or shape."""
     given = replicas("setitem", [target, value])[1]
-    if given.dtype != target.dtype:
-        if not np.can_cast(given.dtype, target.dtype, "same_kind"):
-            raise ArgumentError(f"values of {given.dtype} cannot be assigned to an array of {target.dtype}: convert them with astype")
-        given = given.astype(target.dtype)
+    given = converted(given, target)
     extents, selected = iter(target.shape), []
     for one in keys:
         extent = 1 if one is None else next(extents)

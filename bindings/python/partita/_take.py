@@ -2,33 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional, Tuple
+from typing import Any, List, Optional, Sequence, Tuple
 
 import numpy as np
 
+from . import _elements
 from ._agreement import alike
 from ._array import Array
-from ._axes import (
-    Cuts,
-    Destination,
-    cuts_of,
-    in_blocks,
-    in_order,
-    has_whole_axes,
-    layout_of_blocks,
-    moved,
-    on_host,
-    one_axis,
-    slab_cuts,
-    values_of,
-    with_whole,
-    wrapped,
-)
-from ._core import Replicated
+from ._axes import Destination, cuts_of, has_whole_axes, in_blocks, layout_of_blocks, moved, on_host, one_axis, values_of, with_whole, wrapped
 from ._errors import ArgumentError
-from ._exchange import answered, of_all, smallest_and_largest
+from ._exchange import of_all
+from ._keys import Chosen, all_columns, checked, chosen_by, cuts_of_indices, of_sequence, own_columns
+from ._places import broadcast_to
+from ._views import indexed, with_axis
 
-_modes = ("raise", "wrap", "clip")
+take_modes = ("raise", "wrap", "clip")
 
 
 @alike
@@ -67,94 +55,81 @@ def take(
     Indices are sent to the ranks that have the elements, which send these back. An axis that each rank has completely is indexed by each
     rank, which gets all indices.
     """
-    given = on_host(a)
     if out is not None:
         raise ArgumentError("take: the argument out is not supported")
-    if mode not in _modes:
-        raise ArgumentError(f"take: mode {mode!r}; known: {', '.join(_modes)}")
-    along = None if axis is None else one_axis(axis, given.ndim)
-    extent = given.size if along is None else given.shape[along]
-    if along is not None and given.ndim > 1 and given._core.context.size > 1 and has_whole_axes(given.layout, (along,)):
-        return moved(_of_whole_axis(a, given, _checked(given, _everywhere(indices), extent, mode), along), distribution)
-    places, cuts, shape = _divided(given, indices)
-    return moved(_of_owners(a, given, _checked(given, places, extent, mode), cuts, shape, along), distribution)
+    if mode not in take_modes:
+        raise ArgumentError(f"take: mode {mode!r}; known: {', '.join(take_modes)}")
+    index = as_indices(indices)
+    along = None if axis is None else one_axis(axis, a.ndim)
+    if not (a.size if along is None else a.shape[along]) and 0 not in index.shape:
+        raise ArgumentError("take: elements of an empty axis")
+    if along is None:
+        return moved(_of_sequence(a, index, mode), distribution)
+    return moved(_of_axes(a, on_host(a), Chosen([], [along], [index], index.shape, along), mode), distribution)
 
 
-def _require_integers(indices: Any) -> None:
-    """That these are an array of indices."""
-    if indices.dtype.kind not in "iu":
-        raise ArgumentError(f"expected integers as indices, got {indices.dtype}")
-    if not indices.ndim:
-        raise ArgumentError("expected an array of indices, got one number: a[i:i + 1] is a window, a.at(index) an element")
+@alike
+def getitem(a: Array, key: Any) -> Array:
+    """``a[key]`` with arrays of integers or booleans in the key. Collective, blocking."""
+    if not isinstance(key, tuple) and isinstance(key, (Array, np.ndarray)) and key.dtype == np.bool_ and key.ndim:
+        if key.shape != a.shape[: key.ndim]:
+            raise ArgumentError(f"a mask of shape {key.shape} for dimensions of shape {a.shape[: key.ndim]}")
+        return where_true(a, key)
+    chosen = chosen_by(a, key)
+    if not chosen.axes:  # booleans without dimensions: all or nothing, with a new dimension
+        found = indexed(a, [*chosen.window[: chosen.place], None, *chosen.window[chosen.place :]])
+        return found[(slice(None),) * chosen.place + (slice(chosen.shape[0]),)].copy()
+    window = indexed(a, chosen.window)
+    places = [place for place, one in enumerate(chosen.window) if one is not None]
+    return _of_axes(a, on_host(window), chosen._replace(axes=[places[axis] for axis in chosen.axes]), "raise")
 
 
-def _integers(indices: Any) -> Any:
-    found = np.asarray(indices)
-    found = found if found.size else found.astype(np.int64)  # an empty list
-    _require_integers(found)
-    return found
-
-
-def _everywhere(indices: Any) -> Any:
-    """The indices, on every rank."""
-    if not isinstance(indices, Array):
-        return _integers(indices)
-    _require_integers(indices)
-    return on_host(indices).redistribute(Replicated()).local
-
-
-def _divided(a: Array, indices: Any) -> Tuple[Any, Cuts, Tuple[int, ...]]:
-    """This rank's indices, how the ranks divide their first axis, and the shape of all."""
-    context = a._core.context
-    if isinstance(indices, Array):
-        _require_integers(indices)
-        there, cuts = in_blocks(on_host(indices), 0)
-        return values_of(there), cuts, indices.shape
-    found = _integers(indices)
-    cuts = slab_cuts(found.shape[0], context.size)
-    return found[cuts[context.rank] : cuts[context.rank + 1]], cuts, found.shape
-
-
-def _checked(a: Array, indices: Any, extent: int, mode: str) -> Any:
-    """Indices from 0 to below the extent. Errors are those of all ranks, which may have other indices."""
-    if indices.dtype == np.uint64:
-        indices = np.minimum(indices, np.uint64(np.iinfo(np.int64).max))
-    found = indices.astype(np.int64)
-    if mode == "clip":
-        return np.clip(found, 0, max(extent - 1, 0))
-    if mode == "raise":
-        least, most = smallest_and_largest(a._core.context, found)
-        if least <= most and (most >= extent or least < -extent):
-            raise ArgumentError(f"index {most if most >= extent else least} is out of range for {extent} elements")
-        return np.where(found < 0, found + extent, found)
-    return found % max(extent, 1)
-
-
-def _of_whole_axis(like: Array, a: Array, indices: Any, axis: int) -> Array:
-    there, cut = with_whole(a, [axis])
-    found = np.take(values_of(there), indices, axis)
-    shape = (*a.shape[:axis], *indices.shape, *a.shape[axis + 1 :])
-    place = cut.axis or 0
-    return wrapped(like, cut.layout(shape, place if place < axis else place + indices.ndim - 1), found)
-
-
-def _of_owners(like: Array, a: Array, indices: Any, cuts: Cuts, shape: Tuple[int, ...], axis: Optional[int]) -> Array:
-    """Elements, or rows of those, of other ranks."""
-    context = a._core.context
-    if axis is None:
-        one = in_order(a)
-        rows, owned, place = one.values, one.cuts, 0
+def _of_axes(like: Array, a: Array, chosen: Chosen, mode: str) -> Array:
+    """The elements of indices of some axes. `a`: in host memory."""
+    context, axes, place = a._core.context, chosen.axes, chosen.place
+    extents = [a.shape[axis] for axis in axes]
+    rest = [axis for axis in range(a.ndim) if axis not in axes]
+    new = range(place, place + len(chosen.shape))
+    shape = [a.shape[axis] for axis in rest]
+    shape[place:place] = chosen.shape
+    if rest and context.size > 1 and has_whole_axes(a.layout, tuple(axes)):
+        there, cut = with_whole(a, axes)
+        found = np.moveaxis(values_of(there), axes, range(len(axes)))[tuple(all_columns(context, chosen, extents, mode))]
+        kept = 0 if cut.axis is None else rest.index(cut.axis)
+        layout = cut.layout(shape, kept if kept < place else kept + len(new))
     else:
-        there, owned = in_blocks(a, axis)
-        rows, place = np.moveaxis(values_of(there), axis, 0), axis
-    flat = indices.reshape(-1)
-    owners = np.searchsorted(owned, flat, "right") - 1
-    first = owned[context.rank]
-    found = answered(context, flat, owners, lambda asked: rows[asked - first])
-    found = found.reshape(*indices.shape, *rows.shape[1:])
-    dimensions = range(indices.ndim)
-    found = np.moveaxis(found, dimensions, [place + one for one in dimensions])
-    return wrapped(like, layout_of_blocks((*a.shape[:place], *shape, *(() if axis is None else a.shape[place + 1 :])), place, cuts), found)
+        cuts = cuts_of_indices(context, chosen)
+        found = _elements.read(a, axes, own_columns(context, chosen, extents, cuts, mode))
+        found = found.reshape(cuts[context.rank + 1] - cuts[context.rank], *chosen.shape[1:], *found.shape[1:])
+        layout = layout_of_blocks(shape, place, cuts)
+    return wrapped(like, layout, np.moveaxis(found, range(len(new)), new))
+
+
+def _of_sequence(a: Array, index: Any, mode: str) -> Array:
+    """The elements at positions in row-major order."""
+    given = on_host(a if a.ndim else with_axis(a, 0))
+    context, chosen = given._core.context, of_sequence(index)
+    cuts = cuts_of_indices(context, chosen)
+    (mine,) = own_columns(context, chosen, [given.size], cuts, mode)
+    found = _elements.read(given, range(given.ndim), columns_of(mine, given.shape))
+    return wrapped(a, layout_of_blocks(index.shape, 0, cuts), found.reshape(cuts[context.rank + 1] - cuts[context.rank], *index.shape[1:]))
+
+
+def columns_of(positions: Any, shape: Sequence[int]) -> List[Any]:
+    """Positions in row-major order as indices for each axis."""
+    return list(np.unravel_index(positions, tuple(shape))) if len(positions) else [positions] * len(shape)
+
+
+def as_indices(indices: Any) -> Any:
+    """An array of indices."""
+    found = indices if isinstance(indices, Array) else np.asarray(indices)
+    if not isinstance(indices, (Array, np.ndarray)) and not found.size:
+        found = found.astype(np.int64)  # an empty list
+    if found.dtype.kind not in "iu":
+        raise ArgumentError(f"expected integers as indices, got {found.dtype}")
+    if not found.ndim:
+        raise ArgumentError("expected an array of indices, got one number: a[i:i + 1] is a window, a.at(index) an element")
+    return found
 
 
 def where_true(a: Array, mask: Any, distribution: Optional[Destination] = None) -> Array:
@@ -174,35 +149,56 @@ def where_true(a: Array, mask: Any, distribution: Optional[Destination] = None) 
 
 
 @alike
-def take_along_axis(arr: Array, indices: Array, axis: int = -1, *, distribution: Optional[Destination] = None) -> Array:
+def take_along_axis(arr: Array, indices: Any, axis: Optional[int] = -1, *, distribution: Optional[Destination] = None) -> Array:
     """The elements of other indices in each line along an axis, as `numpy.take_along_axis`. Collective, blocking.
 
     Parameters
     ----------
     arr : Array
         The array.
-    indices : Array
-        Indices along the axis, such as a result of `argsort`; negative ones from the end. Its other extents are those of the array.
-    axis : int, default -1
-        The axis.
+    indices : Array or NumPy array
+        Indices along the axis, such as a result of `argsort`; negative ones from the end. The other extents broadcast against those of the
+        array.
+    axis : int or None, default -1
+        The axis; None: positions in row-major order, as for `take`.
     distribution : distribution or Layout, optional
-        Distribution of the result. Unset: the layout of `indices`.
+        Distribution of the result. Unset: the layout of `indices` if that has the shape of the result.
 
     Notes
     -----
     Both arrays are redistributed so that each rank has whole lines, if they do not have them; of one dimension, this is `take`.
     """
+    index = as_indices(indices)
+    if axis is None:
+        return take(arr, index, None, distribution=distribution)
     along = one_axis(axis, arr.ndim)
-    _require_integers(indices)
-    if indices.ndim != arr.ndim or any(mine != other for one, (mine, other) in enumerate(zip(arr.shape, indices.shape)) if one != along):
-        raise ArgumentError(f"take_along_axis: the array has shape {arr.shape}, but indices {indices.shape}, for axis {along}")
+    shape = _others_of_lines(arr, index, along)
     if arr.ndim == 1:
-        return take(arr, indices, 0, distribution=distribution)
-    there, cut = with_whole(on_host(arr), [along])
-    given = on_host(indices)
-    places = moved(given, cut.layout(given.shape, cut.axis or 0))
-    found = np.take_along_axis(values_of(there), _checked(there, values_of(places), arr.shape[along], "raise"), along)
-    return moved(wrapped(arr, places.layout, found), given.layout if distribution is None else distribution)
+        return take(arr, index, 0, distribution=distribution)
+    there, cut = with_whole(on_host(_broadcast(arr, shape, along)), [along])
+    given = _broadcast(index, shape, along)
+    layout = cut.layout(given.shape, cut.axis or 0)
+    if isinstance(given, Array):
+        places = values_of(moved(on_host(given), layout))
+    else:
+        places = given[np.ix_(*(layout.indices(one, there._core.context.rank) for one in range(given.ndim)))]
+    found = np.take_along_axis(values_of(there), checked(there._core.context, places, arr.shape[along]), along)
+    wanted = index.layout if distribution is None and isinstance(index, Array) and index.shape == given.shape else distribution
+    return moved(wrapped(arr, layout, found), wanted)
+
+
+def _others_of_lines(arr: Array, index: Any, along: int) -> Tuple[int, ...]:
+    """The extents of arrays and indices, broadcast; along the axis those of the indices."""
+    if index.ndim == arr.ndim and all(a == b or 1 in (a, b) for one, (a, b) in enumerate(zip(arr.shape, index.shape)) if one != along):
+        return tuple(b if one == along or a == 1 else a for one, (a, b) in enumerate(zip(arr.shape, index.shape)))
+    raise ArgumentError(f"take_along_axis: the array has shape {arr.shape}, but indices {index.shape}, for axis {along}")
+
+
+def _broadcast(a: Any, shape: Sequence[int], along: int) -> Any:
+    wanted = (*shape[:along], a.shape[along], *shape[along + 1 :])
+    if a.shape == wanted:
+        return a
+    return broadcast_to(a, wanted) if isinstance(a, Array) else np.broadcast_to(a, wanted)
 
 
 __all__ = ["take", "take_along_axis"]

@@ -105,7 +105,7 @@ def _together(inputs: Sequence[Any], outputs: Sequence[Any]) -> List[Any]:
         return list(inputs)
     like = next((one.layout for one in arrays if one.shape == shape), None)
     like = _core.Layout(_core.Replicated(), shape, arrays[0]._core.context.size) if like is None else like
-    return [one if not isinstance(one, Array) or _suits(like, one.layout) else one.redistribute(like if one.shape == shape else _core.Replicated()) for one in inputs]
+    return [one if not isinstance(one, Array) or reads_in_place(like, one.layout) else one.redistribute(like if one.shape == shape else _core.Replicated()) for one in inputs]
 
 
 def replicas(name: str, inputs: Sequence[Any], others: Sequence[Any] = (), numbers: bool = False) -> List[Any]:
@@ -213,14 +213,15 @@ def _like(name: str, arrays: List[Array], called: List[str]) -> _core.Layout:
     whole = [place for place, one in enumerate(arrays) if one.shape == shape]
     candidates = [arrays[place].layout for place in whole] or [_core.Layout(_core.Replicated(), shape, first._core.context.size)]
     for layout in candidates:
-        if all(_suits(layout, one.layout) for one in arrays):
+        if all(reads_in_place(layout, one.layout) for one in arrays):
             return layout
-    others = [(what, one) for what, one in zip(called, arrays) if not _suits(candidates[0], one.layout)]
+    others = [(what, one) for what, one in zip(called, arrays) if not reads_in_place(candidates[0], one.layout)]
     raise ArgumentError(_difference(name, candidates[0], called[whole[0]] if whole else "the result", others))
 
 
 @functools.lru_cache(maxsize=256)
-def _suits(result: _core.Layout, operand: _core.Layout) -> bool:
+def reads_in_place(result: _core.Layout, operand: _core.Layout) -> bool:
+    """Whether each rank has what its part of the result reads of the operand."""
     return result.equivalent(operand) if result.shape == operand.shape and result == operand else result.reads_locally(operand)
 
 

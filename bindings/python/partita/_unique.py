@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple, Optional, Tuple, Union
 
 import numpy as np
@@ -15,19 +16,23 @@ from ._axes import (
     Sequenced,
     cuts_of,
     in_any_order,
+    in_blocks,
     in_order,
     layout_of_blocks,
     moved,
     on_host,
+    one_axis,
     sequence,
     slab_cuts,
+    values_of,
     wrapped,
 )
 from ._dtypes import _of_ml_dtypes
-from ._errors import ArgumentError
 from ._exchange import of_all, sent, total
 from ._local_order import argsorted
 from ._order import cut_positions
+from ._rows import as_keys, as_rows, keys_of_rows, splits_of_keys
+from ._take import take
 
 
 class Distinct(NamedTuple):
@@ -46,12 +51,12 @@ def unique(
     return_index: bool = False,
     return_inverse: bool = False,
     return_counts: bool = False,
-    axis: None = None,
+    axis: Optional[int] = None,
     *,
     equal_nan: bool = True,
     distribution: Optional[Destination] = None,
 ) -> Union[Array, Tuple[Array, ...]]:
-    """The distinct elements, sorted, as `numpy.unique`. Collective, blocking.
+    """The distinct elements, or sub-arrays along an axis, sorted, as `numpy.unique`. Collective, blocking.
 
     Parameters
     ----------
@@ -60,13 +65,14 @@ def unique(
     return_index : bool, default False
         Also return the index, in row-major order, of the first occurrence of each.
     return_inverse : bool, default False
-        Also return where each element of the array is among the distinct ones, in the shape and layout of the array.
+        Also return where each element of the array is among the distinct ones, in the shape and layout of the array; with an axis one
+        number for each sub-array.
     return_counts : bool, default False
         Also return how often each occurs.
-    axis : None
-        Not supported.
+    axis : int, optional
+        Compare the sub-arrays of this axis, in lexicographic order of their elements; unset: elements.
     equal_nan : bool, default True
-        NaNs are one element.
+        NaNs are one element. Sub-arrays of an axis with NaN in them always differ, as in NumPy..
     distribution : distribution or Layout, optional
         Distribution of the results of one dimension. Unset: parts of about equal size; see `balance`.
 
@@ -79,11 +85,13 @@ def unique(
     -----
     Each rank finds the distinct elements of its part; only these are exchanged, once, so that all equal ones are on one rank.
     """
-    if axis is not None:
-        raise ArgumentError("unique: the argument axis is not supported")
     given = on_host(ar)
     if given._core.dtype in _of_ml_dtypes:
         given = given.astype("float32")
+    if axis is not None:
+        along = one_axis(axis, ar.ndim)
+        if ar.ndim > 1:
+            return _of_axis(ar, given, along, (return_index, return_inverse, return_counts), distribution)
     one = in_order(given) if return_index or return_inverse else in_any_order(given)
     found = distinct(one, return_index, return_inverse, return_counts, equal_nan)
     parts = [found.values, *([found.first] if return_index else []), *([found.counts] if return_counts else [])]
@@ -92,6 +100,23 @@ def unique(
         made[0] = made[0].astype(ar.dtype)
     if return_inverse:
         made.insert(2 if return_index else 1, _in_shape(ar, given, one.with_values(found.inverse)))
+    return made[0] if len(made) == 1 else tuple(made)
+
+
+def _of_axis(
+    ar: Array, given: Array, axis: int, wanted: Tuple[bool, bool, bool], distribution: Optional[Destination]
+) -> Union[Array, Tuple[Array, ...]]:
+    """The distinct sub-arrays of an axis, and of index, inverse and counts what is wanted."""
+    there, cuts = in_blocks(given, axis)
+    rows = np.moveaxis(values_of(there), axis, 0)
+    width = math.prod(ar.shape) // ar.shape[axis] if ar.shape[axis] else 0
+    one = keys_of_rows(Sequenced(there._core.context, rows.reshape(len(rows), width), cuts))
+    found = distinct(one, True, *wanted[1:])
+    first = sequence(ar, Sequenced(one.context, found.first, found.cuts))
+    made = [take(ar, first, axis, distribution=distribution)]
+    made += [moved(first, distribution)] if wanted[0] else []
+    made += [sequence(ar, one.with_values(found.inverse), distribution)] if wanted[1] else []
+    made += [sequence(ar, Sequenced(one.context, found.counts, found.cuts), distribution)] if wanted[2] else []
     return made[0] if len(made) == 1 else tuple(made)
 
 
@@ -113,7 +138,7 @@ def distinct(one: Sequenced, index: bool = False, inverse: bool = False, counts:
     mine = _of_part(one.values, index, inverse, counts, equal_nan)
     splits = _splits(context, mine.values)
     sizes, received = np.diff(splits[context.rank]), splits[:, context.rank + 1] - splits[:, context.rank]
-    values = sent(context, mine.values, sizes, received)
+    values = _sent(context, mine.values, sizes, received)
     all_ = _of_part(values, False, index or inverse or counts, False, equal_nan)
     cuts = cuts_of(of_all(context, [len(all_.values)])[:, 0])
     first, many, where = None, None, None
@@ -134,7 +159,7 @@ def _of_part(values: Any, index: bool, inverse: bool, counts: bool, equal_nan: b
     ordered = np.sort(values) if order is None else values[order]
     starts = np.empty(len(values), np.bool_)
     starts[:1] = True
-    np.not_equal(ordered[1:], ordered[:-1], out=starts[1:])
+    starts[1:] = ordered[1:] != ordered[:-1]
     if equal_nan and values.dtype.kind in "fc" and len(values) and np.isnan(ordered[-1]):
         first = int(np.argmax(np.isnan(ordered)))  # the NaNs are last
         starts[first + 1 :] = False
@@ -153,8 +178,15 @@ def _of_part(values: Any, index: bool, inverse: bool, counts: bool, equal_nan: b
     )
 
 
+def _sent(context: _core.Context, values: Any, counts: Any, received: Any) -> Any:
+    """As `sent`, also of keys."""
+    return as_keys(sent(context, as_rows(values), counts, received)) if values.dtype.kind == "S" else sent(context, values, counts, received)
+
+
 def _splits(context: _core.Context, values: Any) -> Any:
     """By rank and cut: parts of about equal size, between which no equal elements are divided."""
+    if values.dtype.kind == "S":
+        return splits_of_keys(context, values)
     sizes = of_all(context, [len(values)])[:, 0]
     _, splits = cut_positions(context, values, slab_cuts(int(sizes.sum()), context.size), sizes, range(context.size))
     splits[:, 0], splits[:, -1] = 0, sizes

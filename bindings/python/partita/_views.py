@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, List, Optional, Sequence, Tuple, Union
+import operator
+from typing import Any, Callable, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -98,14 +99,22 @@ Key = Union[int, slice, None]
 def keys_of(key: Any, dimensions: int) -> List[Any]:
     """One key per dimension, and None for each new one; an Ellipsis is replaced."""
     keys = list(key) if isinstance(key, tuple) else [key]
+    for place, one in enumerate(keys):
+        if not (one is None or one is Ellipsis or isinstance(one, slice)):
+            try:
+                keys[place] = operator.index(one)
+            except TypeError:
+                raise ArgumentError(f"index {one!r}: expected integers, slices, None, or arrays of integers or booleans") from None
+    return expanded(keys, dimensions, lambda one: one is not None)
+
+
+def expanded(keys: List[Any], dimensions: int, covered: Callable[[Any], int]) -> List[Any]:
+    """The keys with whole slices in the place of the Ellipsis, or after them. `covered`: how many dimensions one is for."""
     places = [place for place, one in enumerate(keys) if one is Ellipsis]
-    given = len([one for one in keys if one is not Ellipsis and one is not None])
+    given = sum(covered(one) for one in keys if one is not Ellipsis)
     if len(places) > 1 or given > dimensions:
         raise ArgumentError(f"{len(keys)} indices of an array of {dimensions} dimensions")
     place = places[0] if places else len(keys)
-    for one in keys:
-        if one is not None and one is not Ellipsis and (not isinstance(one, (slice, int, np.integer)) or isinstance(one, (bool, np.bool_))):
-            raise ArgumentError(f"index {one!r}: expected integers, slices, None, or one array of integers or booleans")
     return keys[:place] + [slice(None)] * (dimensions - given) + keys[place + 1 :]
 
 
