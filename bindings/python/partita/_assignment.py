@@ -40,7 +40,7 @@ def assign(array: Array, key: Any, value: Any) -> None:
 
 def _is_masked(array: Array, mask: Any, value: Any) -> bool:
     """Whether a number was written where a distributed mask is true, in place: the usual case, local."""
-    if not isinstance(mask, Array) or mask.dtype != np.bool_ or mask.shape != array.shape or np.ndim(value) != 0:
+    if not isinstance(mask, Array) or mask.dtype != np.bool_ or mask.shape != array.shape or isinstance(value, Array) or np.ndim(value) != 0:
         return False
     settled("setitem", array)
     if not array._core.on_host or mask._core.is_partial or not mask._core.on_host or not reads_in_place(array.layout, mask.layout):
