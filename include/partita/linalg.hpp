@@ -295,10 +295,10 @@ struct QrFactors {
   Array q;  ///< orthonormal columns
   Array r;  ///< upper triangular
 };
-/// A = Q R: layouts as of Qr::q and Qr::r. With P > 1 ranks, at most 512 columns and at least 2 P n rows for
-/// each rank, every rank factorizes its own rows, and all ranks the triangles, one above the other (TSQR;
-/// Demmel, Grigori, Hoemmen and Langou 2012), which is as stable; R may then differ from that of `Qr` in the
-/// signs of its rows. Otherwise by `Qr`.
+/// A = Q R: layouts as of Qr::q and Qr::r. At most 512 columns and many more rows: by CholeskyQR2 (Yamamoto
+/// et al. 2015) if it is faster; R then has a positive diagonal. If that is measured to be inaccurate, by
+/// CholeskyQR3 with a shift, or by reflectors: of the rows of each rank, then of all triangles (TSQR; Demmel
+/// et al. 2012), where rows of R may differ from those of `Qr` in their signs. Otherwise by `Qr`.
 PARTITA_API QrFactors qr(const Array& a, SourcePlace where = SourcePlace::current());
 
 /// A^-1, in A's layout, order and residency, by LU. SingularError if A is singular.

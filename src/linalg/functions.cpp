@@ -27,6 +27,13 @@ void check_system(std::string_view operation, const Array& a, const Array& b, bo
   });
 }
 
+/// Of a tall matrix.
+linear::TallMethod first_method(const Array& a, bool forms_q) {
+  const ContextState& context = *a.context_state();
+  const Operand& matrix = a.state()->operand;
+  return linear::choose_tall_method(matrix, forms_q, context.topology(matrix.space), context.machine);
+}
+
 }  // namespace
 
 Array solve(const Array& a, const Array& b, const SolveOptions& options, SourcePlace where) {
@@ -43,7 +50,10 @@ Array cholesky(const Array& a, SourcePlace where) {
 QrFactors qr(const Array& a, SourcePlace where) {
   if (linear::is_batch(a)) return linear::qr_batch(a, where);
   check(a.valid(), "qr: the matrix holds no array");
-  if (linear::is_tall(a.state()->operand)) return linear::tall_qr(a, where);
+  if (linear::is_tall(a.state()->operand)) {
+    a.context_state()->require_usable("qr");
+    return linear::tall_qr(a, first_method(a, true), where);
+  }
   const Qr factors(a, {}, where);
   return {factors.q(where), factors.r(where)};
 }
@@ -84,7 +94,8 @@ Array lstsq(const Array& a, const Array& b, const SolveOptions& options, SourceP
   runtime::check_or_tell_all(*a.context_state(), "lstsq", [&] {
     check(options.op == Op::none, "lstsq: op is {}, but must be none", name(options.op));
   });
-  if (linear::suits_tall(a, b, options)) return linear::tall_least_squares(a, b, options, where);
+  if (linear::suits_tall(a, b, options))
+    return linear::tall_least_squares(a, b, options, first_method(a, false), where);
   if (a.shape()[0] >= a.shape()[1]) return Qr(a, {}, where).solve(b, options, where);
   return linear::least_norm(a, b, options, where);
 }

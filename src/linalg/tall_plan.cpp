@@ -1,4 +1,4 @@
-// Plans of tall QR factorizations.
+// Plans of tall QR factorizations by reflectors.
 #include <fmt/format.h>
 
 #include <partita/redistribute.hpp>
@@ -8,12 +8,6 @@
 #include "plan/plan_builder.hpp"
 
 namespace partita::linear {
-
-bool is_tall(const Operand& a) {
-  if (a.layout.dimensions() != 2) return false;
-  const std::int64_t m = a.layout.shape()[0], n = a.layout.shape()[1], ranks = a.layout.ranks();
-  return ranks > 1 && n > 0 && n <= most_tall_columns && m / ranks >= 2 * ranks * n;
-}
 
 namespace {
 

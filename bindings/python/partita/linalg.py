@@ -352,8 +352,8 @@ def qr(a: Array, mode: str = "reduced") -> Union[Array, QRResult, Tuple[Array, A
 
     Notes
     -----
-    With 'reduced', P > 1 ranks, at most 512 columns and at least 2 P n rows for each rank, ranks factorize their own rows (TSQR), and R
-    may differ from LAPACK's, which the other modes return, in the signs of its rows.
+    With 'reduced', at most 512 columns and many more rows, ranks keep their own rows (CholeskyQR2, or TSQR where that is not accurate), and
+    R may differ from LAPACK's, which the other modes return, in the signs of its rows.
     """
     if mode not in ("reduced", "r", "raw", "complete"):
         raise ArgumentError(f"mode: {mode!r} is not known; known are 'reduced', 'r' and 'raw'")

@@ -51,6 +51,19 @@ TallFactors tall_by_definition(const DenseMatrix& a, int ranks) {
   return {q, triangle_of(rows_of(all.packed, 0, n), true, false)};
 }
 
+TallFactors with_positive_diagonal(TallFactors factors) {
+  for (std::int64_t j = 0; j < factors.r.rows; ++j) {
+    const Entry phase = factors.r(j, j) / std::abs(factors.r(j, j));
+    for (std::int64_t l = 0; l < factors.r.columns; ++l) factors.r(j, l) *= std::conj(phase);
+    for (std::int64_t i = 0; i < factors.q.rows; ++i) factors.q(i, j) *= phase;
+  }
+  return factors;
+}
+
+Entry zero(const Index& /*at*/) {
+  return 0;
+}
+
 std::function<Entry(const Index&)> of(const DenseMatrix& matrix) {
   return [&matrix](const Index& at) { return matrix(at[0], at[1]); };
 }
@@ -77,6 +90,38 @@ class TallCase {
     expect_right(planner, {{0, replicas_of(a_)}, {1, {}, of(factors_.q)}, {2, {}, of(factors_.r)}});
   }
 
+  /// Also with a shift.
+  void expect_factors_by(linear::TallMethod method) {
+    if (m_ < 2 * n_) return;
+    const TallFactors wanted = with_positive_diagonal(factors_);
+    const Operand a = operand({m_, n_}, method), q = operand({m_, n_}, method), r = operand({n_, n_}, method);
+    SCOPED_TRACE(fmt::format("A {} Q {} R {}", a.to_string(), q.to_string(), r.to_string()));
+    const Planner planner = [&](int rank) {
+      return linear::plan_cholesky_qr(method, a, q, r, topology_, rank);
+    };
+    expect_right(
+        planner,
+        {{0, replicas_of(a_)}, {1, {}, of(wanted.q)}, {2, {}, of(wanted.r)}, {3}, {4}, {5, {}, zero}},
+        method);
+  }
+
+  void expect_solutions_by(linear::TallMethod method) {
+    if (m_ < 2 * n_) return;
+    const std::int64_t count = random_.number(0, 9);
+    const DenseMatrix sides = random_matrix(numbers_, m_, count, is_complex(dtype_));
+    const DenseMatrix solution = solved_by_least_squares(a_, sides);
+    const Operand a = operand({m_, n_}, method), b = operand({m_, count}, method),
+                  x = operand({n_, count}, method);
+    SCOPED_TRACE(fmt::format("A {} B {} X {}", a.to_string(), b.to_string(), x.to_string()));
+    const Planner planner = [&](int rank) {
+      return linear::plan_cholesky_qr_least_squares(method, a, b, x, topology_, rank);
+    };
+    expect_right(
+        planner,
+        {{0, replicas_of(a_)}, {1, replicas_of(sides)}, {2, {}, of(solution)}, {3}, {4}, {5, {}, zero}},
+        method);
+  }
+
   void expect_solutions() {
     const std::int64_t count = random_.number(0, 9);
     const DenseMatrix sides = random_matrix(numbers_, m_, count, is_complex(dtype_));
@@ -101,9 +146,21 @@ class TallCase {
                          random_.maybe() ? Residency::heap : Residency::ordinary);
     }
   }
-  void expect_right(const Planner& planner, const std::vector<OperandNumbers>& operands) const {
+  /// Inverses are applied on devices.
+  Operand operand(const Shape& shape, linear::TallMethod method) {
+    Operand result = operand(shape);
+    if (method == linear::TallMethod::inverses || seed_ % 3 == 0) result.space = MemorySpace::device;
+    return result;
+  }
+  void expect_right(const Planner& planner, std::vector<OperandNumbers> operands,
+                    linear::TallMethod method) const {
+    if (method == linear::TallMethod::inverses) operands.push_back({6});
+    expect_right(planner, operands, {.alpha = method == linear::TallMethod::shifted ? 0.5 : 0.0});
+  }
+  void expect_right(const Planner& planner, const std::vector<OperandNumbers>& operands,
+                    const Parameters& parameters = {}) const {
     expect_consistent(planner, ranks_);
-    const Verdict verdict = verify_numbers(planner, operands, {}, 4, seed_);
+    const Verdict verdict = verify_numbers(planner, operands, parameters, 4, seed_);
     EXPECT_TRUE(verdict.ok()) << verdict.faults.front();
   }
 
@@ -128,13 +185,57 @@ TEST(TallPlan, FactorizesAndSolvesInAnyDistribution) {
   }
 }
 
+using linear::TallMethod;
+
+TEST(TallPlan, CholeskyQrFactorizesAndSolvesInAnyDistribution) {
+  for (std::uint64_t seed = 1000; seed < 1060; ++seed) {
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    TallCase test(seed);
+    const auto method = static_cast<TallMethod>(seed / 3 % 3);  // device memory: by seed % 3
+    test.expect_factors_by(method);
+    test.expect_solutions_by(method);
+    if (HasFailure()) return;
+  }
+}
+
 TEST(TallPlan, IsForManyMoreRowsThanColumns) {
-  const auto suits = [](const Shape& shape, int ranks) {
-    return linear::is_tall(Operand::of(Layout(Slab(0), shape, ranks), Dtype::f64));
+  const auto operand = [](const Shape& shape, int ranks) {
+    return Operand::of(Layout(Slab(0), shape, ranks), Dtype::f64);
   };
-  EXPECT_TRUE(suits({800, 10}, 4) && suits({320, 10}, 4) && suits({1 << 24, 512}, 64));
-  EXPECT_FALSE(suits({319, 10}, 4) || suits({800, 10}, 1) || suits({800, 0}, 4) || suits({1 << 24, 513}, 2) ||
-               suits({800}, 2));
+  const auto by_rows = [&](const Shape& shape, int ranks) {
+    return linear::suits_tsqr(operand(shape, ranks));
+  };
+  EXPECT_TRUE(by_rows({800, 10}, 4) && by_rows({320, 10}, 4) && by_rows({1 << 24, 512}, 64));
+  EXPECT_FALSE(by_rows({319, 10}, 4) || by_rows({800, 10}, 1));
+  const auto is_tall = [&](const Shape& shape) { return linear::is_tall(operand(shape, 2)); };
+  EXPECT_TRUE(is_tall({40, 10}) && is_tall({1 << 24, 512}));
+  EXPECT_FALSE(is_tall({39, 10}) || is_tall({800, 0}) || is_tall({1 << 24, 513}) || is_tall({800}));
+}
+
+TEST(TallPlan, MethodsAreTriedByPriceAndByWhatIsMeasured) {
+  const auto first = [](std::int64_t m, std::int64_t n, MemorySpace space, int ranks = 1) {
+    Operand a = Operand::of(Layout(Slab(0), {m, n}, ranks), Dtype::f64);
+    a.space = space;
+    return linear::choose_tall_method(a, true, Topology::regular(ranks), Machine{});
+  };
+  EXPECT_EQ(first(1 << 20, 128, MemorySpace::device), TallMethod::inverses);
+  EXPECT_EQ(first(1 << 20, 128, MemorySpace::host), TallMethod::solves);
+  EXPECT_EQ(first(1 << 20, 128, MemorySpace::host, 64), TallMethod::solves);
+  EXPECT_EQ(first(40, 10, MemorySpace::host), TallMethod::reflectors);
+  const auto next = [](TallMethod tried, const linear::TallMeasures& measures) {
+    return linear::next_tall_method(tried, 10, measures);
+  };
+  const linear::TallMeasures good{true, 1, 1e-3, 10}, inaccurate{true, 1, 1e-3, 1e6}, far{true, 1, 0.1, 10},
+      indefinite{false, 1, 0, 10}, none{true, std::nan(""), std::nan(""), std::nan("")};
+  for (const TallMethod method : {TallMethod::inverses, TallMethod::solves, TallMethod::shifted})
+    EXPECT_EQ(next(method, good), std::nullopt);
+  EXPECT_EQ(next(TallMethod::inverses, inaccurate), TallMethod::solves);
+  for (const linear::TallMeasures& measures : {far, indefinite}) {
+    EXPECT_EQ(next(TallMethod::inverses, measures), TallMethod::shifted);
+    EXPECT_EQ(next(TallMethod::solves, measures), TallMethod::shifted);
+    EXPECT_EQ(next(TallMethod::shifted, measures), TallMethod::reflectors);
+  }
+  EXPECT_EQ(next(TallMethod::solves, none), TallMethod::reflectors);
 }
 
 }  // namespace
