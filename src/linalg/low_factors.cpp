@@ -73,8 +73,9 @@ void scale_rows(Array& array, const Array& scales) {
 LowFactors::LowFactors(Factorization method, const Array& a, const Norms& norms, ComputeType compute,
                        SourcePlace where) {
   const bool scales = needs_scales(norms.rows) || needs_scales(norms.columns);
-  const FactorOptions options{.compute = compute};
-  const Array low = astype(scales ? scaled_copy(method, a, norms) : a, lower_dtype(a.dtype()));
+  const ArrayOptions as_factors{.order = Order::column_major, .space = a.local().space};
+  const Array low = astype(scales ? scaled_copy(method, a, norms) : a, lower_dtype(a.dtype()), as_factors);
+  const FactorOptions options{.overwrite = true, .compute = compute};
   factors_ = std::make_unique<Factors>(method, low, options, where);
   if (factors_->first_zero() >= 0) throw_singular("solve_refined", "U", factors_->first_zero());
 }

@@ -68,7 +68,7 @@ class Refiner {
   /// Of any X. Collective.
   double backward_error(const Array& x) const {
     const Array own = redistribute(x, Slab(0), {.space = a_.local().space}, where_);
-    return largest_of(errors_of(own, residual_of(own, b_), norms_of_b_));
+    return largest_of(errors_of(own, norms_of_columns(residual_of(own, b_)), norms_of_b_));
   }
 
   Refinement& refinement() { return found_; }
@@ -105,10 +105,9 @@ class Refiner {
                    .distribution = b.layout().distribution(),
                    .space = a_.local().space});
   }
-  /// Backward errors, column by column.
-  std::vector<double> errors_of(const Array& x, const Array& residual,
+  /// Backward errors, column by column, of residuals with these norms.
+  std::vector<double> errors_of(const Array& x, std::vector<double> errors,
                                 const std::vector<double>& norms_of_b) const {
-    std::vector<double> errors = norms_of_columns(residual);
     const std::vector<double> sizes = norms_of_columns(x);
     for (std::size_t c = 0; c < errors.size(); ++c) {
       if (errors[c] != 0) errors[c] /= norm_of_a_ * sizes[c] + norms_of_b[c];
@@ -123,12 +122,14 @@ class Refiner {
   void refine_by_steps() {
     x_ = approximation(b_, norms_of_b_);
     Array residual = residual_of(x_, b_);
-    errors_ = errors_of(x_, residual, norms_of_b_);
+    std::vector<double> norms = norms_of_columns(residual);
+    errors_ = errors_of(x_, norms, norms_of_b_);
     while (largest_of(errors_) > limit_ && found_.iterations < options_.iterations) {
-      const Array next = x_ + approximation(residual, norms_of_columns(residual));
+      const Array next = x_ + approximation(residual, norms);
       ++found_.iterations;
       residual = residual_of(next, b_);
-      const std::vector<double> errors = errors_of(next, residual, norms_of_b_);
+      norms = norms_of_columns(residual);
+      const std::vector<double> errors = errors_of(next, norms, norms_of_b_);
       const bool is_better = largest_of(errors) < largest_of(errors_),
                  is_fast = largest_of(errors) < largest_of(errors_) / 2;
       if (is_better) {
@@ -175,7 +176,7 @@ class Refiner {
       const Array next = x + gmres.solve(system, residual, targets, options_.iterations - found_.iterations);
       found_.iterations += gmres.steps_taken();
       residual = residual_of(next, b);
-      const std::vector<double> found = errors_of(next, residual, norms_of_b);
+      const std::vector<double> found = errors_of(next, norms_of_columns(residual), norms_of_b);
       const double before = largest_of(errors), after = largest_of(found);
       is_fast = after < before / 2 && after > limit_;
       if (!(after < before)) break;
