@@ -11,7 +11,7 @@ import partita as pt
 
 
 def modules():
-    yield from (pt, pt.fft, pt.io, pt.linalg, pt.plans, pt.spectral, pt.trace)
+    yield from (pt, pt.fft, pt.io, pt.linalg, pt.plans, pt.ranks, pt.spectral, pt.trace)
     for name, needed in (("partita.jax", "jax"), ("partita.jax.linalg", "jax"), ("partita.torch", "torch"), ("partita.torch.linalg", "torch")):
         if importlib.util.find_spec(needed) is not None:
             yield importlib.import_module(name)
@@ -31,7 +31,7 @@ def public(one, name):
 
 
 #: Made by functions: help() is about what they have, not about their creation.
-MADE_BY_FUNCTIONS = (pt.Array, pt.Context, pt.plans.Planned, pt.trace.Timeline)
+MADE_BY_FUNCTIONS = (pt.Array, pt.Context, pt.ranks.Handle, pt.plans.Planned, pt.trace.Timeline)
 
 DOCUMENTED = [
     pytest.param(one, id=f"{module.__name__}.{name}")

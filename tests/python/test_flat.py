@@ -36,9 +36,19 @@ def refused(call):
     raise AssertionError("it is not refused")
 
 
+def doubled_ones(context):
+    return 2 * pt.ones(context, 4, "slab:0")
+
+
+def sum_of(context, a):
+    return a.sum()
+
+
 def of_values(c, a):
     mesh = pt.Mesh({"x": c.size})
     doubled = pt.spmd(lambda part: 2 * part, mesh, in_specs=pt.P("x", None), out_specs=pt.P("x", None))
+
+    ranks = pt.Ranks(1, kind="threads", device="cpu")
 
     def counted():
         with pt.traffic(c) as t:
@@ -55,6 +65,7 @@ def of_values(c, a):
         "traffic": counted,
         "initialize": lambda: pt.initialize(device="cpu"),  # not closed
         "run": lambda: pt.run(2, lambda context: context.rank, device="cpu"),
+        "Ranks": lambda: ranks(sum_of, ranks(doubled_ones)[0]),
         "trace.record": lambda: pt.trace.record(c, a.sum).ranks,
         "trace.chrome_trace": lambda: pt.trace.chrome_trace(),
     }
@@ -347,7 +358,7 @@ def of_plans(c, a):
 
 SUBJECTS = [of_values, of_contexts, of_making, of_arrays, of_numpys, of_analysis, of_products, of_linear_algebra, of_transforms, of_memory, of_files, of_plans]
 #: Of these, some take milliseconds each.
-SLOW = {"initialize", "run", "spectral.multiply", "spectral.multiply that fails", "plans.plan_matmul", "pictures"}
+SLOW = {"Ranks", "initialize", "run", "spectral.multiply", "spectral.multiply that fails", "plans.plan_matmul", "pictures"}
 
 
 @pytest.mark.parametrize("subject", SUBJECTS, ids=lambda one: one.__name__)

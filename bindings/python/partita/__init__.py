@@ -58,6 +58,7 @@ from ._errors import (
     FileError,
     LostPeerError,
     MemoryError,
+    RanksError,
     SingularError,
     TimeoutError,
     TypeError,
@@ -103,10 +104,11 @@ from ._traffic import traffic
 from ._uneven import balance, from_parts
 from ._unique import unique
 from ._views import expand_dims, squeeze
+from .ranks import Ranks, load_ipython_extension  # noqa: F401: IPython looks for it here
 
 __all__ = [
     "ArgumentError", "Array", "BlockCyclic", "BlockNonCyclic", "Box", "Context", "DisagreementError", "Error", "FailedContextError",
-    "FileError", "Halo", "Layout", "LostPeerError", "Matmul", "MemoryError", "Mesh", "P", "Partitioned", "ProcessGrid", "Redistribute",
+    "FileError", "Halo", "Layout", "LostPeerError", "Matmul", "MemoryError", "Mesh", "P", "Partitioned", "ProcessGrid", "Ranks", "RanksError", "Redistribute",
     "Replicated", "SingularError", "Slab", "SymmetricArray", "TimeoutError", "TopK", "Topology", "TypeError", "UniqueAllResult",
     "UniqueCountsResult", "UniqueInverseResult", "UnsupportedError", "__version__", "all", "all_gather", "all_reduce", "all_to_all",
     "allclose", "angle", "any", "arange", "argmax", "argmin", "argsort", "argwhere", "array_equal", "array_split", "average", "balance",

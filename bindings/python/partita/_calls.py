@@ -256,6 +256,11 @@ def note_begun(context: Any) -> None:
     _begun.contexts.append(weakref.ref(context))
 
 
+def is_begun(context: Any) -> bool:
+    """Whether this thread has begun it, and not closed it."""
+    return any(seen() is context for seen in _begun.contexts)
+
+
 def note_closed(context: Any) -> None:
     """It is closed, and may be kept alive by others: arguments without a context do not refer to it."""
     _begun.contexts = [seen for seen in _begun.contexts if seen() is not context]
@@ -275,6 +280,6 @@ def with_options(kind: Callable[..., Options], what: str, given: Dict[str, Any])
 
 
 __all__ = [
-    "collective", "context_among", "contexts_in", "entered", "in_words", "is_told", "mark_as_told", "name_of", "note_begun",
+    "collective", "context_among", "contexts_in", "entered", "in_words", "is_begun", "is_told", "mark_as_told", "name_of", "note_begun",
     "note_closed", "only_begun", "pairwise", "raise_on_all", "raise_own", "text_of", "with_options",
 ]  # fmt: skip

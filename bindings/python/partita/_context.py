@@ -8,7 +8,7 @@ import operator
 import sys
 import threading
 from types import TracebackType
-from typing import Any, Callable, List, Optional, Sequence, Set, Tuple, Type, TypeVar, Union
+from typing import Any, Callable, Dict, Generic, List, Optional, Sequence, Set, Tuple, Type, TypeVar, Union
 
 from . import _core
 from ._calls import collective, note_begun, note_closed, text_of
@@ -222,7 +222,8 @@ def _begun(core: _core.Context) -> Context:
     return context
 
 
-def _options(given: dict[str, Any]) -> _core.ContextOptions:
+def options_of(given: dict[str, Any]) -> _core.ContextOptions:
+    """The options of `initialize`; ArgumentError for others."""
     options = _core.ContextOptions()
     known = [name for name in dir(options) if not name.startswith("_")]
     for name, value in given.items():
@@ -270,7 +271,7 @@ def initialize(comm: Any = None, device: str = "any", **options: Any) -> Context
     In the main thread Ctrl-C ends a wait; the context has then failed, also on the other ranks.
     """
     address, size, implementation = _handle_of(comm)
-    given = _options(options)
+    given = options_of(options)
     if comm is None:
         connect_ranks(given.deadline)
     before, _running.starts = _running.starts, True
@@ -281,10 +282,77 @@ def initialize(comm: Any = None, device: str = "any", **options: Any) -> Context
         forget_handed()
 
 
-def _wait(ended: threading.Event) -> None:
-    """Wait until `ended` is set, also in a rank of another `run` that is interrupted: exceptions reach a thread when it runs Python."""
-    while not ended.wait(0.1):
-        pass
+class RankThreads(Generic[Result]):
+    """Ranks that are threads of this process. The thread that makes them stays free for signals.
+
+    Parameters
+    ----------
+    daemon : bool
+        The process may end before them.
+    """
+
+    def __init__(
+        self, ranks: int, function: Callable[[Context], Result], device: str, options: Dict[str, Any], daemon: bool = False
+    ) -> None:
+        self.interruption = _core.Interruption()
+        self._ranks, self._function, self._device, self._options = ranks, function, device, options_of(options)
+        self._results: List[Any] = [None] * ranks
+        self._raised: List[BaseException] = []
+        self._begun, self.ended = threading.Event(), threading.Event()
+        self._running: Set[int] = set()
+        # Nobody joins it by a wait that Ctrl-C may interrupt: up to Python 3.12 it would count as one that has ended, and the process
+        # would end under its ranks.
+        self._thread = threading.Thread(target=self._run, name="partita.run", daemon=daemon)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def wait(self) -> None:
+        """Until all have ended, also in a rank of another `run` that is interrupted: exceptions reach a thread when it runs Python."""
+        while not self.ended.wait(0.1):
+            pass
+
+    def interrupt(self) -> None:
+        """End the waits of all ranks at once, and their Python code at its next line; returns when they have ended."""
+        self.interruption.wanted = True
+        if self._begun.wait(1):  # Ctrl-C may come before there is a thread
+            self.ended.wait(0.2)  # by it ranks end that wait for others; those that do not get it as the main thread does
+            for one in tuple(self._running):
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(one), ctypes.py_object(KeyboardInterrupt))
+            self.wait()
+
+    def results(self) -> List[Result]:
+        """By rank, of threads that have ended. Raises what a rank has raised, rather than what follows from that on other ranks."""
+        self._thread.join()
+        if self._raised:  # a rank that has lost another one may be faster than that one's own error
+            raise next((one for one in self._raised if not isinstance(one, (LostPeerError, FailedContextError))), self._raised[0])
+        return self._results
+
+    def _run(self) -> None:
+        self._begun.set()
+        try:
+            _core.run_threads(self._ranks, self._body, self._options, self._device, self.interruption)
+        except BaseException as error:
+            if not self._raised:  # of the start; what a rank has raised is in the list, and this is its text
+                self._raised.append(error)
+        finally:
+            self.ended.set()
+
+    def _body(self, core: _core.Context) -> str:
+        _running.ranks = self._ranks
+        self._running.add(threading.get_ident())
+        try:
+            if self.interruption.wanted:
+                raise KeyboardInterrupt
+            context = _begun(core)
+            self._results[context.rank] = self._function(context)
+            context.close()
+        except BaseException as error:  # also KeyboardInterrupt and SystemExit: they are raised again by `results`
+            self._raised.append(error)
+            return one_line(error)
+        finally:
+            self._running.discard(threading.get_ident())
+        return ""
 
 
 def run(ranks: int, function: Callable[[Context], Result], *, device: str = "any", **options: Any) -> List[Result]:
@@ -321,53 +389,11 @@ def run(ranks: int, function: Callable[[Context], Result], *, device: str = "any
         ranks = operator.index(ranks)
     except builtins.TypeError:
         raise builtins.TypeError(f"run: ranks: expected an integer, got {type(ranks).__name__}") from None
-    results: List[Any] = [None] * ranks
-    raised: List[BaseException] = []
-    interruption = _core.Interruption()
-    begun, ended = threading.Event(), threading.Event()
-    running: Set[int] = set()
-
-    def body(core: _core.Context) -> str:
-        _running.ranks = ranks
-        running.add(threading.get_ident())
-        try:
-            if interruption.wanted:
-                raise KeyboardInterrupt
-            context = _begun(core)
-            results[context.rank] = function(context)
-            context.close()
-        except BaseException as error:  # also KeyboardInterrupt and SystemExit: they are raised again below
-            raised.append(error)
-            return one_line(error)
-        finally:
-            running.discard(threading.get_ident())
-        return ""
-
-    def start(options: _core.ContextOptions) -> None:
-        begun.set()
-        try:
-            _core.run_threads(ranks, body, options, device, interruption)
-        except BaseException as error:
-            if not raised:  # of the start; what a rank has raised is in the list, and this is its text
-                raised.append(error)
-        finally:
-            ended.set()
-
-    # The main thread stays free for signals. It does not wait by `join`: a thread whose join was interrupted counts as one that
-    # has ended, up to Python 3.12, and the process would end under its ranks.
-    thread = threading.Thread(target=start, args=(_options(options),), name="partita.run")
+    threads = RankThreads(ranks, function, device, options)
     try:
-        thread.start()
-        _wait(ended)
+        threads.start()
+        threads.wait()
     except BaseException:
-        interruption.wanted = True
-        if begun.wait(1):  # Ctrl-C may come before there is a thread
-            ended.wait(0.2)  # by it ranks end that wait for others; those that do not get it as the main thread does
-            for one in tuple(running):
-                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(one), ctypes.py_object(KeyboardInterrupt))
-            _wait(ended)
+        threads.interrupt()
         raise
-    thread.join()
-    if raised:  # a rank that has lost another one may be faster than that one's own error
-        raise next((one for one in raised if not isinstance(one, (LostPeerError, FailedContextError))), raised[0])
-    return results
+    return threads.results()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from typing import Optional
+from typing import Dict, Optional
 
 import numpy as np
 
@@ -58,3 +58,16 @@ class LostPeerError(Error, ConnectionError):
 
 class FailedContextError(Error):
     """A call on a context that failed earlier; the text repeats the first failure."""
+
+
+class RanksError(Error):
+    """Ranks of a notebook (`Ranks`) raised different exceptions, some of them alone, or have ended. The text names the ranks."""
+
+    errors: Dict[int, BaseException]
+    """By rank, what it raised; an exception that cannot be sent is an `Error` with its class and text. Empty for ranks that have ended."""
+    tracebacks: Dict[int, str]
+    """By rank, the text of its traceback."""
+
+    def __init__(self, text: str = "", errors: Optional[Dict[int, BaseException]] = None, tracebacks: Optional[Dict[int, str]] = None) -> None:
+        super().__init__(text)
+        self.errors, self.tracebacks = dict(errors or {}), dict(tracebacks or {})
