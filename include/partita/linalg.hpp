@@ -20,7 +20,7 @@ namespace partita {
 
 /// Matrices are arrays of two dimensions in f32, f64, c64 or c128: in any distribution, memory order,
 /// residency and memory space, of any size from 0. The library computes in another distribution,
-/// `BlockCyclic({1, P}, {m, block})` by columns on the symmetric heap, or for Cholesky also
+/// `BlockCyclic({1, P}, {m, block})` by columns on the symmetric heap, or for Cholesky and LU also
 /// `BlockCyclic({Pr, Pc}, {block, block})` on a grid of ranks, to and from which it redistributes; `explain`
 /// shows these redistributions. If an array is in device memory, the device computes. On the host
 /// the factorizations of panels are LAPACK's, from the BLAS library that is used; on devices cuSOLVER's.
@@ -35,12 +35,29 @@ namespace partita {
 ///
 /// Algorithms: right-looking factorizations with a look-ahead of one panel (Dongarra, Duff, Sorensen and van
 /// der Vorst 1998, chapter 5): LU with partial pivoting, of whole columns, which one rank owns, so that ranks
-/// exchange no rows; Cholesky, by whole columns or blocks on a grid of ranks; QR by blocks of Householder
-/// reflectors (Schreiber and Van Loan 1989). `qr` and `lstsq` of matrices with many more rows than columns:
+/// exchange no rows, or with tournament pivoting on a grid of ranks (Grigori, Demmel and Xiang 2011);
+/// Cholesky, by whole columns or blocks on a grid of ranks; QR by blocks of Householder reflectors (Schreiber
+/// and Van Loan 1989). `qr` and `lstsq` of matrices with many more rows than columns:
 /// see `qr`.
 ///
 /// Errors, the same on every rank: ArgumentError (shapes, dtypes, contexts; arrays that overlap),
 /// SingularError, UnsupportedError, DisagreementError, MemoryError, TimeoutError.
+
+/// How LU chooses its pivots.
+enum class Pivoting : std::uint8_t {
+  automatic,  ///< partial with whole columns, tournament on grids of several rows
+  partial,    ///< of each column the largest element that is left; whole columns only
+  /// Rows are chosen for whole panels: by each rank that shares the panel from its own rows, and then along a
+  /// binary tree of these ranks from the rows of two, by partial pivoting each time. That takes fewer
+  /// messages than partial pivoting. Elements may grow more, but in practice hardly do. With whole columns,
+  /// whose panels belong to one rank each, it is partial pivoting.
+  tournament,
+};
+template <>
+struct OptionWords<Pivoting> {
+  static constexpr std::string_view what = "pivoting";
+  static constexpr std::string_view words[]{"automatic", "partial", "tournament"};
+};
 
 /// Options of a factorization.
 struct FactorOptions {
@@ -55,8 +72,11 @@ struct FactorOptions {
   ComputeType compute = ComputeType::automatic;
   /// {Pr, Pc}, with Pr Pc = P: rows and columns of the grid of ranks, in row-major order, over which the
   /// factors are distributed; {1, P}: whole columns. Empty: chosen by the planner, which takes whole columns
-  /// on one node and between nodes what costs less. Grids of more than one row are for Cholesky only.
+  /// on one node and between nodes what costs less. UnsupportedError for grids of more than one row for QR,
+  /// and for LU in device memory or with partial pivoting.
   Extents grid = {};
+  /// Of LU. `tournament` lets the planner choose a grid on one node, too, where it costs less.
+  Pivoting pivoting = Pivoting::automatic;
 };
 
 /// Options of a solve, and of what it allocates.
@@ -137,7 +157,8 @@ class PARTITA_API Cholesky {
   std::unique_ptr<linear::Factors> factors_;
 };
 
-/// The factorization P A = L U with partial pivoting of a matrix [m, n]. As `Cholesky` otherwise.
+/// The factorization P A = L U of a matrix [m, n], with partial pivoting, or on a grid of ranks with several
+/// rows with tournament pivoting (`FactorOptions::pivoting`). As `Cholesky` otherwise.
 class PARTITA_API Lu {
  public:
   /// Factorizes. A singular matrix is not an error here (see `singular`), as in LAPACK's getrf.
@@ -357,7 +378,8 @@ PARTITA_API void rank_k_update(const Array& a, Array& c, const RankUpdateOptions
 /// i32) or scalar factors of reflectors (QR) of all panels, replicated, 3 the status of each panel,
 /// replicated, or on a grid as contributions to a sum; then scratch. If the matrix is overwritten in place,
 /// buffers 0 and 1 are the same array. Cholesky has buffer 2, too, which it does not use. Row exchanges of a
-/// panel of LU are not applied to the panels before it. Executed with alpha = -1.
+/// panel of LU with whole columns are not applied to the panels before it; on a grid they are. Executed with
+/// alpha = -1.
 PARTITA_API Plan plan_factorization(Factorization kind, const Operand& a, const Topology& topology, int rank,
                                     const FactorOptions& options = {}, const Machine& machine = {});
 /// The plan of one rank that solves with the factors of such a plan for right-hand sides `b` [m, r] and

@@ -63,6 +63,10 @@ struct Step {
   Place to;
   Reduction reduction = Reduction::sum;
   std::int64_t bytes = 0;  ///< size of a message
+  /// -1, or for a message whose size depends on data, of which `bytes` is the most, the size that prices
+  /// take. The size itself is one i64 that the rank has computed before the step, at `to` of a send and at
+  /// `from` of a receive, the same at both ends; it may be 0.
+  std::int64_t expected_bytes = -1;
   /// For messages: the messages of one round may be enqueued as one group, as with NCCL. The same number at
   /// both ends of a message; no step waits for a message of a round before the last message of that round.
   /// -1: not in a group.

@@ -7,6 +7,7 @@
 #include <partita/compute_type.hpp>
 #include <partita/dtype.hpp>
 #include <partita/extents.hpp>
+#include <partita/index_set.hpp>
 #include <partita/layout.hpp>
 #include <partita/op.hpp>
 #include <variant>
@@ -207,6 +208,7 @@ struct TriangularSolve {
   bool upper = false;
   bool unit_diagonal = false;  ///< the diagonal is not read, and is 1
   bool from_right = false;
+  bool zero_as_one = false;  ///< 0 on the diagonal counts as 1, as where getrf computes L; host only
 };
 
 /// to = Q to (`adjoint`: Q^H to), where Q is the product of the reflectors of a FactorPanel.
@@ -217,9 +219,43 @@ struct ApplyReflectors {
   bool adjoint = false;
 };
 
+// The works of LU with tournament pivoting (Grigori, Demmel and Xiang 2011), on the host only. The number r
+// of a row is kept in two columns of the matrix's dtype, as r / row_number_base and r % row_number_base.
+
+inline constexpr std::int64_t row_number_base = std::int64_t{1} << 20;
+
+/// One match of a tournament: the rows that LU with partial pivoting of `from` moves to the front, as they
+/// were, in that order.
+struct ChooseRows {
+  Part from;    ///< [m, n], or with `numbered` [m, n + 2]: the last two columns are the numbers of the rows
+  Part chosen;  ///< [k, n + 2], k <= m and n: rows and their numbers
+  bool numbered = false;  ///< otherwise the numbers are the indices of the rows in the region of `from`
+};
+
+/// Pivots whose exchanges bring rows with given numbers to the front, one after the other.
+struct PivotsOfRows {
+  Part numbers;  ///< [k, 2]
+  /// [k], i32, as of a FactorPanel whose first row is the first index of this region.
+  Part pivots;
+};
+
+/// Rows that the exchanges of a panel move from one set of rows to another. `packs`: rows of `matrix` that go
+/// to rows in `others` are copied into `packed`, in the order of the rows that they go to. Otherwise rows of
+/// `matrix` that come from rows in `others` are copied from `packed`.
+struct MoveRows {
+  Part matrix;  ///< [m, n]
+  Part pivots;  ///< [k], i32: rows first + i and first + pivots[i] are exchanged, as by ExchangeRows, where
+                ///< first is the first index of this region
+  IndexSet others;
+  Part packed;          ///< [k, n]: room for all; by columns of as many rows as are moved, without gaps
+  Part bytes;           ///< one i64: the size of the rows in `packed`, written
+  double expected = 0;  ///< rows, for prices
+  bool packs = true;
+};
+
 /// The work of a compute step.
 using Work = std::variant<Multiply, ApplyEpilogue, SumAlong, Transform, TransformInto, Twiddle, FactorPanel,
-                          ExchangeRows, TriangularSolve, ApplyReflectors>;
+                          ExchangeRows, TriangularSolve, ApplyReflectors, ChooseRows, PivotsOfRows, MoveRows>;
 
 /// Number of floating-point operations of a work: eight per complex multiply-add; 5 n log2 n for a complex
 /// transform of n.

@@ -9,8 +9,8 @@ namespace partita::linear {
 using planning::Channel;
 
 ChainTransport::ChainTransport(planning::PlanBuilder& builder, Dtype dtype, MemorySpace space,
-                               const std::vector<std::int64_t>& most, int turns, LinkOf link)
-    : builder_(builder), item_(size_of(dtype)), turns_(turns), link_(std::move(link)) {
+                               const std::vector<std::int64_t>& most, int turns, LinkOf link, Posting posting)
+    : builder_(builder), item_(size_of(dtype)), turns_(turns), link_(std::move(link)), posting_(posting) {
   constexpr std::int64_t alignment = 256;  // bytes; products of devices begin best there
   for (const std::int64_t elements : most) {
     offsets_.push_back(turn_bytes_);
@@ -42,13 +42,20 @@ void ChainTransport::prepare(int turn) {
   for (int kind = 0; kind < kinds(); ++kind) {
     const ChainLink link = link_(turn, kind);
     if (link.elements == 0 || link.from < 0) continue;
-    if (by_message(link.from)) {
-      received_[static_cast<std::size_t>(turn % 2)][static_cast<std::size_t>(kind)] =
-          builder_.receive(link.from, slot_of(messages_, rank(), turn, kind), link.elements * item_);
-    } else {
+    if (!by_message(link.from)) {
       builder_.signal(link.from, Channel::grant);
+    } else if (posting_ == Posting::ahead) {
+      post(turn, kind);
     }
   }
+}
+
+void ChainTransport::post(int turn, int kind) {
+  if (turn >= turns_ || posted(turn, kind) >= 0) return;
+  const ChainLink link = link_(turn, kind);
+  if (link.elements == 0 || link.from < 0 || !by_message(link.from)) return;
+  posted(turn, kind) =
+      builder_.receive(link.from, slot_of(messages_, rank(), turn, kind), link.elements * item_);
 }
 
 void ChainTransport::open() {
@@ -63,7 +70,8 @@ void ChainTransport::receive(int turn, int kind) {
     builder_.wait(link.from, Channel::written);
     return;
   }
-  builder_.finish({received_[static_cast<std::size_t>(turn % 2)][static_cast<std::size_t>(kind)]});
+  post(turn, kind);
+  builder_.finish({std::exchange(posted(turn, kind), -1)});
   if (messages_ != slots_) copy(link, slot_of(messages_, rank(), turn, kind), slot(turn, kind));
 }
 

@@ -46,9 +46,14 @@ class ChainTransport {
   /// its elements.
   using LinkOf = std::function<ChainLink(int turn, int kind)>;
 
+  /// When receives of messages are posted: as soon as their slots are free, or in the order of their use, by
+  /// `post` or `receive`, which suits plans in which the ranks of a chain have other messages, too.
+  enum class Posting : std::uint8_t { ahead, in_order };
+
   /// Adds the scratch. `most`: elements by kind, on any rank.
   ChainTransport(planning::PlanBuilder& builder, Dtype dtype, MemorySpace space,
-                 const std::vector<std::int64_t>& most, int turns, LinkOf link);
+                 const std::vector<std::int64_t>& most, int turns, LinkOf link,
+                 Posting posting = Posting::ahead);
 
   /// Own memory, packed by columns.
   Place slot(int turn, int kind) const { return slot_of(slots_, rank(), turn, kind); }
@@ -57,6 +62,7 @@ class ChainTransport {
   }
 
   void open();                       ///< before the first turn
+  void post(int turn, int kind);     ///< of this turn or of the next one
   void receive(int turn, int kind);  ///< nothing for the first rank of the chain
   void send(int turn, int kind);     ///< nothing for the last
   void end(int turn);                ///< its slots are free
@@ -68,12 +74,16 @@ class ChainTransport {
   bool by_message(int peer) const { return !builder_.same_node(peer); }
   Place slot_of(int buffer, int rank, int turn, int kind) const;
   void copy(const ChainLink& link, const Place& from, const Place& to);
+  int& posted(int turn, int kind) {
+    return received_[static_cast<std::size_t>(turn % 2)][static_cast<std::size_t>(kind)];
+  }
   void prepare(int turn);
 
   planning::PlanBuilder& builder_;
   std::int64_t item_;
   int turns_;
   LinkOf link_;
+  Posting posting_;
   std::vector<std::int64_t> offsets_;  // by kind, bytes
   std::int64_t turn_bytes_ = 0;        // of all kinds
   int slots_ = -1;

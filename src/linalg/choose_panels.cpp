@@ -1,6 +1,7 @@
 // The one place where the grid and the blocks of a factorization are chosen.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 
 #include "base/round.hpp"
@@ -25,19 +26,23 @@ std::int64_t default_width(const Panels& panels, MemorySpace space, ComputeType 
   return std::clamp<std::int64_t>(panels.least() / 32, 64, 128);
 }
 
-/// Predicted seconds of a Cholesky factorization, of a rank in the middle of the grid. In each iteration
-/// products, messages and the next panel go on concurrently, and the longest of them counts:
+/// Predicted seconds of a Cholesky or LU factorization, of a rank in the middle of the grid. In each
+/// iteration products, messages and the next panel go on concurrently, and the longest of them counts:
 ///
 ///     products  2 b operations for each element of the rank's trailing matrix, at b/(b + 16) of the rate of
 ///               products (on devices b/(b + 64); an estimate), and copies of what arrives from the same node
 ///     messages  b columns of the rank's rows and of the rows that are its columns, one of two of them or
 ///               both from other nodes; the ranks of a node share its link
-///     panel     the block on the diagonal at half the rate of products, the rank's rows of the panel, and
-///               two messages of a block along the grid's column; whole columns: all rows at half the rate
+///     panel     Cholesky: the block on the diagonal at half the rate of products, the rank's rows of the
+///               panel, and two messages of a block along the grid's column. LU: the rank's rows twice, once
+///               at half the rate, and the matches of the tournament, each of two blocks and one message.
+///               Whole columns: all rows at half the rate
 class GridPrice {
  public:
-  GridPrice(const Panels& panels, const Operand& a, const Topology& topology, const Machine& machine)
-      : panels_(panels),
+  GridPrice(Factorization kind, const Panels& panels, const Operand& a, const Topology& topology,
+            const Machine& machine)
+      : kind_(kind),
+        panels_(panels),
         machine_(machine),
         item_(static_cast<double>(size_of(a.dtype))),
         operations_(is_complex(a.dtype) ? 4 : 1),
@@ -64,7 +69,7 @@ class GridPrice {
   double iteration(double rest) const {
     const auto width = static_cast<double>(panels_.width);
     const double rows = share(rest, panels_.grid_rows), columns = share(rest, panels_.grid_columns());
-    const double trailing = rows * columns / 2;
+    const double trailing = rows * columns / (kind_ == Factorization::cholesky ? 2 : 1);
     const double products = 2 * operations_ * (width + unused_) * trailing / rate_;
     const double of_rows = width * rows * item_, of_columns = width * columns * item_;
     const double far_rows = between_nodes(1, panels_.grid_columns()) * of_rows;
@@ -79,12 +84,22 @@ class GridPrice {
     const auto width = static_cast<double>(panels_.width);
     const double half_rate = rate_ / 2;
     if (!panels_.on_grid()) return operations_ * width * width * rows / half_rate;
-    const double block = width * width * item_ / (machine_.network_bandwidth / sharers_);
-    return operations_ * (width * width * width / 3 / half_rate + width * width * rows / rate_) + 2 * block;
+    const double square = operations_ * width * width;
+    const double block =
+        width * width * item_ /
+        (one_node_ ? planning::message_bandwidth(true, machine_) : machine_.network_bandwidth / sharers_);
+    if (kind_ == Factorization::cholesky) return square * (width / 3 / half_rate + rows / rate_) + 2 * block;
+    return square * rows * (1 / half_rate + 1 / rate_) +
+           matches() * (2 * square * width / half_rate + block) + 2 * block;
   }
 
+  /// The depth of the tree of a tournament.
+  double matches() const { return std::ceil(std::log2(static_cast<double>(panels_.grid_rows))); }
+
   double latency() const {
-    return (panels_.on_grid() ? 4 : 2) * (one_node_ ? machine_.signal_latency : machine_.network_latency);
+    const bool tournament = panels_.on_grid() && kind_ == Factorization::lu;
+    const double messages = (panels_.on_grid() ? 4 : 2) + (tournament ? matches() + panels_.grid_rows : 0);
+    return messages * (one_node_ ? machine_.signal_latency : machine_.network_latency);
   }
 
   /// What the busiest of so many ranks has of `extent`.
@@ -100,6 +115,7 @@ class GridPrice {
     return on_node == ranks ? 0 : 1 / on_node;
   }
 
+  Factorization kind_;
   const Panels& panels_;
   const Machine& machine_;
   double item_, operations_, rate_, sharers_, memory_, unused_;
@@ -114,16 +130,26 @@ Panels whole_columns(const Operand& a, ComputeType compute) {
   return panels;
 }
 
-Panels choose_panels(Factorization kind, const Panels& wanted, const Operand& a, ComputeType compute,
+bool may_have_grid(Factorization kind, const Operand& a, const FactorOptions& options) {
+  if (kind == Factorization::cholesky) return true;
+  return kind == Factorization::lu && a.space == MemorySpace::host && options.pivoting != Pivoting::partial;
+}
+
+bool looks_for_grid(Factorization kind, const Operand& a, const FactorOptions& options,
+                    const Topology& topology) {
+  const bool asked = kind == Factorization::lu && options.pivoting == Pivoting::tournament;
+  return may_have_grid(kind, a, options) && (topology.node_count() > 1 || asked);
+}
+
+Panels choose_panels(Factorization kind, const Panels& wanted, const Operand& a, const FactorOptions& options,
                      const Topology& topology, const Machine& machine) {
   Panels best = wanted;
   best.grid_rows = 1;
-  if (best.width == 0) best = whole_columns(a, compute);
-  const bool may_have_grid = kind == Factorization::cholesky && wanted.least() > 0;
-  const bool gains = wanted.grid_rows > 0 || (topology.node_count() > 1 && best.count() > 1);
-  if (!may_have_grid || wanted.grid_rows == 1 || !gains) return best;
+  if (best.width == 0) best = whole_columns(a, options.compute);
+  const bool gains = wanted.grid_rows > 1 || (looks_for_grid(kind, a, options, topology) && best.count() > 1);
+  if (wanted.least() == 0 || wanted.grid_rows == 1 || !gains) return best;
   double least = wanted.grid_rows > 1 ? std::numeric_limits<double>::infinity()
-                                      : GridPrice(best, a, topology, machine).seconds();
+                                      : GridPrice(kind, best, a, topology, machine).seconds();
   constexpr std::array<std::int64_t, 4> on_host{64, 128, 256, 512}, on_device{256, 512, 1024, 2048};
   for (int rows = 2; rows <= wanted.ranks; ++rows) {
     if (wanted.ranks % rows != 0) continue;
@@ -132,7 +158,7 @@ Panels choose_panels(Factorization kind, const Panels& wanted, const Operand& a,
       Panels one = wanted;
       one.grid_rows = rows;
       if (wanted.width == 0) one.width = width;
-      const double seconds = GridPrice(one, a, topology, machine).seconds();
+      const double seconds = GridPrice(kind, one, a, topology, machine).seconds();
       if (seconds < least) {
         best = one;
         least = seconds;

@@ -3,6 +3,7 @@
 
 #include <partita/redistribute.hpp>
 
+#include "base/check.hpp"
 #include "linalg/facts.hpp"
 #include "linalg/grid_plans.hpp"
 #include "linalg/panel_transport.hpp"
@@ -31,7 +32,18 @@ class FactorPlanner {
     add_operands();
     plan_.method = panels().ranks == 1 ? "local" : (panels().on_grid() ? "grid" : "right-looking");
     plan_.reason = linear::to_string(panels());
-    panels().on_grid() ? factorize_cholesky_on_grid(buffers_, compute_, builder_) : factorize();
+    if (!panels().on_grid()) {
+      factorize();
+    } else if (kind_ == Factorization::lu) {
+      check<UnsupportedError>(
+          a_.space == MemorySpace::host,
+          "lu: matrices in device memory are not factorized on grids of several rows, but the "
+          "grid is {}x{}; use {{1, {}}}",
+          panels().grid_rows, panels().grid_columns(), panels().ranks);
+      factorize_lu_on_grid(buffers_, compute_, builder_);
+    } else {
+      factorize_cholesky_on_grid(buffers_, compute_, builder_);
+    }
     return std::move(plan_);
   }
 

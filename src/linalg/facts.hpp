@@ -63,9 +63,9 @@ Plan plan_passes(std::string_view operation, const std::vector<Pass>& passes, Fa
                  const Operand& a, const Operand& b, const Operand& x, const Topology& topology, int rank,
                  const FactorOptions& options, const Machine& machine, bool in_place);
 
-/// The factors as LAPACK stores them, from and to an array of the shape of A. LU: the row exchanges of a
-/// panel are applied to the panels on its left, or are undone there. Buffers: 0 the source, 1 the
-/// destination, 2 the pivots; then scratch. The array is `other`; `packs`: it is the destination.
+/// The factors as LAPACK stores them, from and to an array of the shape of A. LU in whole columns: the row
+/// exchanges of a panel are applied to the panels on its left, or are undone there. Buffers: 0 the source, 1
+/// the destination, 2 the pivots; then scratch. The array is `other`; `packs`: it is the destination.
 Plan plan_packing(Factorization kind, const Operand& a, const Operand& other, const Topology& topology,
                   int rank, const FactorOptions& options, const Machine& machine, bool packs);
 

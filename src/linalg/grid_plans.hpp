@@ -10,9 +10,10 @@
 namespace partita::linear {
 
 /// Appends the factorization of what the factors' buffer holds. The status of each panel is written by its
-/// owner; all other ranks contribute 0.
+/// owner; all other ranks contribute 0. LU: the factors of P A for all row exchanges P, as LAPACK has them.
 void factorize_cholesky_on_grid(const FactorBuffers& buffers, ComputeType compute,
                                 planning::PlanBuilder& builder);
+void factorize_lu_on_grid(const FactorBuffers& buffers, ComputeType compute, planning::PlanBuilder& builder);
 
 /// The blocks of a triangle in the order of several passes through it, one turn for each.
 class GridTurns {

@@ -40,7 +40,7 @@ Plan plan_packing(Factorization kind, const Operand& a, const Operand& other, co
   const int from = builder.add_operand("source", packs ? factors : other);
   const int to = builder.add_operand("destination", packs ? other : factors);
   const int pivots = builder.add_operand("pivots", pivots_operand(kind, panels, a.dtype, a.space));
-  const bool exchanges = kind == Factorization::lu && panels.count() > 1;
+  const bool exchanges = kind == Factorization::lu && panels.count() > 1 && !panels.on_grid();
   int source = from;
   if (packs && exchanges) {
     source = builder.add_array("factors with all exchanges", factors);

@@ -18,15 +18,22 @@ std::optional<Panels> panels_in(const Layout& layout) {
   return panels;
 }
 
-void check_grid(Factorization kind, const Extents& grid, int ranks) {
+void check_grid(Factorization kind, const FactorOptions& options, int ranks) {
+  const Extents& grid = options.grid;
   if (grid.empty()) return;
   check(grid.size() == 2 && grid[0] > 0 && grid[1] > 0 && grid[0] * grid[1] == ranks,
         "{}: a grid of {} is not one of {} ranks in rows and columns", factorization_name(kind),
         partita::to_string(grid), ranks);
-  check<UnsupportedError>(kind == Factorization::cholesky || grid[0] == 1,
-                          "{}: only Cholesky is computed on grids of several rows, but the grid is {}; "
-                          "use {{1, {}}}",
-                          factorization_name(kind), partita::to_string(grid), ranks);
+  if (grid[0] == 1) return;
+  check<UnsupportedError>(
+      kind != Factorization::qr,
+      "qr: QR is not computed on grids of several rows, but the grid is {}; use {{1, {}}}",
+      partita::to_string(grid), ranks);
+  check<UnsupportedError>(
+      kind != Factorization::lu || options.pivoting != Pivoting::partial,
+      "lu: partial pivoting is not computed on grids of several rows, but the grid is {}; "
+      "use {{1, {}}} or tournament pivoting",
+      partita::to_string(grid), ranks);
 }
 
 }  // namespace
@@ -55,18 +62,18 @@ Panels panels_of(Factorization kind, const Operand& a, const FactorOptions& opti
   check(options.block >= 0, "a factorization in blocks of {} columns", options.block);
   const Shape& shape = a.layout.shape();
   Panels panels{shape[0], shape[1], options.block, a.layout.ranks(), 0};
-  check_grid(kind, options.grid, panels.ranks);
+  check_grid(kind, options, panels.ranks);
   if (!options.grid.empty()) panels.grid_rows = static_cast<int>(options.grid[0]);
   if (options.overwrite) {
     const std::optional<Panels> own = panels_in(a.layout);
-    const bool may_have_grid =
-        kind == Factorization::cholesky && (panels.grid_rows > 0 || topology.node_count() > 1);
-    const bool computable = own && (may_have_grid || !own->on_grid());
+    const bool on_grids =
+        panels.grid_rows > 0 ? may_have_grid(kind, a, options) : looks_for_grid(kind, a, options, topology);
+    const bool computable = own && (on_grids || !own->on_grid());
     const auto suits = [](auto wanted, auto found) { return wanted == 0 || wanted == found; };
     if (computable && suits(panels.width, own->width) && suits(panels.grid_rows, own->grid_rows)) return *own;
   }
   if (panels.width > 0 && panels.grid_rows > 0) return panels;
-  return choose_panels(kind, panels, a, options.compute, topology, machine);
+  return choose_panels(kind, panels, a, options, topology, machine);
 }
 
 bool in_place(const Panels& panels, const Operand& a, const FactorOptions& options) {

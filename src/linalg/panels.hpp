@@ -44,10 +44,22 @@ struct Panels {
   IndexSet rows_above(int k) const { return IndexSet::range(0, std::min(first(k), rows)); }
   /// Above and on the diagonal.
   IndexSet rows_up_to(int k) const { return IndexSet::range(0, std::min(end(k), rows)); }
+  /// The ranks of a column of the grid, from the owner of the block on the diagonal on, that have rows from
+  /// there on: the row of one of them, and how many there are.
+  int grid_row(int k, int position) const { return (k + position) % grid_rows; }
+  int position(int k, int rank) const { return (row_of(rank) - k % grid_rows + grid_rows) % grid_rows; }
+  int positions(int k) const {
+    return static_cast<int>(std::min<std::int64_t>(grid_rows, (rows - first(k) + width - 1) / width));
+  }
   /// The columns in [from, to) that a rank owns.
   IndexSet owned(int rank, std::int64_t from, std::int64_t to) const;
   /// The rows of a row of the grid.
   IndexSet rows_of(int grid_row) const;
+  /// Those of them from the diagonal of panel k on, and those below its triangle.
+  IndexSet rows_from(int k, int grid_row) const { return blocks(grid_row, grid_rows, k, rows); }
+  IndexSet rows_below(int k, int grid_row) const {
+    return intersect(rows_from(k, grid_row), IndexSet::range(first(k) + diagonal(k).size(), rows));
+  }
   /// Of the blocks that are congruent to `remainder` modulo `period`, those from block `from` on up to index
   /// `extent`.
   IndexSet blocks(int remainder, int period, int from, std::int64_t extent) const;
@@ -68,8 +80,13 @@ bool in_place(const Panels& panels, const Operand& a, const FactorOptions& optio
 /// Panels of whole columns, of the width that is best for them.
 Panels whole_columns(const Operand& a, ComputeType compute = ComputeType::automatic);
 /// Panels with the fewest predicted seconds; `width` and `grid_rows` are kept where they are not 0.
-Panels choose_panels(Factorization kind, const Panels& wanted, const Operand& a, ComputeType compute,
+Panels choose_panels(Factorization kind, const Panels& wanted, const Operand& a, const FactorOptions& options,
                      const Topology& topology, const Machine& machine);
+/// Whether the planner may take grids of several rows.
+bool may_have_grid(Factorization kind, const Operand& a, const FactorOptions& options);
+/// Whether the planner looks for one where none is named.
+bool looks_for_grid(Factorization kind, const Operand& a, const FactorOptions& options,
+                    const Topology& topology);
 /// "20 panels of 32 columns, on a grid of 2x3 ranks".
 std::string to_string(const Panels& panels);
 /// The options, with these panels named.

@@ -118,27 +118,50 @@ class SolvePlanner {
     const bool many = count() > panels().rows / largest;
     plan_.reason = fmt::format("{} right-hand sides {} {}", count(),
                                many ? "are distributed as" : "pass through", linear::to_string(panels()));
-    many ? solve_many_on_grid(buffers_, passes_, b, x, builder_)
-         : solve_on_grid(buffers_, passes_, b, x, builder_);
+    const bool before = passes_.front().exchanges && passes_.front().forward();
+    const bool after = passes_.back().exchanges && !passes_.back().forward();
+    const int whole = before || after ? add_whole_columns() : -1;
+    if (before) append_redistribution(builder_, b, whole);
+    if (before) exchange_all_rows(false);
+    (many ? solve_many_on_grid : solve_on_grid)(buffers_, passes_, before ? whole : b, after ? whole : x,
+                                                builder_);
+    if (after) exchange_all_rows(true);
+    if (after) append_redistribution(builder_, whole, x);
+  }
+
+  /// The right-hand sides by whole columns, each of which is on one rank.
+  int add_whole_columns() {
+    const int sides = builder_.add_array("whole right-hand sides", operand_of(by_columns(panels().rows)));
+    mine_ = builder_.operand(sides).layout.region(plan_.rank).sets[1];
+    return sides_ = sides;
+  }
+
+  /// By the pivots of all panels, in their order or `backward`.
+  void exchange_all_rows(bool backward) {
+    for (int i = 0; i < panels().count() && !mine_.empty(); ++i)
+      exchange_rows(backward ? panels().count() - 1 - i : i, backward);
   }
 
   // --- panels pass
 
+  Layout by_columns(std::int64_t rows) const {
+    const int ranks = panels().ranks;
+    const std::int64_t width = std::max<std::int64_t>(1, ceil_divide(count(), ranks));
+    return {BlockCyclic({1, ranks}, {std::max<std::int64_t>(rows, 1), width}), {rows, count()}, ranks};
+  }
+
   void pass_panels(int b, int x) {
     const int ranks = panels().ranks;
-    const LayoutOf by_columns = [&](std::int64_t rows) -> Layout {
-      const std::int64_t width = std::max<std::int64_t>(1, ceil_divide(count(), ranks));
-      return {BlockCyclic({1, ranks}, {std::max<std::int64_t>(rows, 1), width}), {rows, count()}, ranks};
-    };
+    const LayoutOf layout = [this](std::int64_t rows) { return by_columns(rows); };
     plan_.method = "right-hand sides";
     plan_.reason =
         fmt::format("{} right-hand sides over {} ranks, each of which reads {} panels of {} columns", count(),
                     ranks, panels().count(), panels().width);
     sides_ = builder_.add_array("right-hand sides", operand_of(by_columns(height_)));
     mine_ = builder_.operand(sides_).layout.region(plan_.rank).sets[1];
-    load(b, sides_, by_columns);
+    load(b, sides_, layout);
     take_panels();
-    store(sides_, x, by_columns);
+    store(sides_, x, layout);
   }
 
   void take_panels() {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <string_view>
 
 #include "base/check.hpp"
 #include "plan/work.hpp"
@@ -17,6 +18,7 @@ std::string after_text(const Step& step) {
 }
 
 std::string action_text(const Plan& plan, const Step& step) {
+  const std::string_view at_most = step.expected_bytes < 0 ? "" : "at most ";
   switch (step.kind) {
     case StepKind::copy:
       return fmt::format("copy {} from {} to {}", to_string(step.region), describe(plan, step.from),
@@ -28,9 +30,10 @@ std::string action_text(const Plan& plan, const Step& step) {
       return fmt::format("fill {} of {} with the identity of {}", to_string(step.region),
                          describe(plan, step.to), name(step.reduction));
     case StepKind::send:
-      return fmt::format("send {} bytes of {} to rank {}", step.bytes, describe(plan, step.from), step.peer);
+      return fmt::format("send {}{} bytes of {} to rank {}", at_most, step.bytes, describe(plan, step.from),
+                         step.peer);
     case StepKind::receive:
-      return fmt::format("receive {} bytes from rank {} to {}", step.bytes, step.peer,
+      return fmt::format("receive {}{} bytes from rank {} to {}", at_most, step.bytes, step.peer,
                          describe(plan, step.to));
     case StepKind::signal:
       return fmt::format("signal rank {} on channel {}", step.peer, step.channel);

@@ -7,6 +7,7 @@
 
 #include "base/check.hpp"
 #include "plan/cost.hpp"
+#include "plan/moves.hpp"
 #include "plan/work.hpp"
 
 namespace partita::planning {
@@ -155,7 +156,7 @@ class Events {
   void start_message(std::size_t rank, const Step& step) {
     const auto peer = static_cast<std::size_t>(step.peer);
     check(peer < ranks_.size(), "rank {} has a message with rank {} of {}", rank, step.peer, ranks_.size());
-    const Message message{ranks_[rank].next, static_cast<double>(step.bytes)};
+    const Message message{ranks_[rank].next, static_cast<double>(expected_bytes(step))};
     const bool is_send = step.kind == StepKind::send;
     const std::size_t sender = is_send ? rank : peer;
     const std::size_t receiver = is_send ? peer : rank;

@@ -105,6 +105,7 @@ Json json_of(const Plan& plan, const Step& step) {
   if (is_copy(kind)) result["region"] = to_string(step.region);
   if (is_message(kind) || counts) result["peer"] = step.peer;
   if (is_message(kind)) result["bytes"] = step.bytes;
+  if (is_message(kind) && step.expected_bytes >= 0) result["expected_bytes"] = step.expected_bytes;
   if (counts) result["channel"] = step.channel;
   if (kind == StepKind::wait) result["count"] = step.count;
   if (kind == StepKind::send || (is_copy(kind) && kind != StepKind::fill)) {

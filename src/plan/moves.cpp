@@ -107,6 +107,14 @@ std::int64_t moved_bytes(const Plan& plan, const Step& step) {
   return step.region.size() * item_bytes(plan, step);
 }
 
+std::int64_t expected_bytes(const Step& step) {
+  return step.expected_bytes < 0 ? step.bytes : step.expected_bytes;
+}
+
+const Place& size_place(const Step& step) {
+  return step.kind == StepKind::send ? step.to : step.from;
+}
+
 double run_bytes(const Plan& plan, const Step& step) {
   const auto from = fastest_first(axis_order(plan, step.from), step.region);
   const auto to = fastest_first(axis_order(plan, step.to), step.region);

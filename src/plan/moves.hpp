@@ -30,6 +30,11 @@ std::int64_t item_bytes(const Plan& plan, const Step& step);
 /// Payload of a copy, accumulate or fill, in bytes (read and write count once).
 std::int64_t moved_bytes(const Plan& plan, const Step& step);
 
+/// The size of a message for prices.
+std::int64_t expected_bytes(const Step& step);
+/// Where the size of a message is whose size depends on data.
+const Place& size_place(const Step& step);
+
 /// Bytes that are contiguous at both ends of a copy, which one memcpy can move: the average of all runs; one
 /// element if the fastest dimensions of the two ends differ (a transposition).
 double run_bytes(const Plan& plan, const Step& step);

@@ -82,7 +82,7 @@ Traffic traffic(const Plan& plan) {
     const StepKind kind = step.kind;
     if (kind == StepKind::copy || kind == StepKind::accumulate) add_move(result, plan, step);
     if (kind == StepKind::send) ++result.messages;
-    if (kind == StepKind::receive) result.network_bytes += step.bytes;
+    if (kind == StepKind::receive) result.network_bytes += planning::expected_bytes(step);
     if (kind == StepKind::signal) ++result.signals;
   }
   for (const Work& work : plan.works) result.node_bytes += planning::bytes_written_to_peers(plan, work);

@@ -139,6 +139,22 @@ int PlanBuilder::receive(int peer, const Place& to, std::int64_t bytes, std::int
   return push(message_step(StepKind::receive, peer, to, bytes, round));
 }
 
+int PlanBuilder::send_sized(int peer, const Place& from, std::int64_t most, std::int64_t expected,
+                            const Place& size) {
+  Step step = message_step(StepKind::send, peer, from, most, -1);
+  step.to = size;
+  step.expected_bytes = expected;
+  return push(std::move(step));
+}
+
+int PlanBuilder::receive_sized(int peer, const Place& to, std::int64_t most, std::int64_t expected,
+                               const Place& size) {
+  Step step = message_step(StepKind::receive, peer, to, most, -1);
+  step.from = size;
+  step.expected_bytes = expected;
+  return push(std::move(step));
+}
+
 void PlanBuilder::finish(std::vector<int> messages) {
   if (messages.empty()) return;
   Step step;

@@ -61,6 +61,9 @@ class PlanBuilder {
   int wait(int peer, Channel channel, std::int64_t number);
   int send(int peer, const Place& from, std::int64_t bytes, std::int64_t round = -1);
   int receive(int peer, const Place& to, std::int64_t bytes, std::int64_t round = -1);
+  /// The same of a message whose size depends on data: see Step::expected_bytes.
+  int send_sized(int peer, const Place& from, std::int64_t most, std::int64_t expected, const Place& size);
+  int receive_sized(int peer, const Place& to, std::int64_t most, std::int64_t expected, const Place& size);
   /// The first of a range of rounds that follow all before: the same on ranks that have asked as often,
   /// whatever messages they had.
   std::int64_t new_rounds() { return ++rounds_ * most_rounds; }

@@ -54,7 +54,7 @@ class Pricing {
     double bandwidth = message_bandwidth(same_node, machine_);
     if (!same_node) bandwidth /= sharers_;
     double& lane_free = step.kind == StepKind::send ? outgoing_free_ : incoming_free_;
-    lane_free = std::max(lane_free, now_) + static_cast<double>(step.bytes) / bandwidth;
+    lane_free = std::max(lane_free, now_) + static_cast<double>(expected_bytes(step)) / bandwidth;
     return lane_free + message_latency(same_node, machine_);
   }
 

@@ -32,6 +32,8 @@ class TouchedBytes {
     }
     if (step.kind == StepKind::send) touched.read.push_back(bytes_at(step.from, step.bytes));
     if (step.kind == StepKind::receive) touched.written.push_back(bytes_at(step.to, step.bytes));
+    if (is_message(step.kind) && step.expected_bytes >= 0)
+      touched.read.push_back(bytes_at(size_place(step), sizeof(std::int64_t)));
     return touched;
   }
 

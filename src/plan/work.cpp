@@ -57,13 +57,22 @@ struct Count {
   // A complex multiply-add is four real ones. Golub and Van Loan (2013), sections 3.4, 4.2 and 5.2.
   double operator()(const FactorPanel& work) const {
     const double m = extent(work.panel, 0), n = extent(work.panel, 1), k = std::min(m, n);
-    const double multiplies = work.kind == Factorization::cholesky ? k * k * (m - k) + k * k * k / 3
-                              : work.kind == Factorization::lu
-                                  ? 2 * m * n * k - (m + n) * k * k + 2 * k * k * k / 3
+    if (work.kind == Factorization::lu) return of_lu(m, n);
+    const double multiplies = work.kind == Factorization::cholesky
+                                  ? k * k * (m - k) + k * k * k / 3
                                   : 4 * m * n * k - 2 * (m + n) * k * k + 4 * k * k * k / 3;
     return (is_complex ? 4 : 1) * multiplies;
   }
+  double of_lu(double m, double n) const {
+    const double k = std::min(m, n);
+    return (is_complex ? 4 : 1) * (2 * m * n * k - (m + n) * k * k + 2 * k * k * k / 3);
+  }
   double operator()(const ExchangeRows& /*work*/) const { return 0; }
+  double operator()(const PivotsOfRows& /*work*/) const { return 0; }
+  double operator()(const MoveRows& /*work*/) const { return 0; }
+  double operator()(const ChooseRows& work) const {
+    return of_lu(extent(work.from, 0), extent(work.chosen, 1) - 2);
+  }
   double operator()(const TriangularSolve& work) const {
     return (is_complex ? 4 : 1) * size(work.to) * extent(work.triangle, 0);
   }
@@ -124,6 +133,17 @@ struct Describe {
   std::string operator()(const ApplyReflectors& work) const {
     return fmt::format("apply the reflectors {}{} to {}", text(work.reflectors),
                        work.adjoint ? " adjoint" : "", text(work.to));
+  }
+  std::string operator()(const ChooseRows& work) const {
+    return fmt::format("choose pivot rows of {} into {}", text(work.from), text(work.chosen));
+  }
+  std::string operator()(const PivotsOfRows& work) const {
+    return fmt::format("pivots of the rows {} into {}", text(work.numbers), text(work.pivots));
+  }
+  std::string operator()(const MoveRows& work) const {
+    return fmt::format("{} rows of {} that {} rows {} by {}", work.packs ? "pack" : "unpack",
+                       text(work.matrix), work.packs ? "go to" : "come from", to_string(work.others),
+                       text(work.pivots));
   }
 };
 
@@ -242,6 +262,15 @@ Passed passed(const Plan& plan, const ExchangeRows& work) {
   return {extent(work.to, 1) * column, extent(work.to, 1) * column};
 }
 
+/// Of each row that is expected, a line of the cache in each column.
+Passed passed(const Plan& plan, const MoveRows& work) {
+  constexpr double cache_line = 64;
+  const double rows = work.expected * extent(work.matrix, 1);
+  const double bytes = rows * static_cast<double>(size_of(dtype_at(plan, work.matrix.place)));
+  if (work.packs) return {rows * cache_line, bytes};
+  return {bytes + rows * cache_line, rows * cache_line};
+}
+
 /// Each part once; a transform goes over its array once for each axis. Products that fit no cache read their
 /// factors more often, but then they compute for longer than that takes.
 Passed passed(const Plan& plan, const Work& work) {
@@ -257,6 +286,7 @@ Passed passed(const Plan& plan, const Work& work) {
     bytes.written *= passes;
   }
   if (const auto* const exchange = std::get_if<ExchangeRows>(&work)) return passed(plan, *exchange);
+  if (const auto* const moves = std::get_if<MoveRows>(&work)) return passed(plan, *moves);
   return bytes;
 }
 
@@ -285,7 +315,8 @@ double rate_of(const Plan& plan, const Work& work, const Machine& machine) {
   if (const auto* const product = std::get_if<Multiply>(&work))
     return machine.product_flops(dtype_at(plan, product->a.place));
   const double products = machine.product_flops(dtype_at(plan, target_of(work)));
-  if (std::holds_alternative<FactorPanel>(work)) return panel_share * products;
+  if (std::holds_alternative<FactorPanel>(work) || std::holds_alternative<ChooseRows>(work))
+    return panel_share * products;
   if (std::holds_alternative<TriangularSolve>(work) || std::holds_alternative<ApplyReflectors>(work))
     return products;
   const bool transforms =

@@ -62,6 +62,17 @@ void for_each_part(AnyWork& work, const Visit& visit) {
       visit(one.reflectors, Use::read);
       visit(one.factors, Use::read);
       visit(one.to, Use::updated);
+    } else if constexpr (std::is_same_v<Kind, ChooseRows>) {
+      visit(one.from, Use::read);
+      visit(one.chosen, Use::written);
+    } else if constexpr (std::is_same_v<Kind, PivotsOfRows>) {
+      visit(one.numbers, Use::read);
+      visit(one.pivots, Use::written);
+    } else if constexpr (std::is_same_v<Kind, MoveRows>) {
+      visit(one.pivots, Use::read);
+      visit(one.matrix, one.packs ? Use::read : Use::updated);
+      visit(one.packed, one.packs ? Use::updated : Use::read);
+      visit(one.bytes, Use::written);
     } else if constexpr (std::is_same_v<Kind, Transform>) {
       visit(one.to, Use::written);  // first: it is where the work is said to go
       visit(one.from, one.overwrites ? Use::updated : Use::read);

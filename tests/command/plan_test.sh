@@ -114,11 +114,11 @@ grep -q 'f32' out && grep -q 'c64' out || fail "real numbers become complex ones
 expect_failure 2 'verify' "$partita" plan --operation fft slab:0 --shape 8x8 -n 2 --verify
 
 # A factorization, next to a distribution in two dimensions; here all ranks read every panel, by messages.
-"$partita" plan --operation lu slab:0 --shape 4096x4096 --block 64 -n 64 --ranks-per-node 1 --json >out
+"$partita" plan --operation qr slab:0 --shape 4096x4096 --block 64 -n 64 --ranks-per-node 1 --json >out
 python3 - <<'END'
 import json
 plan = json.load(open("out"))
-assert plan["operation"] == "lu" and plan["ranks"] == 64
+assert plan["operation"] == "qr" and plan["ranks"] == 64
 assert plan["reason"].startswith("64 panels of 64 columns"), plan["reason"]
 received = plan["received"]
 n, ranks = 4096, 64
@@ -130,20 +130,21 @@ assert abs(received["ratio"] - received["bytes"] / received["bound"]) < 1e-9
 END
 "$partita" plan --operation cholesky slab:1 --shape 300x300 -n 3 --steps >out
 grep -q '^received .* best grid of ranks' out && grep -q 'cholesky' out || fail "cholesky: $(cat out)"
-"$partita" plan --operation qr block-cyclic:2x2:8x8 --shape 70x30 --dtype c64 -n 4 --device cuda >out || fail "qr"
+"$partita" plan --operation lu block-cyclic:2x2:8x8 --shape 70x30 --dtype c64 -n 4 --device cuda >out || fail "lu"
+grep -q 'cyclically over 4 ranks' out || fail "LU on devices: $(cat out)"
 "$partita" plan --operation solve slab:0 --shape 64x64x5 -n 4 --op tn --method cholesky >out || fail "solve"
 grep -q '^solve: rank 0 of 4' out && ! grep -q '^received' out || fail "solve: $(cat out)"
-# A rank of thousands.
-"$partita" plan --operation lu block-cyclic:64x64:512x512 --shape 1000000x1000000 --block 512 --machine cluster >out
-grep -q '1954 panels of 512 columns, cyclically over 4096 ranks' out || fail "LU on 4096 ranks: $(cat out)"
-# On many nodes Cholesky is computed on a grid, and receives no more than that requires.
-"$partita" plan --operation cholesky block-cyclic:64x64:512x512 --shape 1000000x1000000 --machine cluster --json >out
-python3 - <<'END'
+# On many nodes Cholesky and LU are computed on a grid, and receive little more than that requires.
+for operation in cholesky lu; do
+  "$partita" plan --operation $operation block-cyclic:64x64:512x512 --shape 1000000x1000000 --machine cluster --json >out
+  python3 - <<'END'
 import json
 plan = json.load(open("out"))
 assert plan["reason"] == "1954 panels of 512 columns, on a grid of 64x64 ranks", plan["reason"]
-assert 0 < plan["received"]["ratio"] <= 1.1, plan["received"]  # of a sample of ranks, some of which receive less
+# Of a sample of ranks, some of which receive less.
+assert 0 < plan["received"]["ratio"] <= (1.1 if plan["operation"] == "cholesky" else 1.2), plan["received"]
 END
+done
 expect_failure 2 'm x n of a matrix' "$partita" plan --operation lu slab:0 --shape 9x9x9
 expect_failure 2 'has one distribution' "$partita" plan --operation lu slab:0 slab:1 --shape 9x9
 expect_failure 2 'one algorithm' "$partita" plan --operation qr slab:0 --shape 9x9 --method lu

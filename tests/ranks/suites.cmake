@@ -68,6 +68,7 @@ set(suites
     "LinearFunctions:        device"
     "LinearLayouts:          processes nodes device device-processes"
     "Lu:                     processes nodes device device-processes"
+    "LuGrid:                 processes nodes"
     "Matmul:                 processes nodes device pushing library device-processes"
     "MatmulEpilogue:         device pushing"
     "MatmulErrors:           device"

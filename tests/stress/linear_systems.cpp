@@ -26,15 +26,16 @@ class LinearSystem {
     options_.block = turn.pick(std::array{0, 1, 3, 8});
     refined_ = kind_ != Factorization::qr && random.maybe(0.3);
     on_device_ = turn.on_device() && random.maybe(0.7);
+    if (kind_ != Factorization::qr && !refined_ && !on_device_ && random.maybe()) options_.grid = some_grid();
     a_ = make(random.layout({m_, n_}, turn.context.size()));
     const Shape of_b{transposes() ? n_ : m_, count_}, of_x{transposes() ? m_ : n_, count_};
     in_place_ = of_b == of_x && random.maybe();
     const Layout layout = whole_layout(random, of_x, turn.context.size());
     b_ = make(in_place_ ? layout : random.layout(of_b, turn.context.size()));
     x_ = in_place_ ? b_ : make(layout);
-    turn.call = fmt::format("solve by factorization {}{}, block {}, op {}{}{}: A {}, B {}, X {}",
+    turn.call = fmt::format("solve by factorization {}{}, block {}, grid {}, op {}{}{}: A {}, B {}, X {}",
                             static_cast<int>(kind_), refined_ ? " refined" : "", options_.block,
-                            static_cast<int>(op_), in_place_ ? " in place" : "",
+                            to_string(options_.grid), static_cast<int>(op_), in_place_ ? " in place" : "",
                             on_device_ ? " on the device" : "", text(a_), text(b_), text(x_));
   }
 
@@ -59,6 +60,12 @@ class LinearSystem {
   static constexpr std::array kinds{Factorization::cholesky, Factorization::lu, Factorization::qr};
   static constexpr std::array dtypes{Dtype::f32, Dtype::f64, Dtype::c64, Dtype::c128};
 
+  Extents some_grid() {
+    const int ranks = turn_.context.size();
+    int rows = turn_.random.number(1, ranks);
+    while (ranks % rows != 0) --rows;
+    return {rows, ranks / rows};
+  }
   bool transposes() const { return op_ == Op::transpose || op_ == Op::conjugate_transpose; }
   static std::string text(const Wrapped& array) { return array.array.operand().to_string(); }
 

@@ -57,9 +57,9 @@ bool DevicePlanMessages::start_what_may() {
     for (; !list->empty() && may_start(list->front().step); ++list->next) {
       const auto& [step, memory] = list->front();
       if (list == &sends_) {
-        mail_.send(step, memory);
+        mail_.send(step, memory, plan_.steps[step].bytes);
       } else {
-        mail_.receive(step, memory);
+        mail_.receive(step, memory, plan_.steps[step].bytes);
       }
       waits_[step] = false;
       started = true;

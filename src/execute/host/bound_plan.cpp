@@ -1,6 +1,7 @@
 #include "execute/host/bound_plan.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 #include "base/check.hpp"
 #include "execute/step_clock.hpp"
@@ -156,9 +157,9 @@ void BoundPlan::run_step(std::size_t index, const Parameters& parameters) {
     case StepKind::fill:
       return run_move(step, moves_[index]);
     case StepKind::send:
-      return mail_.send(index, memory_.address(step.from) + step.from.offset);
+      return mail_.send(index, memory_.address(step.from) + step.from.offset, message_bytes(step));
     case StepKind::receive:
-      return mail_.receive(index, memory_.address(step.to) + step.to.offset);
+      return mail_.receive(index, memory_.address(step.to) + step.to.offset, message_bytes(step));
     case StepKind::signal:
       return context_.board->signal(node_index_[static_cast<std::size_t>(step.peer)], step.channel);
     case StepKind::wait:
@@ -169,6 +170,17 @@ void BoundPlan::run_step(std::size_t index, const Parameters& parameters) {
       return works_[static_cast<std::size_t>(step.work)]->run(
           [this](const Place& place) { return memory_.address(place); }, parameters);
   }
+}
+
+/// The size that the rank has computed, where it depends on data.
+std::int64_t BoundPlan::message_bytes(const Step& step) const {
+  if (step.expected_bytes < 0) return step.bytes;
+  const Place& place = planning::size_place(step);
+  std::int64_t bytes = 0;
+  std::memcpy(&bytes, memory_.address(place) + place.offset, sizeof(bytes));
+  invariant(bytes >= 0 && bytes <= step.bytes, "a message of {} bytes, where {} are the most", bytes,
+            step.bytes);
+  return bytes;
 }
 
 void BoundPlan::run_move(const Step& step, const Move& move) {

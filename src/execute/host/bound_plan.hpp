@@ -40,6 +40,7 @@ class BoundPlan final : public Executor {
   void lend() const;
   void pull(const Step& step, const Move& move);
   void wait_signal(const Step& step);
+  std::int64_t message_bytes(const Step& step) const;
   void advance_signals();
   void run_steps(std::size_t first, std::size_t end, const Parameters& parameters, StepClock* clock);
   void begin_halves();

@@ -19,7 +19,11 @@ constexpr std::chrono::milliseconds most_patience{200};
 }  // namespace
 
 PlanMessages::PlanMessages(ContextState& context, const Plan& plan, runtime::Lane lane)
-    : context_(context), plan_(plan), lane_(lane), in_flight_(plan.steps.size(), -1) {
+    : context_(context),
+      plan_(plan),
+      lane_(lane),
+      in_flight_(plan.steps.size(), -1),
+      sizes_(plan.steps.size()) {
   for (const int peer : peers_of(plan, StepKind::send)) receivers_.push_back({peer});
   for (const int peer : peers_of(plan, StepKind::receive)) senders_.push_back({peer});
   greetings_->received.resize(senders_.size());
@@ -50,10 +54,10 @@ void PlanMessages::greet(const runtime::Executed& execution) {
   }
 }
 
-void PlanMessages::send(std::size_t step, const void* data) {
-  const Step& message = plan_.steps[step];
-  in_flight_[step] = context_.group->send(message.peer, lane_, data, message.bytes);
-  bytes_under_way_ += message.bytes;
+void PlanMessages::send(std::size_t step, const void* data, std::int64_t bytes) {
+  if (bytes == 0) return;
+  in_flight_[step] = context_.group->send(plan_.steps[step].peer, lane_, data, bytes);
+  bytes_under_way_ += sizes_[step] = bytes;
 }
 
 bool PlanMessages::may_receive(std::size_t step) {
@@ -65,11 +69,12 @@ bool PlanMessages::may_receive(std::size_t step) {
   return true;
 }
 
-void PlanMessages::receive(std::size_t step, void* data) {
+void PlanMessages::receive(std::size_t step, void* data, std::int64_t bytes) {
   const Step& message = plan_.steps[step];
   check_greeting(*sender(message.peer));
-  in_flight_[step] = context_.group->receive(message.peer, lane_, data, message.bytes);
-  bytes_under_way_ += message.bytes;
+  if (bytes == 0) return;
+  in_flight_[step] = context_.group->receive(message.peer, lane_, data, bytes);
+  bytes_under_way_ += sizes_[step] = bytes;
 }
 
 void PlanMessages::finish(std::size_t step) {
@@ -80,7 +85,7 @@ void PlanMessages::finish(std::size_t step) {
   } else {
     wait(in_flight_[step], message.peer, "the receipt of a message by");
   }
-  bytes_under_way_ -= message.bytes;
+  bytes_under_way_ -= sizes_[step];
 }
 
 void PlanMessages::end() {

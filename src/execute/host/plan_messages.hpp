@@ -28,11 +28,12 @@ class PlanMessages {
   /// The same in two steps: those to receivers, and, before the first `receive`, those of senders.
   void greet(const runtime::Executed& execution);
   void expect();
-  void send(std::size_t step, const void* data);
+  /// `bytes`: the size of the message, as at the other end; 0: there is none.
+  void send(std::size_t step, const void* data, std::int64_t bytes);
   /// Waits for the sender's greeting, which comes as soon as the sender begins: a message of another
   /// execution must not meet this receive. Open MPI 4.1 writes all of a longer one where its kernel copies it
   /// at once.
-  void receive(std::size_t step, void* data);
+  void receive(std::size_t step, void* data, std::int64_t bytes);
   /// Whether `receive` would not wait. Throws as it does.
   bool may_receive(std::size_t step);
   void finish(std::size_t step);  ///< waits for one message; no-op when it is finished already
@@ -67,6 +68,7 @@ class PlanMessages {
   std::vector<Correspondent> receivers_;       // of my messages
   std::vector<Correspondent> senders_;         // of messages to me, by increasing rank
   std::vector<runtime::MessageId> in_flight_;  // by step; -1: not in flight
+  std::vector<std::int64_t> sizes_;            // by step, of those that are in flight
   std::int64_t bytes_under_way_ = 0;           // of those
   std::function<bool()> meanwhile_;
 };

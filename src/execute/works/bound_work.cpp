@@ -21,6 +21,9 @@ struct Bind {
   auto operator()(const ExchangeRows& work) const { return bind_exchange_rows(work, binding); }
   auto operator()(const TriangularSolve& work) const { return bind_triangular_solve(work, binding); }
   auto operator()(const ApplyReflectors& work) const { return bind_apply_reflectors(work, binding); }
+  auto operator()(const ChooseRows& work) const { return bind_choose_rows(work, binding); }
+  auto operator()(const PivotsOfRows& work) const { return bind_pivots_of_rows(work, binding); }
+  auto operator()(const MoveRows& work) const { return bind_move_rows(work, binding); }
 };
 
 }  // namespace

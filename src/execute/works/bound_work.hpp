@@ -55,6 +55,9 @@ std::unique_ptr<BoundWork> bind_factor_panel(const FactorPanel& work, const Work
 std::unique_ptr<BoundWork> bind_exchange_rows(const ExchangeRows& work, const WorkBinding& binding);
 std::unique_ptr<BoundWork> bind_triangular_solve(const TriangularSolve& work, const WorkBinding& binding);
 std::unique_ptr<BoundWork> bind_apply_reflectors(const ApplyReflectors& work, const WorkBinding& binding);
+std::unique_ptr<BoundWork> bind_choose_rows(const ChooseRows& work, const WorkBinding& binding);
+std::unique_ptr<BoundWork> bind_pivots_of_rows(const PivotsOfRows& work, const WorkBinding& binding);
+std::unique_ptr<BoundWork> bind_move_rows(const MoveRows& work, const WorkBinding& binding);
 
 /// Throws ArgumentError for one that cannot be.
 void check_twiddle(const Twiddle& work, const WorkBinding& binding);

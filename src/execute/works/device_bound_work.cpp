@@ -20,6 +20,14 @@ struct BindOnDevice {
   Bound operator()(const ExchangeRows& work) const { return bind_device_exchange_rows(work, binding); }
   Bound operator()(const TriangularSolve& work) const { return bind_device_triangular_solve(work, binding); }
   Bound operator()(const ApplyReflectors& work) const { return bind_device_apply_reflectors(work, binding); }
+  Bound operator()(const ChooseRows& /*work*/) const { return refuse_tournament(); }
+  Bound operator()(const PivotsOfRows& /*work*/) const { return refuse_tournament(); }
+  Bound operator()(const MoveRows& /*work*/) const { return refuse_tournament(); }
+
+  Bound refuse_tournament() const {
+    throw UnsupportedError(binding.memory.plan.operation +
+                           ": tournament pivoting requires host memory; use whole columns");
+  }
 };
 
 }  // namespace

@@ -43,6 +43,9 @@ class NumericExecution final : public ExecutionOn<NumberCell> {
   void compute(const ExchangeRows& work);
   void compute(const TriangularSolve& work);
   void compute(const ApplyReflectors& work);
+  void compute(const ChooseRows& work);
+  void compute(const PivotsOfRows& work);
+  void compute(const MoveRows& work);
 
   const Plans& plans_;
   Parameters parameters_;

@@ -3,7 +3,9 @@
 #include <cmath>
 
 #include "base/check.hpp"
+#include "plan/row_moves.hpp"
 #include "plan/verify/numeric_execution.hpp"
+#include "plan/work.hpp"
 
 namespace partita::verification {
 namespace {
@@ -121,7 +123,8 @@ void substitute(const NumericMatrix& triangle, const TriangularSolve& work, Nume
     for (std::size_t step = 0; step < n; ++step) {
       const std::size_t i = upper ? n - 1 - step : step;
       for (std::size_t j = upper ? i + 1 : 0; j < (upper ? n : i); ++j) to(i, c) -= at(i, j) * to(j, c);
-      if (!work.unit_diagonal) to(i, c) /= at(i, i);
+      const bool divides = !work.unit_diagonal && !(work.zero_as_one && at(i, i) == Number(0));
+      if (divides) to(i, c) /= at(i, i);
     }
   }
 }
@@ -189,6 +192,77 @@ void NumericExecution::compute(const TriangularSolve& work) {
     for (std::size_t j = 0; j < to.columns(); ++j) to(i, j) = rows(j, i);
   }
   write(work.to, to.numbers());
+}
+
+void NumericExecution::compute(const ChooseRows& work) {
+  const NumericMatrix from(work.from, read(work.from));
+  NumericMatrix chosen(work.chosen, Numbers(static_cast<std::size_t>(work.chosen.region.size())));
+  const std::size_t m = from.rows(), n = chosen.columns() - 2, k = chosen.rows();
+  check<Fault>(k <= std::min(m, n) && from.columns() == n + (work.numbered ? 2 : 0),
+               "the parts of a choice of rows do not fit each other");
+  Part columns = work.from;
+  columns.region.sets[1] = IndexSet::range(0, static_cast<std::int64_t>(n));
+  NumericMatrix factors(columns, Numbers(m * n));
+  std::vector<std::size_t> order(m);
+  for (std::size_t i = 0; i < m; ++i) {
+    order[i] = i;
+    for (std::size_t j = 0; j < n; ++j) factors(i, j) = from(i, j);
+  }
+  Numbers pivots(std::min(m, n));
+  (void)factor_lu(factors, pivots);
+  for (std::size_t i = 0; i < pivots.size(); ++i)
+    std::swap(order[i], order[static_cast<std::size_t>(pivots[i].real())]);
+  for (std::size_t i = 0; i < k; ++i) {
+    for (std::size_t j = 0; j < from.columns(); ++j) chosen(i, j) = from(order[i], j);
+    if (work.numbered) continue;
+    const std::int64_t row = work.from.region.sets[0].at(static_cast<std::int64_t>(order[i]));
+    chosen(i, n) = static_cast<double>(row / row_number_base);
+    chosen(i, n + 1) = static_cast<double>(row % row_number_base);
+  }
+  write(work.chosen, chosen.numbers());
+}
+
+void NumericExecution::compute(const PivotsOfRows& work) {
+  const NumericMatrix numbers(work.numbers, read(work.numbers));
+  const std::int64_t first = work.pivots.region.sets[0].front();
+  std::vector<std::int32_t> rows(numbers.rows());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const double row = numbers(i, 0).real() * static_cast<double>(row_number_base) + numbers(i, 1).real();
+    check<Fault>(row >= static_cast<double>(first), "row {} was chosen for a panel from row {} on", row,
+                 first);
+    rows[i] = static_cast<std::int32_t>(row - static_cast<double>(first));
+  }
+  planning::RowMoves moves(rows.size());
+  moves.make_pivots(rows);
+  write(work.pivots, Numbers(rows.begin(), rows.end()));
+}
+
+void NumericExecution::compute(const MoveRows& work) {
+  const Numbers pivots = read(work.pivots);
+  std::vector<std::int32_t> exchanges;
+  for (const Number pivot : pivots) exchanges.push_back(static_cast<std::int32_t>(pivot.real()));
+  planning::RowMoves moves(exchanges.size());
+  moves.find(exchanges, work.pivots.region.sets[0].front());
+  const IndexSet& rows = work.matrix.region.sets[0];
+  const std::vector<planning::RowMove>& moved =
+      work.packs ? moves.between(rows, work.others) : moves.between(work.others, rows);
+  NumericMatrix matrix(work.matrix, read(work.matrix));
+  const std::int64_t count = std::ssize(moved), columns = work.matrix.region.sets[1].size();
+  check<Fault>(count <= work.packed.region.sets[0].size(), "{} rows move, but there is room for {}", count,
+               work.packed.region.sets[0].size());
+  Part packed = work.packed;
+  packed.region.sets[0] = IndexSet::range(0, count);
+  NumericMatrix lines(packed, work.packs ? Numbers(static_cast<std::size_t>(count * columns)) : read(packed));
+  for (std::size_t i = 0; i < moved.size(); ++i) {
+    const auto row = static_cast<std::size_t>(rows.position(work.packs ? moved[i].from : moved[i].to));
+    for (std::size_t j = 0; j < lines.columns(); ++j) {
+      (work.packs ? lines(i, j) : matrix(row, j)) = work.packs ? matrix(row, j) : lines(i, j);
+    }
+  }
+  if (work.packs) write(packed, lines.numbers());
+  if (!work.packs) write(work.matrix, matrix.numbers());
+  const std::int64_t item = size_of(planning::dtype_at(plans_.plan(0), work.matrix.place));
+  write(work.bytes, {static_cast<double>(count * columns * item)});
 }
 
 void NumericExecution::compute(const ApplyReflectors& work) {

@@ -4,14 +4,6 @@
 namespace partita::testing {
 namespace {
 
-std::vector<Extents> grids_of(int ranks) {
-  std::vector<Extents> grids;
-  for (int rows = 2; rows <= ranks; ++rows) {
-    if (ranks % rows == 0) grids.push_back({rows, ranks / rows});
-  }
-  return grids;
-}
-
 Array with_upper_nan(const Context& context, DenseMatrix a, const Distribution& how, Dtype dtype,
                      const ArrayOptions& options = {}) {
   for (std::int64_t j = 0; j < a.columns; ++j) {

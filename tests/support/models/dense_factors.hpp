@@ -1,6 +1,10 @@
 // Factorizations by their definitions, element by element, in double precision.
 #pragma once
 
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
 #include "support/models/dense_matrix.hpp"
 
 namespace partita::testing {
@@ -33,6 +37,70 @@ inline DenseFactors lu_by_definition(DenseMatrix a, std::int64_t width) {
     for (std::int64_t i = j + 1; i < a.rows; ++i) {
       a(i, j) /= a(j, j);
       for (std::int64_t l = j + 1; l < a.columns; ++l) a(i, l) -= a(i, j) * a(j, l);
+    }
+  }
+  factors.packed = std::move(a);
+  return factors;
+}
+
+/// Of these rows those that partial pivoting of so many columns from `first` on moves to the front.
+inline std::vector<std::int64_t> chosen_rows(const DenseMatrix& a, std::vector<std::int64_t> rows,
+                                             std::int64_t first, std::int64_t columns) {
+  DenseMatrix part(std::ssize(rows), columns);
+  for (std::int64_t i = 0; i < part.rows; ++i) {
+    for (std::int64_t j = 0; j < columns; ++j) part(i, j) = a(rows[static_cast<std::size_t>(i)], first + j);
+  }
+  const DenseMatrix pivots = lu_by_definition(part, columns).pivots;
+  for (std::int64_t i = 0; i < pivots.rows; ++i)
+    std::swap(rows[static_cast<std::size_t>(i)], rows[static_cast<std::size_t>(pivots(i, 0).real())]);
+  rows.resize(static_cast<std::size_t>(pivots.rows));
+  return rows;
+}
+
+/// The pivot rows of the panel of so many columns from `first` on, chosen by the rows of a grid, of which
+/// each has every `grid_rows`-th block of `width` rows, along a binary tree from the one with row `first` on.
+inline std::vector<std::int64_t> tournament_rows(const DenseMatrix& a, std::int64_t width, int grid_rows,
+                                                 std::int64_t first, std::int64_t columns) {
+  std::vector<std::vector<std::int64_t>> entrants(static_cast<std::size_t>(grid_rows));
+  for (std::int64_t row = first; row < a.rows; ++row)
+    entrants[static_cast<std::size_t>((row - first) / width % grid_rows)].push_back(row);
+  std::erase_if(entrants, [](const auto& rows) { return rows.empty(); });
+  for (auto& rows : entrants) rows = chosen_rows(a, rows, first, columns);
+  for (std::size_t distance = 1; distance < entrants.size(); distance *= 2) {
+    for (std::size_t i = 0; i + distance < entrants.size(); i += 2 * distance) {
+      const auto& others = entrants[i + distance];
+      entrants[i].insert(entrants[i].end(), others.begin(), others.end());
+      entrants[i] = chosen_rows(a, entrants[i], first, columns);
+    }
+  }
+  return chosen_rows(a, entrants.front(), first, columns);
+}
+
+/// With tournament pivoting in blocks of `width` on a grid: pivots are relative to the first row of their
+/// panel, whose exchanges apply to all columns.
+inline DenseFactors lu_by_tournament(DenseMatrix a, std::int64_t width, int grid_rows) {
+  const std::int64_t least = std::min(a.rows, a.columns);
+  DenseFactors factors{{}, {least, 1}, {(least + width - 1) / width, 1}};
+  for (std::int64_t first = 0; first < least; first += width) {
+    const std::int64_t end = std::min(first + width, least);
+    std::vector<std::int64_t> order(static_cast<std::size_t>(a.rows));  // the rows as they were
+    std::iota(order.begin(), order.end(), std::int64_t{0});
+    const auto chosen = tournament_rows(a, width, grid_rows, first, end - first);
+    for (std::int64_t j = first; j < end; ++j) {
+      const auto found = std::ranges::find(order, chosen[static_cast<std::size_t>(j - first)]);
+      const std::int64_t row = found - order.begin();
+      std::swap(order[static_cast<std::size_t>(j)], *found);
+      factors.pivots(j, 0) = static_cast<double>(row - first);
+      for (std::int64_t l = 0; l < a.columns; ++l) std::swap(a(j, l), a(row, l));
+    }
+    for (std::int64_t j = first; j < end; ++j) {
+      Entry& status = factors.status(first / width, 0);
+      if (a(j, j) == Entry(0) && status == Entry(0)) status = static_cast<double>(j - first + 1);
+      if (a(j, j) == Entry(0)) continue;
+      for (std::int64_t i = j + 1; i < a.rows; ++i) {
+        a(i, j) /= a(j, j);
+        for (std::int64_t l = j + 1; l < a.columns; ++l) a(i, l) -= a(i, j) * a(j, l);
+      }
     }
   }
   factors.packed = std::move(a);

@@ -4,6 +4,7 @@
 #include <partita/linalg.hpp>
 #include <partita/verify_numbers.hpp>
 
+#include "linalg/panels.hpp"
 #include "support/models/array_model.hpp"
 #include "support/models/consistent_plans.hpp"
 #include "support/models/dense_factors.hpp"
@@ -28,6 +29,9 @@ class FactorCase {
     if (kind_ != Factorization::cholesky && random_.maybe()) n_ = extent();
     width_ = std::array{1, 2, 3, 8, 40}[static_cast<std::size_t>(random_.number(0, 4))];
     options_ = {.block = width_, .overwrite = random_.maybe(0.3), .grid = random_grid()};
+    const bool whole = !options_.grid.empty() && options_.grid[0] == 1;
+    if (kind_ == Factorization::lu && random_.maybe())
+      options_.pivoting = whole ? Pivoting::partial : Pivoting::tournament;
     a_ = operand({m_, n_});
     if (options_.overwrite) {
       if (options_.grid.empty()) options_.grid = {1, ranks_};
@@ -37,7 +41,7 @@ class FactorCase {
       a_.residency = Residency::heap;
       a_.dense = true;
       if (random_.maybe()) options_.block = 0;
-      const bool taken = options_.grid[0] == 1 || topology_.node_count() > 1;
+      const bool taken = options_.grid[0] == 1 || linear::looks_for_grid(kind_, a_, options_, topology_);
       if (taken && random_.maybe()) options_.grid = {};
     }
     matrix_ = random_numbers(m_, n_);
@@ -121,7 +125,9 @@ class FactorCase {
   /// Or none: chosen by the planner.
   Extents random_grid() {
     if (random_.maybe()) return {};
-    int rows = kind_ == Factorization::cholesky ? random_.number(1, ranks_) : 1;
+    const bool on_grids =
+        kind_ == Factorization::cholesky || (kind_ == Factorization::lu && space_ == MemorySpace::host);
+    int rows = on_grids ? random_.number(1, ranks_) : 1;
     while (ranks_ % rows != 0) --rows;
     return {rows, ranks_ / rows};
   }
@@ -157,7 +163,11 @@ class FactorCase {
   }
   void factorize() {
     const std::int64_t panels = (std::min(m_, n_) + width_ - 1) / width_;
-    if (kind_ == Factorization::lu) factors_ = lu_by_definition(matrix_, width_);
+    if (kind_ == Factorization::lu) {
+      const linear::Panels used = linear::panels_of(kind_, a_, options_, topology_, {});
+      factors_ = used.on_grid() ? lu_by_tournament(matrix_, used.width, used.grid_rows)
+                                : lu_by_definition(matrix_, width_);
+    }
     if (kind_ == Factorization::qr) factors_ = qr_by_definition(matrix_);
     if (kind_ == Factorization::cholesky) factors_ = cholesky_by_definition(matrix_);
     if (kind_ != Factorization::lu) factors_.status = DenseMatrix(panels, 1);

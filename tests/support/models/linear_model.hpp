@@ -80,6 +80,15 @@ inline BlockCyclic by_panels(const Context& context, std::int64_t rows, std::int
   return {ProcessGrid({1, context.size()}), {std::max<std::int64_t>(rows, 1), width}};
 }
 
+/// Of several rows.
+inline std::vector<Extents> grids_of(int ranks) {
+  std::vector<Extents> grids;
+  for (int rows = 2; rows <= ranks; ++rows) {
+    if (ranks % rows == 0) grids.push_back({rows, ranks / rows});
+  }
+  return grids;
+}
+
 /// Of every kind, even and uneven, with replicas and with contributions.
 inline std::vector<Distribution> matrix_distributions(const Shape& shape, int ranks) {
   const std::string count = std::to_string(ranks);
