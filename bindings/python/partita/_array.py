@@ -226,9 +226,6 @@ class Array(Methods, NDArrayOperatorsMixin):
     def __str__(self) -> str:
         return f"{self!r}\n{self.local}"
 
-    def __array__(self, *options: Any, **more: Any) -> Any:
-        raise TypeError("a distributed array is not converted to NumPy implicitly: use .gather(), which communicates, or .local, this rank's part")
-
     def __array_function__(
         self, function: Callable[..., Any], types: Any, given: Tuple[Any, ...], options: Dict[str, Any]
     ) -> Any:

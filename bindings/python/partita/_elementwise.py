@@ -8,20 +8,30 @@ import numpy as np
 
 from ._agreement import alike
 from ._array import Array
+from ._count import nonzero
 from ._errors import ArgumentError
 from ._moves import settled
 from ._ufuncs import local_call
 
 
 @alike
-def where(condition: Any, x: Any, y: Any) -> Array:
+def where(condition: Any, x: Any = None, y: Any = None) -> Any:
     """Elements of x where the condition is true, of y elsewhere. Collective; no elements move.
 
     Parameters
     ----------
     condition, x, y : Array, number or numpy.ndarray
-        Broadcast against each other, in layouts as ufuncs require them.
+        Broadcast against each other, in layouts as ufuncs require them. Without x and y: see `nonzero`.
+
+    Returns
+    -------
+    Array, or tuple of Arrays
+        The elements; the indices where the condition is true if only that is given.
     """
+    if x is None and y is None:
+        return nonzero(condition)
+    if x is None or y is None:
+        raise TypeError("where: expected both x and y, or neither")
     return _array(local_call("where", np.where, [condition, x, y]))
 
 

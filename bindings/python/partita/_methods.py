@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Iterator, Optional, Tuple, Union, cast
 
 import numpy as np
 
-from ._errors import ArgumentError
+from ._errors import ArgumentError, TypeError
 
 if TYPE_CHECKING:
     from ._array import Array, Axis
@@ -76,17 +76,30 @@ class Methods:
         return self._array.copy(space="host" if device == "cpu" else "device", stream=stream)
 
     def __dlpack__(self, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: Optional[bool] = None) -> Any:
-        self._require_whole("__dlpack__")
-        whole = self._array.copy() if copy else self._array
+        whole = self._whole("__dlpack__")
+        whole = whole.copy() if copy and whole is self._array else whole
         return whole._core.__dlpack__(**({} if stream is None else {"stream": stream}))
 
     def __dlpack_device__(self) -> Any:
         return self._array._core.__dlpack_device__()
 
-    def _require_whole(self, name: str) -> None:
+    def __array__(self, dtype: Any = None, *, copy: Optional[bool] = None) -> Any:
+        from ._default import current_default
+
+        if current_default() is None:
+            raise TypeError("a distributed array is not converted to NumPy implicitly: use .gather(), which communicates, or .local, this rank's part")
+        return np.array(self._whole("__array__").gather(space="host"), dtype)
+
+    def _whole(self, name: str) -> Array:
+        """An array that every rank has completely. Collective inside of a default distribution, a BufferError elsewhere, if this is none."""
+        from ._default import current_default
+
         layout = self._array.layout
-        if any(layout.local_shape(rank) != layout.shape for rank in range(layout.ranks)):
-            raise BufferError(f"{name}: only an array that every rank has completely is converted: use .gather(), or .local, this rank's part")
+        if all(layout.local_shape(rank) == layout.shape for rank in range(layout.ranks)):
+            return self._array
+        if current_default() is not None:
+            return self._array.redistribute("replicated")
+        raise BufferError(f"{name}: only an array that every rank has completely is converted: use .gather(), or .local, this rank's part")
 
     # --- one number
 

@@ -44,7 +44,7 @@ def without_axis(array: Array, axis: int) -> Array:
         layout = default_layout(shape, array._core.context.size)
     part = part_of(array)
     mine = layout.local_shape(array._core.context.rank)
-    return with_view(array, layout, part[(slice(None),) * axis + (0,)] if 0 not in part.shape else part.reshape(mine))
+    return with_view(array, layout, part[(slice(None),) * axis + (0, ...)] if 0 not in part.shape else part.reshape(mine))
 
 
 def stepped(array: Array, steps: Sequence[Steps], copy: bool = True) -> Array:

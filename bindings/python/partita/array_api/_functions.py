@@ -119,7 +119,7 @@ def cumulative_prod(x: Array, /, *, axis: Optional[int] = None, dtype: Any = Non
     return _cumulative("cumulative_prod", x, axis, dtype, include_initial)
 
 
-def diff(x: Array, /, *, axis: int = -1, n: int = 1, prepend: Optional[Array] = None, append: Optional[Array] = None) -> Array:
+def diff(x: Array, /, n: int = 1, axis: int = -1, *, prepend: Optional[Array] = None, append: Optional[Array] = None) -> Array:
     """Differences of neighbours along an axis."""
     parts = [one for one in (prepend, x, append) if one is not None]
     return _scan.diff(_joining.concatenate(parts, axis) if len(parts) > 1 else x, n, axis)
@@ -134,8 +134,8 @@ def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
     return found if found.dtype == x.dtype else found.astype(x.dtype)
 
 
-def where(condition: Array, x1: Any, x2: Any, /) -> Array:
-    """Elements of x1 where the condition is true, of x2 elsewhere."""
+def where(condition: Array, x1: Any = None, x2: Any = None, /) -> Any:
+    """Elements of x1 where the condition is true, of x2 elsewhere; without them the indices where it is true."""
     return _elementwise.where(condition, x1, x2)
 
 
