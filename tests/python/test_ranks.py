@@ -1,5 +1,6 @@
 """Ranks for notebooks: calls, cells, output, errors, interrupts, and ranks that end. They are started here; no test takes ranks."""
 
+import contextlib
 import gc
 import os
 import pathlib
@@ -336,19 +337,22 @@ def test_forks_cannot_use_the_ranks(processes):
 
 def test_ranks_end_with_their_notebook():
     program = (
-        "import os, partita as pt\nranks = pt.Ranks(2, device='cpu')\n"
+        "import os, threading, partita as pt\nranks = pt.Ranks(2, device='cpu')\n"
         "print(*ranks(lambda ctx: os.getpid()), flush=True)\n"
         "child = os.fork()\n"  # which does not keep them
         "if child == 0: os.close(1); __import__('time').sleep(300)\n"
         "print(child, flush=True)\n"
-        "os.kill(os.getpid(), 9)"
+        "threading.Timer(0.5, lambda: os.kill(os.getpid(), 9)).start()\n"
+        "ranks.run('if ctx.rank == 1: 3 ** 10**8')"  # which holds the interpreter lock for minutes
     )
     ended = subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     *numbers, child = [int(one) for one in ended.stdout.split()]
     try:
         assert len(numbers) == 2 and all(has_ended(one) for one in numbers)
     finally:
-        os.kill(child, signal.SIGKILL)
+        for one in (child, *numbers):
+            with contextlib.suppress(OSError):
+                os.kill(one, signal.SIGKILL)
 
 
 def test_ranks_that_cannot_be_started(monkeypatch):

@@ -5,9 +5,11 @@ from __future__ import annotations
 import argparse
 import contextlib
 import faulthandler
+import fcntl
 import os
 import queue
 import secrets
+import socket
 import sys
 import threading
 import types
@@ -145,7 +147,7 @@ def versions() -> Any:
 
 
 def _give_output(connection: Connection) -> None:
-    """From here on the notebook reads what this process prints."""
+    """From here on the notebook reads what this process prints, and this process ends with it."""
     ends = []
     for name, descriptor in (("stdout", 1), ("stderr", 2)):
         with contextlib.suppress(AttributeError, OSError):  # there is none, or nobody reads it
@@ -157,10 +159,21 @@ def _give_output(connection: Connection) -> None:
         stream = open(descriptor, "w", buffering=1, encoding="utf-8", errors="backslashreplace", closefd=False)
         setattr(sys, name, stream)
         setattr(sys, f"__{name}__", stream)
+    ends.append(_lifeline())
     send_descriptors(connection, ends)
     for one in ends:
         os.close(one)
     faulthandler.enable()
+
+
+def _lifeline() -> int:
+    """One end of a connection. When the other processes that have it have ended, the kernel ends this one by SIGIO, also in code that holds
+    the interpreter lock."""
+    mine, theirs = socket.socketpair()
+    descriptor = mine.detach()  # never closed
+    fcntl.fcntl(descriptor, fcntl.F_SETOWN, os.getpid())
+    fcntl.fcntl(descriptor, fcntl.F_SETFL, fcntl.fcntl(descriptor, fcntl.F_GETFL) | os.O_ASYNC)
+    return theirs.detach()
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ class ProcessTeam(Team):
         found: Dict[int, Tuple[Any, List[int], int]] = {}
         for link in links:
             link.send(("open", *opening, [os.getcwd(), *sys.path]))
-        pending = {link: receive_descriptors(link, 2) for link in links}
+        pending = {link: receive_descriptors(link, 3) for link in links}
         while pending:
             for link in wait(list(pending), 0.1):
                 outputs = pending.pop(link)
@@ -52,6 +52,7 @@ class ProcessTeam(Team):
                 pass
         if self._launcher is not None:
             self._launcher.end()
+        self.release()
 
     def why_lost(self, rank: int) -> str:
         code = 0 if self._launcher is None or self._has_killed else self._launcher.code()

@@ -31,7 +31,7 @@ class Team:
     lost_variables = "the variables of all ranks are lost"
 
     def __init__(self, connections: Sequence[Any], outputs: Sequence[Sequence[int]] = ()) -> None:
-        """`connections` and the descriptors of the ranks' stdout and stderr, by rank."""
+        """`connections`, and by rank the descriptors of stdout and stderr, and one that is kept open as long as the rank may live."""
         self.size = len(connections)
         self.events: queue.SimpleQueue[Event] = queue.SimpleQueue()
         self.answers: Dict[int, Dict[int, Message]] = {}  # by task and rank
@@ -41,7 +41,8 @@ class Team:
         self._process = os.getpid()
         self._ended = False
         self._connections = list(connections)
-        self._outputs = {descriptor: (rank, name) for rank, both in enumerate(outputs) for name, descriptor in zip(("stdout", "stderr"), both)}
+        self._outputs = {descriptor: (rank, name) for rank, three in enumerate(outputs) for name, descriptor in zip(("stdout", "stderr"), three)}
+        self._lifelines = [three[2] for three in outputs]
         self._decoders = {one: codecs.getincrementaldecoder("utf-8")("replace") for one in self._outputs}
         self._sent = 0
         self._outbox: queue.SimpleQueue[Optional[Callable[[], None]]] = queue.SimpleQueue()
@@ -85,6 +86,11 @@ class Team:
     def why_lost(self, rank: int) -> str:
         """After `end`: how the rank has ended."""
         return f"rank {rank} has ended"
+
+    def release(self) -> None:
+        """The ranks have ended."""
+        while self._lifelines:
+            os.close(self._lifelines.pop())
 
     # --- in the thread that sends
 
@@ -169,7 +175,7 @@ class Team:
         for connection in self._connections:
             with contextlib.suppress(OSError):
                 connection.close()
-        for descriptor in self._outputs:
+        for descriptor in (*self._outputs, *self._lifelines):
             with contextlib.suppress(OSError):
                 os.close(descriptor)
 
