@@ -2,6 +2,7 @@
 // arguments before they call the library: their errors then behave as those of the library.
 #pragma once
 
+#include <exception>
 #include <functional>
 #include <partita/context.hpp>
 #include <partita/export.hpp>
@@ -23,8 +24,12 @@ namespace partita {
 /// If other ranks had begun to execute a cached plan, the context has failed. (Only ranks of the same node
 /// detect this before the deadline.)
 ///
+/// `error`: the default is the exception that the handler has caught, looked up by the C++ runtime of the
+/// caller, which need not be that of the library: other packages of the process may bring one of their own.
+///
 /// Collective with the next call of the other ranks, blocking.
-[[noreturn]] PARTITA_API void throw_on_all(const Context& context, std::string_view operation);
+[[noreturn]] PARTITA_API void throw_on_all(const Context& context, std::string_view operation,
+                                           const std::exception_ptr& error = std::current_exception());
 
 /// Call it after code that each rank executes independently between collective calls and that may throw, such
 /// as a function of the program: returns when all ranks have called it. If one has called `throw_on_all`

@@ -107,8 +107,9 @@ std::string Context::failure() const {
   return present(state_).failure();
 }
 
-void throw_on_all(const Context& context, std::string_view operation) {
-  runtime::refuse_on_all(*context.state(), operation);
+void throw_on_all(const Context& context, std::string_view operation, const std::exception_ptr& error) {
+  check(error != nullptr, "throw_on_all: there is no exception: call it in an exception handler");
+  runtime::refuse_on_all(*context.state(), operation, error);
 }
 
 void listen_to_all(const Context& context, std::string_view operation) {

@@ -92,19 +92,39 @@ void throw_on_all(Runtime& state, std::string_view operation) {
   throw;  // collectively has thrown it
 }
 
-void refuse_on_all(Runtime& state, std::string_view operation) {
-  Report report = run(operation, []() -> std::vector<Fact> { throw; });
-  const bool is_told = state.told.agreements == state.agreements && state.told.text == report.error.text;
-  if (is_told) state.told.text.clear();  // once: the next error with this text is another one
-  if (is_told || state.failed() || state.closed || state.agreement_depth > 0 || state.size() == 1) throw;
+namespace {
+
+/// The latest exception that `refuse_on_all` has thrown on this thread: handlers may hand it over once more.
+struct ToldHere {
+  const Runtime* state = nullptr;
+  std::exception_ptr error;
+};
+thread_local ToldHere told_here;
+
+}  // namespace
+
+void refuse_on_all(Runtime& state, std::string_view operation, const std::exception_ptr& error) {
+  Report report = run(operation, [&]() -> std::vector<Fact> { std::rethrow_exception(error); });
+  // A binding has made another exception of it, with the same text.
+  const bool has_text = state.told.agreements == state.agreements && state.told.text == report.error.text;
+  const bool is_told = has_text || (told_here.error == error && told_here.state == &state);
+  if (has_text) state.told.text.clear();  // once: the next error with this text is another one
+  if (is_told || state.failed() || state.closed || state.agreement_depth > 0 || state.size() == 1)
+    std::rethrow_exception(error);
   if (!report.error.text.starts_with(fmt::format("{}: ", operation)))
     report.error.text = fmt::format("{}: {}", operation, report.error.text);
   report.refused = true;
   Meeting meeting(state, operation, {}, &report.error);
   Summary mine = Summary::of(hash_of(operation));
   mine.threw = 1;
-  settle(meeting, mine, [&] { return report; });
-  throw;  // settle has thrown it
+  try {
+    settle(meeting, mine, [&] { return report; });
+  } catch (const Error&) {
+    state.told.text.clear();  // this rank knows it by the exception
+    told_here = {&state, std::current_exception()};
+    throw;
+  }
+  std::rethrow_exception(error);  // settle has thrown it
 }
 
 std::vector<std::string> exchange(Runtime& state, std::string_view operation, std::string_view mine) {

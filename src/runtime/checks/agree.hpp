@@ -45,7 +45,7 @@ void collectively(Runtime& state, std::string_view operation, Local&& local) {
 
 /// The same before the operation has begun: whichever check the others come to next, they throw this. What
 /// all ranks throw already is thrown as it is. See <partita/refusal.hpp>.
-[[noreturn]] void refuse_on_all(Runtime& state, std::string_view operation);
+[[noreturn]] void refuse_on_all(Runtime& state, std::string_view operation, const std::exception_ptr& error);
 
 /// What `check` throws on this rank is thrown on all ranks. Communicates only then.
 template <class Check>

@@ -46,6 +46,42 @@ RANK_TEST(Refusal, OfAllNamesNoRankAndSaysTheOperationOnce) {
   EXPECT_EQ(other, "sum: sorry");
 }
 
+RANK_TEST(Refusal, WithTheTextOfThePreviousOneIsToldToo) {
+  for (const bool of_all : {true, false, false, true, false}) {
+    const std::string text = caught<ArgumentError>([&] {
+      if (of_all || refuses(context)) refuse_here<ArgumentError>(context, "sum", "sum: sorry");
+      context.barrier();
+    });
+    EXPECT_EQ(text, of_all || context.size() == 1 ? "sum: sorry" : who_refuses(context) + "sum: sorry");
+  }
+  context.barrier();
+}
+
+RANK_TEST(Refusal, IsToldOnceOnItsWayThroughHandlers) {
+  const std::string text = caught<ArgumentError>([&] {
+    try {
+      if (refuses(context)) refuse_here<ArgumentError>(context, "sum", "sorry");
+      context.barrier();
+    } catch (const Error&) {
+      throw_on_all(context, "more");
+    }
+  });
+  EXPECT_EQ(text, context.size() == 1 ? "sorry" : who_refuses(context) + "sum: sorry");
+  context.barrier();
+}
+
+RANK_TEST(Refusal, IsAnExceptionThatTheCallerHands) {
+  const std::string text = caught<UnsupportedError>([&] {
+    const std::exception_ptr error = std::make_exception_ptr(UnsupportedError("sum: sorry"));
+    if (refuses(context)) throw_on_all(context, "sum", error);
+    context.barrier();
+  });
+  EXPECT_EQ(text, who_refuses(context) + "sum: sorry");
+  EXPECT_EQ(caught<ArgumentError>([&] { throw_on_all(context, "sum"); }),
+            "throw_on_all: there is no exception: call it in an exception handler");
+  context.barrier();
+}
+
 RANK_TEST(Refusal, ThrowsWhatAllThrowAsItIs) {
   const std::string text = caught<DisagreementError>([&] {
     try {
