@@ -13,7 +13,7 @@ Finding examine_blas() {
     return {"BLAS",
             Health::missing,
             report.note,
-            "apt-get install libopenblas0-pthread",
+            "pip install scipy-openblas32, or apt-get install libopenblas0-pthread",
             {"redistribution works without it; matrix products do not"}};
   Finding finding{"BLAS", Health::ok,
                   fmt::format("{} kernels, {:.0f} GF/s on one core in double precision", report.core_type,
@@ -33,13 +33,13 @@ Finding examine_fft() {
     return {"FFT",
             Health::missing,
             report.note,
-            "apt-get install libfftw3-double3 libfftw3-single3",
+            "pip install pyfftw, or apt-get install libfftw3-double3 libfftw3-single3",
             {"redistribution works without it; Fourier transforms do not"}};
   Finding finding{"FFT", Health::ok, report.version, "", {report.path}};
   const FftReport single = report_fft(true);
   if (!single.found) {
     finding.details.push_back("not in single precision: " + single.note);
-    finding.warn("apt-get install libfftw3-single3");
+    finding.warn("pip install pyfftw, or apt-get install libfftw3-single3");
   } else if (single.path != report.path) {
     finding.details.push_back(single.path);
   }

@@ -1,5 +1,7 @@
 #include "base/opened_library.hpp"
 
+#include <fnmatch.h>
+
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -50,6 +52,14 @@ void add_packages_below(const fs::path& prefix, std::vector<fs::path>& folders) 
   }
 }
 
+/// This library's file, as the loader found it: links are not resolved, because a package may consist of
+/// links into a cache.
+std::string own_file() {
+  Dl_info information{};
+  const auto* const function = reinterpret_cast<void*>(&own_file);
+  return dladdr(function, &information) == 0 ? "" : information.dli_fname;
+}
+
 }  // namespace
 
 void* open_first_library(std::span<const PackagedLibrary> libraries, const char*& file) {
@@ -71,10 +81,24 @@ void* open_library(const std::string& name, std::string_view refusal) {
   throw UnsupportedError(fmt::format(fmt::runtime(refusal), why == nullptr ? name.c_str() : why));
 }
 
+void* open_library_or_file(const std::string& name, std::span<const char* const> files,
+                           std::string_view refusal) {
+  try {
+    return open_library(name, refusal);
+  } catch (const UnsupportedError&) {
+    for (const char* const file : files) {
+      const std::string path = find_in_python_packages(file);
+      void* const handle = path.empty() ? nullptr : dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+      if (handle != nullptr) return handle;
+    }
+    throw;
+  }
+}
+
 void* open_library_or_package(const std::string& name, const std::string& package) {
   void* const handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle != nullptr) return handle;
-  const std::string path = find_in_python_packages(package + "/lib/" + name);
+  const std::string path = find_in_python_packages("nvidia/" + package + "/lib/" + name);
   check<UnsupportedError>(!path.empty(), "{} is not found", name);
   void* const found = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   check<UnsupportedError>(found != nullptr, "{} cannot be opened", path);
@@ -90,16 +114,34 @@ std::string path_of_library(const void* function, const char* otherwise) {
 }
 
 std::string find_in_python_packages(const std::string& place) {
-  std::vector<fs::path> folders = folders_of(setting("PYTHONPATH"));
+  std::vector<fs::path> folders;
+  if (const std::string own = folder_of_packages(own_file()); !own.empty()) folders.emplace_back(own);
+  for (const fs::path& folder : folders_of(setting("PYTHONPATH"))) folders.push_back(folder);
   add_packages_below(setting("VIRTUAL_ENV"), folders);
   add_packages_below(setting("CONDA_PREFIX"), folders);
   add_packages_below(prefix_of_python(), folders);
   const std::string home = setting("HOME");
   if (!home.empty()) add_packages_below(fs::path(home) / ".local", folders);
+  const fs::path relative(place);
   for (const fs::path& folder : folders) {
-    const fs::path candidate = folder / "nvidia" / place;
-    std::error_code ignored;
-    if (fs::exists(candidate, ignored)) return candidate.string();
+    std::string found = find_in_folder(folder / relative.parent_path(), relative.filename());
+    if (!found.empty()) return found;
+  }
+  return "";
+}
+
+std::string find_in_folder(const std::string& folder, const std::string& pattern) {
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
+    if (fnmatch(pattern.c_str(), entry.path().filename().c_str(), 0) == 0) return entry.path();
+  }
+  return "";
+}
+
+std::string folder_of_packages(const std::string& file) {
+  for (fs::path folder = fs::path(file).lexically_normal().parent_path(); folder.has_relative_path();
+       folder = folder.parent_path()) {
+    if (folder.filename().string().ends_with("-packages")) return folder.string();
   }
   return "";
 }

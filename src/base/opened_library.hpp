@@ -27,6 +27,11 @@ void* open_first_library(std::span<const PackagedLibrary> libraries, const char*
 /// The library of that name. Throws UnsupportedError: `refusal`, with the loader's reason in place of its {}.
 void* open_library(const std::string& name, std::string_view refusal);
 
+/// The library of that name: where the loader looks for it, or else the first of these files of Python
+/// packages (find_in_python_packages) that exists and can be opened. Throws as open_library does.
+void* open_library_or_file(const std::string& name, std::span<const char* const> files,
+                           std::string_view refusal);
+
 /// The function of that name in an opened library, which `library` names in the UnsupportedError of its
 /// absence.
 template <class Function>
@@ -58,9 +63,17 @@ Library open_or_say_why(void (*find)(Library&)) {
 /// The file of the library that contains this function, with links resolved; `otherwise` if unknown.
 std::string path_of_library(const void* function, const char* otherwise = "");
 
-/// Where NVIDIA's packages for Python have a library: "nvshmem/lib/libnvshmem_host.so.3" is looked for below
-/// site-packages/nvidia/ of PYTHONPATH, of the environment that is active (VIRTUAL_ENV, CONDA_PREFIX), of the
-/// first python3 of PATH, and of the user. Empty: nowhere. No Python is started.
+/// A file of an installed Python package: "nvidia/nvshmem/lib/libnvshmem_host.so.3". The part behind the last
+/// slash may contain `*`: "numpy.libs/libscipy_openblas64_*.so". Searched in site-packages of: this library,
+/// if it is in a Python package itself; PYTHONPATH; the active environment (VIRTUAL_ENV, CONDA_PREFIX); the
+/// first python3 of PATH; the user. Empty: not found. No Python is started.
 std::string find_in_python_packages(const std::string& place);
+
+/// The first file of the folder whose name matches the pattern, where `*` matches any characters. Empty:
+/// none.
+std::string find_in_folder(const std::string& folder, const std::string& pattern);
+
+/// The folder of packages that contains this file of a package: ".../site-packages". Empty: there is none.
+std::string folder_of_packages(const std::string& file);
 
 }  // namespace partita

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <initializer_list>
 #include <mutex>
@@ -20,10 +21,22 @@ namespace {
 
 constexpr const char* library_name = "libopenblas.so.0";
 constexpr const char* core_type_variable = "OPENBLAS_CORETYPE";
+constexpr auto no_library =
+    "there is no OpenBLAS ({}); install the package libopenblas0-pthread, or scipy-openblas32 by pip";
+// NumPy's first: a Python program has it in memory already.
+constexpr std::array<const char*, 5> packaged_files{
+    "numpy.libs/libscipy_openblas64_*.so*", "numpy.libs/libopenblas64_*.so*",
+    "scipy_openblas32/lib/libscipy_openblas.so", "scipy_openblas64/lib/libscipy_openblas64_.so",
+    "scipy.libs/lib*openblas*.so*"};
 
-template <class Function>
-Function find(void* handle, const char* name) {
-  return symbol_of<Function>(handle, library_name, name);
+BlasNaming naming_of(void* handle) {
+  for (const char* const prefix : {"", "scipy_"}) {
+    for (const bool wide : {false, true}) {
+      const BlasNaming naming{prefix, wide};
+      if (dlsym(handle, naming.of_fortran("dgemm").c_str()) != nullptr) return naming;
+    }
+  }
+  return {};
 }
 
 // Whether the kernels that the library reports use the vectors that the suitable ones use.
@@ -35,21 +48,30 @@ bool as_good_as(const std::string& core_type, const std::string& suitable) {
   return suitable != "SKYLAKEX" && among({"Haswell", "Zen"});
 }
 
-std::unique_ptr<BlasLibrary> open_loaded() {
-  void* const handle = dlopen(library_name, RTLD_NOW | RTLD_NOLOAD);
+// Null: it is not loaded.
+std::unique_ptr<BlasLibrary> open_loaded(const std::string& file) {
+  void* const handle = dlopen(file.c_str(), RTLD_NOW | RTLD_NOLOAD);
   return handle == nullptr ? nullptr : std::make_unique<BlasLibrary>(handle, "", true);
 }
 
-std::unique_ptr<BlasLibrary> open() {
-  if (auto loaded = open_loaded()) return loaded;
+// Null: the loader cannot open it.
+std::unique_ptr<BlasLibrary> open_file(const std::string& file) {
+  if (auto loaded = open_loaded(file)) return loaded;
   std::string chosen;
-  std::optional<DefaultVariable> variable;  // read while the library loads
+  std::optional<DefaultVariable> variable;  // read while the library is loaded
   if (std::getenv(core_type_variable) == nullptr) chosen = suitable_core_type(ProcessorFeatures::detect());
   if (!chosen.empty()) variable.emplace(core_type_variable, chosen);
-  void* const handle =
-      open_library(library_name, "there is no OpenBLAS ({}); install the package libopenblas0-pthread");
+  void* const handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   variable.reset();
-  return std::make_unique<BlasLibrary>(handle, chosen, false);
+  return handle == nullptr ? nullptr : std::make_unique<BlasLibrary>(handle, chosen, false);
+}
+
+std::unique_ptr<BlasLibrary> open() {
+  if (auto installed = open_file(library_name)) return installed;
+  const char* const why = dlerror();
+  const std::string reason = why == nullptr ? library_name : why;
+  if (auto packaged = open_packaged_blas()) return packaged;
+  throw UnsupportedError(fmt::format(no_library, reason));
 }
 
 // The library, and the threads that holders want of it.
@@ -114,38 +136,46 @@ std::string note_on_kernels(const std::string& core_type, const std::string& sui
 }
 
 BlasLibrary::BlasLibrary(void* handle, std::string chosen, bool loaded_before)
-    : sgemm(find<Gemm<float>>(handle, "sgemm_")),
-      dgemm(find<Gemm<double>>(handle, "dgemm_")),
-      cgemm(find<Gemm<std::complex<float>>>(handle, "cgemm_")),
-      zgemm(find<Gemm<std::complex<double>>>(handle, "zgemm_")),
-      sgemv(find<Gemv<float>>(handle, "sgemv_")),
-      dgemv(find<Gemv<double>>(handle, "dgemv_")),
-      cgemv(find<Gemv<std::complex<float>>>(handle, "cgemv_")),
-      zgemv(find<Gemv<std::complex<double>>>(handle, "zgemv_")),
-      handle_(handle),
-      path_(path_of_library(dlsym(handle, "openblas_get_config"), library_name)),
-      chosen_(std::move(chosen)),
-      note_(note_on_kernels(core_type(), suitable_core_type(ProcessorFeatures::detect()),
-                            std::getenv(core_type_variable), loaded_before)) {}
-
-std::string BlasLibrary::core_type() const {
-  return find<char* (*)()>(handle_, "openblas_get_corename")();
+    : handle_(handle), naming_(naming_of(handle)), chosen_(std::move(chosen)) {
+  path_ = path_of_library(symbol(naming_.of_c("openblas_get_config")), library_name);
+  find_required<&BlasLibrary::sgemm>("sgemm");
+  find_required<&BlasLibrary::dgemm>("dgemm");
+  find_required<&BlasLibrary::cgemm>("cgemm");
+  find_required<&BlasLibrary::zgemm>("zgemm");
+  find_required<&BlasLibrary::sgemv>("sgemv");
+  find_required<&BlasLibrary::dgemv>("dgemv");
+  find_required<&BlasLibrary::cgemv>("cgemv");
+  find_required<&BlasLibrary::zgemv>("zgemv");
+  find_control("openblas_get_corename", core_type_);
+  find_control("openblas_get_config", configuration_);
+  find_control("openblas_get_num_threads", threads_);
+  find_control("openblas_set_num_threads", set_threads_);
+  note_ = note_on_kernels(core_type(), suitable_core_type(ProcessorFeatures::detect()),
+                          std::getenv(core_type_variable), loaded_before);
 }
 
-std::string BlasLibrary::configuration() const {
-  return find<char* (*)()>(handle_, "openblas_get_config")();
+void* BlasLibrary::symbol(const std::string& name) const {
+  return dlsym(handle_, name.c_str());
 }
 
-int BlasLibrary::threads() const {
-  return find<int (*)()>(handle_, "openblas_get_num_threads")();
+template <auto member>
+void BlasLibrary::find_required(const char* name) {
+  find_function<member>(name, this->*member);
+  check<UnsupportedError>(this->*member != nullptr, "{} has no {}", path_, naming_.of_fortran(name));
 }
 
-void BlasLibrary::set_threads(int threads) const {
-  find<void (*)(int)>(handle_, "openblas_set_num_threads")(threads);
+template <class Function>
+void BlasLibrary::find_control(const char* name, Function& function) {
+  find_symbol(handle_, path_.c_str(), naming_.of_c(name), function);
 }
 
-void* BlasLibrary::find_function(const char* name) const {
-  return dlsym(handle_, name);
+std::unique_ptr<BlasLibrary> open_packaged_blas() {
+  for (const char* const file : packaged_files) {
+    const std::string path = find_in_python_packages(file);
+    if (path.empty()) continue;
+    if (auto library = open_file(path)) return library;
+  }
+  return nullptr;
 }
 
 BlasLibrary& blas() {
@@ -161,7 +191,7 @@ std::shared_ptr<void> hold_blas_threads(int threads) {
   {
     const std::lock_guard lock(shared().mutex);
     if (shared().holders++ == 0) shared().wanted = threads;
-    if (!shared().library) shared().library = open_loaded();
+    if (!shared().library) shared().library = open_loaded(library_name);
     shared().apply();
   }
   return {&shared(), [](void*) {

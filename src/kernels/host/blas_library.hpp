@@ -1,11 +1,14 @@
 // OpenBLAS, opened on first use and not linked: its kernels are chosen by an environment variable that must
-// stand before it loads. Releases older than a processor do not know it and fall back to kernels several
-// times slower; what cpuid says decides better.
+// be set before it is loaded. Releases older than a processor do not know it and fall back to kernels several
+// times slower; cpuid gives a better choice. Where the loader finds no OpenBLAS, the one in Python packages
+// is opened: that of NumPy, SciPy or scipy-openblas32.
 #pragma once
 
 #include <complex>
 #include <memory>
 #include <string>
+
+#include "kernels/host/blas_integers.hpp"
 
 namespace partita::kernels {
 
@@ -44,16 +47,22 @@ class BlasLibrary {
   const std::string& path() const { return path_; }
   /// OPENBLAS_CORETYPE as Partita set it while the library loaded; empty: it was left alone.
   const std::string& chosen_core_type() const { return chosen_; }
-  std::string core_type() const;      ///< as the library reports it
-  std::string configuration() const;  ///< as the library reports it
+  std::string core_type() const { return core_type_(); }          ///< as the library reports it
+  std::string configuration() const { return configuration_(); }  ///< as the library reports it
   /// What the user should know: see note_on_kernels. Empty: nothing.
   const std::string& note() const { return note_; }
 
-  int threads() const;
-  void set_threads(int threads) const;  ///< of the whole process
+  int threads() const { return threads_(); }
+  void set_threads(int threads) const { set_threads_(threads); }  ///< of the whole process
 
-  /// A function of the library by its name; null if the library has none.
-  void* find_function(const char* name) const;
+  /// Whether its integers have 64 bits. Functions are called with 32-bit integers nevertheless.
+  bool has_wide_integers() const { return naming_.wide; }
+  /// Fortran's function "dgemm" of the library, or an adapter for its integers; null if the library has none.
+  /// `member`, a pointer to a member, identifies the adapter.
+  template <auto member, class Function>
+  void find_function(const std::string& name, Function& function) const {
+    function = with_narrow_integers<member, Function>(symbol(naming_.of_fortran(name)), naming_.wide);
+  }
 
   Gemm<float> sgemm = nullptr;
   Gemm<double> dgemm = nullptr;
@@ -67,13 +76,27 @@ class BlasLibrary {
   BlasLibrary(void* handle, std::string chosen, bool loaded_before);  ///< for blas()
 
  private:
+  void* symbol(const std::string& name) const;  // null if the library has none
+  template <auto member>
+  void find_required(const char* name);
+  template <class Function>
+  void find_control(const char* name, Function& function);
+
   void* handle_;
+  BlasNaming naming_;
+  char* (*core_type_)() = nullptr;
+  char* (*configuration_)() = nullptr;
+  int (*threads_)() = nullptr;
+  void (*set_threads_)(int) = nullptr;
   std::string path_, chosen_, note_;
 };
 
 /// Opens the library at the first call. OPENBLAS_CORETYPE of the caller's environment wins. Throws
 /// UnsupportedError where there is no OpenBLAS, and says how to get it.
 BlasLibrary& blas();
+
+/// The OpenBLAS in the installed Python packages, opened anew; null if there is none. For blas() and tests.
+std::unique_ptr<BlasLibrary> open_packaged_blas();
 
 /// Keeps the number of BLAS threads at `threads` while the result exists, also if the library is opened
 /// later. The process has one setting: with several holders the first one's applies, and the last one

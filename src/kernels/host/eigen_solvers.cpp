@@ -38,7 +38,7 @@ void eigen_hermitian(const ColumnMatrix<T>& a, RealType<T>* values, bool vectors
   const char job = vectors ? 'V' : 'N';
   std::vector<T> work(1);
   std::vector<RealType<T>> real(1);
-  std::vector<int> integers(1);
+  std::vector<std::int64_t> integers(1);
   int sizes[3] = {-1, -1, -1}, info = 0;
   const auto call = [&] {
     if constexpr (has_parts<T>) {
@@ -53,7 +53,7 @@ void eigen_hermitian(const ColumnMatrix<T>& a, RealType<T>* values, bool vectors
   call();
   sizes[0] = answered(work[0]);
   sizes[1] = std::max(1, answered(real[0]));
-  sizes[2] = std::max(1, integers[0]);
+  sizes[2] = std::max(1, integer_of(integers.data(), 0));
   work.resize(static_cast<std::size_t>(sizes[0]));
   real.resize(static_cast<std::size_t>(sizes[1]));
   integers.resize(static_cast<std::size_t>(sizes[2]));
@@ -73,7 +73,7 @@ void singular_values(const ColumnMatrix<T>& a, RealType<T>* values, bool vectors
   const auto small = static_cast<std::size_t>(least), large = static_cast<std::size_t>(std::max(m, n));
   const std::size_t of_vectors = std::max(5 * small * small + 7 * small, 2 * small * (large + small) + small);
   std::vector<RealType<T>> real(has_parts<T> ? (vectors ? of_vectors : 7 * small) : 1);
-  std::vector<int> integers(8 * small);
+  std::vector<std::int64_t> integers(8 * small);
   int size = -1, info = 0;
   const auto call = [&] {
     if constexpr (has_parts<T>) {

@@ -6,6 +6,7 @@
 #include <limits>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "kernels/host/lapack_library.hpp"
 
@@ -57,9 +58,10 @@ std::int32_t factor_lu(const ColumnMatrix<T>& panel, std::int32_t* pivots) {
   const std::int64_t k = std::min(panel.rows, panel.columns);
   if (k == 0) return 0;
   const int m = int_size(panel.rows), n = int_size(panel.columns), leading = leading_of(panel);
+  std::vector<std::int64_t> found(static_cast<std::size_t>(k));
   int info = 0;
-  lapack<T>().getrf(&m, &n, panel.data, &leading, pivots, &info);
-  for (std::int64_t i = 0; i < k; ++i) --pivots[i];
+  lapack<T>().getrf(&m, &n, panel.data, &leading, found.data(), &info);
+  for (std::size_t i = 0; i < found.size(); ++i) pivots[i] = integer_of(found.data(), i) - 1;
   return checked_info("getrf", info);
 }
 

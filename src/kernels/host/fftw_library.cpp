@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdlib>
+#include <filesystem>
 
 #include "base/check.hpp"
 #include "base/environment_variable.hpp"
@@ -20,11 +21,23 @@ struct Names {
   const char* threads_library;
   const char* prefix;
   const char* package;
+  std::array<const char*, 2> packaged_files;  // of pyFFTW, whose folder has changed its name
+  const char* packaged_threads;               // in the same folder
 };
 
 const Names& names(FftwPrecision precision) {
-  static constexpr Names doubles{"libfftw3.so.3", "libfftw3_threads.so.3", "fftw_", "libfftw3-double3"};
-  static constexpr Names singles{"libfftw3f.so.3", "libfftw3f_threads.so.3", "fftwf_", "libfftw3-single3"};
+  static constexpr Names doubles{"libfftw3.so.3",
+                                 "libfftw3_threads.so.3",
+                                 "fftw_",
+                                 "libfftw3-double3",
+                                 {"pyfftw.libs/libfftw3-*.so*", "pyFFTW.libs/libfftw3-*.so*"},
+                                 "libfftw3_omp-*.so*"};
+  static constexpr Names singles{"libfftw3f.so.3",
+                                 "libfftw3f_threads.so.3",
+                                 "fftwf_",
+                                 "libfftw3-single3",
+                                 {"pyfftw.libs/libfftw3f-*.so*", "pyFFTW.libs/libfftw3f-*.so*"},
+                                 "libfftw3f_omp-*.so*"};
   return precision == FftwPrecision::f64 ? doubles : singles;
 }
 
@@ -50,14 +63,25 @@ void* open_named(FftwPrecision precision) {
   return nullptr;
 }
 
+/// pyFFTW's library for threads needs its OpenMP, which it does not find by itself.
+void* open_packaged_threads(const std::string& folder, const Names& names) {
+  void* handle = nullptr;
+  for (const char* const pattern : {"libgomp-*.so*", names.packaged_threads}) {
+    const std::string file = find_in_folder(folder, pattern);
+    handle = file.empty() ? nullptr : dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  }
+  return handle;
+}
+
 std::unique_ptr<FftwLibrary> open(FftwPrecision precision) {
   void* handle = open_named(precision);
   if (handle == nullptr) {
-    handle = open_library(
-        names(precision).library,
-        fmt::format("there is no FFTW ({{}}); install the package {}, or name a library with the "
-                    "FFTW3 interface in {}",
-                    names(precision).package, library_variable));
+    handle = open_library_or_file(
+        names(precision).library, names(precision).packaged_files,
+        fmt::format(
+            "there is no FFTW ({{}}); install the package {}, or pyfftw by pip, or name a library with "
+            "the FFTW3 interface in {}",
+            names(precision).package, library_variable));
   }
   return std::make_unique<FftwLibrary>(handle, precision);
 }
@@ -98,7 +122,9 @@ void FftwLibrary::set_threads(int threads) {
     const std::string init = prefix_ + "init_threads";
     void* handle = handle_;
     if (dlsym(handle, init.c_str()) == nullptr) {
-      handle = dlopen(names(precision).threads_library, RTLD_NOW | RTLD_LOCAL);
+      handle = folder_of_packages(path_).empty()
+                   ? dlopen(names(precision).threads_library, RTLD_NOW | RTLD_LOCAL)
+                   : open_packaged_threads(std::filesystem::path(path_).parent_path(), names(precision));
     }
     auto* const initialize = handle == nullptr ? nullptr : find_optional<int (*)()>(handle, init);
     if (initialize != nullptr && initialize() != 0) {

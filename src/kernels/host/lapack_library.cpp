@@ -1,6 +1,7 @@
 #include "kernels/host/lapack_library.hpp"
 
 #include <complex>
+#include <cstring>
 #include <string>
 #include <type_traits>
 
@@ -16,38 +17,45 @@ constexpr char letter_of_type = std::is_same_v<T, float>                 ? 's'
                                 : std::is_same_v<T, std::complex<float>> ? 'c'
                                                                          : 'z';
 
-template <class T, class Function>
-void find_lapack(const char* name, Function& function) {
-  const std::string whole = letter_of_type<T> + std::string(name) + "_";
-  void* const found = blas().find_function(whole.c_str());
-  check<UnsupportedError>(found != nullptr,
+template <class T, auto member>
+void find_lapack(const char* name, LapackFunctions<T>& functions) {
+  const std::string whole = letter_of_type<T> + std::string(name);
+  blas().find_function<member>(whole, functions.*member);
+  check<UnsupportedError>(functions.*member != nullptr,
                           "{} has no {}: factorizations in host memory require an OpenBLAS that contains "
-                          "LAPACK; install the package libopenblas0-pthread",
+                          "LAPACK; install the package libopenblas0-pthread, or scipy-openblas32 by pip",
                           blas().path(), whole);
-  function = reinterpret_cast<Function>(found);
 }
 
 template <class T>
 LapackFunctions<T> find_all() {
-  LapackFunctions<T> functions;
-  find_lapack<T>("potrf", functions.potrf);
-  find_lapack<T>("getrf", functions.getrf);
-  find_lapack<T>("geqrt", functions.geqrt);
-  find_lapack<T>("trsm", functions.trsm);
-  find_lapack<T>("trmm", functions.trmm);
+  using F = LapackFunctions<T>;
+  F functions;
+  find_lapack<T, &F::potrf>("potrf", functions);
+  find_lapack<T, &F::getrf>("getrf", functions);
+  find_lapack<T, &F::geqrt>("geqrt", functions);
+  find_lapack<T, &F::trsm>("trsm", functions);
+  find_lapack<T, &F::trmm>("trmm", functions);
   if constexpr (std::is_same_v<T, RealType<T>>) {
-    find_lapack<T>("syrk", functions.gram);
-    find_lapack<T>("syevd", functions.syevd);
-    find_lapack<T>("gesdd", functions.gesdd);
+    find_lapack<T, &F::gram>("syrk", functions);
+    find_lapack<T, &F::syevd>("syevd", functions);
+    find_lapack<T, &F::gesdd>("gesdd", functions);
   } else {
-    find_lapack<T>("herk", functions.gram);
-    find_lapack<T>("heevd", functions.heevd);
-    find_lapack<T>("gesdd", functions.gesdd_complex);
+    find_lapack<T, &F::gram>("herk", functions);
+    find_lapack<T, &F::heevd>("heevd", functions);
+    find_lapack<T, &F::gesdd_complex>("gesdd", functions);
   }
   return functions;
 }
 
 }  // namespace
+
+std::int32_t integer_of(const std::int64_t* integers, std::size_t i) {
+  if (blas().has_wide_integers()) return static_cast<std::int32_t>(integers[i]);
+  std::int32_t value = 0;
+  std::memcpy(&value, reinterpret_cast<const char*>(integers) + i * sizeof value, sizeof value);
+  return value;
+}
 
 template <class T>
 const LapackFunctions<T>& lapack() {

@@ -3,6 +3,7 @@
 
 #include <complex>
 #include <cstddef>
+#include <cstdint>
 
 #include "base/visit_dtype.hpp"
 
@@ -43,7 +44,8 @@ decltype(auto) visit_lapack_dtype(Dtype dtype, const char* what, Body&& body) {
 }
 
 /// Fortran's functions for one type: column-major, 32-bit sizes. Lengths of character arguments are the last
-/// arguments. T: float, double or complex of these.
+/// arguments. Arrays of integers are memory for 64-bit ones: the library decides on their width, see
+/// `integer_of`. T: float, double or complex of these.
 template <class T>
 struct LapackFunctions {
   using Length = std::size_t;
@@ -52,7 +54,8 @@ struct LapackFunctions {
   void (*potrf)(const char* triangle, const int* n, T* a, const int* leading, int* info,
                 Length one) = nullptr;
   /// P A = L U. info > 0: the first pivot, counted from 1, that is 0. Pivots are counted from 1.
-  void (*getrf)(const int* m, const int* n, T* a, const int* leading, int* pivots, int* info) = nullptr;
+  void (*getrf)(const int* m, const int* n, T* a, const int* leading, std::int64_t* pivots,
+                int* info) = nullptr;
   /// A = Q R as geqrf, in blocks of so many columns, whose T lie one beside the other in `t`. Work: block n.
   void (*geqrt)(const int* m, const int* n, const int* block, T* a, const int* leading, T* t,
                 const int* leading_t, T* work, int* info) = nullptr;
@@ -71,19 +74,22 @@ struct LapackFunctions {
                const int* leading_c, Length, Length) = nullptr;
   /// Eigenvalues of real and of complex matrices, and their singular values. Sizes of -1 ask for workspaces.
   void (*syevd)(const char* job, const char* triangle, const int* n, T* a, const int* leading,
-                RealType<T>* values, T* work, const int* work_size, int* integers, const int* integers_size,
-                int* info, Length, Length) = nullptr;
+                RealType<T>* values, T* work, const int* work_size, std::int64_t* integers,
+                const int* integers_size, int* info, Length, Length) = nullptr;
   void (*heevd)(const char* job, const char* triangle, const int* n, T* a, const int* leading,
                 RealType<T>* values, T* work, const int* work_size, RealType<T>* reals, const int* reals_size,
-                int* integers, const int* integers_size, int* info, Length, Length) = nullptr;
+                std::int64_t* integers, const int* integers_size, int* info, Length, Length) = nullptr;
   void (*gesdd)(const char* job, const int* m, const int* n, T* a, const int* leading, RealType<T>* values,
                 T* u, const int* leading_u, T* vh, const int* leading_vh, T* work, const int* work_size,
-                int* integers, int* info, Length) = nullptr;
+                std::int64_t* integers, int* info, Length) = nullptr;
   void (*gesdd_complex)(const char* job, const int* m, const int* n, T* a, const int* leading,
                         RealType<T>* values, T* u, const int* leading_u, T* vh, const int* leading_vh,
-                        T* work, const int* work_size, RealType<T>* reals, int* integers, int* info,
+                        T* work, const int* work_size, RealType<T>* reals, std::int64_t* integers, int* info,
                         Length) = nullptr;
 };
+
+/// Element i of an array of integers that a function of LAPACK has written. The memory must have been zero.
+std::int32_t integer_of(const std::int64_t* integers, std::size_t i);
 
 /// Looks the functions up at the first call. Thread-safe. Throws UnsupportedError if there is no OpenBLAS, or
 /// one without LAPACK.
