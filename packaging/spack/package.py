@@ -34,6 +34,9 @@ class Partita(CMakePackage, CudaPackage):
     depends_on("libpng")
     depends_on("giflib")
     depends_on("zlib-api")
+    # Opened at run time, where the RPATH of what is linked says.
+    depends_on("openblas")
+    depends_on("fftw@3.3: precision=float,double")
     depends_on("openmpi", when="+mpi")
     depends_on("cuda@12.5:", when="+cuda")
     with when("+python"):
