@@ -5,6 +5,7 @@ import gc
 import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -355,7 +356,19 @@ def test_ranks_end_with_their_notebook():
                 os.kill(one, signal.SIGKILL)
 
 
-def test_ranks_that_cannot_be_started(monkeypatch):
+def test_ranks_by_mpi():
+    if shutil.which("mpirun") is None:
+        pytest.skip("no launcher of an MPI")
+    with pt.Ranks(2, launcher="mpi", device="cpu") as ranks:
+        numbers = process_numbers(ranks)
+        assert ranks.run("pt.ones(ctx, 4, 'slab:0').sum()") == 4
+        os.kill(numbers[1], signal.SIGKILL)
+        with pytest.raises(pt.RanksError, match="rank 1 was ended by signal 9"):
+            ranks.run("ctx.barrier()")
+    assert all(has_ended(one) for one in numbers)
+
+
+def test_ranks_that_cannot_be_started():
     for make, what in (
         (lambda: pt.Ranks(0), "number of ranks"),
         (lambda: pt.Ranks(2, kind="fibres"), "'processes' or 'threads'"),
@@ -434,7 +447,7 @@ def test_the_magic_in_ipython(all_ranks):
     assert isinstance(shell.run_cell("%%partita mine\n1 / 0", store_history=False).error_in_exec, ZeroDivisionError)
 
 
-def test_the_document(monkeypatch):
+def test_the_document():
     """The code of docs/notebooks.md runs as it is shown."""
     text = (pathlib.Path(__file__).parents[2] / "docs/notebooks.md").read_text()
     shell = Shell()

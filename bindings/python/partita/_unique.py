@@ -106,7 +106,7 @@ def unique(
 def _of_axis(
     ar: Array, given: Array, axis: int, wanted: Tuple[bool, bool, bool], distribution: Optional[Destination]
 ) -> Union[Array, Tuple[Array, ...]]:
-    """The distinct sub-arrays of an axis, and of index, inverse and counts what is wanted."""
+    """The distinct sub-arrays of an axis, and of index, inverse and counts those that are requested."""
     there, cuts = in_blocks(given, axis)
     rows = np.moveaxis(values_of(there), axis, 0)
     width = math.prod(ar.shape) // ar.shape[axis] if ar.shape[axis] else 0

@@ -122,7 +122,7 @@ class _Rank:
         return pt.initialize(device=self._device, **self._options)
 
     def _read(self) -> None:
-        """In a thread of its own: interrupts and the end reach a rank that computes."""
+        """In a separate thread: interrupts and the end reach a rank that computes."""
         try:
             while True:
                 message = self._connection.recv()

@@ -36,7 +36,7 @@ def opened_door(name: str, waiting: int) -> socket.socket:
 
 
 def accepted(door: socket.socket, secret: bytes, patience: Optional[float]) -> Optional[Connection]:
-    """The next connection of one who knows the secret; None if nobody has come, or a stranger."""
+    """The next connection from a process that knows the secret; None if none has arrived within `patience`, or one without the secret."""
     door.settimeout(patience)
     try:
         link, _ = door.accept()

@@ -160,9 +160,9 @@ def started(size: int, opening: Opening, launcher: Optional[str]) -> ProcessTeam
 
 
 def _command() -> str:
-    """The command `partita` of this package: in a wheel, beside the package's library, in the environment, or in the PATH."""
+    """The command `partita` of this package: in a wheel, in the build folder or prefix of the package, or in the PATH."""
     here = Path(__file__).parents[1]
-    for path in (here / "bin/partita", here.parents[1] / "bin/partita", *(one / "bin/partita" for one in here.parents[2:5])):
+    for path in (here / "bin/partita", here.parents[1] / "bin/partita", *(one / "bin/partita" for one in list(here.parents)[2:5])):
         if os.access(path, os.X_OK):
             return str(path)
     found = shutil.which("partita")

@@ -46,7 +46,7 @@ class Handle:
         weakref.finalize(self, owner._dropped.append, (team, kept.key)).atexit = False
 
     def gather(self) -> Any:
-        """The whole array, in the notebook. Collective over the ranks, blocking."""
+        """The whole array, in the notebook. Blocking."""
         if self.shape is None:
             raise TypeError(f"gather: this handle is not of an array: {self._text}")
         return self._owner(_gathered, self)[0]
@@ -191,7 +191,7 @@ class Ranks:
         self._output = checked_output(output, self.size)
 
     def __call__(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> List[Any]:
-        """Call ``function(ctx, *args, **kwargs)`` on all ranks. Collective over the ranks, blocking.
+        """Call ``function(ctx, *args, **kwargs)`` on all ranks. Blocking.
 
         Parameters
         ----------
@@ -212,7 +212,7 @@ class Ranks:
             return self._results(self._perform("function", self._packed((function, args, kwargs))))
 
     def run(self, source: str) -> Any:
-        """Run Python code on all ranks, as a cell of a notebook. Collective over the ranks, blocking.
+        """Run Python code on all ranks, as a cell of a notebook. Blocking.
 
         Parameters
         ----------

@@ -130,7 +130,7 @@ def _printing_to(sink: Callable[[str, str], None]) -> Iterator[None]:
 
 
 class _Routed:
-    """A stream of the process: what threads of ranks write to it goes to their notebook as theirs."""
+    """A stream of the process: what threads of ranks write to it is sent to their notebook with the number of the rank."""
 
     def __init__(self, stream: Any, name: str) -> None:
         self._stream, self._name = stream, name
