@@ -23,8 +23,7 @@ void RowMoves::list_places(std::span<const std::int32_t> rows) {
     if (row >= std::ssize(rows)) below_.emplace_back(row, row);
   }
   std::ranges::sort(below_);
-  const auto repeated = std::ranges::unique(below_);
-  below_.erase(repeated.begin(), repeated.end());
+  below_.erase(std::unique(below_.begin(), below_.end()), below_.end());
 }
 
 std::int64_t& RowMoves::found(std::int64_t row) {

@@ -43,8 +43,8 @@ class BoundChooseRows final : public BoundWork {
     using Real = kernels::RealType<T>;
     T* const high = chosen.data + n_ * chosen.leading;
     for (std::int64_t i = 0; i < chosen.rows; ++i) {
-      const std::int64_t number = rows_.at(row(i));
-      high[i] = static_cast<Real>(number / row_number_base);
+      const std::int64_t number = rows_.at(row(i)), quotient = number / row_number_base;
+      high[i] = static_cast<Real>(quotient);
       high[i + chosen.leading] = static_cast<Real>(number % row_number_base);
     }
   }

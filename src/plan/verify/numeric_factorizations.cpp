@@ -216,7 +216,8 @@ void NumericExecution::compute(const ChooseRows& work) {
     for (std::size_t j = 0; j < from.columns(); ++j) chosen(i, j) = from(order[i], j);
     if (work.numbered) continue;
     const std::int64_t row = work.from.region.sets[0].at(static_cast<std::int64_t>(order[i]));
-    chosen(i, n) = static_cast<double>(row / row_number_base);
+    const std::int64_t quotient = row / row_number_base;
+    chosen(i, n) = static_cast<double>(quotient);
     chosen(i, n + 1) = static_cast<double>(row % row_number_base);
   }
   write(work.chosen, chosen.numbers());
