@@ -211,6 +211,9 @@ def of_analysis(c, a):
         "masks": lambda: a[a > 0],
         "searchsorted": lambda: pt.searchsorted(a.ravel(), a.ravel()),
         "take": lambda: pt.take(a, [0, 1], 0),
+        "put": lambda: pt.put(a.copy(), [0, 1], 1.0),
+        "put_along_axis": lambda: pt.put_along_axis(a.copy(), pt.argsort(a), a, -1),
+        "keys": lambda: a.copy().__setitem__(([0, 1], [1, 0]), [2.0, 3.0]),
         "take_along_axis": lambda: pt.take_along_axis(a, pt.argsort(a), -1),
         "topk": lambda: pt.topk(a, 3),
     }

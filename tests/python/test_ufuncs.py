@@ -5,6 +5,8 @@ import pytest
 from shapes import rules, spread, whole
 
 import partita as pt
+from partita._agreement import alike
+from partita._ufuncs import require_equal
 
 
 def test_operators_are_numpys(ctx):
@@ -40,6 +42,34 @@ def test_nothing_is_communicated(ctx):
     with pt.traffic(ctx) as moved:
         np.sqrt(a + a) * 3 - a
     assert moved.operations == [] and moved.total.messages == 0
+
+
+def test_elementwise_functions_are_local(ctx):
+    """A rank may call them alone, with numbers of its own, as ufuncs."""
+    x = np.linspace(-2, 2, 35).reshape(5, 7)
+    for rule in rules(ctx.size):
+        a = spread(ctx, x, rule)
+        if ctx.rank == ctx.size - 1:
+            part, number = a.local, float(ctx.rank)
+            for found, wanted in [
+                (pt.where(a > number, a, number), np.where(part > number, part, number)), (np.clip(a, -1, number), np.clip(part, -1, number)),
+                (a.round(1), part.round(1)), (pt.isclose(a, number), np.isclose(part, number)), (pt.nan_to_num(a), part), (pt.angle(a), np.angle(part)),
+            ]:  # fmt: skip
+                np.testing.assert_array_equal(found.local, wanted)
+    assert a.sum() == pytest.approx(0)
+
+
+def test_arguments_are_compared_once(ctx):
+    """What a call has compared between ranks, the calls within it do not compare again."""
+
+    def compare(a):
+        require_equal("compare", a._core.context, [np.full(3, ctx.rank)])
+
+    a = pt.zeros(ctx, 3, pt.Slab(0))
+    alike(compare)(a)
+    if ctx.size > 1:
+        with pytest.raises(pt.DisagreementError):
+            compare(a)
 
 
 def test_what_is_broadcast(ctx):

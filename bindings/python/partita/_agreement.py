@@ -10,7 +10,7 @@ from typing import Any, Callable, Dict, Sequence, Tuple
 import numpy as np
 
 from . import _core
-from ._calls import Function, collective, context_among, contexts_in, name_of
+from ._calls import Function, collective, context_among, contexts_in, name_of, note_compared
 from ._errors import ArgumentError
 
 #: So many elements of a sequence are written out; of longer ones there is a hash.
@@ -39,13 +39,16 @@ def alike_but(*own: str) -> Callable[[Function], Function]:
 
         def compare(given: Tuple[Any, ...], named: Dict[str, Any]) -> None:
             values = (*given, *named.values())
-            context = context_among(values)
-            if any(one != context for one in contexts_in(values)):
+            found = list(contexts_in(values))
+            context = found[0] if found else context_among(values)
+            if any(one != context for one in found[1:]):
                 raise ArgumentError(f"{name}: the arrays belong to different contexts; make all in one context")
             if context is None or context.size == 1:
                 return
             facts = {**defaults, **_facts(names, given, named)}
             _core.agree(context, name, sorted(fact for fact in facts.items() if fact[0] not in own and fact[0] != "stream"))
+            if not own:
+                note_compared()
 
         return collective(function, first=compare)
 

@@ -93,6 +93,7 @@ def entered(
         finally:
             if is_outermost:
                 _inside.take(thread, None)
+                _compared.take(thread, None)
 
     name = name_of(function)
     return called  # type: ignore[return-value]
@@ -190,6 +191,20 @@ def in_words(name: str, error: Exception) -> Tuple[str, str]:
 _inside: OfThreads[Tuple[Any, ...]] = OfThreads()
 
 
+#: The threads whose call has compared all its arguments between ranks.
+_compared: OfThreads[bool] = OfThreads()
+
+
+def note_compared() -> None:
+    """The call that this thread is in has compared all its arguments between ranks."""
+    _compared.put(get_ident(), True)
+
+
+def has_compared() -> bool:
+    """Whether it has, so that what is computed from them is equal on all ranks."""
+    return _compared.has(get_ident())
+
+
 def _refuse_second_thread(name: str, thread: int, given: Tuple[Any, ...]) -> None:
     """ArgumentError where a thread that came before is in a call of the same context."""
     mine = _context_in(given)
@@ -216,7 +231,13 @@ def _context_in(given: Tuple[Any, ...]) -> Optional[_core.Context]:
     return next(contexts_in(given), None)
 
 
+#: Values that have no context; most arguments are of these types.
+_plain = frozenset((int, float, complex, bool, str, slice, type(None)))
+
+
 def _context_of(value: Any) -> Optional[_core.Context]:
+    if type(value) in _plain:
+        return None
     for name in ("_core", "_context", "context"):
         try:
             found = getattr(value, name, None)

@@ -123,6 +123,30 @@ def _path(terms: Tuple[Tuple[Any, ...], ...], result: Tuple[Any, ...], shapes: T
     return [tuple(one) for one in found[0]]
 
 
+@functools.lru_cache(maxsize=256)
+def _as_matrices(subscripts: str) -> Optional[Tuple[bool, bool, bool]]:
+    """Whether the operands and the result are transposed, if it is the product of two matrices; None: it is another sum."""
+    terms, result = _parsed(subscripts, (2, 2)) if "." not in subscripts and subscripts.count(",") == 1 else (((), ()), ())
+    summed = set(terms[0]) & set(terms[1]) - set(result)
+    if not len(summed) == 1 or len({*terms[0], *terms[1]}) != 3 or set(result) != {*terms[0], *terms[1]} - summed:
+        return None
+    return terms[0][0] in summed, terms[1][1] in summed, result[0] in terms[1]
+
+
+def _matrix_product(subscripts: str, a: Array, b: Array) -> Optional[Array]:
+    """The usual case, fast: the product of two matrices of one dtype. None: another sum."""
+    if a.ndim != 2 or b.ndim != 2 or a._core.dtype != b._core.dtype:
+        return None
+    turned = _as_matrices(subscripts)
+    if turned is None:
+        return None
+    left, right = (one.T if other else one for one, other in zip((a, b), turned))
+    if left.shape[1] != right.shape[0] or a._core.is_partial or b._core.is_partial:
+        return None
+    found = matmul(left, right)
+    return found.T if turned[2] else found
+
+
 @alike
 def einsum(subscripts: str, *operands: Any, out: Optional[Array] = None, optimize: Any = True) -> Array:
     """Sums of products, in Einstein's notation. Collective, blocking.
@@ -148,6 +172,10 @@ def einsum(subscripts: str, *operands: Any, out: Optional[Array] = None, optimiz
     """
     if not isinstance(subscripts, str):
         raise ArgumentError("einsum: subscripts: expected str, such as 'ij,jk->ik'")
+    if len(operands) == 2 and out is None and all(type(one) is Array for one in operands):
+        product = _matrix_product(subscripts, *operands)
+        if product is not None:
+            return product
     given = [settled("einsum", one) for one in replicas("einsum", operands, numbers=True)]
     terms, result = _parsed(subscripts, tuple(one.ndim for one in given))
     dtype = np.result_type(*(one.dtype for one in given))

@@ -1,4 +1,7 @@
-"""NumPy's elementwise functions that are not ufuncs, on the local parts. Calls compare their arguments between ranks, and move no elements."""
+"""NumPy's elementwise functions that are not ufuncs, on the local parts.
+
+They communicate where ufuncs do: to compare NumPy arrays between ranks, and inside of a default distribution for operands in different layouts.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +17,8 @@ from ._moves import settled
 from ._ufuncs import local_call
 
 
-@alike
 def where(condition: Any, x: Any = None, y: Any = None) -> Any:
-    """Elements of x where the condition is true, of y elsewhere. Collective; no elements move.
+    """Elements of x where the condition is true, of y elsewhere. Local, like ufuncs.
 
     Parameters
     ----------
@@ -35,9 +37,8 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
     return _array(local_call("where", np.where, [condition, x, y]))
 
 
-@alike
 def clip(a: Array, a_min: Any = None, a_max: Any = None, out: Optional[Array] = None, *, min: Any = None, max: Any = None) -> Array:
-    """Elements limited to the interval from a_min to a_max. Collective; no elements move.
+    """Elements limited to the interval from a_min to a_max. Local, like ufuncs.
 
     Parameters
     ----------
@@ -53,9 +54,8 @@ def clip(a: Array, a_min: Any = None, a_max: Any = None, out: Optional[Array] = 
     return _into(a.copy() if found is a else found, out)
 
 
-@alike
 def round(a: Array, decimals: int = 0, out: Optional[Array] = None) -> Array:
-    """Elements rounded to a number of decimals, halves to even. Collective; no elements move.
+    """Elements rounded to a number of decimals, halves to even. Local, like ufuncs.
 
     Parameters
     ----------
@@ -65,9 +65,8 @@ def round(a: Array, decimals: int = 0, out: Optional[Array] = None) -> Array:
     return _into(_array(local_call("round", np.round, [a], decimals=decimals)), out)
 
 
-@alike
 def nan_to_num(x: Array, copy: bool = True, nan: float = 0.0, posinf: Optional[float] = None, neginf: Optional[float] = None) -> Array:
-    """A copy with numbers in the place of NaN and infinities. Collective; no elements move.
+    """A copy with numbers in the place of NaN and infinities. Local, like ufuncs.
 
     Parameters
     ----------
@@ -83,9 +82,8 @@ def nan_to_num(x: Array, copy: bool = True, nan: float = 0.0, posinf: Optional[f
     return _array(local_call("nan_to_num", np.nan_to_num, [x], nan=nan, posinf=posinf, neginf=neginf))
 
 
-@alike
 def angle(z: Array, deg: bool = False) -> Array:
-    """The angle of complex numbers. Collective; no elements move.
+    """The angle of complex numbers. Local, like ufuncs.
 
     Parameters
     ----------
@@ -119,9 +117,8 @@ def imag(val: Array) -> Array:
     return settled("imag", val).imag
 
 
-@alike
 def isclose(a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Array:
-    """Where elements are equal within a tolerance of atol + rtol |b|. Collective; no elements move.
+    """Where elements are equal within a tolerance of atol + rtol |b|. Local, like ufuncs.
 
     Parameters
     ----------

@@ -247,7 +247,7 @@ class Methods:
     # --- elements
 
     def clip(self, min: Any = None, max: Any = None, out: Optional[Array] = None) -> Array:
-        """Elements limited to an interval; see `partita.clip`. Collective; no elements move.
+        """Elements limited to an interval; see `partita.clip`. Local, like ufuncs.
 
         Parameters
         ----------
@@ -259,7 +259,7 @@ class Methods:
         return clip(self._array, min, max, out)
 
     def round(self, decimals: int = 0, out: Optional[Array] = None) -> Array:
-        """Elements rounded to a number of decimals; see `partita.round`. Collective; no elements move."""
+        """Elements rounded to a number of decimals; see `partita.round`. Local, like ufuncs."""
         from ._elementwise import round
 
         return round(self._array, decimals, out)

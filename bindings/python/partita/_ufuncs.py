@@ -11,6 +11,7 @@ import numpy as np
 from . import _core
 from ._agreement import hash_of
 from ._array import Array, how_to_make_one, require_one_context
+from ._calls import has_compared
 from ._default import current_default
 from ._errors import ArgumentError, DisagreementError, TypeError
 from ._packages import empty_beside
@@ -65,6 +66,9 @@ def local_call(name: str, function: Callable[..., Any], inputs: Sequence[Any], *
 
     On devices it is the function of that name of the arrays' package.
     """
+    found = _equal_parts(inputs)
+    if found is not None:
+        return _like_first(found[0], function(*found[1], **options))
     arrays = [one for one in inputs if isinstance(one, Array)]
     if not arrays:
         raise TypeError(f"{name}: expected a distributed array; {how_to_make_one}")
@@ -134,8 +138,11 @@ def _replicated(context: _core.Context, package: str, values: Any) -> Array:
 
 
 def require_equal(name: str, context: _core.Context, values: Sequence[Any]) -> None:
-    """DisagreementError on all ranks if these NumPy arrays differ between ranks: one all-gather of a hash of each rank."""
-    if context.size == 1:
+    """DisagreementError on all ranks if these NumPy arrays differ between ranks: one all-gather of a hash of each rank.
+
+    Nothing is exchanged within a call that has compared its arguments.
+    """
+    if context.size == 1 or has_compared():
         return
     mine = np.frombuffer(hash_of(values), np.int64).copy()
     everyone = np.empty(context.size, np.int64)
@@ -159,6 +166,12 @@ def _wrapped(context: _core.Context, like: _core.Layout, package: str, part: Any
 
 def _alike(ufunc: np.ufunc, inputs: Tuple[Any, ...]) -> Optional[Array]:
     """The usual case, fast: one result of NumPy's arrays with equal layouts, and numbers. None: another case."""
+    found = _equal_parts(inputs) if ufunc.signature is None and ufunc.nout == 1 else None
+    return None if found is None else _like_first(found[0], ufunc(*found[1], order="C"))
+
+
+def _equal_parts(inputs: Sequence[Any]) -> Optional[Tuple[Array, List[Any]]]:
+    """The first array, and the local parts of NumPy's arrays with equal layouts, and numbers. None: some are others."""
     first: Optional[Array] = None
     parts = []
     for one in inputs:
@@ -172,12 +185,16 @@ def _alike(ufunc: np.ufunc, inputs: Tuple[Any, ...]) -> Optional[Array]:
             parts.append(one)
         else:
             return None
-    if first is None or ufunc.signature is not None or ufunc.nout != 1 or first._core.is_partial:
+    if first is None or first._core.is_partial:
         return None
     if not first.local.size:  # parts without elements may have different shapes
         return None
-    result = np.asarray(ufunc(*parts, order="C"))
-    return Array(_core.wrap_beside(first._core, result), "numpy", result)
+    return first, parts
+
+
+def _like_first(first: Array, result: Any) -> Array:
+    part = np.asarray(result, order="C")
+    return Array(_core.wrap_beside(first._core, part), "numpy", part)
 
 
 def _refuse_others(name: str, given: List[Any]) -> None:
