@@ -20,11 +20,8 @@ import numpy as np
 
 import partita as pt
 
-from ._connections import accepted, connected, new_name, opened_door, send_descriptors, write_address
+from ._connections import SECRET_VARIABLE, accepted, connected, opened_door, send_descriptors, write_address
 from ._worker import Message, SignalGuard, Worker, fresh_namespace, raised_parts
-
-#: Of the environment of a rank that a notebook starts.
-SECRET = "PARTITA_RANKS_SECRET"
 
 
 def main(arguments: Optional[List[str]] = None) -> int:
@@ -38,7 +35,7 @@ def main(arguments: Optional[List[str]] = None) -> int:
     mode.add_argument("--join", metavar="NAME", help=argparse.SUPPRESS)
     given = parser.parse_args(arguments)
     if given.join is not None:
-        connection: Optional[Connection] = connected(given.join, bytes.fromhex(os.environ.pop(SECRET, "")))
+        connection: Optional[Connection] = connected(given.join, bytes.fromhex(os.environ.pop(SECRET_VARIABLE, "")))
     else:
         connection = _listen(given.listen)
     if connection is None:

@@ -20,6 +20,8 @@ from typing import Any, Dict, List, Optional, Tuple
 from .._errors import ArgumentError, Error, TimeoutError
 from .._links import _is_of_same_user
 
+#: The secret in the environment of ranks that a notebook starts.
+SECRET_VARIABLE = "PARTITA_RANKS_SECRET"
 _patience = 5.0  # seconds for a stranger to say nothing
 
 
@@ -142,4 +144,7 @@ def read_address(path: str, patience: float) -> Tuple[str, bytes, int]:
             raise ArgumentError(f"Ranks: {path} is not a file of `python -m partita.ranks --listen`") from None
 
 
-__all__ = ["accepted", "connected", "new_name", "opened_door", "read_address", "receive_descriptors", "send_descriptors", "write_address"]
+__all__ = [
+    "SECRET_VARIABLE", "accepted", "connected", "new_name", "opened_door", "read_address", "receive_descriptors", "send_descriptors",
+    "write_address",
+]  # fmt: skip

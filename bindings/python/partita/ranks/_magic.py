@@ -9,7 +9,8 @@ from ._ranks import Ranks, newest
 
 
 def load_ipython_extension(ipython: Any) -> None:
-    """For ``%load_ext partita``: adds the cell magic ``%%partita [NAME]``, which runs the cell on the `Ranks` of this name, or on those made last. Local.
+    """For ``%load_ext partita``: adds the cell magic ``%%partita [NAME]``. It runs the cell on the `Ranks` of this name, or on those made
+    last. Local.
 
     Parameters
     ----------

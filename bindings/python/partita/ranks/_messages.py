@@ -7,7 +7,7 @@ import importlib
 import importlib.util
 import io
 import pickle
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Dict, NamedTuple, Optional, Tuple
 
 from .._array import Array
 from .._calls import text_of

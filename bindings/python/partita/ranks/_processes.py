@@ -9,19 +9,16 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
-from .. import __name__ as package
 from .._errors import ArgumentError, Error, LostPeerError
-from ._connections import accepted, connected, new_name, opened_door, read_address, receive_descriptors
+from ._connections import SECRET_VARIABLE, accepted, connected, new_name, opened_door, read_address, receive_descriptors
 from ._team import Team
 
 #: Device and options of `initialize`.
 Opening = Tuple[str, Dict[str, Any]]
-_secret_variable = "PARTITA_RANKS_SECRET"  # as __main__.py reads it
 
 
 class ProcessTeam(Team):
@@ -138,7 +135,7 @@ def started(size: int, opening: Opening, launcher: Optional[str]) -> ProcessTeam
     if launcher not in (None, "mpi"):
         how += ["--launcher", str(launcher)]
     program = [sys.executable, "-m", "partita.ranks", "--join", name]
-    environment = {**os.environ, _secret_variable: secret.hex()}
+    environment = {**os.environ, SECRET_VARIABLE: secret.hex()}
     folder = str(Path(__file__).parents[2])
     environment["PYTHONPATH"] = os.pathsep.join([folder, *filter(None, [os.environ.get("PYTHONPATH")])])
     links: List[Any] = []

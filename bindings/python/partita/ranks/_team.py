@@ -11,7 +11,7 @@ import selectors
 import threading
 import weakref
 from functools import partial
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, Optional, Sequence, Tuple
 
 from ._worker import Message
 

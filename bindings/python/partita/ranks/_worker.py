@@ -15,7 +15,7 @@ import tokenize
 import traceback
 import types
 from pathlib import Path
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, Optional, Tuple
 
 from .._calls import is_begun, text_of
 from .._context import Context, one_line
