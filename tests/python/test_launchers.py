@@ -197,12 +197,10 @@ def test_jobs_of_one_host_have_names_of_their_own(monkeypatch):
 
 def test_the_address_of_a_host_whose_name_is_one_of_the_loopback_device(monkeypatch):
     """As /etc/hosts has it: other hosts would reach themselves."""
-    monkeypatch.setenv("MASTER_PORT", "29500")
     monkeypatch.setattr(socket, "getaddrinfo", lambda name, port, **_: [(socket.AF_INET, 0, 0, "", ("127.0.1.1", port))])
     monkeypatch.setattr(between_hosts, "_source_of", lambda family, target: "127.0.0.1" if target.startswith("127.") else "10.1.2.3")
     for name, address in (("head", "10.1.2.3"), ("127.0.0.1", "127.0.0.1"), ("localhost", "127.0.0.1")):
-        monkeypatch.setenv("MASTER_ADDR", name)
-        assert between_hosts._own_address() == (socket.AF_INET, address)
+        assert between_hosts._own_address(f"{name}:29500") == (socket.AF_INET, address)
 
 
 WITHOUT_TORCH = importlib.util.find_spec("torch") is None

@@ -21,8 +21,12 @@ from ._links import accepted, did_not_come, introduced
 
 def links_between_hosts(rank: int, size: int, end: float) -> List[Optional[socket.socket]]:
     """A connection to each other rank, by rank."""
-    store = job_store(rank, size, end)
-    family, address = _own_address()
+    return links_by_store(job_store(rank, size, end), rank, size, end, f"{os.environ['MASTER_ADDR']}:{os.environ['MASTER_PORT']}")
+
+
+def links_by_store(store: Any, rank: int, size: int, end: float, toward: str) -> List[Optional[socket.socket]]:
+    """The same for ranks that have this store, and reach the host `toward` (HOST:PORT)."""
+    family, address = _own_address(toward)
     with socket.socket(family, socket.SOCK_STREAM) as door:
         door.bind((address, 0))
         door.listen(size)
@@ -75,21 +79,21 @@ def read_of(store: Any, key: str, of: int) -> bytes:
         raise did_not_come([of]) from error
 
 
-def _own_address() -> Tuple[int, str]:
+def _own_address(toward: str) -> Tuple[int, str]:
     """By which other hosts reach this one: that of the route to the store's.
 
     A host's own name is often an address of the loopback device to itself (127.0.1.1), by which no other one reaches it: then that of
     the default route.
     """
-    name, port = os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"])
+    name, _, port = toward.rpartition(":")
     try:
-        family, _, _, _, target = socket.getaddrinfo(name, port, type=socket.SOCK_DGRAM)[0]
+        family, _, _, _, target = socket.getaddrinfo(name.strip("[]"), int(port), type=socket.SOCK_DGRAM)[0]
         found = _source_of(family, str(target[0]))
         if not _is_loopback(found) or _is_loopback(name):
             return family, found
         found = _source_of(family, _elsewhere[family])
     except OSError as error:
-        raise Error(f"initialize: there is no route to MASTER_ADDR, {name}: {error}; set it to an address of the first host") from error
+        raise Error(f"initialize: there is no route to {name}, the host of the job's store: {error}; set MASTER_ADDR, or the coordinator's address, to an address of that host") from error
     return family, found
 
 

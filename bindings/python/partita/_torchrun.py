@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import ctypes
 import os
+import socket
 import threading
 import time
+from typing import Any, Callable, List, Optional
 
 from . import _core
 from ._errors import ArgumentError
@@ -24,7 +26,6 @@ _libc.getenv.restype = ctypes.c_char_p
 
 def connect_ranks(deadline: float) -> None:
     """Hand this rank's connections to the library, once, where torchrun has started it and no other launcher has."""
-    global _connected
     with _connecting:
         if _connected or _core.is_launched_rank() or _sockets in os.environ or any(not os.environ.get(one) for one in _wanted):
             return
@@ -39,10 +40,25 @@ def connect_ranks(deadline: float) -> None:
         else:
             from ._links import links_of_host as connected
 
-        links = connected(rank, size, time.monotonic() + deadline)
-        words = ["-" if link is None else str(link.detach()) for link in links]
-        os.environ[_sockets] = f"{rank}:{','.join(words)}"
-        _connected = True
+        _hand_over(rank, connected(rank, size, time.monotonic() + deadline))
+
+
+def connect_by_store(rank: int, size: int, end: float, store: Callable[[], Any], toward: str) -> None:
+    """Hand this rank's connections to the library, once, if no launcher has started it: by a store of keys that all ranks have, and
+    the address of a host (HOST:PORT) that all of them reach."""
+    with _connecting:
+        if _connected or _core.is_launched_rank() or _sockets in os.environ:
+            return
+        from ._links_between_hosts import links_by_store
+
+        _hand_over(rank, links_by_store(store(), rank, size, end, toward))
+
+
+def _hand_over(rank: int, links: List[Optional[socket.socket]]) -> None:
+    global _connected
+    words = ["-" if link is None else str(link.detach()) for link in links]
+    os.environ[_sockets] = f"{rank}:{','.join(words)}"
+    _connected = True
 
 
 def forget_handed() -> None:

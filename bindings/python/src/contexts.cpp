@@ -6,11 +6,16 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
+#include <exception>
+#include <optional>
 #include <partita/along.hpp>
 #include <partita/collectives.hpp>
 #include <partita/context.hpp>
 #include <partita/device_report.hpp>
 #include <partita/machine_report.hpp>
+#include <thread>
+#include <utility>
+#include <vector>
 
 #include "binding.hpp"
 #include "callers.hpp"
@@ -94,6 +99,33 @@ void run_threads(int ranks, const nb::typed<nb::callable, std::string(Context)>&
         if (!wrong.empty()) throw Error(wrong);
       },
       options);
+}
+
+/// One context per name in `devices`, by rank: contexts of one group in this process, made concurrently.
+std::vector<Context> start_group(const ContextOptions& options, const std::vector<std::string>& devices) {
+  const ThreadGroup group(static_cast<int>(devices.size()));
+  std::vector<std::optional<Context>> made(devices.size());
+  std::vector<std::exception_ptr> errors(devices.size());
+  const auto start_rank = [&](std::size_t rank) {
+    try {
+      ContextOptions own = prepared(options, devices[rank]);
+      own.communicator = group.member(static_cast<int>(rank));
+      own.on_wait = look_for_signals;
+      made[rank] = initialize(own);
+    } catch (...) {
+      errors[rank] = std::current_exception();
+    }
+  };
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t rank = 0; rank < devices.size(); ++rank) threads.emplace_back(start_rank, rank);
+  }
+  for (const std::exception_ptr& error : errors) {
+    if (error) std::rethrow_exception(error);
+  }
+  std::vector<Context> contexts;
+  for (std::optional<Context>& context : made) contexts.push_back(std::move(*context));
+  return contexts;
 }
 
 /// Options by name, as words and numbers.
@@ -182,6 +214,7 @@ void bind_contexts(nb::module_& module) {
              nb::arg("bytes"), nb::arg("implementation"), Unlocked());
   module.def("run_threads", &run_threads, nb::arg("ranks"), nb::arg("body"), nb::arg("options"),
              nb::arg("device"), nb::arg("interruption"));
+  module.def("initialize_group", &start_group, nb::arg("options"), nb::arg("devices"), Unlocked());
   module.def("is_launched_rank", &is_launched_rank);
   module.def(
       "device_count",

@@ -249,6 +249,10 @@ void compute_linear(const Call& call, Group& group) {
   run_linear(call.text("function"), operands, results, options);
 }
 
+/// Makes a number of a token, or a token of a number: by it calls whose operands are distributed over devices
+/// follow each other, since XLA partitions arrays only. The number is never read.
+void pass_turn(const Call& /*call*/) {}
+
 constexpr Operation operations[] = {
     {"all_reduce", all_reduce_buffers, Alike::extents},
     {"reduce", reduce_buffers, Alike::extents},
@@ -282,6 +286,8 @@ nb::dict handlers() {
      ...);
   };
   add(std::make_index_sequence<std::size(operations)>());
+  all["turn"] = nb::capsule(reinterpret_cast<const void*>(
+      static_cast<xla::Error* (*)(xla::Frame*) noexcept>(&xla::handler<pass_turn, space>)));
   return all;
 }
 
@@ -294,7 +300,7 @@ void bind_xla(nb::module_& module) {
         return Dict(device ? handlers<MemorySpace::device>() : handlers<MemorySpace::host>());
       },
       nb::arg("device"));
-  module.def("add_xla_group", &xla::add_group, nb::arg("context"));
+  module.def("add_xla_group", &xla::add_group, nb::arg("contexts"));
   module.def("forget_xla_group", &xla::forget_group, nb::arg("number"));
   module.def("xla_group_failures", &xla::failures_of_group, nb::arg("number"));
   module.def("synchronize_xla_group", &xla::synchronize_group, nb::arg("number"), Unlocked());

@@ -236,7 +236,8 @@ std::optional<Stream> Call::stream() const {
 }
 
 std::optional<int> Call::device() const {
-  if (frame_.runtime->internal != nullptr) {  // what tests bring in XLA's place has none, nor streams of CUDA
+  if (space_ == MemorySpace::device &&
+      frame_.runtime->internal != nullptr) {  // what tests bring in XLA's place has none, nor streams of CUDA
     if (const auto found = device_of_cuda_stream(stream().value_or(Stream{}).handle)) return found;
   }
   if (frame_.runtime->size < offsetof(Runtime, device) + sizeof(frame_.runtime->device)) return {};

@@ -36,8 +36,8 @@ class Call {
   MemorySpace space() const { return space_; }
   /// XLA's own, of what lies in device memory.
   std::optional<Stream> stream() const;
-  /// The index of the GPU on which the call runs, among those of this process; nothing where neither CUDA nor
-  /// XLA says it.
+  /// The index of the device on which the call runs, among the GPUs or the CPU devices of this process;
+  /// nothing if neither CUDA nor XLA reports it.
   std::optional<int> device() const;
   /// What all ranks must have alike: the arguments' element types, their extents from dimension `first` on
   /// (none where that is `max_dimensions`), and the attributes but for `apart`.

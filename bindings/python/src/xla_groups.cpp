@@ -4,14 +4,17 @@
 #include <partita/distribution.hpp>
 #include <partita/error.hpp>
 #include <partita/layout.hpp>
+#include <vector>
 
 namespace partita::python::xla {
 
 namespace {
 
+using Members = std::vector<std::shared_ptr<Group>>;  // this process's ranks of a group
+
 struct Known {
   std::mutex mutex;
-  std::map<std::int64_t, std::shared_ptr<Group>> groups;
+  std::map<std::int64_t, Members> groups;
   std::int64_t last = 0;
 };
 
@@ -22,18 +25,26 @@ Known& known() {
 
 constexpr std::size_t most_plans = 64;  // as many as a context keeps of its own
 
-/// Null: there is none of this number, or no more.
-std::shared_ptr<Group> found_group(std::int64_t number) {
+/// Empty: there is no group of this number, or it was forgotten.
+Members members_of(std::int64_t number) {
   const std::lock_guard lock(known().mutex);
   const auto found = known().groups.find(number);
-  return found == known().groups.end() ? nullptr : found->second;
+  return found == known().groups.end() ? Members() : found->second;
+}
+
+/// A GPU has a number of its own in a context; CPU devices are numbered as the ranks of the process are.
+bool is_on(const Context& context, std::size_t rank, int device) {
+  const Device own = context.device();
+  return device == (own.kind == Device::Kind::cuda ? own.index : static_cast<int>(rank));
 }
 
 }  // namespace
 
-std::int64_t add_group(const Context& context) {
+std::int64_t add_group(const std::vector<Context>& contexts) {
+  Members members;
+  for (const Context& context : contexts) members.push_back(std::make_shared<Group>(context));
   const std::lock_guard lock(known().mutex);
-  known().groups.emplace(++known().last, std::make_shared<Group>(context));
+  known().groups.emplace(++known().last, std::move(members));
   return known().last;
 }
 
@@ -43,21 +54,31 @@ void forget_group(std::int64_t number) {
 }
 
 void synchronize_group(std::int64_t number) {
-  const std::shared_ptr<Group> group = found_group(number);
-  if (!group) return;
-  const std::lock_guard lock(group->mutex());
-  group->context().synchronize();
+  for (const std::shared_ptr<Group>& group : members_of(number)) {
+    const std::lock_guard lock(group->mutex());
+    group->context().synchronize();
+  }
 }
 
 std::pair<std::int64_t, std::string> failures_of_group(std::int64_t number) {
-  const std::shared_ptr<Group> group = found_group(number);
-  return group ? group->failures() : std::pair<std::int64_t, std::string>();
+  std::pair<std::int64_t, std::string> all;
+  for (const std::shared_ptr<Group>& group : members_of(number)) {
+    auto [count, text] = group->failures();
+    all.first += count;
+    if (count > 0) all.second = std::move(text);
+  }
+  return all;
 }
 
 std::shared_ptr<Group> group_of(const Call& call) {
-  std::shared_ptr<Group> found = found_group(call.number("group"));
-  if (!found) throw ArgumentError("the group of this program has been closed");
-  return found;
+  const Members members = members_of(call.number("group"));
+  if (members.empty()) throw ArgumentError("the group of this program has been closed");
+  if (members.size() == 1) return members.front();
+  const std::optional<int> device = call.device();
+  for (std::size_t rank = 0; device && rank < members.size(); ++rank)
+    if (is_on(members[rank]->context(), rank, *device)) return members[rank];
+  throw ArgumentError("the program runs on device " + (device ? std::to_string(*device) : std::string("?")) +
+                      " of this process, which is not a rank of the group of its calls");
 }
 
 const Operand& Group::operand(const Call& call, const std::string& name, const View& local) {
@@ -69,16 +90,21 @@ const Operand& Group::operand(const Call& call, const std::string& name, const V
     shape.push_back(extent);
     key += ' ' + std::to_string(extent);
   }
-  key.append(1, ' ').append(text);
+  const bool is_padded = call.has(name + "_padded");
+  key.append(is_padded ? " padded " : " ").append(text);
   const auto found = operands_.find(key);
   if (found != operands_.end()) return found->second;
   Operand made = Operand::of(Layout(Distribution::parse(text), shape, context_.size()), local.dtype);
   made.space = local.space;
+  made.dense = !is_padded;
   return operands_.emplace(key, std::move(made)).first->second;
 }
 
 Array Group::array(const Call& call, const std::string& name, const View& local) {
-  return wrap(context_, local, operand(call, name, local));
+  const Operand& known = operand(call, name, local);
+  View part = local;
+  if (!known.dense) part.extents = known.layout.local_shape(context_.rank());
+  return wrap(context_, part, known);
 }
 
 std::pair<std::int64_t, std::string> Group::failures() const {

@@ -11,6 +11,7 @@
 #include <partita/operand.hpp>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "xla_call.hpp"
 
@@ -26,7 +27,8 @@ class Group {
   std::mutex& mutex() { return mutex_; }
 
   /// A buffer as a distributed array: the call's attribute NAME is its distribution's text, NAME_shape its
-  /// global shape. Nothing is exchanged.
+  /// global shape. With an attribute NAME_padded, buffers have the same extents on all ranks, and the rank's
+  /// part is at their beginning along each dimension. Nothing is exchanged.
   Array array(const Call& call, const std::string& name, const View& local);
   /// What `array` needs to know of it.
   const Operand& operand(const Call& call, const std::string& name, const View& local);
@@ -59,16 +61,18 @@ class Group {
   std::pair<std::int64_t, std::string> failures_;
 };
 
-/// A number for a context, from now on. Thread-safe, as the others.
-std::int64_t add_group(const Context& context);
+/// A number for the contexts of this process's ranks of a group, one per device, by local rank. Thread-safe,
+/// as the other functions.
+std::int64_t add_group(const std::vector<Context>& contexts);
 /// Programs that still know it get an ArgumentError.
 void forget_group(std::int64_t number);
-/// Waits until the device has done what the group's calls have put into streams; throws what went wrong there
-/// (`Context::synchronize`). Nothing to do on the CPU, or for a group that was forgotten.
+/// Waits until the devices have completed what the group's calls have enqueued; throws the first error that
+/// occurred there (`Context::synchronize`). Returns at once on the CPU, and for a group that was forgotten.
 void synchronize_group(std::int64_t number);
-/// `Group::failures`; none of a group that was forgotten.
+/// `Group::failures` of all ranks of this process; none for a group that was forgotten.
 std::pair<std::int64_t, std::string> failures_of_group(std::int64_t number);
-/// By the call's attribute "group".
+/// That of the call's attribute "group", and of the device on which the call runs if this process has several
+/// ranks of the group.
 std::shared_ptr<Group> group_of(const Call& call);
 
 }  // namespace partita::python::xla

@@ -7,7 +7,7 @@ import functools
 import os
 import threading
 from types import TracebackType
-from typing import Any, Callable, List, Optional, Sequence, Tuple, Type, TypeVar, Union
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Type, TypeVar, Union
 
 import jax  # type: ignore[import-not-found,unused-ignore]
 import numpy as np
@@ -18,6 +18,7 @@ from .._context import Context, one_line, ranks_of_process
 from .._errors import ArgumentError, UnsupportedError
 from .._registry import Registry
 from . import _fast_path, _tokens
+from ._devices import contexts_of_program, name_of, on_each
 
 _config: Any = jax.config
 
@@ -44,7 +45,7 @@ def device_of_programs() -> str:
     device = _config.jax_default_device
     if device is None or isinstance(device, str):
         device = jax.local_devices(backend=device)[0]
-    return f"cuda:{device.local_hardware_id}" if device.platform == "gpu" else "cpu"
+    return name_of(device)
 
 
 def _device_of_programs(context: Context) -> Optional[Any]:
@@ -114,28 +115,43 @@ def _wait_for_programs(context: Context) -> None:
 
 
 class Group:
-    """The ranks of a context, for compiled programs.
+    """The ranks of compiled programs: those of a context, or all devices of the program.
 
     Programs run in XLA's threads, and only one thread at a time may use a context. A group therefore has a separate context, and the
     given one stays free for other calls. Creation is collective over the context's ranks and blocking. Inside ``with group:`` calls of
     this thread that name no group use it, and programs run on the context's GPU unless `jax_default_device` is set; the end of the block
     closes it.
 
+    Parameters
+    ----------
+    context : Context, optional
+        Its ranks are the group's. Unset: one rank per device of the program, in the order of `jax.devices()`; creation is collective
+        over the processes of the program (`jax.distributed`).
+    **options
+        As for `initialize`, without a context.
+
     Raises
     ------
     UnsupportedError
         More ranks are threads of this process than XLA has threads for their programs, or several of them share a GPU; on each of them.
+        Without a context: several processes, of which some have several devices.
     """
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: Optional[Context] = None, **options: Any) -> None:
+        if context is None:
+            self._begin(contexts_of_program(options))
+            return
+        if options:
+            raise ArgumentError(f"Group: options {', '.join(options)} are those of the context: pass them to initialize")
         _require_threads(context)
         own = context.split(0, context.rank)
         assert own is not None
-        self._begin(own)
+        self._begin([own])
 
-    def _begin(self, own: Context) -> None:
-        self._context = own
-        self._number = _core.add_xla_group(own._core)
+    def _begin(self, own: List[Context]) -> None:
+        self._contexts = own  # of this process's ranks
+        self._context = own[0]
+        self._number = _core.add_xla_group([one._core for one in own])
         self._programs: Registry[Any, Any] = Registry()  # of calls outside of programs
         self._is_closed = False
         _of_thread.open.append(self)
@@ -143,13 +159,30 @@ class Group:
     @classmethod
     def _of(cls, own: Context) -> Group:
         made = cls.__new__(cls)
-        made._begin(own)
+        made._begin([own])
         return made
 
     @property
     def rank(self) -> int:
-        """This rank: 0, 1, ... below `size`."""
+        """This rank: 0, 1, ... below `size`. UnsupportedError if this process has several ranks, one per device."""
+        if len(self._contexts) > 1:
+            raise UnsupportedError(
+                f"the group has {len(self._contexts)} ranks in this process, one per device: calls on the part of one rank, which take "
+                "layouts, are not available there; pass whole arrays with a NamedSharding, without layouts"
+            )
         return self._context.rank
+
+    @functools.cached_property
+    def _ranks_of_devices(self) -> Dict[Any, int]:
+        """The rank of each device of the program."""
+        devices = jax.devices()
+        if self.size != len(devices) or (len(self._contexts) == 1 and (jax.process_index() != self.rank or self.size != jax.process_count())):
+            raise UnsupportedError(
+                f"calls on whole arrays need one rank per device, in the order of jax.devices(): the group has {self.size} ranks, this "
+                f"process is rank {self._context.rank} of them and process {jax.process_index()} of {jax.process_count()}, and the "
+                f"program has {len(devices)} devices; use partita.jax.Group() without a context"
+            )
+        return {device: rank for rank, device in enumerate(devices)}
 
     @property
     def size(self) -> int:
@@ -167,6 +200,7 @@ class Group:
             Orders the ranks of a group; equal keys are ordered by rank.
         """
         _wait_for_programs(self._context)
+        self.rank  # of one rank only
         own = self._context.split(colour, key)
         return None if own is None else Group._of(own)
 
@@ -213,15 +247,16 @@ class Group:
             _core.forget_xla_group(self._number)
             if self in _of_thread.open:  # not closed before, nor made in another thread
                 _of_thread.open.remove(self)
-            self._context.close()
+            on_each(self._contexts, Context.close)
 
     def fail(self, why: str) -> None:
         """Mark the group as failed with the text `why`, so that other ranks stop waiting for this one. Local."""
-        self._context.fail(why)
+        for context in self._contexts:
+            context.fail(why)
 
     def __enter__(self) -> Group:
         self._require_open()
-        device, block = _device_of_programs(self._context), contextlib.ExitStack()
+        device, block = _device_of_programs(self._context) if len(self._contexts) == 1 else None, contextlib.ExitStack()
         block.enter_context(_key_of_programs(self._number))
         if device is not None:
             block.enter_context(jax.default_device(device))
@@ -242,6 +277,8 @@ class Group:
             self.fail(one_line(error))
 
     def __repr__(self) -> str:
+        if len(self._contexts) > 1:
+            return f"<partita.jax.Group: {self.size} ranks, the devices of this process>"
         return f"<partita.jax.Group: rank {self.rank} of {self.size}>"
 
 
@@ -284,7 +321,7 @@ def pairwise(function: Function) -> Function:
 
 def tell(name: str, error: Exception, group: Optional[Group]) -> None:
     """Notify the other ranks, after this rank's programs, which use the group's context."""
-    if group is not None and not group._is_closed:
+    if group is not None and not group._is_closed and len(group._contexts) == 1:  # or all of its ranks have the error
         _wait_for_programs(group._context)
         _calls.raise_on_all(name, error, (group._context,))
 

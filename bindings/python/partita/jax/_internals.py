@@ -58,6 +58,19 @@ def allow_ordered(effect: type) -> None:
         kind.add_type(effect)
 
 
+_needing_devices = _part("._src.dispatch", "prim_requires_devices_during_lowering")
+
+
+def lower_with_devices(primitive: Any) -> None:
+    """JAX lowers programs with the primitive when it knows their devices."""
+    _needing_devices.add(primitive)
+
+
+def distributed_state() -> Any:
+    """Of `jax.distributed`: the client of its service, and the service's address."""
+    return _part("._src.distributed", "global_state")
+
+
 _new_equation, _no_effects = _part("._src.core", "new_jaxpr_eqn"), _part("._src.core", "no_effects")
 
 

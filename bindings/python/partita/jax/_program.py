@@ -38,7 +38,7 @@ for _platform, _device in (("cpu", False), ("CUDA", True)):
 Result = Optional[Union[Tuple[Tuple[int, ...], Any], List[Tuple[Tuple[int, ...], Any]]]]
 
 
-def _attributes(params: Dict[str, Any]) -> Dict[str, Any]:
+def attributes(params: Dict[str, Any]) -> Dict[str, Any]:
     """As handlers want them: numbers of 64 bits, texts, layouts as their distribution's text and shape."""
     given: Dict[str, Any] = {}
     for name, value in params.items():
@@ -79,18 +79,24 @@ def call(
         answers = () if result(*ctx.avals_in, **params) is None else ctx.avals_out
         token = _internals.abstract_token
         inner = ctx.replace(avals_in=(*ctx.avals_in, token), avals_out=(*answers, token))
-        *found, after = lower(inner, *operands, ctx.tokens_in.get(effect), **_attributes(params))
+        *found, after = lower(inner, *operands, ctx.tokens_in.get(effect), **attributes(params))
         ctx.set_tokens_out(mlir.TokenSet({effect: after}))
         return found or [mlir.ir_constant(np.zeros((), np.float32))]
 
     primitive.def_effectful_abstract_eval(described)
+    called_alone(primitive, name)
+    mlir.register_lowering(primitive, lowered)
+    return primitive
+
+
+def called_alone(primitive: Any, name: str) -> None:
+    """A call of the primitive outside of any program is a program of its own."""
+
     def called(*operands: Any, **params: Any) -> Any:
         _end_run_again(name, params["group"])
         return _called(_compiled(primitive, tuple(sorted(params.items(), key=_first))), operands)
 
     primitive.def_impl(called)
-    mlir.register_lowering(primitive, lowered)
-    return primitive
 
 
 def local(name: str) -> Any:
@@ -163,6 +169,7 @@ def _require_parts(name: str, where: Any, group: Group) -> None:
     """UnsupportedError, on all ranks, where XLA would make the call once for each of several devices, or of an array that it has cut
     as it likes. `where`: the program's devices, as JAX has them while it lowers."""
     try:
+        group.rank  # the group has one rank in this process
         mesh, devices = getattr(where, "mesh", None), getattr(where, "num_devices", 1)
         if mesh is not None:
             devices = mesh.size
