@@ -55,6 +55,9 @@ endfunction()
 
 set(all ${CMAKE_CURRENT_SOURCE_DIR}/python --ignore-glob=${CMAKE_CURRENT_SOURCE_DIR}/python/test_jax*)
 file(GLOB of_jax CONFIGURE_DEPENDS python/test_jax*.py)
+set(of_jax_sharded ${of_jax}) # which starts programs with several devices
+list(FILTER of_jax_sharded INCLUDE REGEX "jax_sharded")
+list(REMOVE_ITEM of_jax ${of_jax_sharded})
 set(of_jax_calls ${of_jax}) # where processes differ from threads
 list(FILTER of_jax_calls EXCLUDE REGEX "arrays|linalg")
 # In parts, each of which stays far below the time limit of a test.
@@ -106,6 +109,14 @@ foreach(ranks RANGE 1 4)
       python-jax-mpi-${ranks} ${ranks} processes "jax_mpi4jax;jax_programs;jax_shallow_water" ${CMAKE_CURRENT_SOURCE_DIR}/run_ranks.sh ${ranks} ${PARTITA_MPI_LAUNCHER}
       ${PARTITA_MPI_FLAGS} -- ${pytest} ${of_jax_calls})
   endif()
+endforeach()
+partita_add_python_test(python-jax-sharded 1 threads ${pytest} ${of_jax_sharded})
+file(GLOB jax_examples CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/jax/*.py)
+foreach(example IN LISTS jax_examples)
+  get_filename_component(stem ${example} NAME_WE)
+  partita_add_python_test(jax-example-${stem} 1 threads env XLA_FLAGS=--xla_force_host_platform_device_count=4 JAX_PLATFORMS=cpu
+                          ${Python_EXECUTABLE} ${example})
+  set_tests_properties(jax-example-${stem} PROPERTIES SKIP_REGULAR_EXPRESSION "No module named 'jax'")
 endforeach()
 # The same on fake devices, whose memory is the host's: programs on the CPU make the calls of those on GPUs.
 set(of_jax_devices ${of_jax})

@@ -35,11 +35,22 @@ from ._collectives import (
 from ._group import Group
 from ._halo import halo
 from ._messages import receive, send, send_receive
+from ._whole_arrays import fftn, ifft, ifftn, irfftn, rfftn
 
 __all__ = [
-    "Group", "all_gather", "all_reduce", "all_to_all", "barrier", "broadcast", "fft", "fft_result", "gather", "halo", "irfft",
-    "matmul", "matmul_result", "receive", "redistribute", "reduce", "reduce_scatter", "rfft", "scan", "scatter", "send",
-    "send_receive",
+    "Group", "all_gather", "all_reduce", "all_to_all", "barrier", "broadcast", "fft", "fft_result", "fftn", "gather", "halo",
+    "ifft", "ifftn", "irfft", "irfftn", "matmul", "matmul_result", "receive", "redistribute", "reduce", "reduce_scatter", "rfft", "rfftn",
+    "scan", "scatter", "send", "send_receive",
 ]  # fmt: skip
 
-_documents.complete(sys.modules[__name__], __all__, {"x": ("array or pytree", "This rank's array.")})
+_whole = {
+    "x": ("array", "A whole array with a NamedSharding."),
+    "n": ("int", "The length of lines: the array is cut, or extended by zeros, along the axis; for real results, their samples; unset: its own."),
+    "s": ("sequence of int", "As `n`, of each axis."),
+    "axis": ("int", "Of a whole array, the axis."),
+    "axes": ("sequence of int", "The axes; unset: all, or the last ones that `s` has lengths for."),
+    "out_sharding": ("NamedSharding or PartitionSpec", "The sharding of the result of whole arrays; unset: that of the operand, or `a`."),
+}
+_documents.complete(sys.modules[__name__], ["fftn", "ifft", "ifftn", "irfftn", "rfftn"], _whole)
+_of_whole = {name: _whole[name] for name in ("n", "axis", "out_sharding")}
+_documents.complete(sys.modules[__name__], __all__, {"x": ("array or pytree", "This rank's array."), **_of_whole})

@@ -7,7 +7,7 @@ share; the sum over ranks is the derivative.
 
 from __future__ import annotations
 
-from typing import Any, Optional, Sequence, Tuple
+from typing import Any, Dict, Optional, Sequence, Tuple
 
 import jax  # type: ignore[import-not-found,unused-ignore]
 import jax.numpy as jnp  # type: ignore[import-not-found,unused-ignore]
@@ -18,6 +18,7 @@ from .._adjoints import as_partial, as_replicated, is_first_replica, of_half_spe
 from .._array import axes_or_all
 from .._errors import ArgumentError
 from .._parts import Destination, check_activation, check_part, layout_of, of_product, of_transform
+from . import _whole_arrays
 from ._group import Group, chosen, collective
 from ._program import ad, batched_in_turn, call, linear, no_tangent
 
@@ -31,6 +32,14 @@ def _part(what: str, x: Any, layout: _core.Layout, group: Group) -> Any:
     x = jnp.asarray(x)
     check_part(what, x.shape, layout, group.rank, group.size)
     return x
+
+
+def _check_kind(what: str, is_whole: bool, of_parts: Dict[str, Any], of_whole: Dict[str, Any]) -> None:
+    """Refuse options of calls on parts in a call on a whole array, and the reverse."""
+    given = [name for name, value in (of_parts if is_whole else of_whole).items() if value is not None]
+    if given:
+        kind = "whole arrays have a sharding, and no layout" if is_whole else "parts of arrays have layouts, and no sharding"
+        raise ArgumentError(f"{what}: {', '.join(given)} {'is' if len(given) == 1 else 'are'} given, but {kind}")
 
 
 # --- replicas: their cotangents are shares
@@ -70,18 +79,20 @@ batched_in_turn(_redistribute)
 
 
 @collective
-def redistribute(x: Any, source: _core.Layout, destination: Destination, *, group: Optional[Group] = None) -> jax.Array:
-    """This rank's part of the array in another distribution. Collective.
+def redistribute(x: Any, source: Any, destination: Optional[Destination] = None, *, group: Optional[Group] = None) -> jax.Array:
+    """This rank's part of the array in another distribution, or a whole array with another sharding. Collective.
 
     Parameters
     ----------
     x : array
-        This rank's part.
-    source : Layout
-        The layout of the array.
-    destination : Layout or distribution
+        This rank's part; without `destination` a whole array with a NamedSharding.
+    source : Layout, NamedSharding or PartitionSpec
+        The layout of the array; without `destination` the sharding of the result.
+    destination : Layout or distribution, optional
         The layout of the result.
     """
+    if destination is None:
+        return _whole_arrays.redistribute(x, source, group)
     among = chosen(group)
     to = layout_of(destination, source.shape, among.size)
     found: jax.Array = _redistribute.bind(_part("redistribute", x, source, among), group=among, source=source, destination=to)
@@ -169,62 +180,74 @@ def _transformed(
 
 @collective
 def fft(
-    x: Any, source: _core.Layout, destination: Optional[Destination] = None, *, axes: Optional[Sequence[int]] = None,
-    norm: Optional[str] = None, inverse: bool = False, group: Optional[Group] = None,
+    x: Any, source: Optional[_core.Layout] = None, destination: Optional[Destination] = None, *, axes: Optional[Sequence[int]] = None,
+    norm: Optional[str] = None, inverse: bool = False, n: Optional[int] = None, axis: int = -1, out_sharding: Any = None,
+    group: Optional[Group] = None,
 ) -> jax.Array:  # fmt: skip
-    """This rank's part of the Fourier transform of complex or real numbers. Collective.
+    """The Fourier transform of complex or real numbers: this rank's part of it, or of a whole array, along one axis. Collective.
 
     Parameters
     ----------
     x : array
-        This rank's part.
-    source : Layout
+        This rank's part; without `source` a whole array with a NamedSharding.
+    source : Layout, optional
         The layout of the input.
     destination : Layout or distribution, optional
         The distribution of the result; unset: that of the input.
     inverse : bool, default False
         Compute the inverse.
     """
+    _check_kind("fft", source is None, {"destination": destination}, {"n": n, "out_sharding": out_sharding})
+    if source is None:
+        return _whole_arrays.transformed("fft", x, axes or (axis,), norm, out_sharding, group, "c2c", inverse, _whole_arrays.line(n))
     return _transformed(x, source, destination, axes, norm, group, "c2c", inverse)
 
 
 @collective
 def rfft(
-    x: Any, source: _core.Layout, destination: Optional[Destination] = None, *, axes: Optional[Sequence[int]] = None,
-    norm: Optional[str] = None, group: Optional[Group] = None,
+    x: Any, source: Optional[_core.Layout] = None, destination: Optional[Destination] = None, *, axes: Optional[Sequence[int]] = None,
+    norm: Optional[str] = None, n: Optional[int] = None, axis: int = -1, out_sharding: Any = None, group: Optional[Group] = None,
 ) -> jax.Array:  # fmt: skip
     """The transform of real numbers: half the spectrum along the last of the axes. Collective.
 
     Parameters
     ----------
     x : array
-        This rank's part.
-    source : Layout
+        This rank's part; without `source` a whole array with a NamedSharding.
+    source : Layout, optional
         The layout of the input.
     destination : Layout or distribution, optional
         The distribution of the result; unset: that of the input.
     """
+    _check_kind("rfft", source is None, {"destination": destination}, {"n": n, "out_sharding": out_sharding})
+    if source is None:
+        return _whole_arrays.transformed("rfft", x, axes or (axis,), norm, out_sharding, group, "r2c", False, _whole_arrays.line(n))
     return _transformed(x, source, destination, axes, norm, group, "r2c")
 
 
 @collective
 def irfft(
-    x: Any, source: _core.Layout, destination: Optional[Destination] = None, *, axes: Optional[Sequence[int]] = None,
-    norm: Optional[str] = None, last_length: Optional[int] = None, group: Optional[Group] = None,
+    x: Any, source: Optional[_core.Layout] = None, destination: Optional[Destination] = None, *, axes: Optional[Sequence[int]] = None,
+    norm: Optional[str] = None, last_length: Optional[int] = None, n: Optional[int] = None, axis: int = -1, out_sharding: Any = None,
+    group: Optional[Group] = None,
 ) -> jax.Array:  # fmt: skip
     """The inverse of `rfft`. Collective.
 
     Parameters
     ----------
     x : array
-        This rank's part.
-    source : Layout
+        This rank's part; without `source` a whole array with a NamedSharding.
+    source : Layout, optional
         The layout of the input.
     destination : Layout or distribution, optional
         The distribution of the result; unset: that of the input.
     last_length : int, optional
         Samples along the last of the axes; unset: the even number.
     """
+    _check_kind("irfft", source is None, {"destination": destination}, {"n": n, "out_sharding": out_sharding})
+    if source is None:
+        samples = last_length if n is None else n
+        return _whole_arrays.transformed("irfft", x, axes or (axis,), norm, out_sharding, group, "c2r", True, _whole_arrays.line(samples))
     return _transformed(x, source, destination, axes, norm, group, "c2r", True, last_length)
 
 
@@ -306,17 +329,17 @@ def matmul_result(
 
 @collective
 def matmul(
-    a: Any, b: Any, layout_a: _core.Layout, layout_b: _core.Layout, destination: Optional[Destination] = None, *,
-    transpose_a: bool = False, transpose_b: bool = False, bias: Any = None, activation: Optional[str] = None,
-    group: Optional[Group] = None,
+    a: Any, b: Any, layout_a: Optional[_core.Layout] = None, layout_b: Optional[_core.Layout] = None,
+    destination: Optional[Destination] = None, *, transpose_a: bool = False, transpose_b: bool = False, bias: Any = None,
+    activation: Optional[str] = None, out_sharding: Any = None, group: Optional[Group] = None,
 ) -> jax.Array:  # fmt: skip
-    """This rank's part of the product of two matrices in any distributions, with an epilogue. Collective.
+    """The product of two matrices in any distributions, with an epilogue: this rank's part of it, or of whole arrays. Collective.
 
     Parameters
     ----------
     a, b : array
-        This rank's parts.
-    layout_a, layout_b : Layout
+        This rank's parts; without layouts whole arrays with a NamedSharding.
+    layout_a, layout_b : Layout, optional
         The layouts of the operands.
     destination : Layout or distribution, optional
         The distribution of the product; unset: that of `a`.
@@ -327,11 +350,15 @@ def matmul(
     activation : {'relu', 'gelu'}, optional
         Applied after the bias; gelu is the form with tanh.
     """
+    check_activation("matmul", activation)
+    of_parts = {"layout_a": layout_a, "layout_b": layout_b, "destination": destination}
+    _check_kind("matmul", layout_a is None or layout_b is None, of_parts, {"out_sharding": out_sharding})
+    if layout_a is None or layout_b is None:
+        return _whole_arrays.multiplied(a, b, transpose_a, transpose_b, bias, activation, out_sharding, group)
     among = chosen(group)
     a, b = _part("matmul", a, layout_a, among), _part("matmul", b, layout_b, among)
     if a.dtype != b.dtype:
         raise ArgumentError(f"matmul: the dtypes {a.dtype} and {b.dtype} differ or are not supported")
-    check_activation("matmul", activation)
     d = of_product(layout_a, layout_b, destination, transpose_a, transpose_b)
     more = () if bias is None else (jnp.asarray(bias),)
     epilogue = "-".join(([activation] if activation else []) + (["bias"] if more else [])) or "none"

@@ -4,7 +4,8 @@
     x = pj.linalg.solve(a, b, rows, pt.Layout(pt.Slab(0), (n,), ctx.size))            # this rank's part of X
     sign, logarithm = pj.linalg.slogdet(a, rows, shared=True)                         # on every rank
 
-Operands are this rank's arrays and the layouts of the matrices, in any distribution: float32, float64, complex64 or complex128. All
+Operands are this rank's arrays and the layouts of the matrices, in any distribution, or without layouts whole arrays with a NamedSharding,
+as are the results then: float32, float64, complex64 or complex128. All
 functions are collective. They have forward and reverse derivatives of any order, through `jit`, loops and `jax.checkpoint`; `vmap` makes
 one call per element. On a GPU the host waits in a call, because factorizations report on it whether they succeeded. Errors are those of
 `partita.linalg`: a singular matrix is a JaxRuntimeError with the text of the SingularError, on every rank.
@@ -13,7 +14,7 @@ one call per element. On a GPU the host waits in a call, because factorizations 
 from __future__ import annotations
 
 import sys
-from typing import Any, NamedTuple, Optional, Tuple
+from typing import Any, NamedTuple, Optional, Tuple, cast
 
 import jax  # type: ignore[import-not-found,unused-ignore]
 import jax.numpy as jnp  # type: ignore[import-not-found,unused-ignore]
@@ -33,8 +34,8 @@ from .._linear_layouts import (
     result_layout,
 )
 from .._parts import Destination
-from . import _factors, _solves
-from ._arrays import _part, _redistribute
+from . import _factors, _solves, _whole_linalg
+from ._arrays import _check_kind, _part, _redistribute
 from ._group import Group, chosen, collective
 
 
@@ -98,8 +99,8 @@ def _symmetrized(a: Any, group: Group, layout: _core.Layout) -> Any:
 
 @collective
 def solve(
-    a: Any, b: Any, layout_a: _core.Layout, layout_b: _core.Layout, destination: Optional[Destination] = None, *, transpose_a: bool = False,
-    group: Optional[Group] = None,
+    a: Any, b: Any, layout_a: Optional[_core.Layout] = None, layout_b: Optional[_core.Layout] = None,
+    destination: Optional[Destination] = None, *, transpose_a: bool = False, group: Optional[Group] = None,
 ) -> jax.Array:  # fmt: skip
     """This rank's part of the X with A X = B, by LU with partial pivoting. Collective.
 
@@ -111,7 +112,7 @@ def solve(
         This rank's part of A [n, n].
     b : array
         That of B, [n] or [n, r].
-    layout_a, layout_b : Layout
+    layout_a, layout_b : Layout, optional
         The layouts of A and B.
     destination : Layout or distribution, optional
         The distribution of X; unset: that of B.
@@ -119,6 +120,9 @@ def solve(
         Solve A^T X = B.
     """
     among = chosen(group)
+    _check_kind("solve", layout_a is None or layout_b is None, {"layout_a": layout_a, "layout_b": layout_b, "destination": destination}, {})
+    if layout_a is None or layout_b is None:
+        return cast(jax.Array, _whole_linalg.solve(jnp.asarray(a), jnp.asarray(b), among, transpose_a))
     a, b = _checked("solve", among, (a, layout_a), (b, layout_b))
     to = of_solution("solve", layout_a, layout_b, destination)
     sides, of_b, of_x = _as_columns(b, among, layout_b, to)
@@ -127,19 +131,22 @@ def solve(
 
 
 @collective
-def inv(a: Any, layout: _core.Layout, destination: Optional[Destination] = None, *, group: Optional[Group] = None) -> jax.Array:
+def inv(a: Any, layout: Optional[_core.Layout] = None, destination: Optional[Destination] = None, *, group: Optional[Group] = None) -> jax.Array:
     """This rank's part of the inverse of A, by `solve`. Collective.
 
     Parameters
     ----------
     a : array
         This rank's part of A [n, n].
-    layout : Layout
+    layout : Layout, optional
         Its layout.
     destination : Layout or distribution, optional
         The distribution of the inverse; unset: that of A.
     """
     among = chosen(group)
+    _check_kind("inv", layout is None, {"destination": destination}, {})
+    if layout is None:
+        return cast(jax.Array, _whole_linalg.inv(jnp.asarray(a), among))
     (a,) = _checked("inv", among, (a, layout))
     check_square("inv", layout)
     to = result_layout("inv", layout if destination is None else destination, layout.shape, among.size)
@@ -151,8 +158,9 @@ def inv(a: Any, layout: _core.Layout, destination: Optional[Destination] = None,
 
 @collective
 def solve_triangular(
-    a: Any, b: Any, layout_a: _core.Layout, layout_b: _core.Layout, destination: Optional[Destination] = None, *, lower: bool = False,
-    left: bool = True, unit_diagonal: bool = False, transpose_a: bool = False, group: Optional[Group] = None,
+    a: Any, b: Any, layout_a: Optional[_core.Layout] = None, layout_b: Optional[_core.Layout] = None,
+    destination: Optional[Destination] = None, *, lower: bool = False, left: bool = True, unit_diagonal: bool = False,
+    transpose_a: bool = False, group: Optional[Group] = None,
 ) -> jax.Array:  # fmt: skip
     """This rank's part of the X with A X = B, or with left=False of X A = B, for a triangular A. Collective.
 
@@ -162,7 +170,7 @@ def solve_triangular(
         This rank's part of A [n, n]; the other triangle is not read.
     b : array
         That of B: [n] or [n, r], with left=False [r, n].
-    layout_a, layout_b : Layout
+    layout_a, layout_b : Layout, optional
         The layouts of A and B.
     destination : Layout or distribution, optional
         The distribution of X; unset: that of B.
@@ -176,6 +184,9 @@ def solve_triangular(
         A^T in the place of A. A^H is that of `jnp.conj(a)`.
     """
     among = chosen(group)
+    _check_kind("solve_triangular", layout_a is None or layout_b is None, {"layout_a": layout_a, "layout_b": layout_b, "destination": destination}, {})
+    if layout_a is None or layout_b is None:
+        return cast(jax.Array, _whole_linalg.solve_triangular(jnp.asarray(a), jnp.asarray(b), among, lower, left, unit_diagonal, transpose_a))
     a, b = _checked("solve_triangular", among, (a, layout_a), (b, layout_b))
     to = of_solution("solve_triangular", layout_a, layout_b, destination, not left)
     sides, of_b, of_x = _as_columns(b, among, layout_b, to)
@@ -186,7 +197,7 @@ def solve_triangular(
 
 
 @collective
-def slogdet(a: Any, layout: _core.Layout, *, shared: bool = False, group: Optional[Group] = None) -> SlogdetResult:
+def slogdet(a: Any, layout: Optional[_core.Layout] = None, *, shared: bool = False, group: Optional[Group] = None) -> SlogdetResult:
     """Sign and logarithm of the absolute value of the determinant, on every rank. Collective.
 
     Of a singular matrix they are 0 and -inf; its derivatives are an error.
@@ -195,27 +206,29 @@ def slogdet(a: Any, layout: _core.Layout, *, shared: bool = False, group: Option
     ----------
     a : array
         This rank's part of A [n, n].
-    layout : Layout
+    layout : Layout, optional
         Its layout.
     shared : bool, default False
         The results count as one value that all ranks share, and so do their cotangents, which must then be equal on all ranks. By default
         each rank's results count separately, and cotangents are added.
     """
     among = chosen(group)
+    if layout is None:
+        return SlogdetResult(*_whole_linalg.slogdet(jnp.asarray(a), among))
     (a,) = _checked("slogdet", among, (a, layout))
     check_square("slogdet", layout)
     return SlogdetResult(*_solves.slogdet(a, among, layout, shared))
 
 
 @collective
-def det(a: Any, layout: _core.Layout, *, shared: bool = False, group: Optional[Group] = None) -> jax.Array:
+def det(a: Any, layout: Optional[_core.Layout] = None, *, shared: bool = False, group: Optional[Group] = None) -> jax.Array:
     """The determinant, on every rank, by `slogdet`. Collective. It overflows and underflows sooner than `slogdet`.
 
     Parameters
     ----------
     a : array
         This rank's part of A [n, n].
-    layout : Layout
+    layout : Layout, optional
         Its layout.
     shared : bool, default False
         See `slogdet`.
@@ -226,8 +239,8 @@ def det(a: Any, layout: _core.Layout, *, shared: bool = False, group: Optional[G
 
 @collective
 def cholesky(
-    a: Any, layout: _core.Layout, destination: Optional[Destination] = None, *, upper: bool = False, symmetrize_input: bool = True,
-    group: Optional[Group] = None,
+    a: Any, layout: Optional[_core.Layout] = None, destination: Optional[Destination] = None, *, upper: bool = False,
+    symmetrize_input: bool = True, group: Optional[Group] = None,
 ) -> jax.Array:  # fmt: skip
     """This rank's part of the L of A = L L^H, or with `upper` of the U of A = U^H U. Collective.
 
@@ -237,7 +250,7 @@ def cholesky(
     ----------
     a : array
         This rank's part of a Hermitian positive definite A [n, n].
-    layout : Layout
+    layout : Layout, optional
         Its layout.
     destination : Layout or distribution, optional
         The distribution of the result; unset: that of A.
@@ -247,6 +260,9 @@ def cholesky(
         Replace A by (A + A^H) / 2, which redistributes A. False: the triangle of the result is read, and tangents must be Hermitian.
     """
     among = chosen(group)
+    _check_kind("cholesky", layout is None, {"destination": destination}, {})
+    if layout is None:
+        return cast(jax.Array, _whole_linalg.cholesky(jnp.asarray(a), among, upper, symmetrize_input))
     (a,) = _checked("cholesky", among, (a, layout))
     check_square("cholesky", layout)
     to = result_layout("cholesky", layout if destination is None else destination, layout.shape, among.size)
@@ -268,7 +284,7 @@ def qr_result(layout: _core.Layout) -> Tuple[_core.Layout, _core.Layout]:
 
 
 @collective
-def qr(a: Any, layout: _core.Layout, *, group: Optional[Group] = None) -> QRResult:
+def qr(a: Any, layout: Optional[_core.Layout] = None, *, group: Optional[Group] = None) -> QRResult:
     """This rank's parts of the Q [m, k] and R [k, n] of A = Q R, with k = min(m, n). Collective.
 
     Derivatives are defined for m >= n and full rank (otherwise an UnsupportedError during tracing).
@@ -277,10 +293,12 @@ def qr(a: Any, layout: _core.Layout, *, group: Optional[Group] = None) -> QRResu
     ----------
     a : array
         This rank's part of A [m, n].
-    layout : Layout
+    layout : Layout, optional
         Its layout; `qr_result` returns those of Q and R.
     """
     among = chosen(group)
+    if layout is None:
+        return QRResult(*_whole_linalg.qr(jnp.asarray(a), among))
     (a,) = _checked("qr", among, (a, layout))
     check_matrix("qr", layout)
     return QRResult(*_factors.qr(a, among, layout))
@@ -288,7 +306,7 @@ def qr(a: Any, layout: _core.Layout, *, group: Optional[Group] = None) -> QRResu
 
 @collective
 def eigh(
-    a: Any, layout: _core.Layout, UPLO: str = "L", *, symmetrize_input: bool = True, group: Optional[Group] = None
+    a: Any, layout: Optional[_core.Layout] = None, UPLO: str = "L", *, symmetrize_input: bool = True, group: Optional[Group] = None
 ) -> EighResult:
     """The eigenvalues [n] of a Hermitian A, ascending, on every rank, and this rank's part of the eigenvectors. Collective.
 
@@ -299,7 +317,7 @@ def eigh(
     ----------
     a : array
         This rank's part of A [n, n].
-    layout : Layout
+    layout : Layout, optional
         The layout of A and of the vectors, which are columns.
     UPLO : {'L', 'U'}, default 'L'
         The triangle that is read.
@@ -307,6 +325,8 @@ def eigh(
         Replace A by (A + A^H) / 2, which redistributes A. False: tangents must be Hermitian.
     """
     among = chosen(group)
+    if layout is None:
+        return EighResult(*_whole_linalg.eigh(jnp.asarray(a), among, is_upper(UPLO), symmetrize_input))
     (a,) = _checked("eigh", among, (a, layout))
     check_square("eigh", layout)
     matrix = _symmetrized(a, among, layout) if symmetrize_input else a
@@ -325,7 +345,7 @@ def svd_result(layout: _core.Layout) -> Tuple[_core.Layout, _core.Layout]:
 
 
 @collective
-def svd(a: Any, layout: _core.Layout, *, group: Optional[Group] = None) -> SVDResult:
+def svd(a: Any, layout: Optional[_core.Layout] = None, *, group: Optional[Group] = None) -> SVDResult:
     """This rank's parts of the U [m, k] and V^H [k, n] of A = U diag(S) V^H, and S [k], descending, on every rank; k = min(m, n).
     Collective.
 
@@ -336,10 +356,12 @@ def svd(a: Any, layout: _core.Layout, *, group: Optional[Group] = None) -> SVDRe
     ----------
     a : array
         This rank's part of A [m, n].
-    layout : Layout
+    layout : Layout, optional
         Its layout; `svd_result` returns those of U and V^H.
     """
     among = chosen(group)
+    if layout is None:
+        return SVDResult(*_whole_linalg.svd(jnp.asarray(a), among))
     (a,) = _checked("svd", among, (a, layout))
     check_matrix("svd", layout)
     return SVDResult(*_factors.svd(a, among, layout))

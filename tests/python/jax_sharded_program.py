@@ -1,0 +1,233 @@
+"""Calls of partita.jax on whole arrays, checked by NumPy: the program of one of several processes.
+
+python jax_sharded_program.py DEVICES PROCESSES PROCESS PORT
+"""
+
+import os
+import re
+import sys
+
+devices, processes, process, port = map(int, sys.argv[1:])
+os.environ["XLA_FLAGS"] = f"--xla_force_host_platform_device_count={devices} --xla_backend_optimization_level=0"
+os.environ["JAX_PLATFORMS"] = "cpu"
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
+
+import partita as pt
+import partita.jax as pj
+
+jax.config.update("jax_enable_x64", True)
+if processes > 1:
+    jax.distributed.initialize(f"127.0.0.1:{port}", processes, process)
+n = len(jax.devices())
+array = np.cos(np.arange(6 * n * 2 * n * 6)).reshape(6 * n, 2 * n, 6)
+mesh = Mesh(np.array(jax.devices()), ("x",))
+grid = Mesh(np.array(jax.devices()).reshape(-1, 2 - n % 2), ("x", "y"))
+explicit = Mesh(np.array(jax.devices()), ("x",), axis_types=(AxisType.Explicit,))
+rows, columns, whole = (PartitionSpec(*one) for one in (("x",), (None, "x"), ()))
+
+
+def placed(values, spec, where=mesh):
+    return jax.make_array_from_callback(values.shape, NamedSharding(where, spec), lambda index: values[index])
+
+
+def constrained(x, spec):
+    return jax.lax.with_sharding_constraint(x, NamedSharding(mesh, spec))
+
+
+def same(found, wanted, spec=None):
+    for part in found.addressable_shards:
+        np.testing.assert_allclose(part.data, np.asarray(wanted)[part.index], rtol=1e-9, atol=1e-9)
+    assert spec is None or found.sharding.is_equivalent_to(NamedSharding(mesh, spec), found.ndim), found.sharding
+
+
+def compiled(function, *operands):
+    """The program, in which no operand is gathered and XLA moves nothing."""
+    program = jax.jit(function).lower(*operands).compile()
+    moves = re.findall("all-gather|all-to-all|all-reduce|collective-permute", program.as_text())
+    assert not moves, moves
+    return program
+
+
+def redistribution():
+    specs = [PartitionSpec(*one) for one in (("x",), ("x", "y"), (None, ("y", "x")), (None, None, "y"), ())]
+    for before, after in zip(specs, specs[1:] + specs[:1]):
+        x, to = placed(array, before, grid), NamedSharding(grid, after)
+        found = compiled(lambda x, to=to: pj.redistribute(x, to), x)(x)
+        same(found, array)
+        assert found.sharding.is_equivalent_to(to, 3)
+    same(pj.redistribute(placed(array, rows), columns), array, columns)
+
+
+def transforms():
+    for spec in (rows, columns, whole):
+        x = placed(array, spec)
+        for name in ("fft", "ifft", "rfft", "fftn", "ifftn", "rfftn"):
+            same(compiled(getattr(pj, name), x)(x), getattr(np.fft, name)(array), spec)
+        back = compiled(lambda x: (pj.irfftn(pj.rfftn(x)), pj.irfft(pj.rfft(x))), x)(x)
+        same(back[0], array, spec)
+        same(back[1], array, spec)
+    x = placed(array, rows)
+    moved = compiled(lambda x: pj.fftn(x, axes=(0, 1), norm="ortho", out_sharding=NamedSharding(mesh, columns)), x)(x)
+    same(moved, np.fft.fftn(array, axes=(0, 1), norm="ortho"), columns)
+    same(pj.fft(x, n=4), np.fft.fft(array, n=4))
+    same(pj.irfftn(placed(array + 0j, rows), s=(n, 5), axes=(1, 2)), np.fft.irfftn(array, s=(n, 5), axes=(1, 2)))
+    same(jax.jit(jax.vmap(pj.fftn))(x), np.fft.fftn(array, axes=(1, 2)))
+    reversed_mesh = Mesh(np.array(jax.devices()[::-1]), ("x",))
+    same(jax.jit(pj.fftn)(placed(array, rows, reversed_mesh)), np.fft.fftn(array))
+
+
+def products():
+    a, b = array[:, :, 0], array[:, :, 1]
+    for of_a, of_b, spec in ((rows, rows, rows), (whole, columns, None), (columns, rows, whole)):
+        x, y = placed(a, of_a), placed(b.T.copy(), of_b)
+        same(compiled(pj.matmul, x, y)(x, y), a @ b.T, spec)
+    x, y = placed(a, rows), placed(b, columns)
+    found = compiled(lambda x, y: pj.matmul(x, y, transpose_a=True, out_sharding=NamedSharding(mesh, columns)), x, y)(x, y)
+    same(found, a.T @ b, columns)
+    bias = np.linspace(-1, 1, 6 * n)
+    same(jax.jit(lambda x, y: pj.matmul(x, y, transpose_b=True, bias=bias, activation="relu"))(x, y), np.maximum(a @ b.T + bias[:, None], 0))
+
+
+def derivatives():
+    weights = np.sin(np.arange(array.size)).reshape(array.shape)
+
+    def check(ours, plain, *operands):
+        def loss(function):
+            def of(*xs):
+                found = function(*xs)
+                return jnp.sum(jnp.abs(found + jnp.sin(jnp.arange(found.size)).reshape(found.shape)) ** 2)
+
+            return of
+
+        which = tuple(range(len(operands)))
+        there = tuple(placed(one, rows) for one in operands)
+        tangents = tuple(placed(np.sin(one), rows) for one in operands)
+        for a, b in zip(jax.jit(jax.grad(loss(ours), which))(*there), jax.grad(loss(plain), which)(*operands)):
+            same(a, b)
+        wanted = jax.jvp(plain, operands, tuple(map(np.sin, operands)))[1]
+        same(jax.jit(lambda xs, ts: jax.jvp(ours, xs, ts)[1])(there, tangents), wanted)
+
+    check(pj.rfftn, jnp.fft.rfftn, array)
+    check(lambda x: pj.irfftn(pj.fftn(x), s=(6 * n, 2 * n, 9)), lambda x: jnp.fft.irfftn(jnp.fft.fftn(x), s=(6 * n, 2 * n, 9)), array)
+    to = NamedSharding(mesh, columns)
+    check(lambda x: pj.redistribute(x, to) * weights, lambda x: x * weights, array)
+    for options in ({}, {"transpose_a": True, "transpose_b": True}):
+        a, b = array[:, :, 0], array[:, :, 1].T.copy()
+        check(lambda x, y, given=options: pj.matmul(x, y, **given), lambda x, y, given=options: (y @ x).T if given else x @ y, a, b)
+    same(jax.grad(lambda x: jnp.sum(pj.redistribute(x, to) ** 2))(placed(array, rows)), 2 * array)
+
+
+def linear_algebra():
+    m = 4 * n
+    square, sides = array[:m, 0, :1] + np.cos(np.arange(m * m)).reshape(m, m) + 3 * np.eye(m), np.sin(np.arange(2.0 * m)).reshape(m, 2)
+    positive = square @ square.T + np.eye(m)
+    tall = np.sin(np.arange(m * 3.0)).reshape(m, 3) + np.eye(m)[:, :3]
+    la, jla = pj.linalg, jnp.linalg
+
+    def check(ours, plain, *operands):
+        there = tuple(placed(one, rows) for one in operands)
+        for one, wanted in zip(jax.tree.leaves(compiled(ours, *there)(*there)), jax.tree.leaves(plain(*operands))):
+            same(one, wanted)
+
+        def loss(function):
+            def of(one):
+                return jnp.sum(jnp.sin(one + 0.1) * jnp.cos(jnp.arange(one.size)).reshape(one.shape))
+
+            return lambda *xs: sum(map(of, jax.tree.leaves(function(*xs))))
+
+        which = tuple(range(len(operands)))
+        for one, wanted in zip(jax.jit(jax.grad(loss(ours), which))(*there), jax.grad(loss(plain), which)(*operands)):
+            same(one, wanted)
+
+    check(la.solve, jla.solve, square, sides)
+    check(lambda a, b: la.solve(a, b[:, 0], transpose_a=True), lambda a, b: jla.solve(a.T, b[:, 0]), square, sides)
+    check(la.inv, jla.inv, square)
+    check(lambda a: la.slogdet(a).logabsdet, lambda a: jla.slogdet(a)[1], square)
+    check(la.cholesky, jla.cholesky, positive)
+    check(lambda a, b: la.solve_triangular(a, b, lower=True), lambda a, b: jax.scipy.linalg.solve_triangular(a, b, lower=True), square, sides)
+    check(lambda a: la.qr(a).Q @ la.qr(a).R, lambda a: a, tall)
+    check(lambda a: la.eigh(a).eigenvalues, lambda a: jla.eigh(a)[0], positive)
+    check(lambda a: la.svd(a).S, lambda a: jla.svd(a, False)[1], tall)
+
+
+def uneven_extents():
+    """Within programs XLA pads parts to one size."""
+    values = np.sin(np.arange((6 * n - 1) * (2 * n + 1) * 5)).reshape(6 * n - 1, 2 * n + 1, 5)
+
+    def program(x):
+        moved = pj.redistribute(pj.redistribute(constrained(x, rows), NamedSharding(mesh, columns)), NamedSharding(mesh, PartitionSpec(None, None, "x")))
+        product = pj.matmul(constrained(x[:, :, 0], rows), x[:, :, 1], transpose_b=True, out_sharding=NamedSharding(mesh, columns))
+        return [constrained(one, whole) for one in (moved, pj.fftn(constrained(x, columns)), pj.rfft(constrained(x, columns), axis=1), product)]
+
+    found = jax.jit(program)(placed(values, whole))
+    for one, wanted in zip(found, (values, np.fft.fftn(values), np.fft.rfft(values, axis=1), values[:, :, 0] @ values[:, :, 1].T)):
+        same(one, wanted)
+
+
+def shardings_in_types():
+    x = placed(array, rows, explicit)
+    same(compiled(pj.fftn, x)(x), np.fft.fftn(array), rows)
+    same(compiled(lambda x: pj.redistribute(x, columns), x)(x), array, columns)
+    same(compiled(lambda x: pj.matmul(x[:, :, 0], x[:, :, 1], transpose_b=True), x)(x), array[:, :, 0] @ array[:, :, 1].T, rows)
+    gradient = jax.jit(jax.grad(lambda x: jnp.sum(jnp.abs(pj.rfftn(pj.redistribute(x, columns))) ** 2)))(x)
+    same(gradient, jax.grad(lambda x: jnp.sum(jnp.abs(jnp.fft.rfftn(x)) ** 2))(array), rows)
+
+
+def order():
+    """Calls that do not depend on each other, and calls in loops, are made in the same order for all devices."""
+
+    def program(x):
+        def step(carry, _):
+            there = pj.redistribute(carry, NamedSharding(mesh, columns))
+            return pj.redistribute(there, NamedSharding(mesh, rows)) + 1, None
+
+        return [pj.fftn(jnp.sin(x * k)) for k in range(6)], jax.lax.scan(step, x, None, length=3)[0]
+
+    compiled_program, x = jax.jit(program), placed(array, rows)
+    for _ in range(20):
+        spectra, moved = compiled_program(x)
+    for k, one in enumerate(spectra):
+        same(one, np.fft.fftn(np.sin(array * k)))
+    same(moved, array + 3)
+
+
+def donated_memory():
+    x = placed(array + 0j, rows)
+    same(jax.jit(pj.fftn, donate_argnums=0)(x), np.fft.fftn(array))
+    assert x.is_deleted()
+
+
+def errors():
+    x = placed(array[:, :, 0], rows)
+    refused = [
+        (pt.ArgumentError, "cannot be multiplied", lambda: pj.matmul(x, x)),
+        (pt.ArgumentError, "expected real numbers", lambda: pj.rfft(x + 0j)),
+        (pt.ArgumentError, "expected different axes", lambda: pj.fftn(x, axes=(0, 0))),
+        (pt.ArgumentError, "has no mesh", lambda: jax.jit(lambda x: pj.redistribute(x, columns))(x)),
+        (pt.UnsupportedError, "runs on 1 device", lambda: pj.fftn(jnp.ones((4, 4)))),
+    ]
+    if devices > 1:
+        part = jax.device_put(array, NamedSharding(Mesh(np.array(jax.devices()[:2]), ("x",)), rows))
+        refused.append((pt.UnsupportedError, "runs on 2 devices", lambda: pj.fftn(part)))
+        refused.append((pt.UnsupportedError, "one per device", lambda: pj.all_reduce(x)))
+        refused.append((pt.UnsupportedError, "inside shard_map", lambda: jax.shard_map(pj.fftn, mesh=mesh, in_specs=rows, out_specs=rows)(x)))
+    for error, text, call in refused:
+        try:
+            call()
+        except error as found:
+            assert text in str(found), found
+        else:
+            raise AssertionError(f"{text}: expected {error.__name__}")
+
+
+with pj.Group(deadline=60) as group:
+    assert group.size == n
+    for check in (
+        redistribution, transforms, products, derivatives, linear_algebra, uneven_extents, shardings_in_types, order, donated_memory, errors,
+    ):  # fmt: skip
+        check()
+        print("passed:", check.__name__, flush=True)
