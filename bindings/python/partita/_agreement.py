@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import inspect
 import numbers
@@ -35,7 +36,6 @@ def alike_but(*own: str) -> Callable[[Function], Function]:
 
     def decorated(function: Function) -> Function:
         name = name_of(function)
-        names, defaults = _parameters(function)
 
         def compare(given: Tuple[Any, ...], named: Dict[str, Any]) -> None:
             values = (*given, *named.values())
@@ -45,6 +45,7 @@ def alike_but(*own: str) -> Callable[[Function], Function]:
                 raise ArgumentError(f"{name}: the arrays belong to different contexts; make all in one context")
             if context is None or context.size == 1:
                 return
+            names, defaults = _parameters(function)
             facts = {**defaults, **_facts(names, given, named)}
             _core.agree(context, name, sorted(fact for fact in facts.items() if fact[0] not in own and fact[0] != "stream"))
             if not own:
@@ -55,6 +56,7 @@ def alike_but(*own: str) -> Callable[[Function], Function]:
     return decorated
 
 
+@functools.lru_cache(maxsize=None)
 def _parameters(function: Any) -> Tuple[Tuple[str, ...], Dict[str, str]]:
     """The names of positional parameters, and the texts of the defaults."""
     found = inspect.signature(function).parameters.values()
