@@ -24,8 +24,8 @@ namespace partita {
 /// If other ranks had begun to execute a cached plan, the context has failed. (Only ranks of the same node
 /// detect this before the deadline.)
 ///
-/// `error`: the default is the exception that the handler has caught, looked up by the C++ runtime of the
-/// caller, which need not be that of the library: other packages of the process may bring one of their own.
+/// `error`: the default is the exception that the handler has caught. The caller looks it up, because the
+/// library may use another C++ runtime, where a package of the process brings one.
 ///
 /// Collective with the next call of the other ranks, blocking.
 [[noreturn]] PARTITA_API void throw_on_all(const Context& context, std::string_view operation,

@@ -22,7 +22,7 @@ def few(request, monkeypatch):
 
 
 def close(found, wanted):
-    found = found.gather() if isinstance(found, pt.Array) else found
+    found = found.gather(space="host") if isinstance(found, pt.Array) else found
     assert np.shape(found) == np.shape(wanted) and np.asarray(found).dtype == np.asarray(wanted).dtype, (found, wanted)
     np.testing.assert_allclose(found, wanted, rtol=1e-2 if np.asarray(wanted).dtype == "float16" else 1e-6)
 

@@ -19,7 +19,7 @@ def test_scans_are_numpys(ctx):
         assert found.dtype == wanted.dtype and found.shape == wanted.shape
         if dtype == "float16":  # NumPy rounds each sum
             wanted = getattr(np, name)(x, axis, np.float32).astype(dtype)
-        np.testing.assert_allclose(found.gather(), wanted, rtol=1e-5)
+        np.testing.assert_allclose(found.gather(space="host"), wanted, rtol=1e-5)
 
 
 def test_scans_of_the_array_standard(ctx):
@@ -31,7 +31,7 @@ def test_scans_of_the_array_standard(ctx):
         cases.same(pt.cumulative_sum(a, axis=axis), wanted)
         first = np.zeros_like(wanted, shape=tuple(1 if one == axis % x.ndim else extent for one, extent in enumerate(x.shape)))
         cases.same(pt.cumulative_sum(a, axis=axis, include_initial=True), np.concatenate([first, wanted], axis))
-        found = pt.cumulative_prod(a, axis=axis, include_initial=True).gather()
+        found = pt.cumulative_prod(a, axis=axis, include_initial=True).gather(space="host")
         np.testing.assert_allclose(found, np.concatenate([first + 1, np.cumprod(x, axis)], axis), rtol=1e-12)
     with pytest.raises(pt.ArgumentError, match="2 dimensions needs an axis"):
         pt.cumulative_sum(pt.zeros(ctx, (2, 2), pt.Slab(0)))

@@ -198,7 +198,7 @@ def each(context):
         return str(error)
 print(pt.run(3, each, device="cpu"))
 """
-    environment = {**os.environ, "PJRT_NPROC": "2"}
+    environment = {**os.environ, "PJRT_NPROC": "2", "JAX_PLATFORMS": "cpu"}
     done = subprocess.run([sys.executable, "-c", text], env=environment, capture_output=True, text=True, timeout=60)
     assert done.stdout.count("in 2 threads: set PJRT_NPROC=3") == 3, done
 

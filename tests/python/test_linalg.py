@@ -36,7 +36,7 @@ def close(found, wanted):
     wanted = np.asarray(wanted)
     single = found.dtype.name in ("float32", "complex64")
     assert found.dtype == wanted.dtype and found.shape == wanted.shape
-    np.testing.assert_allclose(found.gather(), wanted, rtol=1e-3 if single else 1e-9, atol=1e-3 if single else 1e-9)
+    np.testing.assert_allclose(found.gather(space="host"), wanted, rtol=1e-3 if single else 1e-9, atol=1e-3 if single else 1e-9)
 
 
 def few(ctx):
@@ -157,7 +157,7 @@ def test_solve_triangular(ctx, dtype):
                     wanted = scipy_linalg.solve_triangular(a, b, trans, lower, unit)
                     if unit:  # grows
                         wanted = wanted.astype("complex128" if wanted.dtype.kind == "c" else "float64")
-                        found = linalg.solve_triangular(matrix, columns, letter, lower, unit).gather()
+                        found = linalg.solve_triangular(matrix, columns, letter, lower, unit).gather(space="host")
                         assert np.abs(found - wanted).max() < 1e-3 * np.abs(wanted).max()
                     else:
                         close(linalg.solve_triangular(matrix, columns, trans, lower, unit), wanted)
@@ -177,7 +177,7 @@ def test_lu_pairs(ctx, dtype):
         ours = linalg.lu_factor(matrix, block=4)
         close(ours[0], lu), close(ours[1], piv), close(matrix, a)
         assert ours[0].layout == matrix.layout
-        copies = spread(ctx, ours[0].gather(), pt.Slab(1)), spread(ctx, ours[1].gather(), pt.Slab(0))
+        copies = spread(ctx, ours[0].gather(space="host"), pt.Slab(1)), spread(ctx, ours[1].gather(space="host"), pt.Slab(0))
         for pair in (ours, copies):
             for trans, transpose in TRANSPOSES.items():
                 close(linalg.lu_solve(pair, columns, trans), np.linalg.solve(transpose(a), b))
@@ -231,14 +231,14 @@ def test_qr(ctx, shape):
             q, r = linalg.qr(matrix)
             close(q @ r, a)
             close(q.T @ np.conj(q), np.eye(min(shape)).astype(dtype))
-            assert np.array_equal(np.triu(r.gather()), r.gather()) and (q.shape, r.shape) == ((shape[0], min(shape)), (min(shape), shape[1]))
+            assert np.array_equal(np.triu(r.gather(space="host")), r.gather(space="host")) and (q.shape, r.shape) == ((shape[0], min(shape)), (min(shape), shape[1]))
             # Tall matrices are factorized by rows, where the signs may be others.
-            close(abs(linalg.qr(matrix, "r")), np.abs(r.gather()))
+            close(abs(linalg.qr(matrix, "r")), np.abs(r.gather(space="host")))
             h, tau = linalg.qr(matrix, "raw")
-            close(abs(linalg.QR.from_packed(h.T, tau).q()), np.abs(q.gather()))
+            close(abs(linalg.QR.from_packed(h.T, tau).q()), np.abs(q.gather(space="host")))
             b = spread(ctx, numbers((shape[0], 2), dtype, 1), pt.Slab(0))
             factors = linalg.QR(matrix)
-            close(factors.multiply_q(factors.multiply_q(b, op="conjugate-transpose")), b.gather())
+            close(factors.multiply_q(factors.multiply_q(b, op="conjugate-transpose")), b.gather(space="host"))
     if shape[0] > shape[1]:
         with same_error(ctx, pt.UnsupportedError, "mode: 'complete' is not supported"):
             linalg.qr(matrix, "complete")
@@ -255,7 +255,7 @@ def test_objects(ctx):
     assert factors.solve(columns, out=columns) is columns
     close(columns, np.linalg.solve(a, b))
     factors.factorize(spread(ctx, other, pt.Slab(1)))
-    close(factors.solve(columns, distribution=pt.Replicated()), np.linalg.solve(other, columns.gather()))
+    close(factors.solve(columns, distribution=pt.Replicated()), np.linalg.solve(other, columns.gather(space="host")))
     close(factors.packed(matrix), scipy_linalg.lu_factor(other)[0])
     assert factors.shape == (10, 10) and factors.first_zero_pivot is None
     assert "lu" in factors.explain() and "lu" in factors.plan.operation and "{" in factors.explain(steps=True, json=True)
@@ -348,12 +348,12 @@ def test_eigenvalues(ctx, dtype):
                 values, vectors = linalg.eigh(matrix, uplo, base=base)
                 close(values, wanted[0]), close(linalg.eigvalsh(matrix, uplo.lower(), base=base), wanted[0])
                 assert vectors.layout == matrix.layout and values.distribution == pt.Replicated()
-                v = vectors.gather()
+                v = vectors.gather(space="host")
                 np.testing.assert_allclose(a @ v, v * wanted[0], atol=1e-3 if v.dtype.itemsize < 8 or dtype == "complex64" else 1e-10)
                 close(pt.matmul(vectors, vectors, op_a="conjugate-transpose"), np.eye(13).astype(dtype))
     values, vectors = linalg.eigh(matrix, "U", subset_by_index=(2, 4))
     close(values, wanted[0][2:5]), close(pt.matmul(vectors, vectors, op_a="conjugate-transpose"), np.eye(3).astype(dtype))
-    assert np.abs(a @ vectors.gather() - vectors.gather() * wanted[0][2:5]).max() < 1e-3
+    assert np.abs(a @ vectors.gather(space="host") - vectors.gather(space="host") * wanted[0][2:5]).max() < 1e-3
     integers = linalg.eigvalsh(spread(ctx, np.diag([3, 1, 2]), pt.Slab(0)))
     close(integers, np.array([1.0, 2.0, 3.0]))
 
@@ -372,7 +372,7 @@ def test_singular_values(ctx, shape):
                 close(pt.matmul(u, u, op_a="conjugate-transpose"), np.eye(k).astype(dtype))
                 close(pt.matmul(vh, vh, op_b="conjugate-transpose"), np.eye(k).astype(dtype))
                 single = s.dtype == np.float32
-                np.testing.assert_allclose(u.gather() * s.gather() @ vh.gather(), a, atol=1e-4 if single else 1e-11)
+                np.testing.assert_allclose(u.gather(space="host") * s.gather(space="host") @ vh.gather(space="host"), a, atol=1e-4 if single else 1e-11)
             close(linalg.svd(matrix, compute_uv=False), wanted)
             for side in ("right", "left"):
                 for found, theirs in zip(linalg.polar(matrix, side), scipy_linalg.polar(a, side)):

@@ -16,7 +16,7 @@ def definite(shape, dtype):
 
 def matches(found, wanted, dtype):
     tolerance = 1e-3 if dtype in ("float32", "complex64") else 1e-9
-    np.testing.assert_allclose(found.gather(), wanted, rtol=tolerance, atol=tolerance)
+    np.testing.assert_allclose(found.gather(space="host"), wanted, rtol=tolerance, atol=tolerance)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -39,15 +39,15 @@ def test_batches(ctx, dtype, leading):
         matches(linalg.det(batch), np.linalg.det(a), dtype)
         q, r = linalg.qr(batch)
         matches(q @ r, a, dtype)
-        matches(linalg.qr(batch, "r"), r.gather(), dtype)
+        matches(linalg.qr(batch, "r"), r.gather(space="host"), dtype)
         values, vectors = linalg.eigh(positive, "U")
         close(values, np.linalg.eigvalsh(p)), close(linalg.eigvalsh(positive), np.linalg.eigvalsh(p))
-        v = vectors.gather()
-        np.testing.assert_allclose(p @ v, v * values.gather()[..., None, :], rtol=1e-3, atol=1e-3)
+        v = vectors.gather(space="host")
+        np.testing.assert_allclose(p @ v, v * values.gather(space="host")[..., None, :], rtol=1e-3, atol=1e-3)
         assert linalg.eigh(positive, subset_by_index=(1, 2)).eigenvectors.shape == leading + (4, 2)
         u, s, vh = linalg.svd(batch)
         close(s, np.linalg.svd(a, compute_uv=False)), close(linalg.svdvals(batch), np.linalg.svd(a, compute_uv=False))
-        np.testing.assert_allclose((u.gather() * s.gather()[..., None, :]) @ vh.gather(), a, rtol=1e-3, atol=1e-3)
+        np.testing.assert_allclose((u.gather(space="host") * s.gather(space="host")[..., None, :]) @ vh.gather(space="host"), a, rtol=1e-3, atol=1e-3)
         np.testing.assert_allclose(linalg.cond(batch), np.linalg.cond(a), rtol=1e-3)
         assert np.array_equal(linalg.matrix_rank(batch), np.linalg.matrix_rank(a))
 

@@ -49,7 +49,7 @@ def test_refined_by_gmres_or_in_full_precision(ctx):
     b = numbers(n, seed=3)
     found = linalg.solve_refined(spread(ctx, a, pt.Slab(0)), spread(ctx, b, pt.Slab(0)), compute="tf32")
     assert not found.fell_back and found.iterations > 2
-    x = found.x.gather()
+    x = found.x.gather(space="host")
     assert np.linalg.norm(a @ x - b) <= 1e-14 * np.linalg.norm(a) * np.linalg.norm(x)
     close_rows = np.array([[1, 1], [1, 1 + 1e-12]])
     found = linalg.solve_refined(spread(ctx, close_rows, pt.Slab(0)), spread(ctx, np.array([1.0, 3]), pt.Slab(0)))
@@ -90,9 +90,9 @@ def test_rank_k_updates(ctx, dtype):
             assert linalg.rank_k_update(spread(ctx, a, pt.Slab(0)), target, upper=upper, symmetric=symmetric, alpha=2, beta=-1) is target
             half = np.triu if upper else np.tril
             wanted = 2 * a @ (a.T if symmetric else a.conj().T) - c
-            np.testing.assert_allclose(half(target.gather()), half(wanted), rtol=1e-3, atol=1e-3)
+            np.testing.assert_allclose(half(target.gather(space="host")), half(wanted), rtol=1e-3, atol=1e-3)
     target = pt.empty(ctx, (5, 5), pt.Slab(0), dtype=dtype)
     linalg.rank_k_update(spread(ctx, a, pt.Slab(0)), target, op="conjugate-transpose")
-    np.testing.assert_allclose(np.tril(target.gather()), np.tril(a.conj().T @ a), rtol=1e-3, atol=1e-3)
+    np.testing.assert_allclose(np.tril(target.gather(space="host")), np.tril(a.conj().T @ a), rtol=1e-3, atol=1e-3)
     with same_error(ctx, pt.ArgumentError, "C must be 9 x 9"):
         linalg.rank_k_update(spread(ctx, a, pt.Slab(0)), target)

@@ -39,7 +39,7 @@ def _has_devices(module: Any) -> bool:
 
 
 def seen_by(package: str, part: Union[_core.Array, _core.SymmetricPart]) -> Any:
-    """An array of the package on the memory of a local part or of symmetric memory, without a copy."""
+    """An array of the package on the memory of a local part or of symmetric memory, without a copy but for some of JAX's."""
     if package == "none":
         raise UnsupportedError(
             "the part is in device memory, which NumPy cannot access: import CuPy or PyTorch, or use "
@@ -56,7 +56,16 @@ def seen_by(package: str, part: Union[_core.Array, _core.SymmetricPart]) -> Any:
         return bits.view(getattr(module, part.dtype)) if small else bits
     if isinstance(part, _core.SymmetricPart):
         return importlib.import_module("cupy").asarray(part)
-    return (importlib.import_module("jax.dlpack") if package == "jax" else module).from_dlpack(part)
+    if package == "jax":
+        return _for_programs(importlib.import_module("jax.dlpack").from_dlpack(part), module)
+    return module.from_dlpack(part)
+
+
+def _for_programs(array: Any, jax: Any) -> Any:
+    """The array of JAX's, or a copy where its programs on GPUs refuse the address, as of a window's first element."""
+    if array.device.platform == "cpu" or array.size == 0 or array.unsafe_buffer_pointer() % 16 == 0:
+        return array
+    return jax.device_put(np.asarray(array), array.device)
 
 
 def fresh(made: Tensor) -> Tensor:
