@@ -11,6 +11,7 @@
 #include "plan/cost.hpp"
 #include "plan/describe.hpp"
 #include "plan/moves.hpp"
+#include "plan/sample.hpp"
 #include "plan/work.hpp"
 
 namespace partita {
@@ -18,7 +19,7 @@ namespace {
 
 using namespace planning;
 
-/// Totals over the ranks of an operation, scaled up where only a sample was asked.
+/// Totals over the ranks of an operation, estimated where only a sample was asked.
 struct Totals {
   Traffic traffic;
   int ranks = 0;
@@ -47,22 +48,19 @@ constexpr int sample_size = 256;
 Totals totals_of(const Planner& planner, const Plan& plan) {
   Totals totals;
   const int ranks = plan.topology.ranks();
-  const std::vector<int> asked = sample_ranks(plan, ranks <= most_ranks_asked ? ranks : sample_size);
-  for (const int rank : asked) {
-    const Traffic more = traffic(planner(rank));
-    for (const TrafficField& field : traffic_fields) {
-      totals.traffic.*field.value += more.*field.value;
+  const RankSample sample = sample_ranks(plan, ranks <= most_ranks_asked ? ranks : sample_size);
+  std::array<double, traffic_fields.size()> sums{};
+  for (std::size_t i = 0; i < sample.size(); ++i) {
+    const Traffic more = traffic(planner(sample.ranks[i]));
+    for (std::size_t field = 0; field < sums.size(); ++field) {
+      sums[field] += sample.weights[i] * static_cast<double>(more.*traffic_fields[field].value);
     }
+  }
+  for (std::size_t field = 0; field < sums.size(); ++field) {
+    totals.traffic.*traffic_fields[field].value = std::llround(sums[field]);
   }
   totals.ranks = ranks;
-  totals.asked = static_cast<int>(asked.size());
-  if (totals.asked < ranks) {
-    const double factor = static_cast<double>(ranks) / static_cast<double>(totals.asked);
-    for (const TrafficField& field : traffic_fields) {
-      std::int64_t& sum = totals.traffic.*field.value;
-      sum = std::llround(static_cast<double>(sum) * factor);
-    }
-  }
+  totals.asked = static_cast<int>(sample.size());
   return totals;
 }
 
@@ -197,7 +195,7 @@ void write_traffic(std::string& text, const Plan& plan, const std::optional<Tota
     write_row(text, field.title, number(rank), totals ? number(totals->traffic) : std::string());
   }
   if (totals && totals->asked < totals->ranks) {
-    text += fmt::format("  (the totals are scaled up from {} evenly spaced ranks)\n", totals->asked);
+    text += fmt::format("  (the totals are estimated from a sample of {} ranks)\n", totals->asked);
   }
 }
 

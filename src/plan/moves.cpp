@@ -1,7 +1,6 @@
 #include "plan/moves.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 #include "base/check.hpp"
 
@@ -127,24 +126,6 @@ double run_bytes(const Plan& plan, const Step& step) {
     if (!whole) break;
   }
   return run;
-}
-
-std::vector<int> sample_ranks(const Plan& plan, int most) {
-  constexpr std::int64_t most_steps = 1'000'000, least_ranks = 16;
-  const std::int64_t affordable = most_steps / std::max<std::int64_t>(1, std::ssize(plan.steps));
-  const auto count = std::max(least_ranks, std::min<std::int64_t>(most, affordable));
-  return sample_ranks(plan.topology.ranks(), std::min(most, static_cast<int>(count)));
-}
-
-std::vector<int> sample_ranks(int ranks, int most) {
-  const int count = std::min(ranks, most);
-  std::vector<int> result(static_cast<std::size_t>(count));
-  std::iota(result.begin(), result.end(), 0);
-  if (count == ranks || count < 2) return result;
-  for (int& rank : result) {
-    rank = static_cast<int>(std::int64_t{rank} * (ranks - 1) / (count - 1));
-  }
-  return result;
 }
 
 }  // namespace partita::planning

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <partita/plan.hpp>
-#include <vector>
 
 namespace partita::planning {
 
@@ -38,10 +37,5 @@ const Place& size_place(const Step& step);
 /// Bytes that are contiguous at both ends of a copy, which one memcpy can move: the average of all runs; one
 /// element if the fastest dimensions of the two ends differ (a transposition).
 double run_bytes(const Plan& plan, const Step& step);
-
-/// At most `most` ranks of 0 .. ranks-1, evenly spaced, the first and the last among them.
-std::vector<int> sample_ranks(int ranks, int most);
-/// The same of plans as long as this one: so few that looking at them takes seconds, not minutes.
-std::vector<int> sample_ranks(const Plan& plan, int most);
 
 }  // namespace partita::planning

@@ -8,6 +8,7 @@
 #include "plan/cost.hpp"
 #include "plan/events.hpp"
 #include "plan/moves.hpp"
+#include "plan/sample.hpp"
 #include "plan/work.hpp"
 
 namespace partita {
@@ -70,9 +71,8 @@ class Pricing {
 constexpr int most_ranks_run = 64;  // by events; beyond, a sample of as many is priced
 
 // What leaves its rank: read by or written to a peer of the node, or sent.
-void add_totals(Prediction& prediction, const Traffic& traffic) {
-  prediction.total_bytes += traffic.node_bytes + traffic.network_bytes;
-  prediction.total_messages += traffic.messages;
+std::int64_t leaving_bytes(const Traffic& traffic) {
+  return traffic.node_bytes + traffic.network_bytes;
 }
 
 void choose_slowest(Prediction& prediction, const std::vector<Plan>& plans,
@@ -89,7 +89,9 @@ Prediction simulate_all(const Planner& planner, int ranks, const Machine& machin
   std::vector<Plan> plans;
   for (int rank = 0; rank < ranks; ++rank) {
     plans.push_back(planner(rank));
-    add_totals(prediction, traffic(plans.back()));
+    const Traffic moved = traffic(plans.back());
+    prediction.total_bytes += leaving_bytes(moved);
+    prediction.total_messages += moved.messages;
   }
   choose_slowest(prediction, plans, run_events(plans, machine));
   prediction.ranks_priced = ranks;
@@ -99,17 +101,19 @@ Prediction simulate_all(const Planner& planner, int ranks, const Machine& machin
 // One plan is kept at a time: the plans of a sample may be large.
 Prediction simulate_sample(const Planner& planner, Plan first, const Machine& machine) {
   Prediction prediction;
-  const int ranks = first.topology.ranks();
-  const std::vector<int> sample = sample_ranks(first, most_ranks_run);
-  for (const int rank : sample) {
+  const RankSample sample = sample_ranks(first, most_ranks_run);
+  double bytes = 0, messages = 0;
+  for (std::size_t i = 0; i < sample.size(); ++i) {
+    const int rank = sample.ranks[i];
     const Plan plan = rank == 0 ? std::move(first) : planner(rank);
-    add_totals(prediction, traffic(plan));
+    const Traffic moved = traffic(plan);
+    bytes += sample.weights[i] * static_cast<double>(leaving_bytes(moved));
+    messages += sample.weights[i] * static_cast<double>(moved.messages);
     const double seconds = price(plan, machine);
-    if (seconds > prediction.seconds || rank == 0) choose_slowest(prediction, {plan}, {seconds});
+    if (seconds > prediction.seconds || i == 0) choose_slowest(prediction, {plan}, {seconds});
   }
-  const double factor = static_cast<double>(ranks) / static_cast<double>(sample.size());
-  prediction.total_bytes = std::llround(factor * static_cast<double>(prediction.total_bytes));
-  prediction.total_messages = std::llround(factor * static_cast<double>(prediction.total_messages));
+  prediction.total_bytes = std::llround(bytes);
+  prediction.total_messages = std::llround(messages);
   prediction.ranks_priced = static_cast<int>(sample.size());
   return prediction;
 }

@@ -10,6 +10,7 @@
 #include "base/units.hpp"
 #include "plan/message_window.hpp"
 #include "plan/moves.hpp"
+#include "plan/sample.hpp"
 #include "redistribute/exchange.hpp"
 
 namespace partita::redistribution {
@@ -79,7 +80,8 @@ Taken taken_by(const Problem& problem, int rank) {
 bool takes_long_rows(const Problem& problem) {
   constexpr double long_row = 32 << 10;
   Taken taken;
-  for (const int rank : planning::sample_ranks(problem.topology.ranks(), 3)) {
+  const std::array<Layout, 2> layouts{problem.source.layout, problem.destination.layout};
+  for (const int rank : planning::sample_ranks(problem.topology, layouts, 4).ranks) {
     const Taken more = taken_by(problem, rank);
     taken.bytes += more.bytes;
     taken.rows += more.rows;

@@ -23,7 +23,7 @@ TEST(Explain, SaysInTextWhatMoves) {
   EXPECT_TRUE(contains(text, "2 room         scratch  2.0 KiB")) << text;
   EXPECT_TRUE(contains(text, "steps    6: 3 copy, 1 send, 1 receive, 1 finish")) << text;
   EXPECT_TRUE(contains(text, "as messages                   32 B          56 B")) << text;
-  EXPECT_FALSE(contains(text, "scaled up")) << text;
+  EXPECT_FALSE(contains(text, "estimated")) << text;
   EXPECT_FALSE(contains(text, "finish, after")) << text;
 }
 
@@ -82,7 +82,7 @@ TEST(Explain, ScalesASampleUpAndSaysSo) {
   EXPECT_EQ(json["total"]["local_bytes"], 2000 * 8);
   EXPECT_EQ(json["total"]["ranks_asked"], 256);
   EXPECT_EQ(json["total"]["sampled"], true);
-  EXPECT_TRUE(contains(explain(plan, {}, counting), "scaled up from 256 evenly spaced ranks"));
+  EXPECT_TRUE(contains(explain(plan, {}, counting), "estimated from a sample of 256 ranks"));
 }
 
 TEST(Explain, SurvivesAPlanThatNamesNothing) {

@@ -88,21 +88,5 @@ TEST(Runs, AreWhatOneMemcpyMoves) {
   EXPECT_EQ(run("slab:0", "slab:0", Order::column_major), 8);
 }
 
-TEST(Samples, AreEvenlySpacedWithBothEnds) {
-  EXPECT_EQ(planning::sample_ranks(3, 5), (std::vector<int>{0, 1, 2}));
-  EXPECT_EQ(planning::sample_ranks(9, 3), (std::vector<int>{0, 4, 8}));
-  Plan plan;
-  plan.topology = Topology::regular(2000);
-  EXPECT_EQ(planning::sample_ranks(plan, 64).size(), 64U);
-  plan.steps.resize(40'000);
-  EXPECT_EQ(planning::sample_ranks(plan, 64).size(), 25U);
-  plan.steps.resize(400'000);
-  EXPECT_EQ(planning::sample_ranks(plan, 64).size(), 16U);
-  EXPECT_EQ(planning::sample_ranks(plan, 3), (std::vector<int>{0, 999, 1999}));
-  const std::vector<int> sample = planning::sample_ranks(1'000'000, 256);
-  EXPECT_EQ(sample.size(), 256u);
-  EXPECT_EQ(sample.back(), 999'999);
-}
-
 }  // namespace
 }  // namespace partita

@@ -137,7 +137,7 @@ TEST(Simulate, PricesASampleOfManyRanks) {
   EXPECT_LE(asked, 65);
   EXPECT_EQ(prediction.ranks_priced, 64);
   EXPECT_EQ(prediction.slowest_rank, 4095);
-  EXPECT_EQ(prediction.total_bytes, 65 * (side / 2) * 64 * 8 * 64);
+  EXPECT_EQ(prediction.total_bytes, 4097 * (side / 2) * 64 * 8);
 }
 
 TEST(Simulate, RefusesBadArguments) {
