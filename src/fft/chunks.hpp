@@ -6,6 +6,9 @@
 
 namespace partita::fourier {
 
+/// A chunk stays in the second-level cache while it is gathered, transformed and stored.
+inline constexpr std::int64_t chunk_bytes = std::int64_t{256} << 10;
+
 /// Pieces of about `elements` elements with whole lines along `axes`. Dimensions are cut in `axis_order`
 /// (slowest first), so that runs stay long; along the fastest one that is cut a piece has at least
 /// `shortest` positions. None of an empty region.

@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "fft/layouts.hpp"
+#include "fft/local_transforms.hpp"
 #include "fft/through_cache.hpp"
 
 namespace partita::fourier {

@@ -12,6 +12,7 @@
 #include "base/check.hpp"
 #include "fft/four_step.hpp"
 #include "fft/layouts.hpp"
+#include "fft/local_transforms.hpp"
 #include "fft/stores.hpp"
 #include "fft/through_cache.hpp"
 #include "redistribute/rounds.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "fft/through_cache.hpp"
+#include "fft/local_transforms.hpp"
 #include "plan/peer_memory.hpp"
 
 namespace partita::fourier {
