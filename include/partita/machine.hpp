@@ -50,7 +50,7 @@ struct Prediction {
   int slowest_rank = 0;
   int ranks_priced = 0;          ///< number of ranks that were priced: all, or a sample
   Traffic per_rank;              ///< traffic of the slowest rank
-  std::int64_t total_bytes = 0;  ///< payload that leaves its rank, over all ranks (scaled up from the sample)
+  std::int64_t total_bytes = 0;  ///< payload that leaves its rank, over all ranks (estimated from the sample)
   std::int64_t total_messages = 0;
 };
 

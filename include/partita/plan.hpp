@@ -122,7 +122,7 @@ struct ExplainOptions {
   bool steps = false;  ///< list every step, in addition to the totals
 };
 /// Describes one rank's plan and, if `planner` is given, the totals over all ranks: up to 1,024 ranks all
-/// plans are computed, beyond an evenly spaced sample of 256 (fewer if plans have many steps), which the text
+/// plans are computed, beyond a sample of 256 (fewer if plans have many steps), which the text
 /// states. Pure.
 PARTITA_API std::string explain(const Plan& plan, const ExplainOptions& options = {},
                                 const Planner& planner = {});
