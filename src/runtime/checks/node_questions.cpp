@@ -26,7 +26,7 @@ namespace {
 
 constexpr int most_ranks = 64;  // that all ask and answer each other
 constexpr std::uint64_t known_chains = 32;
-constexpr std::size_t longest_fact = 300, most_facts = 24;
+constexpr std::size_t most_facts = 24;
 
 enum class Topic : std::uint8_t { question = 1, answer, words };
 
@@ -75,7 +75,7 @@ std::map<int, std::string> said(const Runtime& context, std::uint64_t topic) {
 /// As much of a report as is worth a few messages.
 Report shortened(Report report) {
   if (report.facts.size() > most_facts) report.facts.resize(most_facts);
-  for (Fact& fact : report.facts) fact.value = cut_to(std::move(fact.value), longest_fact);
+  for (Fact& fact : report.facts) fact.value = cut_to(std::move(fact.value), longest_value);
   report.executed.clear();
   return report;
 }

@@ -23,7 +23,6 @@ std::string rank_list(const std::vector<int>& ranks) {
 }
 
 std::string values_of_ranks(std::span<const std::string> values, std::span<const int> ranks) {
-  constexpr std::size_t longest_value = 300;  // characters
   constexpr std::size_t most_groups = 8;
   std::vector<std::pair<std::string, std::vector<int>>> groups;
   for (std::size_t i = 0; i < values.size(); ++i) {

@@ -19,6 +19,9 @@ std::string values_of_ranks(std::span<const std::string> values, std::span<const
 /// What has kept a rank from a call, as all ranks throw it: "rank 1: ...".
 CaughtError refusal_of_rank(int rank, const CaughtError& refusal);
 
+/// Characters of a value in an error, or in what ranks tell each other about one.
+inline constexpr std::size_t longest_value = 300;
+
 /// At most `longest` characters; what is cut ends with "...".
 std::string cut_to(std::string text, std::size_t longest);
 

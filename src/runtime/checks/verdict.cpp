@@ -30,7 +30,6 @@ constexpr std::chrono::milliseconds proposals_come_within = 300ms;
 // --- a report as a text without zero bytes
 
 constexpr char next_fact = '\x1e', next_part = '\x1f';
-constexpr std::size_t longest_value = 300;
 
 std::string report_text(const std::optional<Report>& report) {
   if (!report) return " ";
