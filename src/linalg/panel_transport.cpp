@@ -27,12 +27,13 @@ Part FoundPanel::part(const IndexSet& rows, const IndexSet& columns) const {
 }
 
 PanelTransport::PanelTransport(const FactorBuffers& buffers, planning::PlanBuilder& builder,
-                               std::vector<PanelTurn> turns, Readiness readiness)
+                               std::vector<PanelTurn> turns, Readiness readiness, int readers)
     : buffers_(buffers), builder_(builder), turns_(std::move(turns)), readiness_(readiness) {
   const Topology& topology = builder.plan().topology;
+  readers_ = topology.node_count() == 1 ? readers : topology.ranks();
   if (turns_.empty() || topology.ranks() == 1) return;
   for (const int peer : topology.node_ranks(topology.node(rank()))) {
-    if (peer != rank()) peers_.push_back(peer);
+    if (peer != rank() && peer < readers_) peers_.push_back(peer);
   }
   for (int turn = 0; turn < this->turns(); ++turn) slot_bytes_ = std::max(slot_bytes_, message_bytes(turn));
   slot_bytes_ = round_up(slot_bytes_, slot_alignment);
@@ -106,7 +107,7 @@ FoundPanel PanelTransport::packed(int buffer, int turn) const {
 // --- puts
 
 void PanelTransport::grant(int turn) {
-  if (!puts() || turn >= turns() || is_mine(turn) || arrives_by_message(turn)) return;
+  if (!puts() || !reads() || turn >= turns() || is_mine(turn) || arrives_by_message(turn)) return;
   builder_.signal(owner(turn), Channel::grant);
 }
 

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <set>
 #include <vector>
 
@@ -51,17 +52,19 @@ class PanelTransport {
   /// When panels exist: each when its owner announces it, or all from the start of the plan.
   enum class Readiness { by_turn, from_start };
 
-  /// Adds the scratch.
+  /// Adds the scratch. `readers`: on one node only ranks below take panels of others.
   PanelTransport(const FactorBuffers& buffers, planning::PlanBuilder& builder, std::vector<PanelTurn> turns,
-                 Readiness readiness);
+                 Readiness readiness, int readers = std::numeric_limits<int>::max());
 
   /// Before the first turn, when what `from_start` says holds.
   void open();
   /// By the owner of the turn's panel, which has taken those of all turns before; it may still hold the last
   /// of them.
   void announce(int turn);
+  /// Whether this rank takes panels. A rank that does not announces its turns one after the other.
+  bool reads() const { return rank() < readers_; }
   bool announces(int turn) const { return turn < turns() && owner(turn) == rank(); }
-  FoundPanel take(int turn);  ///< by all ranks; the owner has announced it
+  FoundPanel take(int turn);  ///< by all ranks that read; the owner has announced it
   void release(int turn);     ///< this rank does not read the panel any more
   /// Behind the last turn: no peer reads this rank's panels any more.
   void close();
@@ -97,7 +100,8 @@ class PanelTransport {
   planning::PlanBuilder& builder_;
   std::vector<PanelTurn> turns_;
   Readiness readiness_;
-  std::vector<int> peers_;           // of the node
+  int readers_;
+  std::vector<int> peers_;           // of the node, that read
   std::int64_t slot_bytes_ = 0;      // of the largest message: a panel with its pivots and status
   int slots_ = -1;                   // shared scratch: on devices
   int messages_ = -1;                // private scratch: two, of what is received and sent

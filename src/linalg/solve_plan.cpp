@@ -164,11 +164,20 @@ class SolvePlanner {
     store(sides_, x, layout);
   }
 
+  /// By the ranks that have right-hand sides.
   void take_panels() {
     std::vector<PanelTurn> turns;
     for (const auto& [pass, k] : turns_) turns.push_back({k, pass->rows(panels(), k)});
-    PanelTransport transport(buffers_, builder_, std::move(turns), PanelTransport::Readiness::from_start);
+    const auto readers = static_cast<int>(std::min<std::int64_t>(count(), panels().ranks));
+    PanelTransport transport(buffers_, builder_, std::move(turns), PanelTransport::Readiness::from_start,
+                             readers);
     transport.open();
+    if (!transport.reads()) {
+      for (int turn = 0; turn < static_cast<int>(turns_.size()); ++turn) {
+        if (transport.announces(turn)) transport.announce(turn);
+      }
+      return transport.close();
+    }
     if (transport.announces(0)) transport.announce(0);
     for (int turn = 0; turn < static_cast<int>(turns_.size()); ++turn) {
       const FoundPanel panel = transport.take(turn);

@@ -16,6 +16,8 @@ namespace {
 constexpr std::int64_t most_of_lapack = std::numeric_limits<int>::max();
 // Columns of one triangular solve of BLAS: a multiple of all its blocks.
 constexpr std::int64_t most_solved = std::int64_t{1} << 30;
+// Rows of a triangle for which trsv is faster than trsm in measurements, for every operation.
+constexpr int least_of_trsv = 128;
 
 template <class T>
 void call_trsm(const TriangularForm& form, const ColumnMatrix<const T>& triangle, const ColumnMatrix<T>& to) {
@@ -24,6 +26,12 @@ void call_trsm(const TriangularForm& form, const ColumnMatrix<const T>& triangle
              which = form.upper ? 'U' : 'L', operation = operations[static_cast<std::size_t>(form.op)];
   const int m = int_size(to.rows), n = int_size(to.columns), leading_t = leading_of(triangle),
             leading = leading_of(to);
+  // One column: trsm copies the triangle first, which takes longer than a read of it.
+  if (n == 1 && !form.from_right && m >= least_of_trsv) {
+    constexpr int step = 1;
+    lapack<T>().trsv(&which, &operation, &diagonal, &m, triangle.data, &leading_t, to.data, &step, 1, 1, 1);
+    return;
+  }
   const T one(1);
   lapack<T>().trsm(&side, &which, &operation, &diagonal, &m, &n, &one, triangle.data, &leading_t, to.data,
                    &leading, 1, 1, 1, 1);

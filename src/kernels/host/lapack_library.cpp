@@ -35,6 +35,7 @@ LapackFunctions<T> find_all() {
   find_lapack<T, &F::getrf>("getrf", functions);
   find_lapack<T, &F::geqrt>("geqrt", functions);
   find_lapack<T, &F::trsm>("trsm", functions);
+  find_lapack<T, &F::trsv>("trsv", functions);
   find_lapack<T, &F::trmm>("trmm", functions);
   if constexpr (std::is_same_v<T, RealType<T>>) {
     find_lapack<T, &F::gram>("syrk", functions);

@@ -63,6 +63,9 @@ struct LapackFunctions {
   void (*trsm)(const char* side, const char* triangle, const char* operation, const char* diagonal,
                const int* m, const int* n, const T* alpha, const T* a, const int* leading_a, T* b,
                const int* leading_b, Length, Length, Length, Length) = nullptr;
+  /// x = op(A)^-1 x, with the operations of trsm.
+  void (*trsv)(const char* triangle, const char* operation, const char* diagonal, const int* n, const T* a,
+               const int* leading_a, T* x, const int* step, Length, Length, Length) = nullptr;
   /// B = alpha op(A) B or alpha B op(A).
   void (*trmm)(const char* side, const char* triangle, const char* operation, const char* diagonal,
                const int* m, const int* n, const T* alpha, const T* a, const int* leading_a, T* b,
