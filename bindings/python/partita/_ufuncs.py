@@ -8,7 +8,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
-from . import _core
+from . import _core, _freed_memory
 from ._agreement import hash_of
 from ._array import Array, how_to_make_one, require_one_context
 from ._calls import has_compared
@@ -19,6 +19,8 @@ from ._streams import stream_of_arrays
 
 # Where PyTorch has another name than NumPy.
 _of_torch = {"power": "pow", "conjugate": "conj", "invert": "bitwise_not", "equal": "eq", "not_equal": "ne"}
+_dtypes: Dict[Tuple[Any, ...], Any] = {}  # of results, by ufunc and kinds of operands
+_numbers_have_weak_dtypes = int(np.__version__.split(".")[0]) >= 2  # before, dtypes of results depended on values
 _titles = {"torch": "PyTorch", "jax": "JAX"}
 
 
@@ -167,7 +169,21 @@ def _wrapped(context: _core.Context, like: _core.Layout, package: str, part: Any
 def _alike(ufunc: np.ufunc, inputs: Tuple[Any, ...]) -> Optional[Array]:
     """The usual case, fast: one result of NumPy's arrays with equal layouts, and numbers. None: another case."""
     found = _equal_parts(inputs) if ufunc.signature is None and ufunc.nout == 1 else None
-    return None if found is None else _like_first(found[0], ufunc(*found[1], order="C"))
+    return None if found is None else _like_first(found[0], _computed(ufunc, found[0].local, found[1]))
+
+
+def _computed(ufunc: np.ufunc, first: Any, parts: List[Any]) -> Any:
+    """ufunc(*parts); large results are in memory that is used again, once it is known which dtype they have."""
+    if first.nbytes < _freed_memory.smallest:
+        return ufunc(*parts, order="C")
+    kinds = (ufunc, *(one.dtype if isinstance(one, np.ndarray) else type(one) for one in parts))
+    dtype = _dtypes.get(kinds)
+    if dtype is not None:
+        return ufunc(*parts, out=_freed_memory.empty(first.shape, dtype))
+    result = ufunc(*parts, order="C")
+    if _numbers_have_weak_dtypes or all(isinstance(one, np.ndarray) for one in parts):
+        _dtypes[kinds] = result.dtype
+    return result
 
 
 def _equal_parts(inputs: Sequence[Any]) -> Optional[Tuple[Array, List[Any]]]:
