@@ -128,7 +128,7 @@ std::vector<std::string> apart_command(const std::string& what) {
   return {this_program(), "bench", "--apart", what};
 }
 
-// What a launcher has told this process in its environment would make the other's ranks ours.
+// The environment that a launcher has given to this process would make the other's ranks ours.
 std::vector<std::string> on_ranks_apart(const std::vector<std::string>& command, int ranks) {
   std::vector<std::string> words{"env"};
   for (char** entry = environ; *entry != nullptr; ++entry) {

@@ -1,4 +1,4 @@
-// A peer that is a program of its own: it has all cores while our ranks sleep.
+// A peer that is a separate program: it has all cores while our ranks sleep.
 #pragma once
 
 #include <sys/types.h>
@@ -42,7 +42,7 @@ int usable_cores();  ///< of this process
 /// The command line of such a process of this program.
 std::vector<std::string> apart_command(const std::string& what);
 
-/// The command line of another program on ranks of MPI of its own, by this program's launcher; the first of
+/// The command line of another program on separate ranks of MPI, by this program's launcher; the first of
 /// them reads its stdin.
 std::vector<std::string> on_ranks_apart(const std::vector<std::string>& command, int ranks);
 

@@ -1,8 +1,8 @@
-// The programs of apps/ beside those that do the same, in processes of their own that have all cores. Where
-// PARTITA_BENCH_PYTHON (python3) lacks what they need, ours stand alone.
-//   density        one step of the particle-mesh universe, beside JaxPM. Bound: the transforms of a step
+// The programs of apps/ and peers that do the same, in separate processes that have all cores. If
+// PARTITA_BENCH_PYTHON (python3) lacks what they need, ours are measured alone.
+//   density        one step of the particle-mesh universe; peer: JaxPM. Bound: the transforms of a step
 //                  alone, one forward and one back
-//   shallow-water  20 steps of the ocean, beside its form with mpi4jax on as many ranks; 2 of them beside
+//   shallow-water  20 steps of the ocean; peers: its form with mpi4jax on as many ranks, and for 2 of them
 //                  NumPy. Bound: its fields, written and read as often as one step must
 //   transformer    one step of the language model, tensor-parallel. Bound: a product of BLAS of as many
 //                  operations as all those of weights, no rank with another

@@ -1,7 +1,7 @@
 // The programs of apps/ on devices.
 //   density        one step of the particle-mesh universe, in f64. Bound: its parts alone, one after the
-//                  other, which stand beside it; the deposit beside a copy of the bytes that it must touch:
-//                  positions read, mass written; 256^3 on one device beside JaxPM, too
+//                  other, which are listed too; the deposit next to a copy of the bytes that it must touch:
+//                  positions read, mass written; 256^3 on one device also with JaxPM
 //   shallow-water  20 steps of the ocean. Bound: its fields and their rates of change read once and written
 //                  once a step, as the library copies as many bytes
 #include <fmt/format.h>

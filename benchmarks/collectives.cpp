@@ -1,4 +1,4 @@
-// Collectives of f32, 1 KiB to 64 MiB, beside MPI's own. Bound: the same ranks copying the same bytes by
+// Collectives of f32, 1 KiB to 64 MiB, and MPI's own. Bound: the same ranks copying the same bytes by
 // memcpy, in memory of the same kind. Short cases are many short runs.
 #include <algorithm>
 #include <cstring>

@@ -1,5 +1,5 @@
-// Collectives of f32 between GPUs, 1 KiB to 1 GiB a GPU, beside NCCL's. Bound: every GPU pushing the bytes
-// that it has to give to its peers, a stream a peer, by copy engine.
+// Collectives of f32 between GPUs, 1 KiB to 1 GiB per GPU, and NCCL's. Bound: every GPU pushing the bytes
+// that it has to give to its peers, one stream per peer, by copy engine.
 //
 // What is timed is the device: many turns between two events in a stream, without a look of the host. The
 // slowest GPU counts.
@@ -106,7 +106,7 @@ std::optional<Result> run(const Context& world, const Options& options, const Co
       });
     };
   };
-  // NCCL has memory of its own, of any contents: what is checked afterwards is ours.
+  // NCCL has separate memory, of any contents: what is checked afterwards is ours.
   const Sides of_nccl = make_sides(context, kind.which, count, on_device(residency));
   std::vector<Contender> contenders{
       {"ours", {}, {}, {}, many([&] { run_ours(context, kind.which, sides, context.stream()); })},

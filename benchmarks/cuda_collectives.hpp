@@ -1,4 +1,4 @@
-// Collectives between GPUs, beside NCCL's and pushes by the copy engine.
+// Collectives between GPUs, compared with NCCL's and with pushes by the copy engine.
 #pragma once
 
 #include "benchmarks/benchmark.hpp"

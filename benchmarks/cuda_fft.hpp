@@ -1,4 +1,4 @@
-// Transforms on GPUs, beside cuFFT and NCCL one after the other.
+// Transforms on GPUs, compared with cuFFT and NCCL one after the other.
 #pragma once
 
 #include "benchmarks/benchmark.hpp"

@@ -33,7 +33,7 @@ struct Size {
   std::int64_t bytes() const { return (m * k + k * n) * size_of(dtype) + m * n * size_of(result()); }
 };
 
-/// How the arrays lie, what a rank multiplies then, and what NCCL does for it.
+/// The layout of the arrays, what a rank multiplies then, and what NCCL does for it.
 struct Way {
   std::string name;
   std::vector<int> ranks;
@@ -93,7 +93,7 @@ Way columns() {
           Collective::all_gather};
 }
 
-/// block = 0: one block a rank.
+/// block = 0: one block per rank.
 Way on_grid(const std::string& name, std::int64_t block) {
   return {name,
           {4},

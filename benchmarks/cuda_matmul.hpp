@@ -1,4 +1,4 @@
-// Matrix multiply on GPUs, beside cuBLASLt and NCCL one after the other.
+// Matrix multiply on GPUs, compared with cuBLASLt and NCCL one after the other.
 #pragma once
 
 #include "benchmarks/benchmark.hpp"

@@ -1,4 +1,4 @@
-// Every rank is a node of its own, and messages go in groups of NCCL, whose own all-to-all is the bound; or
+// Every rank is a separate node; messages are sent in groups of NCCL, whose own all-to-all is the bound; or
 // through pinned memory and MPI. Bound of those: the bytes that leave and arrive copied to and from pinned
 // memory, both at once and on all ranks at once. Peer: MPI's own all-to-all of as many bytes in pinned host
 // memory, which says what of the time is MPI's.

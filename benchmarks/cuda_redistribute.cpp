@@ -1,6 +1,6 @@
 // Redistribution of a matrix between GPUs. Peer: NCCL's all-to-all of the same bytes, without the packing
-// that it also needs. Bound: every GPU pushing the same bytes to its peers by copy engine, a stream a peer.
-// In `c-to-f-order` the matrix lies by rows before and by columns afterwards, so that all of it is transposed
+// that it also needs. Bound: every GPU pushing the same bytes to its peers by copy engine, a stream for each.
+// In `c-to-f-order` the matrix is stored by rows before and by columns afterwards: all of it is transposed
 // in memory.
 //
 // Every contender does several turns before the host looks, so that what is timed is the device.

@@ -1,4 +1,4 @@
-// Redistribution between GPUs, beside NCCL's all-to-all and pushes by the copy engine.
+// Redistribution between GPUs, compared with NCCL's all-to-all and with pushes by the copy engine.
 #pragma once
 
 #include "benchmarks/benchmark.hpp"

@@ -1,5 +1,5 @@
 // Eigenvalues and eigenvectors of a symmetric matrix in f64, given by rows. Bound ("lapack_threads"):
-// LAPACK's dsyevd with a thread per core, in a process of its own while our ranks sleep. Peer: ScaLAPACK's
+// LAPACK's dsyevd with a thread per core, in a separate process while our ranks sleep. Peer: ScaLAPACK's
 // pdsyevd on the same ranks with the same BLAS, in blocks of 64 on a nearly square grid.
 #include <cmath>
 #include <partita/array_reductions.hpp>

@@ -1,5 +1,5 @@
-// Three-dimensional transforms in f64, one thread a rank. Bound ("fftw_threads"): FFTW with a thread a core,
-// out of place, planned with FFTW_MEASURE, in a process of its own while our ranks sleep. Peer: FFTW-MPI on
+// Three-dimensional transforms in f64, one thread per rank. Bound ("fftw_threads"): FFTW, a thread per core,
+// out of place, planned with FFTW_MEASURE, in a separate process while our ranks sleep. Peer: FFTW-MPI on
 // the same ranks, in place; it leaves the result where ours does: as the input was, or transposed.
 #include <algorithm>
 #include <cmath>
@@ -45,7 +45,7 @@ void check_result(const Context& context, const Size& size, const Array& input, 
 
 std::optional<Result> run(const Context& world, const Options& options, const Size& size,
                           const std::string& name, bool transposed, int ranks_per_node) {
-  std::optional<Context> apart_ranks;  // the same ranks, each on a node of its own
+  std::optional<Context> apart_ranks;  // the same ranks, each on a separate node
   if (ranks_per_node > 0) {
     ContextOptions own_nodes;
     own_nodes.ranks_per_node = ranks_per_node;

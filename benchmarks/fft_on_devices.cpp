@@ -1,5 +1,5 @@
 // Transforms of other fields on devices, in turn by copies and by stores where they can be stored. Bound: the
-// library's redistribution from the input's layout to the result's, as often as the array changes hands
+// library's redistribution from the input's layout to the result's, as often as the array is redistributed
 // (where it does not, a copy); of Poisson's equation, the two transforms that it consists of.
 #include "benchmarks/fft_on_devices.hpp"
 

@@ -28,7 +28,7 @@ class Fftw {
   std::unique_ptr<State> state_;
 };
 
-/// The other side of `Apart` for "fftw:c2c:256x256x256" and "fftw:r2c:...": a thread a core.
+/// The other side of `Apart` for "fftw:c2c:256x256x256" and "fftw:r2c:...": a thread per core.
 void serve_fftw(const std::string& what);
 
 }  // namespace partita::benchmarks

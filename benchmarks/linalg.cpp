@@ -1,5 +1,5 @@
 // Factorizations and solves in f64, one thread per rank. Bound ("lapack_threads"): LAPACK with a thread per
-// core, in a process of its own while our ranks sleep. Peer: ScaLAPACK on the same ranks with the same BLAS,
+// core, in a separate process while our ranks sleep. Peer: ScaLAPACK on the same ranks with the same BLAS,
 // in blocks of 64, on the faster of two grids. "native": in the library's own distribution and in place, as
 // the peers; "slabs": from rows, which are kept.
 #include <algorithm>

@@ -1,6 +1,6 @@
-// D = A B in f64, one thread a rank. Bound ("no_comm"): the same ranks doing the same flops as one local
-// product of the shape that a rank would have if nothing had to be communicated, on operands of its own.
-// Peers: ScaLAPACK's pdgemm on the same ranks, and OpenBLAS with a thread a core in a process of its own.
+// D = A B in f64, one thread per rank. Bound ("no_comm"): the same ranks doing the same flops as one local
+// product of the shape that a rank would have if nothing had to be communicated, on separate operands.
+// Peers: ScaLAPACK's pdgemm on the same ranks, and OpenBLAS with a thread per core in a separate process.
 #include <cmath>
 #include <partita/matmul.hpp>
 
@@ -73,7 +73,7 @@ Product ideal_of_blocks(const PdgemmProblem& problem) {
   return {problem.m / problem.grid_rows, problem.n / problem.grid_columns, problem.k};
 }
 
-/// The bound: nobody reads what another rank wrote.
+/// The bound: no rank reads what another rank wrote.
 class NoCommunication {
  public:
   NoCommunication(const Context& context, const Product& product, Residency residency)
@@ -126,7 +126,7 @@ Contender repeated(const std::string& name, int times, const std::function<void(
           }};
 }
 
-/// Measures `ours`, which computes `arrays.d`, beside the others.
+/// Measures `ours`, which computes `arrays.d`, and the others.
 Result compete(const Context& context, const Options& options, const std::string& name, const Size& size,
                const Arrays& arrays, const std::function<void()>& ours, const Product& ideal,
                Residency residency) {

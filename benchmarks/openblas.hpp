@@ -24,8 +24,8 @@ struct OpenBlas {
   void multiply(int m, int n, const double* a, const double* x, double* y) const;
 };
 
-/// Opens it first where nobody has, and gives its names to the whole process, so that every BLAS call of a
-/// library that is opened later comes to it, whatever libblas.so is. Throws UnsupportedError where there is
+/// Opens it first if it is not open, and gives its names to the whole process, so that every BLAS call of a
+/// library that is opened later is bound to it, whatever libblas.so is. Throws UnsupportedError if there is
 /// none.
 const OpenBlas& openblas();
 

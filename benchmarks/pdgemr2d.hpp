@@ -6,7 +6,7 @@
 
 namespace partita::benchmarks {
 
-/// Where a two-dimensional layout lies on a BLACS grid.
+/// A two-dimensional layout on a BLACS grid.
 struct BlacsLayout {
   int grid_rows = 1;
   int grid_columns = 1;

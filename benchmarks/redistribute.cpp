@@ -1,4 +1,4 @@
-// Redistribution of an 8192 x 8192 matrix of f64, beside a packed MPI_Alltoallv and ScaLAPACK's pdgemr2d.
+// Redistribution of an 8192 x 8192 matrix of f64, a packed MPI_Alltoallv and ScaLAPACK's pdgemr2d.
 // Bound: the same ranks copying the same bytes by memcpy, in memory of the same kind.
 #include <cstring>
 #include <stdexcept>
@@ -70,7 +70,7 @@ void check_result(const Arrays& arrays, const RedistributeOptions& options, cons
 
 std::optional<Result> run(const Context& world, const Options& options, const std::string& name,
                           const Movement& movement, Residency residency, int ranks_per_node) {
-  std::optional<Context> apart;  // the same ranks, each on a node of its own
+  std::optional<Context> apart;  // the same ranks, each on a separate node
   if (ranks_per_node > 0) {
     ContextOptions own_nodes;
     own_nodes.ranks_per_node = ranks_per_node;

@@ -1,8 +1,8 @@
 // One block of the language model on GPUs, forwards and backwards in bf16, 8192 features and tokens.
-//   transformer-layer    all of it but attention, whose time alone stands beside it and is subtracted;
+//   transformer-layer    all of it but attention, whose time alone is listed too and is subtracted;
 //   attention is
 //                        fused where the device has that. Bound: the products with weights alone, of arrays
-//                        that each rank has for itself, by cuBLASLt. Beside all of it: the same block in
+//                        that each rank has for itself, by cuBLASLt. Peer of all of it: the same block in
 //                        PyTorch, by DTensor
 //   transformer-softmax  of attention by products: its softmax, twice forwards and once backwards. Bound: a
 //   copy on
@@ -36,7 +36,7 @@ Settings settings_of(std::int64_t hidden, std::int64_t sequence) {
   return settings;
 }
 
-/// Numbers of that deviation, or so, made where they lie: the last two dimensions are a product of matrices
+/// Numbers of about that deviation, made in place: the last two dimensions are a product of matrices
 /// of few columns and rows with random numbers. Collective.
 void fill_there(Array& array, double deviation, std::uint64_t seed) {
   constexpr std::int64_t few = 16;
@@ -96,7 +96,7 @@ class Products {
     const Order order = array.shape().size() == 2 ? Order::column_major : Order::row_major;
     return empty(alone_, array.shape(), Replicated(), Dtype::bf16, {.order = order});
   }
-  /// Of weights; likewise.
+  /// Of weights.
   Array gradients(std::int64_t rows, std::int64_t columns) {
     return empty(alone_, {rows, columns}, Replicated(), Dtype::f32);
   }

@@ -5,7 +5,7 @@
 
 namespace partita::benchmarks {
 
-/// Beside its products alone, and the softmax of attention by products beside a copy of the bytes that it
+/// And its products alone; the softmax of attention by products, and a copy of the bytes that it
 /// reads and writes.
 std::vector<Case> transformer_cases();
 

@@ -29,7 +29,7 @@ if(PARTITA_HAVE_CUDA)
     target_link_libraries(${kernels} PRIVATE partita_headers)
     list(APPEND PARTITA_APP_KERNELS $<TARGET_OBJECTS:${kernels}>)
   endforeach()
-  # Products and sums are rounded as the host rounds them: which of them a compiler joins depends on where a column is in its
+  # Products and sums are rounded as the host rounds them: which of them a compiler fuses depends on where a column is in its
   # thread, and cells are to have the same bits wherever they are.
   set_source_files_properties(apps/shallow_water/cuda_tile_kernels.cu PROPERTIES COMPILE_OPTIONS -fmad=false)
 endif()

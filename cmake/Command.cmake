@@ -4,8 +4,8 @@ if(NOT EXISTS ${PROJECT_SOURCE_DIR}/tools/main.cpp)
   return()
 endif()
 
-# Peers of the benchmarks that call MPI themselves, and ScaLAPACK and FFTW's own distributed transform, where they are
-# there for the MPI: a module for each MPI. They are opened when they are wanted; linked, ScaLAPACK would load a BLAS
+# Peers of the benchmarks that call MPI themselves, and ScaLAPACK and FFTW's own distributed transform, if they are
+# installed for the MPI: one module per MPI. They are opened when needed; linked, ScaLAPACK would load a BLAS
 # before the library has chosen its kernels.
 function(partita_add_peers name)
   find_library(PARTITA_SCALAPACK_${name} NAMES scalapack-${name})

@@ -1,4 +1,4 @@
-# CUDA, wherever nvcc is found. The runtime is linked statically and the driver is looked up when it is wanted, so
+# CUDA, wherever nvcc is found. The runtime is linked statically and the driver is looked up when it is needed, so
 # that what is built here also runs on machines without a driver. Sets PARTITA_HAVE_CUDA.
 
 set(PARTITA_HAVE_CUDA OFF)

@@ -1,4 +1,4 @@
-# For which devices kernels are compiled where nobody says so.
+# The devices for which kernels are compiled by default.
 
 # partita_choose_cuda_architectures(RESULT NVCC NVIDIA_SMI): 90, and what devices are here, as far as nvcc knows
 # them, ascending. Newer ones than it knows run what it makes for others, compiled anew by the driver.

@@ -26,7 +26,7 @@ install(FILES ${PROJECT_BINARY_DIR}/generated/partita.pc DESTINATION ${CMAKE_INS
 if(TARGET partita_command)
   install(TARGETS partita_command RUNTIME COMPONENT python)
 endif()
-# The machine descriptions lie beside bin/ and lib/ in the build tree too: share/partita/machines.
+# The machine descriptions are next to bin/ and lib/ in the build tree too: share/partita/machines.
 if(EXISTS ${PROJECT_SOURCE_DIR}/machines)
   file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/share/partita)
   file(CREATE_LINK ${PROJECT_SOURCE_DIR}/machines ${PROJECT_BINARY_DIR}/share/partita/machines SYMBOLIC)

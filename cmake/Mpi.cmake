@@ -1,5 +1,5 @@
 # MPI. The library links none: what it calls of each MPI is a module (src/mpi/), compiled with that MPI's mpi.h and opened
-# at run time. Modules are built for PARTITA_MPI, and for every other MPI that is found by a wrapper of its own name
+# at run time. Modules are built for PARTITA_MPI, and for every other MPI that is found by a separate wrapper
 # (mpicxx.mpich; or PARTITA_MPI_WRAPPER_mpich says which). Only programs that call MPI themselves are linked to one: to
 # PARTITA_MPI, whose launcher starts the tests and is the first choice of `partita run`.
 #

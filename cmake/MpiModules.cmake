@@ -1,5 +1,5 @@
 # What is compiled once for each MPI and linked to none: it is opened when the process has that MPI, whose names it then
-# finds. It lies in the folder partita/ beside the library, in the build folder as where it is installed.
+# finds. It is in the folder partita/ next to the library, in the build folder as where it is installed.
 
 # partita_of_mpi(TARGET NAME SOURCES...): a module of the sources for the MPI of that name.
 function(partita_of_mpi target name)

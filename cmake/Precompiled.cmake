@@ -1,10 +1,10 @@
-# Half of the time that our code takes to compile goes into the same headers of others. So these are compiled once for all
+# Half of the time that our code takes to compile is spent in the same headers of others. So these are compiled once for all
 # that is compiled with the same options: gcc refuses the header otherwise. Our own headers are not among them: each file
 # states what it includes, and the lint, which compiles without this, sees that it does.
 # Nor are headers that define objects, since every file would get them (CLI11's cost three seconds each).
 
 option(PARTITA_PRECOMPILE "Compile the headers of others once" ON)
-# ccache takes such compilations only when told that the header's time and macros don't matter.
+# ccache takes such compilations only if the header's time and macros are declared not to matter.
 if(CCACHE AND CMAKE_CXX_COMPILER_LAUNCHER STREQUAL "${CCACHE}" AND PARTITA_PRECOMPILE)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE})
 endif()

@@ -22,7 +22,7 @@ endif()
 
 # Only what is used is linked: the MPI wrappers and BLAS name more libraries than we call.
 add_link_options(-Wl,--as-needed)
-# Where a compiler links its runtime statically, nobody else's may be bound to ours: a process may have the shared one, too.
+# If a compiler links its runtime statically, no other library may be bound to ours: a process may have the shared one, too.
 add_link_options(-Wl,--exclude-libs,ALL)
 if(PARTITA_SANITIZE)
   add_compile_options(-fsanitize=${PARTITA_SANITIZE} -fno-omit-frame-pointer)

@@ -1,5 +1,5 @@
-// The rows of a matrix over a mesh of ranks, made to have the sum 1: each row is joined along one axis of the
-// mesh, by the ranks that share it.
+// The rows of a matrix over a mesh of ranks, scaled to have the sum 1: each row is reduced along one axis of
+// the mesh, by the ranks that share it.
 #include <cmath>
 #include <iostream>
 #include <partita/partita.hpp>

@@ -1,4 +1,4 @@
-// A run that can be stopped and gone on with, on another number of ranks too: its state in an HDF5 file, with
+// A run that can be stopped and continued, on another number of ranks too: its state in an HDF5 file, with
 // attributes that say how far it is.
 #include <filesystem>
 #include <iostream>

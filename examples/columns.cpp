@@ -1,4 +1,4 @@
-// The columns of a matrix in an HDF5 file are normalised; the result is put beside it.
+// The columns of a matrix in an HDF5 file are normalised; the result is stored next to it.
 #include <cmath>
 #include <iostream>
 #include <partita/partita.hpp>

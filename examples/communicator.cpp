@@ -1,4 +1,4 @@
-// A context on a part of a program's own MPI communicator: rows of ranks that work apart, beside the whole.
+// A context on a part of a program's own MPI communicator: rows of ranks that work apart, next to the whole.
 #include <mpi.h>
 
 #include <cstdio>

@@ -17,7 +17,7 @@ struct Point {
   double x, y;
 };
 
-/// Of Weyl's sequence, but not in the corner that nobody has measured.
+/// Of Weyl's sequence, but not in the corner that was not measured.
 Point sample_at(std::int64_t i) {
   const double x = std::fmod(0.7548776662 * static_cast<double>(i + 1), 1);
   const double y = std::fmod(0.5698402910 * static_cast<double>(i + 1), 1);

@@ -1,4 +1,4 @@
-// Two groups of ranks work side by side, each with a context of its own, and exchange what they have made.
+// Two groups of ranks work concurrently, each with a separate context, and exchange their results.
 #include <iostream>
 #include <numeric>
 #include <partita/partita.hpp>
@@ -20,7 +20,7 @@ int main() {
   if (context.rank() >= ranks - half) {
     spectrum = pt::fft(pt::eye(context.subgroup(right), 64, 64, pt::Slab(1), pt::Dtype::c128));
   }
-  // The whole context sees both; what the right group made goes to where the left one's lies.
+  // The whole context sees both; the right group's result is sent to where the left one's is.
   const pt::Array ours = pt::embed(context, product, left);
   const pt::Array theirs = pt::redistribute(pt::embed(context, spectrum, right), ours.layout());
   const double found = std::abs(pt::sum<std::complex<double>>(ours * theirs));

@@ -24,7 +24,7 @@ int main() {
   };
   for (std::int64_t round = 0; round < n; ++round) {
     pt::copy(u, halo.interior(extended));
-    halo.start(extended);  // gives the edges away, and waits for nobody
+    halo.start(extended);  // sends the edges, without a wait
     for (std::int64_t i = 1; i < last; ++i) step(i);
     halo.finish();  // what the neighbours have given is there
     step(0);

@@ -1,4 +1,4 @@
-// The largest eigenvalue of a matrix that is dealt out in blocks, by power iteration.
+// The largest eigenvalue of a matrix that is distributed in cyclic blocks, by power iteration.
 #include <cmath>
 #include <iostream>
 #include <partita/partita.hpp>

@@ -1,5 +1,5 @@
 # Sourced, with the arguments LAUNCHER [FLAGS...] -- REST...: leaves the command in $launch, the flag before the
-# number of ranks in $count, REST in "$@", and a folder for the exit codes of the ranks, which goes when the script
+# number of ranks in $count, REST in "$@", and a folder for the exit codes of the ranks, which is removed when the script
 # ends, in $codes.
 launch=""
 while [ "$1" != -- ]; do

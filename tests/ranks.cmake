@@ -137,7 +137,7 @@ if(processes)
   set(command COMMAND ${launch} 3 ${PARTITA_MPI_LAUNCHER} ${PARTITA_MPI_FLAGS} -- $<TARGET_FILE:partita_rank_tests>)
   set(on_devices ENVIRONMENT ${mpi_environment} PARTITA_TEST_DEVICE=fake)
   partita_add_rank_test(ranks-mpi-3-fake-device 3 ${command} SUITES device-processes ${on_devices})
-  # What goes in packets otherwise is done with flags.
+  # What is otherwise sent in packets is done with flags.
   partita_add_rank_test(ranks-mpi-3-fake-device-copies 3 ${command} FILTER Device.*:Redistribute.*-*Timeout*:*Watchdog*
                         ${on_devices} PARTITA_COPY_WAY=kernel)
   partita_add_rank_test(ranks-mpi-3-fake-device-as-nodes 3 ${command} SUITES device-processes ${on_devices}

@@ -26,7 +26,7 @@ Array read(const Context& context, const ArrayFile& file, const Distribution& di
 /// slowest dimension. Collective, blocking.
 Array read_as_stored(const Context& context, const ArrayFile& file,
                      const std::optional<Distribution>& distribution);
-/// As `write_npy`, and as `write_hdf5`, which has no order of its own. Collective, blocking.
+/// As `write_npy`, and as `write_hdf5`, which has no choice of order. Collective, blocking.
 void write(const ArrayFile& file, const Array& array, Order order = Order::row_major);
 
 /// Throws UsageError for an HDF5 file in column-major order, which there is none of. `remedy`: what to do.

@@ -1,4 +1,4 @@
-// partita bench: the benchmarks, beside their peers and their bound in the same run.
+// partita bench: the benchmarks, with their peers and their bound in the same run.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -77,7 +77,7 @@ void run_cases(const Context& context, const std::vector<benchmarks::Case>& case
     std::fflush(stdout);
     lines += benchmarks::to_json(*result) + "\n";
     if (!options.json.empty())
-      write_file(options.json, lines);  // a later case may take too long for somebody
+      write_file(options.json, lines);  // a later case may take too long for the user
   }
 }
 
@@ -164,7 +164,7 @@ void describe(Subcommand& command, Options& options) {
   command.device(options.on_gpu, "device of the cases (CPU, and GPUs if available)");
   command.word("--json", options.json, "write one JSON object per line to this file", "FILE");
   command.flag("--list", options.list, "list the cases and exit");
-  command.word("--apart", options.apart, "").hidden();  // as a process beside the ranks
+  command.word("--apart", options.apart, "").hidden();  // as a process next to the ranks
   command.flag("--append", options.append, "").hidden();
   command.flag("--no-heading", options.no_heading, "").hidden();
   command.footer(

@@ -10,7 +10,7 @@ namespace partita::tools {
 
 /// From here on SIGTERM, SIGHUP, SIGUSR1 and SIGUSR2 are sent on to the processes of `start_child` and
 /// `signal_children`, and so is SIGINT where `sends_interrupts`; without it, and besides, `interrupts`
-/// counts. What this process was told to ignore it goes on ignoring, and so do its children.
+/// counts. What this process was started to ignore it still ignores, and so do its children.
 void pass_signals_on(bool sends_interrupts);
 
 /// A process that calls `become`, which does not return. No signal is lost meanwhile.

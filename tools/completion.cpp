@@ -41,7 +41,7 @@ Words names_of(const Command& command) {
   return names;
 }
 
-// A word of single quotes, as bash, zsh and fish all read it (no help text has one of its own).
+// A word of single quotes, as bash, zsh and fish all read it (no help text contains one).
 std::string quoted(std::string text) {
   std::erase(text, '\'');
   return "'" + text + "'";

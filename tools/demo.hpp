@@ -25,7 +25,7 @@ Volume choose_volume(const std::string& input);
 /// Reads or generates it. Collective.
 Array load(const Context& context, const Volume& volume, const Distribution& distribution);
 
-/// The distributions that the demo goes through on so many ranks: block-cyclic, a slab along each axis,
+/// The distributions that the demo uses on so many ranks: block-cyclic, a slab along each axis,
 /// pencils along each axis, and block-cyclic again.
 std::vector<Distribution> way(const Shape& shape, int ranks);
 
@@ -34,10 +34,10 @@ std::vector<Distribution> way(const Shape& shape, int ranks);
 Array numbers_of(const Array& array);
 
 /// The middle slice of a volume of numbers in grey, blended with the colours of the owners in each of the
-/// distributions over so many ranks, side by side. `whole` lies on this rank.
+/// distributions over so many ranks, side by side. `whole` is on this rank.
 Image picture_of(const Array& whole, const std::vector<Distribution>& distributions, int ranks);
 
-/// The middle slices of volumes of one shape in grey, side by side; all lie whole on this rank.
+/// The middle slices of volumes of one shape in grey, side by side; all are whole on this rank.
 Image grey_pictures(const std::vector<Array>& wholes);
 
 /// Makes the folder, and in it the picture. Returns its path.

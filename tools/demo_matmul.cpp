@@ -133,7 +133,7 @@ double from_rank_0(const Context& context, double value) {
   return *everywhere.data<double>();
 }
 
-// One product of the two files in one distribution, timed and compared. D lies where that costs least.
+// One product of the two files in one distribution, timed and compared. D has the cheapest distribution.
 struct Product {
   Array d;
   std::string method;

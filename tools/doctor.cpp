@@ -72,7 +72,7 @@ void diagnose(const Options& options) {
 
 void describe(Subcommand& command, Options& options) {
   command.flag("--json", options.json, "as JSON");
-  command.word("--ask-mpi", options.mpi, "").hidden();  // as a process of its own: see ask_mpi
+  command.word("--ask-mpi", options.mpi, "").hidden();  // as a separate process: see ask_mpi
   command.flag("--start-mpi", options.starts_mpi, "").hidden();
   command.footer("The exit code is 0 unless something essential is broken.\n\n" +
                  examples("partita doctor\npartita doctor --json"));

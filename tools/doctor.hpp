@@ -69,7 +69,7 @@ struct MpiAnswer {
 /// has.
 std::vector<std::string> libraries_for(const std::string& module);
 
-/// Asks the first of the libraries that can be opened, in a process of its own: two MPIs in one do no good,
+/// Asks the first of the libraries that can be opened, in a separate process: two MPIs in one do not work,
 /// and one that has run (`starts_it`: it answers for device memory only then) cannot be started a second
 /// time.
 MpiAnswer ask_mpi(const std::vector<std::string>& libraries, bool starts_it = false);

@@ -33,7 +33,7 @@ Image image_of(const Picture& picture, int cell_pixels);
 /// Swatches with the numbers of the first ranks.
 Image legend_of(int ranks, int width);
 
-/// Throws FileError that names the file. The file lands whole or not at all.
+/// Throws FileError that names the file. The file is written whole or not at all.
 void write_png(const std::string& path, const Image& image);
 
 }  // namespace partita::tools

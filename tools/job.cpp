@@ -66,9 +66,9 @@ class JobFolder {
   std::string path_;
 };
 
-// Open MPI's launcher tells in lines of its own (of its library PMIx: "PMIX ERROR: ...") that a rank is gone.
-// While this lives they go into a file of the job; the ranks' own stderr is another descriptor. Of other
-// launchers, and where the user has said where they go, nothing is changed.
+// Open MPI's launcher reports in separate lines (of its library PMIx: "PMIX ERROR: ...") that a rank ended.
+// While this lives they are written to a file of the job; the ranks' stderr is another descriptor. For other
+// launchers, and if the user has chosen their destination, nothing is changed.
 class LauncherNoise {
  public:
   LauncherNoise(const std::string& folder, LauncherKind kind) : path_(folder + "/" + noise_file) {
@@ -110,7 +110,7 @@ std::vector<int> codes_in(const std::string& folder, int ranks) {
     if (!fs::exists(base + "started")) continue;
     const std::string text = first_line_of(base + "code");
     int& code = codes[static_cast<std::size_t>(rank)];
-    code = text.empty() ? 128 + SIGKILL : 0;  // the process that would have written it is gone
+    code = text.empty() ? 128 + SIGKILL : 0;  // the process that would have written it has ended
     std::from_chars(text.data(), text.data() + text.size(), code);
   }
   return codes;
@@ -205,8 +205,8 @@ int run_connected(const std::string& folder, int ranks, std::vector<std::string>
   return judge_unless_interrupted(folder, codes);
 }
 
-// The launcher's exit code. Interrupts and what follows them go to the ranks: a launcher that gets an
-// interrupt kills its ranks at once, and leaves files of its own at the second one; one that gets SIGTERM
+// The launcher's exit code. Interrupts and what follows them are sent to the ranks: a launcher that gets an
+// interrupt kills its ranks at once, and leaves files behind at the second one; one that gets SIGTERM
 // gives its ranks a second. So it is sent SIGTERM for ranks of other machines alone.
 int run_launcher(const Launcher& launcher, std::vector<char*> words, const std::string& folder, int ranks) {
   const bool interruptible = launcher.kind == LauncherKind::other;
@@ -272,7 +272,7 @@ int run_job(const Launcher& launcher, int ranks, const std::vector<std::string>&
   if (launcher.kind == LauncherKind::none) throw std::runtime_error(launcher.problem);
   if (is_launched_rank())
     throw UsageError("this process is itself a rank of a launcher and cannot start another job");
-  pass_signals_on(launcher.kind == LauncherKind::own);  // from here on the folder goes, whatever happens
+  pass_signals_on(launcher.kind == LauncherKind::own);  // from here on the folder is removed in any case
   const JobFolder folder;
   pass_terminal_on();
   if (launcher.kind == LauncherKind::own) return run_connected(folder.path(), ranks, program);
@@ -308,7 +308,7 @@ int run_rank_of_job(const std::string& folder, char** program) {
     become(program);
   }));
   std::ofstream(base + "code") << code << '\n';
-  // The launcher hears that all is well: it would only say so again, in many lines.
+  // The launcher gets exit code 0: it would only repeat the failure, in many lines.
   return fs::is_directory(folder) ? 0 : code;
 }
 

@@ -16,7 +16,7 @@ struct Launcher {
   LauncherKind kind = LauncherKind::none;
   std::string path = {};
   std::string version = {};             ///< the first line that it says of itself
-  std::string module = {};              ///< of the MPI whose ranks it starts; empty: nobody knows which
+  std::string module = {};              ///< of the MPI whose ranks it starts; empty: unknown
   std::vector<std::string> flags = {};  ///< before -n
   std::string problem = {};             ///< why there is none of MPI's
 };
@@ -26,7 +26,7 @@ bool has_mpi();
 /// It has that one ("openmpi").
 bool has_mpi(const std::string& module);
 
-/// The launcher that Partita was built beside, or else one in the PATH of an MPI that it has a module for, or
+/// The launcher of the MPI that Partita was built with, or one in the PATH of an MPI with a module here, or
 /// else, and where it has none, our own. `given`: this one, instead.
 Launcher find_launcher(const std::string& given = "");
 
@@ -35,7 +35,7 @@ Launcher own_launcher();
 
 /// The first program of that name in the PATH; empty: none.
 std::string find_in_path(const std::string& name);
-/// Empty where there is no such file.
+/// Empty if the file does not exist.
 std::string first_line_of(const std::string& path);
 /// What a command prints (stdout and stderr together); empty where it cannot be run.
 std::string output_of(const std::vector<std::string>& command);

@@ -59,7 +59,7 @@ std::vector<std::string> flags_of(LauncherKind kind) {
   std::vector<std::string> flags;
   if (kind == LauncherKind::open_mpi) {
     flags = split(open_mpi_flags);
-    // Refused by nobody, but a user who is not root should not read it in the list of processes.
+    // Every launcher accepts it, but a user who is not root should not read it in the list of processes.
     if (geteuid() != 0) std::erase(flags, "--allow-run-as-root");
   } else if (kind == LauncherKind::mpich) {
     flags = split(mpich_flags);

@@ -144,7 +144,7 @@ class Measures {
     return {neighbour, stranger};
   }
 
-  /// All that one rank has goes to rank 0.
+  /// All that one rank has is sent to rank 0.
   double transfer_seconds(int from, std::int64_t elements) const {
     const auto on = [&](int rank) {
       return empty(context_, {elements},

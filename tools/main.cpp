@@ -47,7 +47,7 @@ int run_guarded(CLI::App& app, std::vector<std::string> arguments) {
     return fail(usage, fmt::format("{} (see {} --help)", first_line(what), called_subcommand(app)));
   };
   // What is not known comes before what is wrong or missing: one is often the other, written wrongly, and
-  // the value of an unknown option is read as an argument of its own.
+  // the value of an unknown option is read as a separate argument.
   const auto unknown = [&] { return unknown_word(app, arguments_before_dashes()); };
   try {
     std::reverse(arguments.begin(), arguments.end());

@@ -61,7 +61,7 @@ struct Shapes {
   std::int64_t gradient = 0;
 };
 
-/// A vector is a row on the left and a column on the right, and D has no such dimension.
+/// A vector is a row on the left and a column on the right, and D does not have that dimension.
 Shapes shapes_with_vectors(const Options& options, const Shape& a, const Shape& b) {
   const auto extent = [](const Shape& shape, bool turned, int from_end) {
     return shape[shape.size() - (turned ? 3 - from_end : from_end)];

@@ -44,7 +44,7 @@ std::vector<std::string> options_of(const CLI::App& app) {
   return names;
 }
 
-/// Not a negative number, and not a lone dash.
+/// Neither a negative number nor a lone dash.
 bool looks_like_option(const std::string& word) {
   return word.size() > 1 && word[0] == '-' && std::isdigit(static_cast<unsigned char>(word[1])) == 0;
 }

@@ -1,4 +1,4 @@
-// What somebody meant who wrote a word that is not there.
+// What a user meant who wrote a word that does not exist.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ std::string nearest(const std::string& word, const std::vector<std::string>& kno
 /// "; did you mean shape?", or nothing.
 std::string suggestion(const std::string& word, const std::vector<std::string>& known);
 
-/// The first word of the command line that is no command and no option, in a sentence; empty: there is none.
+/// The first word of the command line that is neither command nor option, in a sentence; empty: none.
 std::string unknown_word(const CLI::App& app, const std::vector<std::string>& arguments);
 
 }  // namespace partita::tools

@@ -59,7 +59,7 @@ Verdict verified(const Question& question, const Planner& planner) {
   return verify(planner);
 }
 
-/// What a rank receives on average, beside what it would with a distribution in two dimensions.
+/// What a rank receives on average, compared with a distribution in two dimensions.
 struct Received {
   double bytes = 0, bound = 0;
 

@@ -1,4 +1,4 @@
-// partita plan --operation matmul: what a multiply would move on any number of ranks, beside the lower bound.
+// partita plan --operation matmul: what a multiply would move on any number of ranks, and the lower bound.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 /// The answer for one amount of memory.
 struct Answer {
   double memory = 0;    ///< as in the question; 0: without limit
-  std::string refusal;  ///< why there is none, and what would do; the rest is then as it is here
+  std::string refusal;  ///< why there is none, and what is sufficient; the rest is then as it is here
   Plan plan;            ///< of the rank that was asked for
   std::string d;
   Prediction prediction;
@@ -69,7 +69,7 @@ class Multiply {
     return question_.operand(distribution, shape, dtype, ranks());
   }
 
-  /// Elements beside a rank's share of A, B and D: `times` the share in all.
+  /// Elements in addition to a rank's share of A, B and D: `times` the share in all.
   std::int64_t scratch_within(double times) const {
     const double rows = static_cast<double>(m()), columns = static_cast<double>(n()),
                  depth = static_cast<double>(k());

@@ -65,7 +65,7 @@ struct Setting {
   Machine machine;
 };
 
-/// Prints what a multiply would move, beside the lower bound. No MPI.
+/// Prints what a multiply would move, and the lower bound. No MPI.
 void plan_multiply(const PlanOptions& options, const Setting& setting);
 
 /// Of a factorization, or of a solve with its factors.

@@ -86,7 +86,7 @@ class Subcommand {
   Option reduce_dtype(MatmulOptions& how);
   Option machine(std::string& value, const std::string& help);
 
-  /// Takes what follows the options as a command line of its own.
+  /// Takes what follows the options as a separate command line.
   void rest(std::vector<std::string>& words);
   void footer(const std::string& text);
   void callback(std::function<void()> body);
@@ -100,7 +100,7 @@ class Subcommand {
 
 /// Adds a subcommand: `static const Register registered("layout", "who owns what", describe, show);` at
 /// namespace scope. `describe` names the options, which are the members of a struct; `run` does the work with
-/// them. It fails by throwing; `ExitCode` ends with a code of its own.
+/// them. It fails by throwing; `ExitCode` ends with the given code.
 class Register {
  public:
   Register(std::string name, std::string help, std::function<void(Subcommand)> add);

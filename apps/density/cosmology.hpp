@@ -9,7 +9,7 @@ namespace density {
 /// Planck 2018 (arXiv:1807.06209, table 2, with BAO), rounded.
 struct Cosmology {
   double matter = 0.3111;       ///< density of matter over the critical one, today
-  double baryons = 0.0490;      ///< likewise, a part of the matter
+  double baryons = 0.0490;      ///< a part of the matter
   double hubble = 0.6766;       ///< H0 / (100 km/s/Mpc)
   double index = 0.9665;        ///< of the primordial spectrum
   double sigma8 = 0.8102;       ///< of linear fluctuations today, in spheres of 8 Mpc/h

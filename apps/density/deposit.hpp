@@ -11,9 +11,9 @@ namespace density::passes {
 /// Mass is counted in whole units, so many a particle: sums of integers are the same in any order, so that
 /// the density has the same bits however particles are distributed.
 ///
-/// Particles that follow each other lie near each other, much as they began. So a group of them first adds
-/// what it has in memory of its own, a window on the cells around them, and then each cell of it once to the
-/// block. What is outside of the window goes to the block at once.
+/// Particles that follow each other are near each other, much as they began. So a group of them first adds
+/// its mass in local memory, a window on the cells around them, and then each cell of it once to the
+/// block. What is outside of the window is added to the block at once.
 struct Deposit {
   static constexpr int threads = 512;
   /// Of the window: the 9 cells of 8 particles in a row, and some more; along the last dimension those of two

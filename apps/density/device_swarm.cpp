@@ -77,7 +77,7 @@ Particles DeviceSwarm::on_host() const {
 
 void DeviceSwarm::reserve(Buffer& buffer, std::int64_t bytes) const {
   if (bytes <= buffer.bytes) return;
-  context_.synchronize(queue_.stream);  // passes may be at what goes
+  context_.synchronize(queue_.stream);  // passes may still use what is freed
   buffer.bytes = bytes + bytes / 8;
   buffer.memory = pt::SymmetricMemory::make_symmetric(context_, buffer.bytes, pt::MemorySpace::device);
 }

@@ -21,7 +21,7 @@ class DeviceSwarm {
   std::span<Particle> local() const;  ///< on the device, until the next migration
   Particles on_host() const;
   /// For a pass that gives all particles new positions: what it is to note, so that the `migrate` that comes
-  /// next needs no pass of its own over them.
+  /// next needs no separate pass over them.
   passes::Departures watch();
   /// Each particle to the rank that owns its cell: the host waits for the numbers of those that leave, and
   /// the particles go from device to device. Who arrives takes the place of one who left.

@@ -14,8 +14,8 @@ namespace density {
 
 /// A cube of cells, periodic, distributed in boxes. Cells are 1 wide; mass is spread over 8 cells (cloud in
 /// cell), and force is gathered from 8, so that no particle pulls itself and momentum is conserved. Mesh and
-/// particles lie in the memory of the context's device, if it has one; then all but what says otherwise is
-/// put into the context's stream.
+/// particles are in the memory of the context's device, if it has one; then, unless stated otherwise, calls
+/// are ordered by the context's stream.
 class Mesh {
  public:
   /// `mean`: particles a cell. Collective.
@@ -48,7 +48,7 @@ class Mesh {
   void solve_on_device() const;
   void differentiate();
   std::int64_t unit() const;
-  /// On the host a particle's three are wanted at once, on devices those of many particles.
+  /// On the host a particle's three are read at once, on devices those of many particles.
   template <class T>
   Gradient<T> gradient() const {
     const std::int64_t cells = partita::volume(deposited_.extended_shape());

@@ -19,7 +19,7 @@ struct Particle {
 /// A rank has the particles that are in the cells which it owns of the mesh.
 using Particles = std::vector<Particle>;
 
-/// This rank's part of an array, a box: the particles that lie in it are its own.
+/// This rank's part of an array, a box: the particles in it are its own.
 struct Cells {
   std::array<std::int64_t, 3> lower{};
   std::array<std::int64_t, 3> upper{};
@@ -50,8 +50,8 @@ struct State {
   std::int64_t step = 0;  ///< how many have been made
 };
 
-/// An HDF5 file with one dataset, which lands whole or not at all. On as many ranks as have written it each
-/// reads what it had, in its order, so that the run goes on bit for bit; on others the particles migrate.
+/// An HDF5 file with one dataset, which is written whole or not at all. On as many ranks as have written it,
+/// each reads what it had, in its order, so that the run continues bit for bit; on others particles migrate.
 /// `run`: what the run was started with, compared where it is read (ArgumentError). Collective.
 void write_checkpoint(const partita::Context& context, const std::string& path, const State& state,
                       const std::string& run);

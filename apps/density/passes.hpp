@@ -77,7 +77,7 @@ struct Solve {
   std::int64_t strides[3];  // in complex numbers; from the outermost dimension in memory to the innermost
   std::int64_t first[3];    // global index
   const double* squares;    // of wavenumbers, by index
-  const double* clouds;     // likewise
+  const double* clouds;     // of the same cells
 
   HOST_AND_DEVICE void operator()(std::int64_t i, std::int64_t j, std::int64_t k) const {
     const std::int64_t local[3] = {i, j, k};
@@ -143,7 +143,7 @@ struct Push {
   Corner corner;
   Block block;
   double length, kick, drift;
-  Departures departures;  // none: nobody asks
+  Departures departures;  // none: not requested
 
   HOST_AND_DEVICE void operator()(std::int64_t i) const {
     Numbers particle = Numbers::read(particles, i);
@@ -265,8 +265,8 @@ struct Tail {
   const std::int64_t* holes;
   std::int64_t count;            // of the holes that are left
   std::int64_t first;            // of the places behind: all particles but so many
-  const std::int32_t* places;    // 0: somebody is there
-  std::int64_t* flags;           // 2 count + 1: whether somebody is there; whether the hole is before
+  const std::int32_t* places;    // 0: occupied
+  std::int64_t* flags;           // 2 count + 1: whether the place is occupied; whether the hole is before
   std::int64_t *movers, *goals;  // as many as there are
 
   HOST_AND_DEVICE bool moves(std::int64_t i) const { return places[first + i] == 0; }

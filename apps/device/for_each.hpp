@@ -17,7 +17,7 @@ template <class Body>
 void for_each_group(const Body& body, std::int64_t groups, void* stream);
 }  // namespace cuda
 
-/// body(i) for every i below `count`, in any order and beside each other on a device. The body is a value
+/// body(i) for every i below `count`, in any order and concurrently on a device. The body is a value
 /// whose call is HOST_AND_DEVICE, with addresses in the memory of the queue's device.
 template <class Body>
 void for_each(const Queue& queue, std::int64_t count, const Body& body) {
@@ -31,7 +31,7 @@ void for_each(const Queue& queue, std::int64_t count, const Body& body) {
 }
 
 /// body(i, j, k) for every cell, of which those with one i are less than 2^31. Those with the next k are to
-/// lie side by side.
+/// be adjacent.
 template <class Body>
 void for_each_cell(const Queue& queue, const std::array<std::int64_t, 3>& extents, const Body& body) {
   if (extents[0] == 0 || extents[1] == 0 || extents[2] == 0) return;

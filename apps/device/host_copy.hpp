@@ -5,7 +5,7 @@
 
 namespace on_device {
 
-/// The array itself, or where it lies in a device's memory its like on the host. Collective.
+/// The array itself, or a copy in host memory if it is in a device's memory. Collective.
 inline partita::Array host_copy(const partita::Array& array) {
   if (array.local().space == partita::MemorySpace::host) return array;
   partita::Array copied =

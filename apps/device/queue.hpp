@@ -1,4 +1,4 @@
-// Where a program's own kernels run, beside what the library does for it: on the host at once, or in the
+// Where a program's own kernels run, concurrently with the library's: on the host at once, or in the
 // order of a stream of its device.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace on_device {
 
-/// A rank's place for work of its own. A value.
+/// Where a rank's own work is enqueued. A value.
 struct Queue {
   partita::Device device = partita::Device::cpu();
   partita::Stream stream = {};  ///< of the device

@@ -1,4 +1,4 @@
-// A second stream of a device, for what may go beside the first.
+// A second stream of a device, for work that is concurrent with the first.
 #pragma once
 
 #include <memory>
@@ -7,7 +7,7 @@
 
 namespace on_device {
 
-/// A stream beside a queue's. Where both have work, its own goes first: what is waited for elsewhere belongs
+/// A stream next to a queue's. If both have work, its own runs first: what is waited for elsewhere belongs
 /// here. On the CPU it is the same queue.
 class SideStream {
  public:

@@ -22,8 +22,8 @@ class Animation {
 
   /// Levels row by row from the top, width times height of them.
   void add(std::span<const std::uint8_t> levels);
-  /// Each frame for so many hundredths of a second. Throws partita::FileError; the file lands whole or not at
-  /// all.
+  /// Each frame for so many hundredths of a second. Throws partita::FileError; the file is written whole or
+  /// not at all.
   void write(const std::string& path, int hundredths) const;
 
  private:

@@ -17,8 +17,8 @@ Colour glow(double level);
 /// From blue (0) over white (1/2) to red (1).
 Colour blue_white_red(double level);
 
-/// Row by row from the top, three bytes a pixel: red, green, blue. Throws partita::FileError that names the
-/// file, which lands whole or not at all.
+/// Row by row from the top, three bytes per pixel: red, green, blue. Throws partita::FileError that names the
+/// file, which is written whole or not at all.
 void write_png(const std::string& path, int width, int height, std::span<const std::byte> pixels);
 
 }  // namespace picture

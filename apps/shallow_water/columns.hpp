@@ -1,6 +1,6 @@
 // The step as a device makes it. A warp of threads makes a tile: each thread has a few columns, as many as
-// are 16 bytes, and goes north row by row, with what it has read and made of the last rows in registers. What
-// it needs of the columns beside its own the threads beside it tell it, twice a row. What is there before the
+// are 16 bytes, and moves north row by row, with what it has read and made of the last rows in registers. It
+// gets what it needs of adjacent columns from the threads that have them, twice per row. What is before the
 // step is on its way from memory some rows ahead of where it is needed. So each field is read once and
 // written once, but for two cells around each tile, and no thread waits for others than its warp's.
 #pragma once
@@ -55,8 +55,8 @@ struct FluxesToEast {
 };
 
 /// One thread of the warp. For each row: `read_row`; with what it says then, all of them, `make_fluxes`; with
-/// what it says then, all of them, `make_row`. Where the row is `in_midst` these may be told so, and ask no
-/// more where they are. Rows are counted from the tile's first one.
+/// these values, all of them, `make_row`. If the row is `in_midst` these may assume it, and do not ask
+/// again where they are. Rows are counted from the tile's first one.
 template <class T, Where where, int rows_ahead, int threads>
 class Columns {
   static constexpr bool inside = where == Where::inside;  // no wall is near, nor columns that are not whole
@@ -99,7 +99,7 @@ class Columns {
   /// Not yet all rows. Behind the last row before a wall comes one more turn, for its friction.
   HOST_AND_DEVICE bool goes_on() const { return row_ <= rows_; }
 
-  /// So many from this row on are in the tile's midst: everything of them, of those beside them and of those
+  /// So many from this row on are in the tile's midst: everything of them, of their neighbours and of those
   /// that are read is the tile's, and no wall is near.
   HOST_AND_DEVICE int in_midst() const { return row_ >= 2 ? rows_ - 1 - rows_ahead - row_ : 0; }
 

@@ -7,7 +7,7 @@ namespace {
 constexpr int threads = 32, warps = 4, rows_ahead = 2;
 constexpr unsigned all_threads = ~0U;
 
-/// So many are wanted on a processor at a time: registers just suffice.
+/// So many are needed on a processor at a time: registers just suffice.
 constexpr int blocks = 3;
 
 int processors() {

@@ -12,8 +12,8 @@ enum Field : int { height, east, north };  ///< h, u, v
 constexpr std::int64_t fields = 3;
 
 /// A part of the ocean at one time, and how it came there. Row and column 0 are its first ones, and two more
-/// lie on each side. Of each row there are the fields and then, of the step that led here, their rates of
-/// change: of u and v also in the nearest cells around the part. So what is needed at one time lies close.
+/// are on each side. Of each row there are the fields and then, of the step that led here, their rates of
+/// change: of u and v also in the nearest cells around the part. So what is needed at one time is contiguous.
 template <class T>
 struct Moment {
   T* values;

@@ -17,7 +17,7 @@ const char* const dataset = "ocean";
 const pt::ArrayOptions ordinary{.residency = pt::Residency::ordinary, .space = pt::MemorySpace::host};
 const pt::HaloOptions two_around{.lower = {0, 2, 2}, .upper = {0, 2, 2}, .periodic = {false, false, true}};
 
-/// Waves and widths need a cell beside each; all fields of a cell are computed together.
+/// Waves and widths need a neighbour of each cell; all fields of a cell are computed together.
 pt::Layout layout_of(const pt::Context& context, const Settings& settings,
                      const pt::Distribution& distribution) {
   if (settings.rows < 2 || settings.columns < 2)
@@ -101,7 +101,7 @@ Ocean<T>::Ocean(const pt::Context& context, const Settings& settings, const pt::
   read(checkpoint);
 }
 
-// On the context's heap, whose pages are large: a sweep goes through 12 fields at once.
+// On the context's heap, whose pages are large: a sweep reads 12 fields at once.
 template <class T>
 void Ocean<T>::allocate() {
   memory_ = pt::SymmetricMemory::make_symmetric(context_, items() * static_cast<std::int64_t>(sizeof(T)));
@@ -251,7 +251,7 @@ void Ocean<T>::step_on_host(const Coefficients<T>& with) {
   advance(part_, with, workspace_, bottom, rows_, 0, columns_);
 }
 
-// The exchange and what waits for it go beside the tiles in the midst, and first.
+// The exchange and what waits for it run concurrently with the tiles in the midst, and first.
 template <class T>
 void Ocean<T>::step_on_device(const Coefficients<T>& with) {
   const on_device::Queue own = on_device::Queue::of(context_), &beside = side_.queue();

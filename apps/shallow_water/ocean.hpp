@@ -59,8 +59,8 @@ class Ocean {
         const std::string& checkpoint);
 
   /// One step of Adams and Bashforth (weights 1.6 and -0.6; the first one of Euler), then friction. What
-  /// needs no neighbour is computed while the ghost cells travel. On a device it is put into the context's
-  /// stream, and nobody waits.
+  /// needs no neighbour is computed while the ghost cells travel. On a device it is enqueued on the context's
+  /// stream, without a wait.
   void step();
   std::int64_t steps() const { return steps_; }
   Budget budget() const;

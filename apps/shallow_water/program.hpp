@@ -15,7 +15,7 @@ struct Program {
   std::int64_t steps = 1000;
   std::int64_t look_every = 100;  ///< steps from one line of budget.txt, and picture, to the next
   bool snapshots = false;         ///< the state as state-STEP.npy, too
-  bool checkpoints = false;       ///< checkpoint.h5, likewise
+  bool checkpoints = false;       ///< checkpoint.h5, of fields and rates
   bool restart = false;           ///< from the checkpoint in the folder
   bool trace = false;             ///< one step more is recorded at the end: trace.json in the folder
   std::string animation = {};     ///< a GIF file with a frame a look; empty: none

@@ -8,7 +8,7 @@
 namespace shallow_water {
 namespace {
 
-/// What each thread is told by the one to its east (1), or to its west (-1); the last one by itself.
+/// What each thread gets from the one to its east (1), or to its west (-1); the last one from itself.
 template <class Columns, class Told>
 std::vector<Told> told(const std::vector<Columns>& columns, Told (Columns::*say)() const, int by) {
   std::vector<Told> all;

@@ -16,7 +16,7 @@ struct Tile {
 enum class Where { inside, edges };
 
 /// So many rows and columns each at most, evenly, and each begins at a multiple of `unit` columns. To be four
-/// rows and columns at least, or tiles beside the edges would read ghost cells.
+/// rows and columns at least, or tiles at the edges would read ghost cells.
 class Tiling {
  public:
   HOST_AND_DEVICE Tiling(std::int64_t rows, std::int64_t columns, std::int64_t tile_rows,

@@ -23,7 +23,7 @@ class Attention {
   Attention(Operations& operations, const Settings& settings, const partita::Mesh& mesh);
 
   /// `qkv` [3 hidden, tokens] and `context` [hidden, tokens], features cut along "tensor" and tokens along
-  /// "data". Of what goes forwards...
+  /// "data". The forward pass...
   Heads heads(const Tensor& qkv, const Tensor& context);
   /// ...and of gradients, which have no logarithms.
   Heads gradients(const Tensor& qkv, const Tensor& context);

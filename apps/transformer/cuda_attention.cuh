@@ -112,8 +112,8 @@ __device__ inline float exp2_of(float x) {
   return y;
 }
 
-/// An accumulator, times a factor for each of the thread's two rows, goes through 64 rows of a tile of
-/// `tile_rows` to an array, from that row on. For a whole group of warps; `meeting` is its own.
+/// An accumulator, times a factor for each of the thread's two rows, is stored through 64 rows of a tile of
+/// `tile_rows` to an array, from that row on. For a whole group of warps; `meeting` is its barrier.
 template <int Columns>
 __device__ void store_rows(const CUtensorMap& map, const float (&from)[Columns / 2], float first, float second,
                            Bf16* through, int row, int head, int batch, int meeting) {

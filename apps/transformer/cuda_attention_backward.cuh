@@ -7,7 +7,7 @@
 //   dV = P' dO, dK = scale dS' Q       by keys, from P' and dS'
 //   dQ = scale dS K                    by queries
 //
-// L and D lie in `lines`, for each 64 queries of a head 64 L (of base 2) and 64 D; beyond the last query they
+// L and D are in `lines`, for each 64 queries of a head 64 L (of base 2) and 64 D; beyond the last query they
 // are infinite and 0, so that P is 0 there.
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace transformer::cuda {
 
-constexpr int line_rows = 64;  ///< queries of which L and D lie side by side
+constexpr int line_rows = 64;  ///< queries of which L and D are adjacent
 
 struct BackwardMaps {
   CUtensorMap query, key, value, gradient;  ///< `gradient` of what came out

@@ -50,7 +50,7 @@ __device__ void store(T* to, const Pack<Wide<T>, N>& wide) {
   *reinterpret_cast<Pack<T, N>*>(to) = pack;
 }
 
-/// The same on all threads of a block, of whole warps: the values joined in a fixed order.
+/// The same on all threads of a block, of whole warps: the values reduced in a fixed order.
 template <class T, class Join>
 __device__ T over_block(T value, T nothing, Join join) {
   __shared__ T warps[32];
@@ -96,7 +96,7 @@ T* data(const partita::View& view) {
   return static_cast<T*>(view.data);
 }
 
-/// Threads of a block that goes over a line of so many packs: whole warps.
+/// Threads of a block that reads a line of so many packs: whole warps.
 inline unsigned threads_for(std::int64_t packs) {
   const std::int64_t wanted = (packs + 31) / 32 * 32;
   return static_cast<unsigned>(wanted < 32 ? 32 : wanted > 256 ? 256 : wanted);

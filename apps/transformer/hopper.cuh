@@ -2,7 +2,7 @@
 // accelerator, and products by groups of four warps (wgmma). For compute capability 9.0 alone.
 //
 // A tile is [columns / 64][rows][64] numbers of 16 bits: slabs of rows of 128 bytes, in which the accelerator
-// swaps pieces of 16 bytes (the piece p of row r lies at p xor r % 8), so that neither rows nor columns collide
+// swaps pieces of 16 bytes (piece p of row r is at p xor r % 8), so that neither rows nor columns collide
 // in the banks. Slabs begin at multiples of 1024 bytes.
 #pragma once
 
@@ -35,7 +35,7 @@ __device__ inline void publish_barriers() {
 __device__ inline void arrive(Barrier& barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(&barrier)) : "memory");
 }
-/// Arrives for the warp: none of its threads reads what the barrier stands for any more.
+/// Arrives for the warp: none of its threads reads what the barrier protects any more.
 __device__ inline void release(Barrier& barrier) {
   __syncwarp();
   if (threadIdx.x % 32 == 0) arrive(barrier);
@@ -125,8 +125,8 @@ __device__ inline void meet(int barrier) {
 
 // --- registers
 
-/// Of a block of three groups of four warps with 168 registers a thread, a group that copies leaves most of its own
-/// to the two that compute.
+/// Of a block of three groups of four warps with 168 registers per thread, a group that copies leaves most
+/// of its registers to the two that compute.
 __device__ inline void leave_registers() {
   asm volatile("setmaxnreg.dec.sync.aligned.u32 24;");
 }
@@ -140,7 +140,7 @@ __device__ inline void take_registers() {
 __device__ inline std::uint32_t place(const void* pointer) {
   return (shared_address(pointer) & 0x3FFFF) >> 4;
 }
-/// The whole of it. So many bytes lie between slabs; 8 rows are 1024, pieces are swapped.
+/// The whole of it. So many bytes are between slabs; 8 rows are 1024, pieces are swapped.
 template <int Leading>
 __device__ std::uint64_t descriptor(std::uint32_t place) {
   constexpr std::uint32_t upper = 1024 >> 4 | 1U << 30;

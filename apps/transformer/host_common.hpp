@@ -35,7 +35,7 @@ T* column(const pt::View& view, std::int64_t number) {
   return data<T>(view) + number * view.extents[0];
 }
 
-/// Numbers in the type that computes: where they lie, or widened.
+/// Numbers in the type of the computation: in place, or widened.
 template <class T>
 class Line {
  public:
@@ -48,7 +48,7 @@ class Line {
     else
       return wide_.data();
   }
-  /// They lie where they were.
+  /// They are in place.
   void store() {
     if constexpr (!std::is_same_v<T, Wide<T>>)
       std::transform(wide_.begin(), wide_.end(), memory_, [](float value) { return T(value); });

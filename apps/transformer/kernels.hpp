@@ -1,5 +1,5 @@
-// What a rank computes on its own part, beside products: where the queue says, in its order. Tensors of
-// features by tokens are column-major: the features of a token lie side by side. Numbers of bf16 are computed
+// What a rank computes on its own part, in addition to products: in the order of the queue. Tensors of
+// features by tokens are column-major: the features of a token are adjacent. Numbers of bf16 are computed
 // in f32 and rounded when they are written; "wide" is f32 for bf16, and the dtype itself otherwise.
 #pragma once
 
@@ -39,7 +39,7 @@ void causal_softmax_backward(const partita::View& probabilities, const partita::
                              const on_device::Queue& queue);
 
 /// Causal attention by heads, all but `logarithms` [batch, heads, tokens, size] of any strides, `size`
-/// numbers side by side. No scores lie in memory.
+/// numbers adjacent. Scores are not stored in memory.
 struct AttentionViews {
   partita::View query, key, value;
   partita::View context;     ///< softmax(scale query key') value, of the keys up to the query's own
@@ -78,7 +78,7 @@ void cross_entropy(const partita::View& logits, const partita::View& targets, do
 void sum_up(const partita::View& terms, double factor, const partita::View& sum,
             const on_device::Queue& queue);
 
-/// Parts of a parameter, dense, that lie alike. All but `rounded` are wide.
+/// Parts of a parameter, dense, of equal layout. All but `rounded` are wide.
 struct AdamParts {
   partita::View master, gradient, first, second;
   partita::View rounded;  ///< what products read of it; no data: that is `master`
@@ -86,7 +86,7 @@ struct AdamParts {
 /// One step of Adam (Kingma and Ba 2015).
 void adam(const AdamParts& parts, const AdamRates& rates, const on_device::Queue& queue);
 
-/// to = from, rounded; dense parts that lie alike.
+/// to = from, rounded; dense parts of equal layout.
 void round_to(const partita::View& from, const partita::View& to, const on_device::Queue& queue);
 
 }  // namespace transformer

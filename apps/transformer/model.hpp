@@ -47,7 +47,7 @@ class Model {
 
   /// The first block alone, forwards and backwards, with what the last `gradients` left: for who measures.
   void pass_block();
-  /// Its attention alone, likewise.
+  /// Its attention alone.
   void pass_attention();
   /// The softmax of attention by products alone: twice forwards, as the probabilities are made twice, and
   /// once backwards.

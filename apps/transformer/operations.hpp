@@ -48,14 +48,14 @@ class Operations {
   virtual Tensor empty(const partita::Shape& shape, const partita::Distribution& distribution,
                        partita::Dtype dtype, partita::Order order = partita::Order::row_major) = 0;
   /// The same local memory, from an element on, as part of another array: each rank's part has the local
-  /// shape that `layout` gives it, with these strides, in elements. It has to lie inside.
+  /// shape that `layout` gives it, with these strides, in elements. It must be inside.
   virtual Tensor as_strided(const Tensor& tensor, const partita::Layout& layout, std::int64_t first,
                             const partita::Strides& strides) = 0;
   /// d = F(alpha op(a) op(b) + beta c); c may be d, or null.
   virtual void matmul(const Tensor& a, const Tensor& b, const Tensor* c, Tensor& d,
                       const partita::MatmulOptions& options = {}, const EpilogueTensors& tensors = {}) = 0;
   virtual void redistribute(const Tensor& source, Tensor& destination) = 0;
-  /// Something of each rank's own, which it gives to that queue: it goes once over its part of these, and
+  /// Work of each rank, which it enqueues on that queue: it passes once over its part of these, and
   /// multiplies and adds so often (counted as two) in their dtype, as products do.
   using Body = std::function<void(const on_device::Queue& queue)>;
   virtual void pass(std::initializer_list<const Tensor*> tensors, const Body& body, double flops) = 0;

@@ -31,7 +31,7 @@ struct Parameter {
   Tensor master;
   Tensor gradient;
   Tensor first;   ///< moment
-  Tensor second;  ///< likewise
+  Tensor second;  ///< the second moment
   double deviation = 0;
 
   bool rounds() const { return shard.operand().dtype != master.operand().dtype; }

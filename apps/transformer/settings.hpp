@@ -20,7 +20,7 @@ struct Settings {
   std::int64_t warm_up = 20;  ///< steps in which the rate grows to that
   /// Of weights and activations: f32, bf16, or f64, which tests take.
   partita::Dtype dtype = partita::Dtype::f32;
-  /// Attention by kernels of its own, without scores in memory; else by products and softmax.
+  /// Attention by fused kernels, without scores in memory; else by products and softmax.
   bool fused_attention = false;
 
   std::int64_t tokens() const { return batch * sequence; }
@@ -37,8 +37,8 @@ struct Settings {
 /// bf16 on GPUs, f32 elsewhere.
 partita::Dtype usual_dtype(const partita::Device& device);
 
-/// Ranks by two axes: "data", along which sequences are dealt out, and "tensor", along which weights are. The
-/// ranks of one "tensor" line are neighbours. Throws ArgumentError where `data` does not divide the ranks.
+/// Ranks by two axes: "data", along which sequences are distributed, and "tensor", along which weights are.
+/// The ranks of one "tensor" line are adjacent. Throws ArgumentError if `data` does not divide the ranks.
 partita::Mesh mesh_of(int ranks, int data);
 
 /// The settings. Throws ArgumentError where the model cannot be, or not on this mesh: sequences and heads

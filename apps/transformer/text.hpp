@@ -7,12 +7,12 @@
 
 namespace transformer {
 
-/// The bytes of a file, which rank 0 reads and sends the others. Throws FileError (no such file),
+/// The bytes of a file, which rank 0 reads and sends to the others. Throws FileError (it does not exist),
 /// ArgumentError (empty). Collective, blocking.
 std::string read_text(const partita::Context& context, const std::string& path);
 
-/// What `--text` is where nobody says: data/devils-dictionary.txt, which `scripts/fetch-text` fetches, else a
-/// licence that every Debian has. Throws FileError where there is neither. Local.
+/// The default of `--text`: data/devils-dictionary.txt, which `scripts/fetch-text` fetches, else a
+/// licence that every Debian has. Throws FileError if neither exists. Local.
 std::string usual_text();
 
 /// The batch of a step: pieces that begin at places which seed and step choose. The same on any rank. Throws

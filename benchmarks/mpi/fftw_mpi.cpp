@@ -36,7 +36,7 @@ bool find(void* handle, const char* name, Function& function) {
 }
 
 const Library* open() {
-  // Local: it brings an FFTW and an MPI of its own names.
+  // Local: it brings an FFTW and an MPI with equal names.
   void* const handle = ::dlopen(PARTITA_FFTW_MPI_LIBRARY, RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) return nullptr;
   static Library library;

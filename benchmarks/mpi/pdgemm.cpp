@@ -39,7 +39,7 @@ class Fortran : public Pdgemm {
   Descriptor d_{};
 };
 
-/// Side by side with ScaLAPACK in one process: it is told where BLACS is (partita_scalapack.h).
+/// Together with ScaLAPACK in one process: it is given the address of BLACS (partita_scalapack.h).
 void* open_drop_in(const Scalapack& tools) {
   constexpr const char* library = PARTITA_DROP_IN;  // empty: it is linked to another MPI
   void* const handle = *library == '\0' ? nullptr : ::dlopen(library, RTLD_NOW | RTLD_LOCAL);

@@ -1,4 +1,4 @@
-// ScaLAPACK, opened when it is wanted. Not linked: it brings a BLAS with it, and the BLAS's kernels are
+// ScaLAPACK, opened when it is needed. Not linked: it brings a BLAS with it, and the BLAS's kernels are
 // chosen before that is loaded.
 #pragma once
 

@@ -47,7 +47,7 @@ def neighbour(down, right):
     return row * grid[1] + column if 0 <= row < grid[0] else None
 
 
-# What goes where: the cells that are given, to whom; the ghost cells that are filled, from whom.
+# What is sent where: the cells that are sent, to which rank; the ghost cells that are filled, from which rank.
 moves = [
     (np.s_[:, 1], neighbour(0, -1), np.s_[:, -1], neighbour(0, 1)),
     (np.s_[-2, :], neighbour(1, 0), np.s_[0, :], neighbour(-1, 0)),

@@ -94,7 +94,7 @@ def work(rank, features, ranks, port, ends):
         step()
     torch.cuda.synchronize()
     if rank > 0:
-        while ends[0].recv():  # no kernel waits on the device meanwhile, beside what others time there
+        while ends[0].recv():  # no kernel waits on the device meanwhile, concurrently with what others time there
             step()
     else:
         for _ in sys.stdin:

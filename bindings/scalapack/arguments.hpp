@@ -6,8 +6,8 @@
 
 namespace partita::scalapack {
 
-/// How one dimension is dealt out: a first block to process `source`, then blocks of `block` to the next ones
-/// in turn.
+/// How one dimension is distributed: a first block to process `source`, then blocks of `block` to the next
+/// ones in turn.
 struct Deal {
   std::int64_t extent = 0;
   std::int64_t first_block = 1;
@@ -67,7 +67,7 @@ struct SubMatrix {
   std::int64_t columns = 0;
 };
 
-/// Where this process sits in a BLACS grid; row -1: not in it; all -1: there is no such grid.
+/// The place of this process in a BLACS grid; row -1: not in it; all -1: the grid does not exist.
 struct Coordinates {
   int rows = -1;
   int columns = -1;

@@ -36,7 +36,7 @@ void report_argument(int blacs_context, const char* routine, int position);
 void report_pblas_argument(int blacs_context, const char* routine, int position);
 
 /// For what no argument is to blame for (a lost process, no memory). Fortran's callers know no exceptions:
-/// the text goes to the standard error stream and BLACS ends the program, as it does after its own errors.
+/// the text is written to the standard error stream and BLACS ends the program, as after its own errors.
 [[noreturn]] void stop(int blacs_context, const char* routine, const char* why) noexcept;
 
 }  // namespace partita::scalapack

@@ -49,7 +49,7 @@ bool hand_on(const Routine& routine, const GemmCall<T>& call) {
                  call.jc, call.descc);
 }
 
-/// The three sub-matrices, A and B as they lie, before op.
+/// The three sub-matrices, A and B as they are stored, before op.
 struct Problem {
   Op op_a = Op::none;
   Op op_b = Op::none;
@@ -61,7 +61,7 @@ struct Problem {
 template <class T>
 Problem problem_of(const GemmCall<T>& call) {
   Problem problem;
-  problem.op_a = op_of(*call.transa).value_or(Op::transpose);  // what is no letter of these is refused later
+  problem.op_a = op_of(*call.transa).value_or(Op::transpose);  // another letter is refused later
   problem.op_b = op_of(*call.transb).value_or(Op::transpose);
   problem.a = {read_descriptor(call.desca), *call.ia - 1, *call.ja - 1, *call.m, *call.k};
   problem.b = {read_descriptor(call.descb), *call.ib - 1, *call.jb - 1, *call.k, *call.n};

@@ -64,7 +64,7 @@ int wrong_argument(const Gemr2dCall& call, const Side& a, const Side& b) {
   return arguments.position();
 }
 
-/// What processes outside its grid must be told of a side, from each of its processes.
+/// What processes outside its grid must know of a side, from each of its processes.
 struct Told {
   bool known = false;
   int place = 0;  ///< of the process in the grid
@@ -239,7 +239,7 @@ void gemr2d(const Routine& routine, const Gemr2dCall& call) noexcept {
 }  // namespace
 }  // namespace partita::scalapack
 
-// Both forms hand on to the C form: ScaLAPACK's Fortran form calls the C one by its name, which may be ours.
+// Both forms forward to the C form: ScaLAPACK's Fortran form calls the C one by its name, which may be ours.
 // NOLINTBEGIN(bugprone-macro-parentheses): types and names
 #define PARTITA_GEMR2D(letter, LETTER, T)                                                                    \
   extern "C" PARTITA_API void Cp##letter##gemr2d(int m, int n, const T* a, int ia, int ja, const int* desca, \

@@ -13,11 +13,11 @@
 namespace partita::scalapack {
 namespace {
 
-/// All grids of this process. Never destroyed: at exit, MPI and BLACS may have gone before us. MPI_Finalize
+/// All grids of this process. Never destroyed: at exit, MPI and BLACS may have ended before us. MPI_Finalize
 /// empties it (see end_with_mpi).
 struct Grids {
   std::vector<std::unique_ptr<Grid>> living;
-  std::vector<std::unique_ptr<Grid>> ended;  ///< their BLACS contexts are gone
+  std::vector<std::unique_ptr<Grid>> ended;  ///< their BLACS contexts have ended
   int key = MPI_KEYVAL_INVALID;
 };
 
@@ -26,7 +26,7 @@ Grids& grids() {
   return all;
 }
 
-/// MPI frees the communicator of a BLACS context. The Partita context goes later: not from inside MPI.
+/// MPI frees the communicator of a BLACS context. The Partita context is freed later: not from inside MPI.
 int retire(MPI_Comm /*communicator*/, int /*key*/, void* grid, void* /*extra*/) {
   Grids& all = grids();
   const auto found = std::find_if(all.living.begin(), all.living.end(),
@@ -83,7 +83,7 @@ Context Grid::started(const Device& device) const {
   options.device = device;
   // ScaLAPACK waits for late processes for ever. PARTITA_DEADLINE may shorten this.
   options.deadline = std::chrono::hours(24);
-  // A factorisation makes each of its calls once: plans are to take little beside the program's matrices.
+  // A factorisation makes each call once: plans should take little compared with the program's matrices.
   options.plan_cache_bytes = std::int64_t{64} << 20;
   return initialize(options);
 }

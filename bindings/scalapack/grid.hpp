@@ -35,7 +35,7 @@ class Grid {
 
   /// Collective over the grid at its first call; local afterwards.
   const Context& context();
-  /// On GPUs; likewise. Throws UnsupportedError where a process has none.
+  /// On GPUs. Throws UnsupportedError if a process has none.
   const Context& devices();
 
   SeenCalls& seen_calls() { return seen_calls_; }

@@ -7,7 +7,7 @@
 namespace partita::scalapack {
 namespace {
 
-/// A part of one dimension in blocks of one length: `source` owns the first, of which `lower` indices lie
+/// A part of one dimension in blocks of one length: `source` owns the first, of which `lower` indices are
 /// before the part.
 struct EqualBlocks {
   std::int64_t block = 1;

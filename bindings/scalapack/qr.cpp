@@ -154,7 +154,7 @@ void conjugate_into(const Array& from, const Array& to) {
   combine(T(1), from.local(), true, T(0), to.local());
 }
 
-/// A^H, in memory of its own.
+/// A^H, in separate memory.
 template <class T>
 Array adjoint_of(const Array& a) {
   Array adjoint = clone(a.permuted({1, 0}), {.order = Order::row_major});

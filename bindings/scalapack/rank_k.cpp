@@ -62,7 +62,7 @@ void update_square(const RankKUpdate<T>& update, const Array& c, std::int64_t fi
   });
 }
 
-/// Halves of the diagonal, and the rectangle beside them, down to squares of at most `square` rows.
+/// Halves of the diagonal, and the rectangle next to them, down to squares of at most `square` rows.
 template <class T>
 void update_triangle(const RankKUpdate<T>& update, const Array& c, std::int64_t first, std::int64_t square) {
   const std::int64_t n = c.shape()[0];

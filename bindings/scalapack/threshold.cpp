@@ -9,7 +9,7 @@ namespace partita::scalapack {
 namespace {
 
 /// What all thresholds are multiplied by. Environment: PARTITA_SCALAPACK_THRESHOLD, a number; 0: everything
-/// that can be is computed here. Throws ArgumentError where it is no number.
+/// that can be is computed here. Throws ArgumentError if it is not a number.
 double threshold_factor() {
   static const double factor = [] {
     const char* const text = std::getenv("PARTITA_SCALAPACK_THRESHOLD");

@@ -12,7 +12,7 @@ namespace partita::scalapack {
 
 /// Sizes of one process's share of a call. Below `smallest`, ScaLAPACK's own is faster. Below
 /// `worth_planning` it is, too, where a call of this kind comes once only (as in a factorisation, whose
-/// shapes differ at every step): the first such call goes to ScaLAPACK, the next ones to the plan that is
+/// shapes differ at every step): the first such call is forwarded to ScaLAPACK, the next use the plan that is
 /// made then.
 struct Threshold {
   double smallest;

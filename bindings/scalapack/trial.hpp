@@ -14,8 +14,8 @@ namespace partita::scalapack {
 enum class Way { theirs, ours };
 
 /// The calls of one kind, which take turns until one way has won: in each of `rounds` rounds a row of calls
-/// goes to ScaLAPACK and then a row to us. Rows, because what a call leaves behind is part of its price:
-/// after ScaLAPACK's, processes go on at different times, and the next call waits for the last of them. So
+/// is forwarded to ScaLAPACK and then a row to us. Rows, because the effects of a call are part of its price:
+/// after ScaLAPACK's, processes continue at different times, and the next call waits for the last of them. So
 /// the first call of a row is not timed; it may also be the one that makes our plan. The first row is
 /// ScaLAPACK's, as the calls may be few. A row takes as long as its slowest process. Who is faster in most
 /// rounds wins: neighbours are compared, as a machine's speed changes. Every process makes the same calls and
@@ -26,7 +26,7 @@ class Trial {
   static constexpr int row = 4;     ///< calls, of which the first is not timed
   static constexpr int rows = 2 * rounds;
   static constexpr int calls = rows * row;
-  /// Ours may take so many times as long as theirs: less is no difference that a row can show.
+  /// Ours may take so many times as long as theirs: less is not a difference that a row can show.
   static constexpr double tie = 1.02;
 
   /// Of the call that comes.

@@ -1,7 +1,7 @@
 """A block of a language model in PyTorch, its heads, features and tokens spread over ranks: that of apps/transformer.
 
-    mpirun -n 2 python transformer_block.py           # checked beside the same block whole on every rank
-    python transformer_block.py --time                # of 8192 features and tokens on a GPU, beside PyTorch's own
+    mpirun -n 2 python transformer_block.py           # checked against the same block whole on every rank
+    python transformer_block.py --time                # of 8192 features and tokens on a GPU, compared with PyTorch's own
 
 Between products the tokens lie spread ("sequence parallel"); inside of attention the heads do, inside of the perceptron the
 features. Every gather and every scatter of sums is part of a product.

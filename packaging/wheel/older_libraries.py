@@ -15,7 +15,7 @@ from pathlib import Path
 
 LIMITS = {"GLIBC": (2, 28), "GLIBCXX": (3, 4, 25), "CXXABI": (1, 3, 11), "GCC": (8,)}
 LIBRARIES = ("libc.so.6", "ld-linux-x86-64.so.2", "libm.so.6", "libstdc++.so.6", "libgcc_s.so.1")
-# They were libraries of their own up to glibc 2.33, and are names without content since.
+# They were separate libraries up to glibc 2.33, and are names without content since.
 PARTS_OF_LIBC = ("libpthread.so.0", "libdl.so.2", "librt.so.1")
 
 

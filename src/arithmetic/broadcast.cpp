@@ -7,7 +7,7 @@
 namespace partita::arithmetic {
 namespace {
 
-/// Of an operand's dimension beside the set that the result has along it.
+/// Of an operand's dimension: the set that it has along it, next to the set that the result has.
 bool is_there(const IndexSet& held, const IndexSet& read) {
   if (held == read) return true;
   return held.is_range() && !held.empty() && held.front() <= read.front() && read.back() <= held.back();

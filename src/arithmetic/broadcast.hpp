@@ -14,7 +14,7 @@ Shape broadcast(std::string_view operation, const Shape& a, const Shape& b);
 /// Whether every rank has what its part of `result` reads of the operand, evenly apart.
 bool suits(const Layout& operand, const Layout& result);
 
-/// How the operand goes along with each dimension of the result's part: a step a dimension. `suits`.
+/// How the operand advances along each dimension of the result's part: one step per dimension. `suits`.
 std::vector<Step> steps_of(const Layout& operand, const Strides& strides, const Layout& result, int rank);
 
 }  // namespace partita::arithmetic

@@ -14,7 +14,7 @@
 namespace partita::arithmetic {
 namespace {
 
-/// In what numbers are joined so that little is lost.
+/// The dtype in which numbers are reduced, so that little precision is lost.
 Dtype wide(Dtype dtype) {
   if (is_complex(dtype)) return Dtype::c128;
   if (dtype == Dtype::boolean || is_signed(dtype)) return Dtype::i64;
@@ -96,7 +96,7 @@ Folding inner_product_of(Dtype dtype, bool conjugated) {
 
 std::vector<double> factors_for(double least, double most) {
   std::vector<double> factors;
-  if (!(most < overflown)) factors.push_back(smaller);  // also of a NaN, beside which others are lost
+  if (!(most < overflown)) factors.push_back(smaller);  // also for a NaN, which hides all others
   if (!(least >= inexact)) factors.push_back(larger);
   return factors;
 }

@@ -1,4 +1,4 @@
-// What a reduction joins, in what, and what becomes of it; and the part of it that each rank does alone.
+// What a reduction reduces, in which dtype, and its result; and the part of it that each rank does alone.
 #pragma once
 
 #include <partita/array_reductions.hpp>
@@ -11,11 +11,11 @@
 namespace partita::arithmetic {
 
 struct Folding {
-  Reduction reduction = Reduction::sum;  ///< of what is joined
+  Reduction reduction = Reduction::sum;  ///< of what is reduced
   kernels::Folded folded = kernels::Folded::value;
   Dtype joined = Dtype::f64;
   Dtype result = Dtype::f64;
-  bool root = false;     ///< of what has been joined
+  bool root = false;     ///< of what has been reduced
   bool divided = false;  ///< by the number of elements
   bool needs_elements = false;
   /// Of norms: of elements before they are squared. Not 1: only results that squares without it have lost are
@@ -36,7 +36,7 @@ Folding inner_product_of(Dtype dtype, bool conjugated);
 /// Whether the rank's elements are to be counted: of replicas one is.
 bool counts(const Layout& layout, int rank);
 
-/// Where what is joined goes: element k of the kept dimensions is `strides` behind `data`, by position in the
+/// Where the result is written: element k of the kept dimensions is `strides` from `data`, by position in the
 /// rank's part, or, where `by_index`, by index in the array.
 struct Destination {
   void* data = nullptr;
@@ -45,12 +45,12 @@ struct Destination {
   bool by_index = false;
 };
 
-/// This rank's part joined along all dimensions but the kept ones: in host memory, or in device memory in
+/// This rank's part reduced along all dimensions but the kept ones: in host memory, or in device memory on
 /// `stream` (what `put_into_stream` gave). `other`: for products; null: none. The part has elements.
 void fold_part(const Folding& folding, const Array& array, const Array* other, const Destination& to,
                Stream stream);
 
-/// result = what becomes of `joined`, which has been joined of `count` elements for each; both are dense. As
+/// result = the final value of `joined`, each reduced from `count` elements; both are dense. As
 /// above.
 void finish_part(ContextState& context, const Folding& folding, const View& joined, const View& result,
                  std::int64_t count, Stream stream);
@@ -60,7 +60,7 @@ void finish_part(ContextState& context, const Folding& folding, const View& join
 char* fold_scratch(ContextState& context);
 /// Allocates it for the first array in device memory. Collective, blocking; MemoryError on every rank.
 void make_fold_scratch(std::string_view operation, const Array& array);
-/// To be called where all ranks hear of errors: UnsupportedError where a stream is captured, since the host
+/// To be called inside a collective check: UnsupportedError if a stream is captured, since the host
 /// waits for the array's folds in `stream`.
 void check_folds(std::string_view operation, const Array& array, const std::optional<Stream>& stream);
 

@@ -1,4 +1,4 @@
-// One dimension of a part beside an array that has every index of it.
+// One dimension of a part compared with an array that has every index of it.
 #pragma once
 
 #include <cstdint>
@@ -24,10 +24,10 @@ std::vector<Piece> pieces_of(const IndexSet& set);
 /// Positions only: one piece.
 std::vector<Piece> one_piece(std::int64_t extent);
 
-/// How a part goes along with a dimension.
+/// How a part advances along a dimension.
 struct Step {
   std::int64_t stride = 0;  ///< in elements
-  bool by_index = false;    ///< its elements lie by index, else by position
+  bool by_index = false;    ///< its elements are ordered by index, else by position
   std::int64_t origin = 0;  ///< the index of its first element
 
   std::int64_t offset(const Piece& piece) const {

@@ -1,4 +1,4 @@
-// Arrays of pseudo-random numbers, made where they lie.
+// Arrays of pseudo-random numbers, generated where they are stored.
 #include "kernels/host/random.hpp"
 
 #include "arithmetic/arguments.hpp"

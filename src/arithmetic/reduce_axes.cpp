@@ -1,4 +1,4 @@
-// Elements joined along axes: each rank its own part, and what several ranks have contributed to by a
+// Elements reduced along axes: each rank its own part, and what several ranks have contributed to by a
 // redistribution of partial values.
 #include <fmt/ranges.h>
 
@@ -87,7 +87,7 @@ Strides kept_strides(const ReducedAxes& reduced, const Strides& strides, int dim
   return result;
 }
 
-/// What this rank has, joined. Local; done, or in the stream.
+/// What this rank has, reduced. Local; complete at return, or stream-ordered.
 void fold_into(const AxesReduction& what, const Folding& folding, const Array& array, Array& joined,
                const std::optional<Stream>& stream) {
   ContextState& context = *array.context_state();
@@ -109,7 +109,7 @@ void fold_into(const AxesReduction& what, const Folding& folding, const Array& a
   });
 }
 
-/// Of joined values the results. Local; done, or in the context's stream.
+/// The results of reduced values. Local; complete at return, or ordered by the context's stream.
 void finish_into(const AxesReduction& what, const Folding& folding, const Array& joined,
                  const Array& result) {
   ContextState& context = *joined.context_state();

@@ -1,4 +1,4 @@
-// All elements of an array joined: each rank its own part, then one number a rank.
+// All elements of an array reduced: each rank reduces its own part, then one number per rank is reduced.
 #include <fmt/format.h>
 
 #include <partita/array_reductions.hpp>

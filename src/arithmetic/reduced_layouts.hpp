@@ -18,12 +18,12 @@ struct ReducedAxes {
 };
 
 struct ReducedLayouts {
-  /// Of what each rank joins of its own part: it holds what is left of its part, as a whole value or as a
+  /// Of what each rank reduces of its part: it holds the reduced part, as a whole value or as a
   /// contribution.
   Layout joined;
   /// Instead each rank that counts holds a contribution to the whole, the identity where it has nothing.
   bool whole = false;
-  /// Of the result, where nobody says otherwise.
+  /// Of the result, by default.
   Layout left;
 };
 

@@ -17,7 +17,7 @@ void convert_on_host(const View& from, const View& to) {
   kernels::convert(kernels::conversion_nest(from, to), from.dtype, to.dtype, from.data, to.data);
 }
 
-/// One side at least lies in host memory.
+/// At least one side is in host memory.
 void convert_across(const Array& array, Array& result) {
   const bool to_device = result.local().space == MemorySpace::device;
   const Array to = to_device ? arrays::host_like(result) : result;
@@ -31,8 +31,8 @@ bool contains_all(Dtype to, Dtype from) {
   return is_signed(from) == is_signed(to) ? wider || to == from : wider && is_signed(to);
 }
 
-/// Whether contributions may be converted one by one: what is joined of the converted is what has been
-/// joined, converted (of sums, but for rounding and overflow). Integers that become narrower keep their low
+/// Whether contributions may be converted one by one: the reduction of the converted equals the converted
+/// reduction (for sums, except for rounding and overflow). Integers that become narrower keep their low
 /// bits: enough for sums, products and bits, but their order changes, and one that is not 0 may become 0.
 bool converts_contributions(Reduction reduction, Dtype from, Dtype to) {
   if (from == to) return true;
@@ -53,8 +53,8 @@ bool converts_contributions(Reduction reduction, Dtype from, Dtype to) {
   }
 }
 
-/// Where contributions cannot be converted one by one, but what they are joined to can be, and may stand in
-/// the place of each of them: the layout of the joined. Nothing: no such case.
+/// If contributions cannot be converted one by one, but their reduction can, and may replace each of them:
+/// the layout of the reduction. Empty: this does not apply.
 std::optional<Layout> joined_layout(const Layout& layout, Dtype from, Dtype to) {
   const std::optional<Partial> partial = layout.partial();
   if (!partial || !is_integer(from) || !is_integer(to)) return std::nullopt;

@@ -56,7 +56,7 @@ bool are_one_place(const View& a, const View& b) {
   return a.data == b.data && arrays::lies_as(a, b.strides);
 }
 
-/// Memory for one copy, which goes with it.
+/// Memory for one copy, freed with it.
 class Between {
  public:
   Between(ContextState& context, const View& like) {

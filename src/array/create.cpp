@@ -11,7 +11,7 @@
 namespace partita {
 namespace {
 
-/// Waits for nothing when it goes: what the peers still do, they do to memory of the heap or of plans. Of a
+/// Freeing it waits for nothing: what peers still access is memory of the heap or of plans. That of a
 /// failed context it stays, as scratch does: streams may still be at it. All ranks make some, and then agree.
 std::shared_ptr<void> device_memory(const std::shared_ptr<ContextState>& context, std::int64_t bytes) {
   context->device->use();
@@ -34,7 +34,7 @@ std::int64_t checked_bytes(std::int64_t elements, Dtype dtype) {
   return bytes;
 }
 
-/// The rank's part in memory of its own.
+/// The rank's part, in memory that is not on the heap.
 std::shared_ptr<void> own_memory(const std::shared_ptr<ContextState>& context, const Layout& layout,
                                  Dtype dtype, MemorySpace space) {
   const std::int64_t bytes = checked_bytes(layout.local_size(context->rank()), dtype);

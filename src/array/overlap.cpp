@@ -57,7 +57,7 @@ class Distances {
     }
   }
 
-  /// Whether one of them lies within; true, too, where that takes long to find out.
+  /// Whether one of them is in the range; also true if finding out takes long.
   bool any_within(std::int64_t low, std::int64_t high) { return search(0, low - least_, high - least_); }
 
  private:

@@ -15,7 +15,7 @@ void make_strided(Operand& operand) {
   operand.dense = false;
 }
 
-/// The part of `whole`, laid out by `layout`, that lies in its sub-array `part` from `lower` on.
+/// The part of `whole`, which has the layout `layout`, in its sub-array `part` from `lower` on.
 View sub_view(const View& whole, const Layout& layout, const Layout& part, const Index& lower, int rank) {
   View view = whole;
   view.extents = part.local_shape(rank);

@@ -11,7 +11,7 @@
 namespace partita {
 namespace {
 
-/// What a rank knows of its own part. An empty part suits any order and residency.
+/// What a rank reports of its part. An empty part suits any order and residency.
 struct LocalPart {
   std::int64_t heap_offset = -1;
   bool empty = false;

@@ -119,7 +119,7 @@ void check_one(const View& view, std::int64_t first, const Shape& rest, Dtype dt
         rank);
 }
 
-/// A device's time is that of its starts: what fits is all given at once, in scratch of its own.
+/// On a device, launches take most of the time: what fits is launched at once, in separate scratch.
 constexpr std::int64_t most_at_once = std::int64_t{64} << 20;
 
 std::int64_t most_posted_bytes(const Counts& counts, const Request& request, const Shape& source) {

@@ -14,7 +14,7 @@ namespace collective {
 //   root on the heap  all read the root's memory
 //   the kernel copies all do so out of the root's memory
 //   small             the root copies it into shared scratch, all read that: one round
-//   large             the root hands out slices, all read all slices: the root reads its memory only once
+//   large             the root passes on slices, all read all slices: the root reads its memory only once
 Plan plan_broadcast(const Request& request, int root) {
   const Operand& source = request.operands[0];
   const Shape& shape = source.layout.shape();

@@ -86,7 +86,7 @@ HeapOffsets kinds_of(const HeapOffsets& places) {
 }
 
 /// On a device nothing may be waited for. Sources are pushed from wherever they are; a rank knows the place
-/// of its own destination, for which all ranks have planned together when it came first.
+/// of its destination, for which all ranks have planned together when it was used first.
 HeapOffsets places_on_device(const ContextState& context, const Call& call, bool asks) {
   return {nowhere, asks ? own_heap_offset(context, call.views[1]) : nowhere};
 }

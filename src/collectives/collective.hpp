@@ -37,7 +37,7 @@ class Collective : public execution::Operation {
   bool asks_for_place() const { return asks_for_place_; }
 
  protected:
-  /// Of the operands. Throws ArgumentError if the call is not valid (no such root, ...).
+  /// Of the operands. Throws ArgumentError if the call is not valid (a root that does not exist, ...).
   virtual std::vector<Layout> layouts() const = 0;
   /// If it is not overridden: one redistribution from source to destination.
   virtual Plan make_plan(const Request& request) const;

@@ -1,10 +1,10 @@
 // The pairwise exchange: in round d a rank gives to the rank d places after it and takes from the one d
 // places before it, piece by piece. Every piece has a key (d, k, part of its handling), the same at both
-// ends, and every rank goes by increasing key. A step waits only for steps of smaller keys at other ranks:
+// ends, and every rank proceeds by increasing key. A step waits only for steps of smaller keys elsewhere:
 //
 //   (d, k, 0)  post the message of the k-th piece that is taken (other node)
 //   (d, k, 1)  pack and give the k-th piece; its slot must be free: the slot's last user has a smaller key
-//   (d, k, 2)  take the k-th piece; what came as a message may be unpacked later, since nobody waits for that
+//   (d, k, 2)  take the k-th piece; a received message may be unpacked later, since no rank waits for that
 //
 // so there is no deadlock, whatever is moved (planning::TransferWriter).
 #include "collectives/pairwise_exchange.hpp"
@@ -21,7 +21,7 @@ namespace partita::collective {
 namespace {
 
 constexpr std::int64_t largest_slot = 256 << 10;
-constexpr std::int64_t largest_of_group = 8 << 20;  // what a group costs is little beside so much
+constexpr std::int64_t largest_of_group = 8 << 20;  // what a group costs is little compared with this
 constexpr std::int64_t slots = 8;                   // of a ring: 2 MiB stay in a core's cache
 constexpr std::int64_t slots_of_groups = 2;         // one is packed or unpacked while the other travels
 constexpr std::int64_t most_pieces = std::int64_t{1} << 20;  // of a round's number

@@ -56,7 +56,7 @@ void receive_bytes(ContextState& context, int from, const std::shared_ptr<void>&
 MessageHeader next_header(ContextState& context, int from, const Awaited& what) {
   const auto header = std::make_shared<MessageHeader>();
   runtime::AwayWatch watch(context, from);
-  // What comes behind the header may take long, also of a rank that has gone on.
+  // What follows the header may take long, also if the sender has continued with other work.
   receive_bytes(context, from, header, header.get(), sizeof(MessageHeader), what, Kind::message, [&] {
     if (const auto found = watch.look("receive")) runtime::give_up_of(context, "receive", *found);
   });

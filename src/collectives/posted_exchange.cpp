@@ -14,17 +14,17 @@ namespace {
 using planning::Transfer;
 using planning::TransferEnd;
 
-// What lies between stays in cache; a device's copy takes its start, whatever it moves.
+// This much stays in cache; a device's copy takes a kernel launch, whatever it copies.
 constexpr std::int64_t most_own_bytes = 256 << 10;
 constexpr std::int64_t most_own_bytes_on_device = 16 << 20;
-// So much of a rank's own lies beside what it gives, so that a device packs all that is small at once.
+// This much of a rank's own part is packed together with what it sends, so that a device packs all at once.
 constexpr std::int64_t most_own_bytes_beside = 8 << 20;
 
 std::int64_t room(const Region& region, std::int64_t item) {
   return round_up(region.size() * item, cache_line);
 }
 
-/// Of what the rank gives itself, if it lies beside what it gives to others.
+/// The bytes that the rank sends to itself, if they are adjacent to what it sends to others.
 std::int64_t own_bytes_beside(const std::vector<Piece>& given, int rank, std::int64_t item,
                               MemorySpace space) {
   if (space == MemorySpace::host) return 0;
@@ -94,7 +94,7 @@ class PostedExchange {
     return own_beside_ ? 0 : std::min(bytes, most_own_);
   }
 
-  /// Waits for nobody.
+  /// Does not wait.
   std::vector<Transfer> given() {
     std::vector<Transfer> list;
     if (!own_beside_) keep(list);

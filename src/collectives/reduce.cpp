@@ -8,7 +8,7 @@
 namespace partita {
 namespace collective {
 
-// The root alone would read as many contributions as there are ranks; in slices every rank joins as many
+// The root alone would read as many contributions as there are ranks; in slices every rank reduces as many
 // bytes as one contribution has.
 Plan plan_reduce(const Request& request) {
   return plan_joining(request, "all ranks reduce slices of it, the root collects them");

@@ -49,8 +49,8 @@ void join_exclusive(planning::PlanBuilder& plan, const Rows& rows, const Rows& r
 
 }  // namespace
 
-// Rank k takes slice k of all sources (the array [rank, ...] by columns), joins them row after row, and the
-// rows go back to their ranks.
+// Rank k takes slice k of all sources (the array [rank, ...] by columns), reduces them row by row, and sends
+// the rows back to their ranks.
 Plan plan_scan(const Request& request, Reduction reduction, bool exclusive) {
   const Layout& source = request.operands[0].layout;
   const Dtype dtype = request.operands[0].dtype;

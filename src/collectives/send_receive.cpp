@@ -48,7 +48,7 @@ bool leaves_in_place(const View& view) {
   return view.space == MemorySpace::host && arrays::lies_dense(view);
 }
 
-/// Up to so many bytes are copied, and nobody waits for the receiver.
+/// Messages up to this size are copied, and the sender does not wait for the receiver.
 constexpr std::int64_t copied_bytes = 16 << 10;
 
 /// What is still to be waited for, or nothing.

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view by_hand = "symmetric memory";
 
-/// Where it lies if nothing is said: where the context computes.
+/// The default memory space: that in which the context computes.
 memory::SymmetricHeap& heap_of(const ContextState& state) {
   return state.heap_in(state.default_space());
 }

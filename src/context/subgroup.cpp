@@ -1,4 +1,4 @@
-// Context::subgroup and split: some ranks of a context as a context of their own.
+// Context::subgroup and split: some ranks of a context as a new context.
 #include "runtime/groups/subgroup.hpp"
 
 #include <fmt/format.h>

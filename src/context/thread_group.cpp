@@ -62,7 +62,7 @@ void ThreadGroup::run(int ranks, const std::function<void(Context&)>& body, cons
   for (int rank = 0; rank < ranks; ++rank) {
     try {
       threads.emplace_back(run_rank, rank);
-    } catch (...) {  // No more threads to be had: those that run hear that this rank has ended.
+    } catch (...) {  // No more threads can be started: the running ones are notified of this rank's end.
       const auto shared = std::static_pointer_cast<runtime::ThreadsShared>(group.shared_);
       errors[static_cast<std::size_t>(rank)] = std::current_exception();
       shared->end(rank, runtime::describe_error(std::current_exception()).text);

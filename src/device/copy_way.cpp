@@ -4,8 +4,8 @@ namespace partita::devices {
 namespace {
 
 // Measured on H200 over NVLink: engines push at 390 GB/s and kernels at 355, but what engines copy has to be
-// started, ordered and told of apart, some 15 us in all, so one launch of a kernel wins below about 16 MiB to
-// each peer. Engines move short rows one by one.
+// started, ordered and reported one by one, some 15 us in all, so one kernel launch wins below about 16 MiB
+// per peer. Engines move short rows one by one.
 constexpr std::int64_t least_bytes = std::int64_t{16} << 20;
 // Beside what a device computes starts are hidden, and kernels that store to peers would cost it their
 // multiprocessors; below some MiB the engine's start is longer than its copy.
@@ -15,7 +15,7 @@ constexpr std::int64_t least_row = 4096;
 constexpr std::int64_t most_copies = 32;
 constexpr std::int64_t most_pitch = (std::int64_t{1} << 31) - 1;
 
-/// The innermost loop becomes the rows of a two-dimensional copy, the others are copies of their own.
+/// The innermost loop becomes the rows of a two-dimensional copy; the others are loops over copies.
 bool engine_can(const kernels::StridedCopy& nest) {
   if (nest.loops.empty()) return true;
   const kernels::CopyLoop& rows = nest.loops.back();

@@ -17,8 +17,8 @@ constexpr int ways_tried = 8;
 constexpr double most_seconds_of_plan = 1.4;
 
 /// Of 16 bits a bias and an activation come with the sums before they are rounded, and are right, only where
-/// all lies so; elsewhere they are a pass of the library's over what has been rounded (cuBLASLt 13.1). Of an
-/// addend that lies otherwise than the result an address is misaligned elsewhere.
+/// all operands have this layout; otherwise by a pass over the rounded result (cuBLASLt 13.1). With an
+/// addend of another layout than the result, cuBLASLt reports a misaligned address.
 bool follows_well(const DeviceGemm& what) {
   constexpr std::int64_t even = 16;
   const bool follows = what.activation != Activation::identity || what.bias;
@@ -186,7 +186,7 @@ std::unique_ptr<CublasLtProduct> CublasLtProducts::prepare(const DeviceGemm& wha
   try {
     product = std::make_unique<CublasLtProduct>(library_, handle_.get(), what);
   } catch (const Error&) {
-    return nullptr;  // it knows no such product
+    return nullptr;  // the library does not support this product
   }
   const std::string name = name_of(what);
   CublasLtAlgorithm known;

@@ -98,7 +98,7 @@ std::optional<double> Tries::time(int runs, const Run& run) {
   return seconds / runs;
 }
 
-/// The run that loads it counts where it is a long one: that takes no time beside it.
+/// The run that loads the kernel counts if it is long: loading is short compared with it.
 std::optional<double> Tries::seconds_of_one(const Run& run) {
   const std::optional<double> first = time(1, run);
   return !first || *first > long_seconds ? first : time(usual_runs, run);

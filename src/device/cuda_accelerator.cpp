@@ -88,8 +88,8 @@ bool CudaAccelerator::captures(Stream stream) {
   return status == cudaStreamCaptureStatusActive;
 }
 
-/// The graph owns an object of its user's, as every graph does that is made of it. CUDA lets that object go
-/// in a thread in which nothing of CUDA may be called: so it is no more than a sign.
+/// The graph owns a user object, as does every graph instantiated from it. CUDA destroys that object
+/// in a thread in which CUDA must not be called: so it is only a flag.
 std::weak_ptr<const void> CudaAccelerator::graph_of(Stream stream) {
   const char* const what = "look at a capture";
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;

@@ -1,4 +1,4 @@
-// What the accelerator computes element by element, and joins.
+// The accelerator's elementwise operations and reductions.
 #include <algorithm>
 #include <cstring>
 

@@ -35,7 +35,7 @@ class CudaFactorHandles {
   CudaFactorHandles(const CudaFactorHandles&) = delete;
   CudaFactorHandles& operator=(const CudaFactorHandles&) = delete;
 
-  /// What they are given from here on goes into the stream.
+  /// Later calls with these handles are enqueued on the stream.
   void use(Stream stream) const;
   CusolverHandle solver() const { return solver_.get(); }
   void solve(const DeviceTriangularSolve& what, const void* triangle, void* to) const;

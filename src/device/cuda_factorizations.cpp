@@ -167,7 +167,7 @@ void CudaFactorizations::measure(const DeviceReflectors& what, Call& call) const
       &elements);
   check<UnsupportedError>(status == 0, "cuSOLVER applies no {} reflectors of {} rows to {} columns: error {}",
                           what.k, what.m, what.n, status);
-  call.front_bytes = aligned;  // the status, which nobody reads
+  call.front_bytes = aligned;  // the status, which is not read
   call.on_device = static_cast<std::size_t>(elements * size_of(what.dtype));
 }
 

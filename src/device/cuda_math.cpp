@@ -123,12 +123,12 @@ void CudaMath::agree_on_choices(std::span<const std::string> news) {
   }
 }
 
-/// Memory may turn out to lie as only cuBLAS takes it.
+/// Memory may turn out to have a layout that only cuBLAS accepts.
 void CudaMath::load(DeviceProduct& product) {
   auto& made = static_cast<CudaProduct&>(product);
   const CublasFactor one(1, product.what.result);
   auto* const any = static_cast<char*>(workspace_.data());
-  // In the result's place an addend would have to lie as that does.
+  // In the result's place an addend would need the result's layout.
   const GemmPlaces places{any, any, any, any, any + workspace_bytes / 2, any};
   if (!product.what.is_narrow()) {
     cuda::load_by_graph("load a product",
@@ -151,7 +151,7 @@ bool CudaMath::makes(const DeviceProduct& product, const GemmPlaces& places) con
 void CudaMath::gemm(const DeviceProduct& product, const GemmPlaces& places, std::complex<double> alpha,
                     std::complex<double> beta, Stream stream) {
   const DeviceGemm& what = product.what;
-  constexpr int launches = 3;  // at most: a library may cut along k, and joins the sums
+  constexpr int launches = 3;  // at most: a library may split k, and then reduces the sums
   device_.launching(stream, launches);
   invariant(multiplies(what.a.dtype, what.b.dtype, what.result),
             "cuBLAS does not support products of {} into {}", partita::name(what.a.dtype),

@@ -1,4 +1,4 @@
-// What the symmetric heap of devices lies in.
+// The memory of the symmetric heap of devices.
 
 #include "base/check.hpp"
 #include "device/device_runtime.hpp"

@@ -61,7 +61,7 @@ class DeviceTransforms {
   virtual std::shared_ptr<PreparedFft> prepare(const DeviceFft& what) = 0;
   /// Unnormalised. In place if both addresses are equal. Complex to real destroys `from`; if lines of n
   /// elements begin 2 (n / 2 + 1) apart, cuFFT takes them for lines in place and also writes into their
-  /// padding (dense arrays have no such lines; others use the workspace). Addresses are multiples of the size
+  /// padding (dense arrays have none; others use the workspace). Addresses are multiples of the size
   /// of a complex number; `workspace` has workspace_bytes(), at a multiple of 256.
   virtual void transform(const PreparedFft& fft, void* from, void* to, void* workspace, Stream stream) = 0;
   virtual void pass(const kernels::cuda::LinePass& pass, Stream stream) = 0;

@@ -112,7 +112,7 @@ void NcclGroup::reduce_scatter(const void* from, void* to, std::int64_t count, D
   });
 }
 
-/// The rank's own part goes with the others: as a copy of its own in the stream it would come before or after
+/// The rank's own part is sent with the others: a separate copy on the stream would precede or follow
 /// them.
 void NcclGroup::exchange(std::span<const Part> sent, std::span<const Part> received, Stream stream) {
   check_own(sent, received);
@@ -165,7 +165,7 @@ runtime::WaitReason NcclGroup::waiting(std::string_view operation) const {
   return {operation, [] { return std::string("NCCL"); }, -1, [this] { return state_.others(); }};
 }
 
-// A call that waits in NCCL for a peer has the lock, and returns when NCCL is told to abort by another thread
+// A call that waits in NCCL for a peer has the lock, and returns when another thread calls NCCL's abort
 // (NCCL's user guide, "Fault Tolerance").
 void NcclGroup::abort() noexcept {
   using namespace std::chrono_literals;

@@ -37,7 +37,7 @@ void find_all(NcclLibrary& library) {
   library.path = path_of_library(reinterpret_cast<void*>(library.get_version));
 }
 
-/// The type of NCCL, and how many of them an element is; 0: NCCL has no such.
+/// The type of NCCL, and how many of them an element has; 0: NCCL has no matching type.
 struct Numbers {
   NcclType type;
   std::int64_t per_element = 1;

@@ -86,7 +86,7 @@ struct ByteExchange {
   /// round all received ranges are that place.
   std::optional<Reduction> joined = {};
   Dtype dtype = Dtype::u8;
-  /// A second round in the same kernel: each rank sends the result of its own range to all peers, which store
+  /// A second round in the same kernel: each rank sends the result of its range to all peers, which store
   /// it in the place of that rank's range. (Reduce-scatter and all-gather; with a root, scatter and
   /// all-gather.)
   bool passed_on = false;

@@ -55,12 +55,12 @@ void PhysicalDevice::release(std::shared_ptr<void> thing) noexcept {
     const std::lock_guard lock(mutex_);
     released_.push_back(std::move(thing));
   } catch (const std::bad_alloc&) {
-    // It goes now.
+    // It is freed now.
   }
 }
 
 bool PhysicalDevice::collect_all() noexcept {
-  std::vector<std::shared_ptr<void>> released;  // goes last, when nobody waits for the mutex
+  std::vector<std::shared_ptr<void>> released;  // freed last, when no thread waits for the mutex
   const std::lock_guard lock(mutex_);
   released.swap(released_);
   return !released.empty();

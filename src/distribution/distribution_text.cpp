@@ -139,7 +139,7 @@ std::vector<std::string> parse_names(std::string_view text) {
   return names;
 }
 
-/// "(x,y),-,z": one entry a dimension.
+/// "(x,y),-,z": one entry per dimension.
 std::vector<std::vector<std::string>> parse_dimensions(std::string_view text) {
   std::vector<std::vector<std::string>> dimensions;
   while (!text.empty()) {

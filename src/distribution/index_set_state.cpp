@@ -103,7 +103,7 @@ void IndexSetBuilder::add_periodic(const std::vector<Run>& pattern, std::int64_t
   add_periodic(rest, period, count - 1);
 }
 
-/// The last repetition of the last segment becomes runs of their own, so that its last run can grow.
+/// The last repetition of the last segment becomes separate runs, so that its last run can grow.
 void IndexSetBuilder::unroll_last() {
   const Segment segment = state_.segments.back();
   if (segment.count == 1) return;

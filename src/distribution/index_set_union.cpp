@@ -32,7 +32,7 @@ const Segment& segment(const IndexSet& part) {
   return IndexSetState::of(part).segments.front();
 }
 
-/// Sorts runs, refuses those that overlap, joins those that touch.
+/// Sorts runs, rejects those that overlap, concatenates those that touch.
 std::vector<Run> joined(std::vector<Run> runs) {
   std::sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) { return a.first < b.first; });
   std::vector<Run> result;
@@ -62,7 +62,7 @@ std::vector<Run> runs_of(const Parts& parts, std::int64_t from, std::int64_t to)
   return joined(std::move(runs));
 }
 
-/// Parts of one period and count that lie side by side within one period: the usual result of an
+/// Parts of equal period and count that are adjacent within one period: the usual result of an
 /// intersection.
 bool add_side_by_side(IndexSetBuilder& builder, const Parts& parts) {
   const Segment& leader = segment(*parts.front());

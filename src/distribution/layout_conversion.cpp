@@ -76,8 +76,8 @@ std::optional<GridForm> own_grid(const Arrangement& arrangement) {
   return form;
 }
 
-/// The grid that the ranks that own something form, where they form one: the sets along a dimension are told
-/// apart by their smallest index.
+/// The grid formed by the ranks that own something, if they form one: the sets along a dimension are
+/// distinguished by their smallest index.
 std::optional<GridForm> grid_of_regions(const Layout& layout) {
   const int dimensions = layout.dimensions();
   std::vector<std::map<std::int64_t, std::int64_t>> coordinate(static_cast<std::size_t>(dimensions));

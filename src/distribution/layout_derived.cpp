@@ -45,7 +45,7 @@ struct Seen {
 
 /// The same window with the fewest indices before and none behind it: blocks before the first that is seen
 /// only say which process owns that one. So equal windows are written equally, and one that begins with a
-/// block is no window.
+/// block is not a window.
 Seen shortest(const BlockCyclic& rule, const Index& lower, const Shape& shape) {
   const Extents& parts = rule.grid.extents();
   Extents first = rule.grid.first();
@@ -93,7 +93,7 @@ std::optional<Distribution> embedded_rule(const Distribution& rule, std::span<co
   return std::nullopt;
 }
 
-/// The ranks that a rule without a grid of its own speaks of, in its order.
+/// The ranks of a rule without an explicit grid, in its order.
 std::vector<int> implicit_ranks(const Layout& layout, const std::vector<int>& members) {
   if (!members.empty()) return members;
   const auto* mesh = layout.distribution().as<Partitioned>();

@@ -37,7 +37,7 @@ std::int64_t adjacent_from(std::span<const PartAxis> parts, std::int64_t p, std:
   return good;
 }
 
-// Elements from p on that lie evenly apart in all parts, further than one position somewhere.
+// Elements from p on that are evenly spaced in all parts, with more than one position between them somewhere.
 std::int64_t even_from(std::span<const PartAxis> parts, std::int64_t p, std::int64_t size) {
   std::int64_t count = std::min<std::int64_t>(2, size - p);
   const auto goes_on = [&](const PartAxis& part) {
@@ -67,7 +67,7 @@ std::vector<AxisRun> axis_runs(std::span<const PartAxis> parts, std::int64_t siz
   std::vector<AxisRun> runs;
   for (std::int64_t p = 0; p < size;) {
     std::int64_t count = adjacent_from(parts, p, size);
-    // Two elements may lie evenly apart by chance, at the end of one run and the start of the next.
+    // Two elements may be evenly spaced by chance, at the end of one run and the start of the next.
     if (count == 1) {
       const std::int64_t even = even_from(parts, p, size);
       count = even > 2 || p + even == size ? even : 1;

@@ -113,7 +113,7 @@ void Executor::enqueue(std::span<const Array::State* const> operands, const Para
   context_.require_usable(plan_.operation);
   const bool on_host = memory_.space() == MemorySpace::host;
   arrays::require_stream_of_device(plan_.operation, !on_host, stream);
-  // What this rank has no memory for, or what does not suit it, all ranks are to hear of: they may be
+  // A rank that has no memory, or an operand that does not suit it, is reported to all ranks: they may be
   // executing already.
   runtime::check_or_tell_all(context_, plan_.operation,
                              [&] { memory_.bind(operands, [this] { relower(); }); });

@@ -15,7 +15,7 @@ void check_owned(const Walked& walked) {
         "a kernel needs {}, but its place contains {}", to_string(walked.set), to_string(walked.owned));
 }
 
-/// Neighbours in the set are neighbours in memory: so it is where the two ends lie that far apart.
+/// Neighbours in the set are neighbours in memory if the two ends are that far apart.
 bool is_contiguous(const Walked& walked) {
   const std::int64_t size = walked.set.size();
   return walked.owned.position(walked.set.back()) - walked.owned.position(walked.set.front()) == size - 1;
@@ -37,7 +37,7 @@ kernels::FftwLoop run_from(const Walked& from, const Walked& to, std::int64_t p)
   return run;
 }
 
-/// Whether `next` goes on with the blocks of `stretch`; if so, it is taken into it.
+/// Whether `next` continues the blocks of `stretch`; if so, it is merged into it.
 bool extend(Stretch& stretch, const Stretch& next) {
   if (stretch.loops.back() != next.loops.back()) return false;
   const std::int64_t from_step = next.from - stretch.from, to_step = next.to - stretch.to;

@@ -116,7 +116,7 @@ std::vector<kernels::StridedCopy> lower(const Region& region, const Side& from, 
       add_pieces(run, from.owned.sets[d], to.owned.sets[d], pieces[d]);
     }
   }
-  // Every combination of one piece a dimension is one nest.
+  // Every combination of one piece per dimension is one nest.
   std::vector<std::size_t> choice(dimensions, 0);
   for (bool more = true; more;) {
     kernels::StridedCopy nest{item_bytes, from.byte_offset, to.byte_offset, {}};

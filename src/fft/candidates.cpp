@@ -83,7 +83,7 @@ class Candidates {
   // --- every rank owns whole lines
 
   bool is_local() const { return !input_.partial() && covers(whole_input_, problem_.axes); }
-  /// Nothing need change hands.
+  /// Nothing needs to be redistributed.
   bool stays() const {
     return is_local() && (!wanted_ || same(stage(input_, problem_.axes, true, true).after, *wanted_));
   }

@@ -35,7 +35,7 @@ void fill_with_zeros(Array array, std::optional<Stream> stream) {
   fill(array, static_cast<const void*>(zeros.data()), stream);
 }
 
-/// What of the result lies beyond `kept` along each axis, each element once.
+/// What of the result is beyond `kept` along each axis, each element once.
 void pad(const Array& result, const Shape& kept, std::optional<Stream> stream) {
   Shape extents = result.shape();
   for (int d = 0; d < kept.size(); ++d) {

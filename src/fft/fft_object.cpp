@@ -24,7 +24,7 @@ struct FFT::State {
   Array workspace;
 
   const Request& request() const { return forward->request(); }
-  /// What is refused of one rank's arrays, memory of its own, is refused on all.
+  /// An error in one rank's arrays, which are not on the heap, is raised on all ranks.
   void check_together(const Array& from, const Array& to) const {
     arrays::check_pair(*context, "fft", from, to, [&] { check_arrays(from, to); });
   }
@@ -148,7 +148,7 @@ void FFT::execute_batch(const std::vector<Array>& inputs, std::vector<Array>& ou
 
 namespace {
 
-/// The methods, grids and ways to change hands that could suit; which of them do, planning says.
+/// The methods, grids and exchanges that could suit; planning decides which of them do.
 std::vector<FftOptions> variants(const FftOptions& options, int ranks, bool on_device) {
   std::vector<FftOptions> result{options};
   result.front().method = FftMethod::automatic;

@@ -19,7 +19,7 @@ class FourStep {
     const int source = in_rows();
     const int target = out_rows();
     const int from = steps_.add_view(source, matrix(Slab(0), {0, 1}));
-    // Element (k1, k2) of the result lies at k1 + R k2: the second dimension is the slower one.
+    // Element (k1, k2) of the result is at k1 + R k2: the second dimension is the slower one.
     const int to = steps_.add_view(target, matrix(Slab(1), {1, 0}));
     const int middle = is_operand(source) ? steps_.add_array(cut(0), problem_.dtype, {0, 1}) : from;
     transform(0, false, cut(1), from, middle);

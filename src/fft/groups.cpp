@@ -11,10 +11,10 @@
 namespace partita::fourier {
 namespace {
 
-// The next stage begins when the first has come, so it had better not be most of the array.
+// The next stage begins when the first group has arrived, so it should not be most of the array.
 constexpr double most = 4, largest_first = 0.6;
 
-/// How many groups are worth their launches, and `starts` copies each, of what the next stage goes over.
+/// How many groups are worth their launches, and `starts` copies each, of what the next stage transforms.
 std::int64_t wanted_groups(const Problem& problem, const Stage& next, double starts) {
   const Machine& machine = problem.machine;
   const auto bytes = static_cast<double>(next.before.largest_local_size() * size_of(dtype_between(problem)));
@@ -22,7 +22,7 @@ std::int64_t wanted_groups(const Problem& problem, const Stage& next, double sta
   return std::llround(start > 0 ? std::clamp(bytes / machine.copy_bandwidth / start, 1.0, most) : most);
 }
 
-/// Of what is handed over at that price, while the other axes are transformed in `others` seconds.
+/// Of what is transferred at that price, while the other axes are transformed in `others` seconds.
 double share_of_first(const HandOverPrice& price, double others, int parts, std::int64_t groups) {
   return std::clamp(share_handed_over_meanwhile(price, others, parts), 1 / static_cast<double>(groups),
                     largest_first);

@@ -11,7 +11,7 @@
 namespace partita::fourier {
 namespace {
 
-// Boxes that reached the old end reach the new one; what lies beyond it is cut off. Empty ones stay so.
+// Boxes that reached the old end reach the new one; what is beyond it is cut off. Empty ones stay so.
 Distribution stretched(const Box& box, const Shape& old, int axis, std::int64_t extent) {
   std::vector<Box::Bounds> boxes = box.boxes;
   for (Box::Bounds& bounds : boxes) {

@@ -55,7 +55,7 @@ void check_output(const Problem& problem, const Operand& output, bool in_place) 
         output.to_string());
 }
 
-// Whether lines lie next to each other in memory.
+// Whether lines are adjacent in memory.
 bool has_fastest(const Operand& operand, const std::vector<int>& axes) {
   for (int i = operand.axis_order.size() - 1; i >= 0; --i) {
     const auto axis = static_cast<int>(operand.axis_order[i]);
@@ -130,7 +130,7 @@ class Walk {
     return stored_axis(problem_, stage, next != nullptr ? next->before : operand(output).layout).has_value();
   }
 
-  /// Whether the last stage's results are stored beside the result, and copied there when all have come.
+  /// Whether the last stage's results are stored next to the result, and copied there when all have arrived.
   bool lands() const {
     return pending_ && current_ != output && !reachable_in_place(output) &&
            has_few_runs(operand(output).layout) && leaves_by_stores(*pending_->stage, nullptr);
@@ -161,7 +161,7 @@ class Walk {
     transform(stage, current_, to);
   }
 
-  // Inside a node the lines are gathered from whoever has them; between nodes and devices the array is
+  // Inside a node the lines are gathered from the ranks that hold them; between nodes and devices arrays are
   // redistributed first.
   void next_stage(const Stage& stage, const Stage* next) {
     if (handed_over_in_place(stage, current_)) {
@@ -194,7 +194,7 @@ class Walk {
     return !(layout.shape() == stage.before.shape());
   }
 
-  /// Where a stage that goes through cache stores its lines: in the result if it is the last; there, or where
+  /// Where a stage that works through cache stores its lines: in the result if it is the last; there or where
   /// they came from, in the memory of the peers.
   int stored(const Stage& stage) {
     const Dtype after = changes_dtype(problem_, stage) ? problem_.dtype : operand(current_).dtype;
@@ -238,8 +238,8 @@ class Walk {
     }
   }
 
-  /// Into which groups what is pending is cut for `next` (if any), where it is handed over piece by piece
-  /// into `to`; nothing: that has to be done otherwise.
+  /// The groups into which pending transfers are cut for `next` (if any), if they are sent piece by piece
+  /// into `to`; nothing: another method is required.
   std::optional<Groups> groups_into(int to, std::optional<int> stored, const Stage* next) const {
     if (stored) return next != nullptr ? groups_of(problem_, *pending_->stage, *stored, *next) : Groups{};
     if (!problem_.on_device() || !is_plain(operand(to).layout)) return std::nullopt;
@@ -299,7 +299,7 @@ class Walk {
   const Stage* last_ = nullptr;
   std::optional<Pending> pending_;
   int current_ = input;
-  bool through_peers_ = false;  // lines are gathered from whoever has them
+  bool through_peers_ = false;  // lines are gathered from the ranks that hold them
   Arrivals arrivals_;           // on their way into the current buffer
   bool stores_ = false;         // results are stored where they belong, where they can be
 };

@@ -82,7 +82,7 @@ std::int64_t parts_for(std::int64_t transfer, std::int64_t scratch_bytes) {
 constexpr std::int64_t device_part = std::int64_t{16} << 20;
 constexpr std::int64_t most_device_parts = 8;
 
-/// The slowest axis in memory that is long enough, so that parts lie together; else the longest.
+/// The slowest axis in memory that is long enough, so that parts are contiguous; else the longest.
 int axis_to_cut(const Region& own, const Extents& slowest_first, const std::vector<int>& axes,
                 std::int64_t parts) {
   int longest = -1;
@@ -144,7 +144,7 @@ class Prediction {
     const int parts = done_ == nullptr ? 1 : parts_of(problem_, *from_, dtype, done_->axes, to).count;
     const std::optional<int> axis =
         scheme_.stores && done_ != nullptr && reachable ? stored_axis(problem_, *done_, to) : std::nullopt;
-    // What comes in groups goes on in them, and then arrives all at once.
+    // What arrives in groups is passed on in groups, and then arrives all at once.
     const bool in_groups = before && before->shares.size() > 1;
     if (!axis) return copy(to, taken, computed, in_groups ? nullptr : next, parts);
     const Groups groups =
@@ -181,14 +181,14 @@ void predict(Scheme& scheme, const Problem& problem, const std::optional<Layout>
   if (scheme.factors) return predict_four_step(scheme, problem, wanted);
   Prediction prediction(scheme, problem);
   for (const Stage& stage : scheme.stages) prediction.put(stage);
-  // Inside a node the last stage stores its lines where they belong, whoever owns that place.
+  // Inside a node the last stage stores its lines in the result, on whichever rank that is.
   const bool in_cache = through_peers(problem) && scheme.stages.size() > 1;
   if (wanted && !in_cache) prediction.put_result(*wanted);
   scheme.seconds = prediction.seconds();
   scheme.moved_bytes = static_cast<std::int64_t>(prediction.bytes());
 }
 
-// --- how arrays change hands
+// --- how arrays are exchanged
 
 /// Half spectra of c64 have no whole words: with room in their rows two devices store them in a tenth more
 /// time than they copy them, four in three quarters of it (docs/performance.md).
@@ -211,7 +211,7 @@ bool may_store(const Scheme& scheme, const Problem& problem, const std::optional
   return some && (all || problem.options.exchange == FftExchange::stores);
 }
 
-/// Those that store, beside those that copy or in their place, as the options want.
+/// Those that store, in addition to those that copy or in their place, as the options say.
 void add_stores(std::vector<Scheme>& schemes, const Problem& problem, const std::optional<Layout>& wanted) {
   const FftExchange asked = problem.options.exchange;
   const bool worth_a_look = asked == FftExchange::stores || problem.machine.store_bandwidth > 0;

@@ -145,7 +145,7 @@ Array convolved(const Array& a, const Array& b, const Pair& pair, const Caller& 
   const bool lies_beside = b.layout() == a.layout() && b.local().space == a.local().space;
   Array other =
       forward(lies_beside ? b : redistribute(b, a.layout(), beside), pair, caller, "other spectrum");
-  // The two may lie in memory in different orders, for which other distributions can be the cheapest.
+  // The two may have different orders in memory, for which other distributions can be the cheapest.
   if (!(other.layout() == spectrum.layout())) other = redistribute(other, spectrum.layout());
   spectral::join_local(*a.context_state(), kernels::Arithmetic::multiply, spectrum.local(), other.local(),
                        stream_of(caller));

@@ -62,7 +62,7 @@ Pair options_of(const Array& field, const SpectralOptions& options, std::string_
     pair.inverse = pair.forward;
     pair.inverse.output = Output::given;
     pair.inverse.residency = options.residency;
-    pair.inverse.overwrite_input = true;  // nobody else has the spectrum
+    pair.inverse.overwrite_input = true;  // the spectrum has no other user
     pair.inverse.distribution = layout.distribution();
     if (!is_complex(field.dtype())) {
       pair.forward.kind = FftKind::r2c;
@@ -130,7 +130,7 @@ Array forward(const Array& field, const Pair& pair, const Caller& caller, std::s
   FftOptions options = with_stream(pair.forward, caller, on_device);
   if (!on_device) return real ? rfft(field, options, caller.where) : fft(field, options, caller.where);
   Array spectrum = kept_spectrum(field, pair, name);
-  options.output = Output::as_input;  // it lies where it does
+  options.output = Output::as_input;  // its distribution is kept
   real ? rfft_into(field, spectrum, options) : fft_into(field, spectrum, options);
   return spectrum;
 }

@@ -26,8 +26,8 @@ struct Run {
 };
 
 /// What happens along one axis. Let s be the smaller length. Signed frequencies below s/2 keep theirs; at an
-/// even s the Nyquist frequency lies at both ends: going up, index s/2 becomes +s/2 and -s/2, half of it
-/// each; going down, those two are added. A half spectrum has one end only: its value is halved, or doubled.
+/// even s the Nyquist frequency is at both ends: if s grows, index s/2 becomes +s/2 and -s/2, half of it
+/// each; else the two are added. A half spectrum has one end only: its value is halved, or doubled.
 struct AxisRuns {
   std::vector<Run> runs;
   std::vector<std::int64_t> planes;  // of the result, that are multiplied
@@ -94,7 +94,7 @@ void move_corner(const Array& spectrum, const Array& result, const Corner& corne
   const Array addend = redistribute(source, destination.layout(), beside);
   spectral::join_local(*result.context_state(), kernels::Arithmetic::add, destination.local(),
                        addend.local());
-  devices::finish_device(*result.context_state(), "resize_spectrum");  // before the addend goes
+  devices::finish_device(*result.context_state(), "resize_spectrum");  // before the addend is freed
 }
 
 /// The factors of the Nyquist planes and of the norm, in one pass over what is not 1.

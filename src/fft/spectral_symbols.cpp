@@ -121,7 +121,7 @@ void multiply_by(kernels::Symbol symbol, std::optional<int> axis, const Array& f
   }
   contexts::PlanKey key("symbol");
   key.add(symbol, axis, from.layout(), samples.lengths, samples.halved_axis, options.axes, options.lengths);
-  // Ranks without a part keep it, too: what goes for it must be the same plan on all ranks.
+  // Ranks without a part keep it, too: the plan that is freed for it must be the same on all ranks.
   const auto there = context.plans.find_or_make<TermsThere>(key, [&] {
     std::shared_ptr<TermsThere> made;
     runtime::collectively(context, "symbol", [&] { made = std::make_shared<TermsThere>(context, terms()); });

@@ -37,7 +37,7 @@ class Leaving {
         givers_(owners(what.stage.after, without_room(steps.operand(to).layout, what.stage.after))),
         puts_(steps) {}
 
-  /// Nobody waits before all its peers have been told that they may begin.
+  /// No rank waits before all its peers have been notified that they may begin.
   void open() {
     steps_.settle();
     for (const int peer : givers_) puts_.grant(peer);

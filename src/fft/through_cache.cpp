@@ -12,7 +12,7 @@ namespace {
 constexpr std::int64_t shortest_run = 128;
 
 // The dimensions of a packed chunk, slowest first: those along which the owners of the array differ, so that
-// what comes from one owner lies together; then as in the array's memory.
+// what one owner sends is contiguous; then as in the array's memory.
 Extents packed_order(const Operand& array, const Stage& stage) {
   const Region theirs = array.layout.region(0);
   Extents order;
@@ -76,7 +76,7 @@ class ThroughCache {
     return steps_.owners(layout, region);
   }
 
-  // Nobody waits before all its peers have been told that they may start.
+  // No rank waits before all its peers have been notified that they may start.
   void open() {
     for (const int peer : takers_) steps_.signal(peer, ready);
     steps_.settle();  // who still reads what is written now has been promised its values

@@ -97,7 +97,7 @@ bool has_dataset(hid_t file, const std::string& name, const std::string& path) {
   return true;
 }
 
-/// The link goes, and with it the dataset; what it took is free for the next one.
+/// Removes the link, and with it the dataset; its space is reused by the next one.
 void remove_old(hid_t file, const std::string& name, const std::string& path) {
   if (!has_dataset(file, name, path)) return;
   check_hdf5(H5Ldelete(file, name.c_str(), H5P_DEFAULT), path, "cannot remove the old dataset");
@@ -115,7 +115,7 @@ void check_groups(hid_t file, const std::string& name, const std::string& path) 
   }
 }
 
-/// Where its first element lies, if it is contiguous: from there on the ranks write with plain system calls,
+/// The offset of its first element, if it is contiguous: from there ranks write with plain system calls,
 /// all at once, without a parallel HDF5.
 std::int64_t create_dataset(hid_t file, const std::string& path, const std::string& name, const Array& array,
                             const Hdf5Options& options) {
@@ -232,7 +232,7 @@ void check_regular(const OutputFile& output, const std::string& path) {
   check<FileError>(output.regular(), "{}: an HDF5 file needs random access; name a regular file", path);
 }
 
-/// Where the first element of each lies.
+/// The offset of the first element of each.
 std::vector<std::int64_t> begin_datasets(const OutputFile& output, const std::string& path,
                                          const std::vector<Hdf5Dataset>& datasets) {
   check_regular(output, path);

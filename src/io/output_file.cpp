@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The reason is `errno`: a function of its own, since arguments beside a system call may be computed first.
+/// The reason is `errno`: a separate function, since arguments may be evaluated before a system call.
 [[noreturn]] void refuse_with_reason(const std::string& path, const char* what) {
   throw FileError(fmt::format("{}: {}: {}", path, what, std::strerror(errno)));
 }
@@ -45,7 +45,7 @@ std::string temporary_name(const std::string& path) {
   return (target.parent_path() / fmt::format(".{}{}", name, end)).string();
 }
 
-/// Says which file was asked for, since nobody knows the temporary one.
+/// Names the requested file, since the temporary one is unknown to the user.
 File create_temporary(const std::string& path, const std::string& name, bool replaces) {
   constexpr mode_t by_owner_alone = 0600;  // until it has the permissions of the old file
   try {

@@ -10,14 +10,14 @@
 
 namespace partita::linear {
 
-/// A rank's place in a chain: whom it gets the data from, and whom it passes it on to; -1: nobody.
+/// A rank's place in a chain: from which rank it gets the data, and to which it passes it on; -1: none.
 struct ChainLink {
   int from = -1;
   int to = -1;
   std::int64_t elements = 0;
 };
 
-/// The chain of `size` ranks of a line that starts at position `first` and goes on to the next position, or
+/// The chain of `size` ranks of a line that starts at position `first` and continues at the next position, or
 /// to the one before if `backward`, around the end of the line. `position`: of this rank; `rank_at(i)`: the
 /// rank at a position.
 template <class RankAt>

@@ -1,4 +1,4 @@
-// Triangles, Q and inverses as arrays of their own.
+// Triangles, Q and inverses as new arrays.
 #include <partita/redistribute.hpp>
 
 #include "array/fill_by_number.hpp"

@@ -92,7 +92,7 @@ void Factors::read_status() {
     for (int k = 0; k < panels_.count() && first_zero_ < 0; ++k) {
       if (status[k] != 0) first_zero_ = panels_.first(k) + status[k] - 1;
     }
-    if (panels_.on_grid()) first_zero_ = first_of_all_ranks(first_zero_);  // each has those of its own panels
+    if (panels_.on_grid()) first_zero_ = first_of_all_ranks(first_zero_);  // each has those of its panels
   }
   if (kind_ == Factorization::cholesky && first_zero_ >= 0) throw_indefinite(first_zero_);
   factorized_ = true;

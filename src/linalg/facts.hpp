@@ -56,7 +56,7 @@ std::string to_string(const std::vector<Pass>& passes);
 /// What solves op(A) X = B. Throws UnsupportedError where Q would have to be transposed without conjugation.
 std::vector<Pass> passes_of(Factorization kind, Op op, Dtype dtype);
 
-/// A plan of passes; `identity` goes into the plan. `a` is the matrix that was factorized, `b` and `x` have
+/// A plan of passes; `identity` is part of the plan. `a` is the matrix that was factorized, `b` and `x` have
 /// two dimensions: as many rows as A has rows or columns. Rows of the result beyond those of X are dropped,
 /// rows of B that are missing are zero. See plan_solve for the rest.
 Plan plan_passes(std::string_view operation, const std::vector<Pass>& passes, Factorization kind,

@@ -157,7 +157,7 @@ class GridSolvePlanner {
     }
   }
 
-  /// What follows from x_k. The next block goes first: whether this rank has begun its turn.
+  /// What follows from x_k. The next block is sent first: whether this rank has begun its turn.
   bool spread(int turn) {
     const Pass& pass = turns_.pass_of(turn);
     const int k = turns_.block(turn), next = turns_.block(turn + 1);

@@ -4,7 +4,7 @@
 
 namespace partita::linear {
 
-// A^T = Q R without conjugation, so conj(A) = (Q R)^H: with A X = B goes conj(A) conj(X) = conj(B).
+// A^T = Q R without conjugation, so conj(A) = (Q R)^H: A X = B becomes conj(A) conj(X) = conj(B).
 Array least_norm(const Array& a, const Array& b, const SolveOptions& options, SourcePlace where) {
   const Factors factors(Factorization::qr, a.permuted({1, 0}), {}, where);
   const Factors::Job job = factors.checked_job(Op::conjugate_transpose);

@@ -10,7 +10,7 @@
 namespace partita::linear {
 namespace {
 
-/// Panels follow one another with their row exchanges: each applies to all panels on the left of its own.
+/// Panels follow one another with their row exchanges: each applies to all panels to its left.
 void exchange_left(planning::PlanBuilder& builder, const Panels& panels, int factor, int pivots, bool undo) {
   for (int i = 1; i < panels.count(); ++i) {
     const int k = undo ? panels.count() - i : i;

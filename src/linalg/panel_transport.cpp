@@ -145,7 +145,7 @@ void PanelTransport::send(int turn) {
       builder_.send(next, slot(messages_, rank(), turn), message_bytes(turn));
 }
 
-/// What came with the panel; on devices the panel, too, since messages may lie in host memory.
+/// What arrived with the panel; on devices the panel, too, since messages may be in host memory.
 void PanelTransport::unpack(int turn) {
   for_each_piece(turn, [&](const Region& region, int buffer, std::int64_t offset) {
     const bool is_panel = buffer == buffers_.factor;

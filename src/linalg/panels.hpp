@@ -70,7 +70,7 @@ struct Panels {
 /// The panels of a matrix: of `options.block` columns on `options.grid`; what these leave open is that of the
 /// operand's own blocks if it is overwritten in place, or is chosen. A pure function of what all ranks know.
 /// Throws ArgumentError for a negative block and for grids of another number of ranks, UnsupportedError for
-/// grids of several rows on which there is no such factorization.
+/// grids of several rows on which that factorization is not implemented.
 Panels panels_of(Factorization kind, const Operand& a, const FactorOptions& options, const Topology& topology,
                  const Machine& machine);
 

@@ -84,7 +84,7 @@ class SolvePlanner {
 
   Operand operand_of(const Layout& layout) const { return on_heap(layout, buffers_.dtype, buffers_.space); }
 
-  /// The array of that layout for so many rows: `sides` if it has as many, otherwise one beside it.
+  /// The array of that layout for this many rows: `sides` if it has as many, otherwise an additional one.
   int part_of(int sides, std::string name, std::int64_t rows, const LayoutOf& layout) {
     return rows == height_ ? sides : builder_.add_array(std::move(name), operand_of(layout(rows)));
   }

@@ -9,7 +9,7 @@
 namespace partita::multiplication {
 namespace {
 
-/// What products of factors of this dtype may result in; the first where nobody says. None: there are none.
+/// The dtypes that products of factors of this dtype may have, the default first. Empty: there are none.
 std::vector<Dtype> result_dtypes(Dtype factors) {
   using enum Dtype;
   if (is_float8(factors)) return {f32, f16, bf16, f8e4m3, f8e5m2};

@@ -13,7 +13,7 @@ namespace {
 
 using namespace multiplication;
 
-/// Where a new D lies, and where it is multiplied.
+/// The memory space of a new D, and that in which it is multiplied.
 struct Spaces {
   MemorySpace of_d = MemorySpace::host;
   MemorySpace of_product = MemorySpace::host;

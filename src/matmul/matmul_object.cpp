@@ -22,7 +22,7 @@ struct Matmul::State {
   std::shared_ptr<ContextState> context;  // declared first: it outlives the plans
   Setting setting;
   std::shared_ptr<Product> product;
-  std::shared_ptr<Product> scaling;  // with alpha = 0; null until it is wanted
+  std::shared_ptr<Product> scaling;  // with alpha = 0; null until it is needed
   Request request;
   bool checked = false;  // the request, on all ranks together
 

@@ -18,7 +18,7 @@ struct ProductPlan {
 };
 
 /// `plan_matmul`. `groups`: something carries messages between the devices of nodes in groups
-/// (Plan::grouped); the plan is then of such groups where the operands lie on devices of several nodes, and
+/// (Plan::grouped); the plan then consists of such groups if the operands are on devices of several nodes and
 /// no memory limit is given.
 ProductPlan plan_product(const MatmulOperands& operands, const Topology& topology, int rank,
                          const MatmulOptions& options, const Machine& machine, bool in_place,

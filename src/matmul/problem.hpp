@@ -28,7 +28,7 @@ class OwnedRegions {
  private:
   struct State {
     std::vector<Region> regions;  // by rank
-    std::vector<int> first;       // by rank; empty: each holds what nobody else does
+    std::vector<int> first;       // by rank; empty: each holds what no other rank does
     std::int64_t elements = 0;
   };
   std::shared_ptr<const State> state_;
@@ -86,7 +86,7 @@ struct Problem {
   MatmulOptions options;
   Machine machine;
   bool in_place = false;  ///< c and d are the same memory
-  /// Messages go in groups (Plan::grouped). Then each rank counts as a node of its own, and `topology` says
+  /// Messages are sent in groups (Plan::grouped). Then each rank counts as a separate node, as `topology`
   /// so. Nothing: as the host's Mail carries them.
   std::optional<Groups> groups = {};
   bool conjugate_a = false;
@@ -94,7 +94,7 @@ struct Problem {
   Dtype compute = Dtype::f64;  ///< of sums
   Dtype reduced = Dtype::f64;  ///< of those that ranks send each other
   EpilogueParts epilogue = {};
-  /// Bytes of scratch that the plan needs beside the multiply itself, the same on every rank: what is
+  /// Bytes of scratch that the plan needs in addition to the multiply itself, the same on every rank: what is
   /// redistributed before and after it. Where every rank multiplies what it holds of D, and elsewhere.
   std::int64_t beside_stationary = 0;
   std::int64_t beside_moving = 0;

@@ -1,4 +1,4 @@
-// The layout of a result that nobody asked for: whatever the cheapest method leaves the product in.
+// The layout of a result for which none is given: the one in which the cheapest method leaves the product.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -89,7 +89,7 @@ std::optional<Distribution> like(const Operand& operand, int dimension_of_k, con
   return layout.distribution();
 }
 
-/// A's rows by B's columns, where both lie in blocks over the same grid of processes.
+/// A's rows by B's columns, if both are in blocks over the same grid of processes.
 std::optional<Distribution> over_their_grid(const Factors& factors) {
   if (factors.result.size() != 2 || !follows_rule(factors.a.layout) || !follows_rule(factors.b.layout))
     return std::nullopt;

@@ -163,7 +163,7 @@ void CrossMemory::Read::check(std::int64_t got, int error, runtime::Word word) {
         {runtime::ErrorKind::lost_peer, fmt::format("{}: {} {} while rank {} read its memory", operation_,
                                                     who, how.empty() ? "has ended" : how, state_.rank())});
   }
-  // Some of it has come: what lies behind that cannot be read.
+  // Some of it has arrived: what follows cannot be read.
   state_.give_up({runtime::ErrorKind::error,
                   fmt::format("{}: rank {} cannot read the memory of {}: {} (process_vm_readv)", operation_,
                               state_.rank(), who, std::strerror(got < 0 ? error : EFAULT))});

@@ -38,7 +38,7 @@ void deliver_to(int peer, const Card& card, int sender, const std::vector<int>& 
 }
 
 /// The exchange among the ranks of a node in rounds: in each, every rank delivers to the next few after it
-/// and then takes out what the few before it delivered. All have delivered before anyone looks, so nobody
+/// and then takes out what the few before it delivered. All have delivered before any rank looks, so no rank
 /// waits for a socket.
 class Rounds {
  public:

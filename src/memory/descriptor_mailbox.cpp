@@ -61,7 +61,7 @@ bool same_user(const FileDescriptor& connection) {
   return peer.uid == geteuid();
 }
 
-/// The one message of a delivery, with descriptors beside it.
+/// The one message of a delivery, with descriptors in its control data.
 struct Message {
   struct Letter {
     std::array<char, secret_bytes> secret;

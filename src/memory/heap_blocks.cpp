@@ -32,7 +32,7 @@ void HeapBlocks::drop(std::uint64_t id) noexcept {
     const std::lock_guard lock(mutex_);
     drops_.push_back(id);
   } catch (...) {
-    // Without memory to note it, the block stays until the heap goes.
+    // Without memory to note it, the block stays until the heap is freed.
   }
 }
 

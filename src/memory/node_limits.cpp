@@ -44,7 +44,7 @@ std::map<std::string, std::int64_t> read_table(const std::string& path) {
   return result;
 }
 
-/// Nothing: no such file, or "max".
+/// Empty: the file does not exist, or says "max".
 std::optional<std::int64_t> read_number(const std::string& path) {
   std::int64_t value = 0;
   if (std::ifstream(path) >> value) return value;

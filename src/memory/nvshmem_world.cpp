@@ -36,8 +36,8 @@ struct Start {
   std::atomic<bool> done = false;
 };
 
-/// Runs `work` on the context's device in a thread of its own. One that keeps it for half of the deadline is
-/// left behind, so that the ranks can tell each other before any of them has waited too long.
+/// Runs `work` on the context's device in a new thread. One that keeps it for half of the deadline is
+/// left running, so that the ranks can notify each other before any of them has waited too long.
 std::string beside(runtime::Runtime& state, const NvshmemDevice& device, const std::shared_ptr<Start>& start,
                    const std::function<std::string()>& work) {
   using Clock = std::chrono::steady_clock;

@@ -96,7 +96,7 @@ void ProcessNodeMemory::map_files(runtime::Runtime& state, std::int64_t control_
   control_file_.reset();
 }
 
-/// Segments grow alike, so what lies beyond the own memory is beyond what this process has used of others'.
+/// Segments grow alike, so what is beyond the own memory is beyond what this process has used of others'.
 void ProcessNodeMemory::give_back_addresses() noexcept {
   const std::int64_t used = growth_->populated();
   for (const int rank : places_.ranks()) release_addresses(segment(rank) + used, stride_ - used);

@@ -34,14 +34,14 @@ SymmetricHeap::SymmetricHeap(runtime::Runtime& state, NodeMemory& memory, Settle
       blocks_(state.size()),
       free_list_(memory.stride()) {}
 
-/// One meeting: what must agree, the largest size, and whether anyone has drops to tell. Those are told in
+/// One rendezvous: what must agree, the largest size, and whether any rank reports drops. They are reported
 /// it, and what all ranks have dropped is free afterwards.
 runtime::Summary SymmetricHeap::meet(runtime::Meeting& meeting, std::string_view operation,
                                      const runtime::Report& report, std::int64_t bytes) {
   runtime::Summary mine = runtime::Summary::of(hash_of(operation), hash_of_facts(report.facts));
   mine.threw = report.threw ? 1 : 0;
   mine.largest = bytes > 0 ? static_cast<std::uint64_t>(bytes) : 0;
-  // Asked once: another thread may drop a block at any time, which is then told in the next meeting.
+  // Asked once: another thread may drop a block at any time, which is then reported at the next rendezvous.
   const std::vector<std::uint64_t>& dropped = blocks_.unreported_drops();
   std::string drops = dropped.empty() ? "" : serialize(dropped);
   if (!settle_(operation, !drops.empty())) drops.clear();  // streams may still use them

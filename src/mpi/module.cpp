@@ -1,5 +1,5 @@
-// The calls of one MPI. Compiled once for each MPI that is there, with its mpi.h, into a library of its own
-// that is not linked to MPI: by the time it is opened, the process has an MPI of that family, whoever has
+// The calls of one MPI. Compiled once for each installed MPI, with its mpi.h, into a separate library
+// that is not linked to MPI: when it is opened, the process has an MPI of that family, whatever program has
 // built it.
 #include <mpi.h>
 

@@ -8,7 +8,7 @@ namespace partita::planning {
 namespace {
 
 constexpr double short_run = 64;  // bytes: a cache line
-// What the kernel reaches, which goes page by page and stores through the cache, of what a copy reaches
+// The bandwidth of a kernel, which works page by page and stores through the cache, relative to a copy's
 // (docs/performance.md).
 constexpr double kernel_share = 0.7;
 

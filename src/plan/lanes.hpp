@@ -9,7 +9,7 @@ namespace partita::planning {
 /// Steps that write to peers' memory, by copies or by works, run concurrently with computation, as does the
 /// rank's own share of that data; if transforms store it, or short copies put it, their signals run
 /// concurrently with the following ones. Panels are factorized before they leave, in the same lane: that is a
-/// sequence of small kernels, beside which other works use most of the device. Without works all steps are in
+/// sequence of small kernels, so concurrent works use most of the device. Without works all steps are in
 /// one lane.
 enum Lane : int { in_order, pushing, keeping, signalling, lane_count };
 

@@ -155,7 +155,7 @@ LastTouch::Pieces& LastTouch::pieces_of(Stripes& stripes, const Columns& columns
   return stripes.emplace_back(Stripe{}).pieces;
 }
 
-/// No piece goes across `at` any more.
+/// Afterwards no piece extends across `at`.
 void LastTouch::cut(Pieces& pieces, std::int64_t at) {
   auto behind = pieces.lower_bound(at);
   if (behind == pieces.begin()) return;

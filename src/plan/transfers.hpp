@@ -33,7 +33,7 @@ struct Transfer {
   Region region = {};                       ///< in the index space of this rank's side; none of `unpack`
   Place from = {};                          ///< where the giver has it: of keep, read, put, lend, send
   Place to = {};                            ///< where the taker wants it: of keep, read, put, borrow, post
-  std::optional<Reduction> reduction = {};  ///< joins it with what is in `to`; nothing: replaces that
+  std::optional<Reduction> reduction = {};  ///< reduces it with what is in `to`; nothing: replaces that
   std::int64_t slot = -1;                   ///< of the giver's ring: of lend and borrow
   std::int64_t round = -1;                  ///< of messages (Step::round)
   /// Of read and put: the first and the last of those that are announced together.

@@ -271,7 +271,7 @@ Passed passed(const Plan& plan, const MoveRows& work) {
   return {bytes + rows * cache_line, rows * cache_line};
 }
 
-/// Each part once; a transform goes over its array once for each axis. Products that fit no cache read their
+/// Each part once; a transform passes over its array once per axis. Products that fit no cache read their
 /// factors more often, but then they compute for longer than that takes.
 Passed passed(const Plan& plan, const Work& work) {
   Passed bytes;

@@ -10,7 +10,7 @@ namespace partita::redistribution {
 
 namespace {
 
-/// Which contribution of its own region the rank holds, and who else does.
+/// The contribution of the rank's region that it holds, and the other holders.
 struct Holding {
   int contribution = 0;
   std::vector<int> replicas;

@@ -25,8 +25,8 @@ std::string why_not_in_place(const Operand& operand) {
   return operand.residency == Residency::heap ? "is strided, not dense" : "is ordinary memory";
 }
 
-// Whether what one rank takes of another lies there in short runs with gaps, as in the rows of a block-cyclic
-// array. A reader would fetch what lies between for nothing (the processor reads ahead); the owner, who
+// Whether what one rank takes of another is there in short runs with gaps, as in the rows of a block-cyclic
+// array. A reader would fetch the gaps in vain (the processor reads ahead); the owner, who
 // writes to all its peers in turn, reads each row once and in order. Judged by the ranks that own the first
 // element, so alike on all ranks.
 bool reads_with_gaps(const Problem& problem) {
@@ -111,7 +111,7 @@ struct Choice {
 //   ordinary and     ordinary and     no               pulled   once, by the kernel, if it may: rows are long
 //     dense            dense
 //   otherwise        otherwise        -                staged   twice
-//   otherwise        any              yes              staged   likewise: only the taker accumulates
+//   otherwise        any              yes              staged   twice: only the taker accumulates
 //
 // `messages` is never chosen inside a node; between nodes it is the only way.
 Choice choose_inside(const Problem& problem) {

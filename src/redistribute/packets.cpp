@@ -10,7 +10,7 @@ namespace {
 
 using namespace redistribution;
 
-/// What stays on the rank goes through the same few blocks.
+/// What stays on the rank uses the same few blocks.
 bool is_small(const Problem& problem, std::int64_t most_bytes) {
   const std::int64_t elements =
       std::max(problem.source.layout.largest_local_size(), problem.destination.layout.largest_local_size());

@@ -26,7 +26,7 @@ struct Problem {
 
   std::int64_t item_bytes() const { return size_of(source.dtype); }
   std::int64_t bytes(const Region& region) const { return region.size() * item_bytes(); }
-  /// How contribution c joins those before it in the destination: not at all, where it is the first.
+  /// How contribution c is reduced with those before it in the destination: not at all if it is the first.
   std::optional<Reduction> reduction(int contribution) const {
     if (!accumulates || contribution == 0) return std::nullopt;
     return source.layout.partial()->reduction;

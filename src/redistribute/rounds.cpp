@@ -73,7 +73,7 @@ class ByRound {
   const Rounds& rounds_;
 };
 
-/// What stays on the rank waits for nobody, unless contributions have to be joined in their order.
+/// What stays on the rank waits for no peer, unless contributions have to be reduced in their order.
 void keep(const Problem& problem, const Exchange& part, planning::PlanBuilder& builder) {
   for (const Overlap& overlap : part.incoming) {
     if (overlap.peer != problem.rank || problem.accumulates) continue;
@@ -81,7 +81,7 @@ void keep(const Problem& problem, const Exchange& part, planning::PlanBuilder& b
   }
 }
 
-/// Of scratch, beside the bytes themselves.
+/// Scratch in addition to the bytes themselves.
 std::int64_t slack_of(const Problem& problem) {
   return problem.topology.ranks() * (problem.item_bytes() + cache_line);
 }

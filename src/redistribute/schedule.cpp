@@ -122,8 +122,8 @@ class Scheduler {
     return ring * staging_.slots + used++ % staging_.slots;
   }
 
-  // What stays on the rank waits for nobody: it fills the time in which the others get ready, in pieces
-  // spread evenly over the rest. Where nothing has to be handed over piece by piece, it comes first.
+  // What stays on the rank waits for no peer: it fills the time in which the others get ready, in pieces
+  // spread evenly over the rest. If nothing is transferred piece by piece, it comes first.
   std::vector<Transfer> interleaved(std::vector<Transfer> rest, const Overlap& overlap) {
     const bool by_pieces =
         method_.uses_staging() || (!on_device() && (method_.uses_messages() || method_.writes()));

@@ -13,7 +13,7 @@ namespace partita::redistribution {
 /// has a key, which is the same at both of its ends:
 ///   (turn, giving or taking, contribution c, distance o from giver to taker),
 /// where the turn is the number k of the piece, but `slots - 1` turns earlier for what is copied into a ring
-/// of slots: rings are kept full, so a rank that is late for a moment delays nobody. Every list is ordered by
+/// of slots: rings are kept full, so a rank that is late for a moment delays no other. Lists are ordered by
 /// key, so there is no deadlock (planning::TransferWriter). And all contributions to an element have the same
 /// k, since they are cut alike: they arrive in increasing order.
 std::vector<std::vector<planning::Transfer>> schedule(const Problem& problem, const Method& method,

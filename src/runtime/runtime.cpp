@@ -105,10 +105,10 @@ void Runtime::note_failure(const std::string& why, ErrorKind kind, bool seen) no
   }
 }
 
-// What this rank has sent and nobody has taken yet may still be all that a peer waits for: then nothing is
+// What this rank has sent and no rank has received yet may be all that a peer waits for: then nothing is
 // held against it.
 void Runtime::leave(std::string_view how, bool at_once) noexcept {
-  if (failed() || !group) return;  // a failure has been told
+  if (failed() || !group) return;  // a failure has been reported
   const bool silent = closed || (!at_once && group->in_flight() > 0);
   if (board) board->leave(silent ? "" : how);
   if (!silent) tell(false, ErrorKind::lost_peer, how);

@@ -121,7 +121,7 @@ std::vector<double> clock_offsets(ContextState& state) {
   const std::vector<Readings> all = runtime::exchange_values(state, "compare clocks", read_clock(state));
   std::vector<double> offsets;
   for (const Readings& one : all) {
-    // Of the ranks of one machine, which have one clock, the lowest stands for all.
+    // Of the ranks of one machine, which have one clock, the lowest represents all.
     const auto first = std::ranges::find(all, one.boot, &Readings::boot);
     offsets.push_back(first == all.begin() ? 0 : median_difference(*first, all.front()));
   }

@@ -1,4 +1,4 @@
-// What executors move, counted while somebody asks.
+// The bytes that executors move, counted while a program asks for it.
 #include <partita/trace.hpp>
 
 #include "base/check.hpp"

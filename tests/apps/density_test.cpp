@@ -97,7 +97,7 @@ RANK_TEST(Density, APancakeFoldsAsZeldovichSays) {
     fastest = std::max(fastest, std::abs(particle.momentum[0] - std::pow(last, 1.5) * psi(sheet)));
     EXPECT_NEAR(particle.position[1], std::round(particle.position[1]), 1e-9);
   }
-  EXPECT_LT(worst, 0.03 * last / wave);  // of the way that the fastest have gone
+  EXPECT_LT(worst, 0.03 * last / wave);  // of the distance that the fastest have travelled
   EXPECT_LT(fastest, 0.03 * std::pow(last, 1.5) / wave);
 }
 

@@ -62,7 +62,7 @@ RANK_TEST(ShallowWater, IsTheSameInAnyDistribution) {
   check_distributions<float>(context);
 }
 
-/// A part of an ocean, with memory of its own: random numbers where it is now.
+/// A part of an ocean, in separate memory: random numbers where it is now.
 template <class T>
 struct RandomPart {
   std::vector<T> memory;
@@ -82,7 +82,7 @@ struct RandomPart {
   }
 };
 
-// Bit for bit, but where this compiler joins products and sums.
+// Bit for bit, unless this compiler fuses products and sums.
 #if defined(__x86_64__) && !defined(__FMA__)
 constexpr double rounding = 0;
 #else

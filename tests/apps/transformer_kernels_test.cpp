@@ -136,7 +136,7 @@ RANK_TEST(TransformerKernels, SoftmaxAsTheHost) {
   });
 }
 
-/// Tokens of [batch, tokens, 3 heads x size], in which the queries, keys and values of a head lie side by
+/// Tokens of [batch, tokens, 3 heads x size], in which the queries, keys and values of a head are side by
 /// side, as the model has them, and of [batch, tokens, heads x size].
 struct AttentionCase {
   std::int64_t batch, heads, tokens, size;

@@ -13,7 +13,7 @@ grep -q '^step      6  loss ' out || fail "$(cat out)"
 [ "$(head -c 4 first/loss.png | tail -c 3)" = PNG ] || fail "no picture"
 grep -q traceEvents first/trace.json || fail "no trace"
 
-# One rank goes on from where two were.
+# One rank continues from where two were.
 "$program" $small --steps 8 --restart first/checkpoint.h5 --sample 0 -o second >out || fail "$(cat out)"
 [ "$(grep -v '^#' second/loss.txt | cut -d' ' -f1 | tr '\n' ' ')" = "7 8 " ] || fail "$(cat second/loss.txt)"
 

@@ -1,4 +1,4 @@
-# The program's own messages, collectives and threads beside Partita's, in a node and between nodes.
+# The program's own messages, collectives and threads concurrently with Partita's, in a node and between nodes.
 if(PARTITA_HAVE_MPI AND NOT PARTITA_SANITIZE MATCHES thread)
   add_executable(partita_beside_mpi beside_mpi/beside_mpi.cpp)
   partita_our_code(partita_beside_mpi)

@@ -1,4 +1,4 @@
-// A program that uses MPI for itself beside Partita, on the same communicator.
+// A program that uses MPI itself in addition to Partita, on the same communicator.
 //
 //   beside_mpi between    its messages and collectives are under way while Partita's are, in one thread
 //   beside_mpi threads    another thread of each rank calls MPI all the while

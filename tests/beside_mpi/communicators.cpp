@@ -1,5 +1,5 @@
 // Contexts on communicators that the program makes: parts of the world, freed before and after their contexts
-// end, several in turn, beside a context of the whole. Exits with 0 where everybody's data is right.
+// end, several in turn, in addition to a context of the whole. Exits with 0 if all ranks' data is right.
 #include <mpi.h>
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-# For the tests of the command: sourced by each. They work in a folder of their own.
+# For the tests of the command: sourced by each. They work in a separate folder.
 set -eu
 partita=$PARTITA
 work=$(mktemp -d)

@@ -54,7 +54,7 @@ wait_until() { # COMMAND: at most a minute
   done
   fail "this never came: $1"
 }
-ended() { # also where nobody has asked for its exit code
+ended() { # also if its exit code has not been asked for
   [ ! -e "/proc/$1" ] || grep -q '^State:.*Z' "/proc/$1/status"
 }
 rm -f rank.*

@@ -1,5 +1,5 @@
 #!/bin/sh
-# .npy to HDF5 and back gives the same bytes, through any distribution; bad input is told.
+# .npy to HDF5 and back gives the same bytes, through any distribution; bad input is reported.
 . "$(dirname "$0")/common.sh"
 
 make_npy a.npy '<f4' 13,7,5 False 1
@@ -41,7 +41,7 @@ cmp a.npy "$odd.npy" || fail "a name that is not UTF-8"
 sed "1s/'/\"/g" a.npy >quotes.npy
 "$partita" convert -n 2 quotes.npy b.npy >out 2>&1 && cmp a.npy b.npy || fail "double quotes: $(cat out)"
 
-# Progress goes to a terminal only.
+# Progress is written to a terminal only.
 "$partita" convert -n 2 a.npy b.npy >out 2>err && [ ! -s err ] || fail "stderr of a good run: $(cat err)"
 
 head -c 300 a.npy >truncated.npy

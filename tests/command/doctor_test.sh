@@ -27,14 +27,14 @@ assert all(f["health"] in ("ok", "warning", "missing") for f in findings), findi
 assert all(f["summary"] for f in findings)
 END
 
-# Every setting with its value and where that comes from; a bad one is told.
+# Every setting with its value and its origin; a bad one is reported.
 PARTITA_DEADLINE=7 "$partita" doctor >out
 grep -q ' PARTITA_DEADLINE = 7 (environment)' out || fail "$(cat out)"
 grep -q ' PARTITA_DEVICE_LANES = 1 (default)' out || fail "$(cat out)"
 if PARTITA_THREADS=many "$partita" doctor >out 2>&1; then fail "a bad setting is not told"; fi
 grep -q '^settings *broken *PARTITA_THREADS is "many"' out || fail "$(cat out)"
 
-# Another FFT library can be named; a wrong name is told.
+# Another FFT library can be named; a wrong name is reported.
 PARTITA_FFT_LIBRARY=/nowhere/libfft.so "$partita" doctor >out
 grep -q '^FFT *missing *PARTITA_FFT_LIBRARY names no library' out || fail "$(cat out)"
 PARTITA_FFT_LIBRARY=libc.so.6 "$partita" doctor >out

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Transforms of files against sums by hand, whatever the distribution; there and back; bad input is told.
+# Transforms of files against sums by hand, whatever the distribution; there and back; bad input is reported.
 . "$(dirname "$0")/common.sh"
 
 cat >transforms.py <<'END'
@@ -110,7 +110,7 @@ check result.npy single.npy dct2 0,1
 transform result.npy -o back.npy --kind dct2 --inverse -n 3 --wisdom wisdom
 same back.npy single.npy
 
-# HDF5, with the dataset in the word or in an option of its own.
+# HDF5, with the dataset in the word or in a separate option.
 transform real.npy -o spectrum.h5 -n 2
 [ "$(head -c 4 spectrum.h5 | tail -c 3)" = HDF ] || fail "spectrum.h5 is not HDF5: $(head -c 8 spectrum.h5)"
 transform spectrum.h5 -o back.npy --kind c2r --last-length 7 -n 3

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Products of files against products by hand, whatever the distributions; bad input is told.
+# Products of files against products by hand, whatever the distributions; bad input is reported.
 . "$(dirname "$0")/common.sh"
 matrices=$(dirname "$0")/matrices.py
 case $matrices in /*) ;; *) matrices=$OLDPWD/$matrices ;; esac

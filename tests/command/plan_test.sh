@@ -33,7 +33,7 @@ grep -q ' copy ' out || fail "steps"
 "$partita" plan block-cyclic:64x64:64x64 block-cyclic:32x128:96x96 --shape 100000x100000 --machine cluster >out
 grep -q 'of 4096 on 64 nodes' out || fail "4096 ranks"
 
-# A multiply, beside the lower bound: rows by rows, each of 4 ranks reads the other three quarters of B.
+# A multiply, compared with the lower bound: rows by rows, each of 4 ranks reads the other three quarters of B.
 "$partita" plan --operation matmul slab:0 slab:0 --shape 1000x1200x800 -n 4 --json >out
 python3 - <<'END'
 import json
@@ -152,7 +152,7 @@ expect_failure 2 'must be square' "$partita" plan --operation cholesky slab:0 --
 expect_failure 2 'must be n' "$partita" plan --operation solve slab:0 --shape 9x9 --op nt
 expect_failure 2 'verify' "$partita" plan --operation lu slab:0 --shape 9x9 --verify
 
-# The same on GPUs, with their plans and the figures of a machine that has some; no GPU is wanted for it.
+# The same on GPUs, with their plans and the figures of a machine that has some; no GPU is required for it.
 unset PARTITA_MACHINE
 for operation in redistribute fft matmul; do
   shape=64x64 to=slab:1

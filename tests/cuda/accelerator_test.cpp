@@ -48,7 +48,7 @@ class CudaAcceleratorTest : public ::testing::Test {
   std::mt19937_64 random_{std::random_device()()};
 };
 
-/// A nest of up to four loops whose elements lie apart on both sides, in memory of `bytes`.
+/// A nest of up to four loops whose elements are not adjacent on either side, in memory of `bytes`.
 struct Sample {
   kernels::StridedCopy nest;
   std::int64_t bytes = 0;

@@ -1,5 +1,5 @@
 // Captures in every mode of CUDA's, by ranks that are threads: no call of the library's breaks one off,
-// whoever makes it.
+// whichever thread makes it.
 #include <cuda_runtime.h>
 
 #include "context/context_state.hpp"
@@ -19,7 +19,7 @@ const Shape shape{37, 29};
 constexpr cudaStreamCaptureMode every_mode[] = {cudaStreamCaptureModeThreadLocal, cudaStreamCaptureModeGlobal,
                                                 cudaStreamCaptureModeRelaxed};
 
-/// A stream and what has been captured from it. The test's own calls that CUDA refuses beside a capture stand
+/// A stream and what has been captured from it. The test's own calls that CUDA refuses during a capture are
 /// between barriers.
 class Captured {
  public:

@@ -1,4 +1,4 @@
-// The vendor's collectives among several GPUs against the host's reductions: one thread a GPU.
+// The vendor's collectives among several GPUs against the host's reductions: one thread per GPU.
 #include "device/device_group.hpp"
 
 #include "base/visit_dtype.hpp"
@@ -45,7 +45,7 @@ class Member {
   ContextState& state_;
 };
 
-/// Runs on `ranks` threads, each with a GPU of its own and a group, or says why not.
+/// Runs on `ranks` threads, each with a separate GPU and a group, or says why not.
 void on_groups(int ranks, const std::function<void(Member&)>& body) {
   devices::Accelerators& devices = devices::Accelerators::built_in();
   if (devices.count() < ranks) {
@@ -209,7 +209,7 @@ std::int64_t letter_bytes(int from, int to) {
   return (from + 2 * to) % 3 == 1 ? 0 : 1 + 1000 * from + 77777 * to;
 }
 
-/// What goes from one rank to another, in two parts.
+/// What one rank sends to another, in two parts.
 Bytes letter(int from, int to) {
   return numbers(Dtype::u8, 10 * from + to, 2 * letter_bytes(from, to));
 }
@@ -252,7 +252,7 @@ bool passes_within(devices::DeviceEvent& end, std::chrono::seconds limit) {
 TEST(CudaGroup, AbortLetsAHangingOperationEnd) {
   on_groups(2, [](Member& member) {
     const auto memory = member.upload(Bytes(4000));
-    if (member.rank() == 0) {  // and nobody else
+    if (member.rank() == 0) {  // and no other rank
       devices::Accelerator& device = *member.state().device;
       member.group().all_reduce(memory.get(), memory.get(), 1000, Dtype::f32, Reduction::sum, {});
       const std::unique_ptr<devices::DeviceEvent> end = device.event();

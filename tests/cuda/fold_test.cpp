@@ -1,4 +1,4 @@
-// What a GPU joins, against the host's kernels: sums of rows and columns, which have kernels of their own.
+// Reductions of a GPU against the host's kernels: sums of rows and columns, which have special kernels.
 #include "kernels/host/fold.hpp"
 
 #include <cuda_runtime.h>

@@ -31,7 +31,7 @@ struct Problem {
   int rounds;
 };
 
-/// source (rows) -> middle (columns) -> result (blocks dealt out), as one graph. Small ones go in packets at
+/// source (rows) -> middle (columns) -> result (cyclic blocks), as one graph. Small ones use packets at
 /// first, and are pushed then, with flags.
 struct Chain {
   Array source, middle, result;

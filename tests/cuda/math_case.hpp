@@ -1,4 +1,4 @@
-// What a GPU computes, beside the host's kernels.
+// Results of a GPU compared with the host's kernels.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -36,7 +36,7 @@ class CudaMathTest : public CudaDeviceTest {
     if (device_->math() == nullptr) GTEST_SKIP() << "no cuBLAS: " << device_->why_no_math();
   }
 
-  /// Random ones, beside the host's. `in_packs`: whose numbers lie so that four go at a time.
+  /// Random ones, compared with the host's. `in_packs`: with layouts that allow four numbers at a time.
   void check_passes(bool in_packs);
 
   std::int64_t number(std::int64_t least, std::int64_t most) {

@@ -105,7 +105,7 @@ TEST_F(CudaMathTest, WhatFollowsTheSumsIsRightInAnyShape) {
   for (const char* const one : {"f16 auxiliary", "bf16 auxiliary"}) EXPECT_GE(made[one], 5) << one;
 }
 
-// As what arrives of a sum, packed, beside a result with longer lines.
+// As what arrives of a sum, packed, while the result has longer lines.
 TEST_F(CudaMathTest, AnAddendMayLieOtherwiseThanTheResult) {
   for (const Dtype dtype : {Dtype::bf16, Dtype::f16, Dtype::f32, Dtype::f64, Dtype::c64}) {
     for (const bool may_try : {false, true}) {

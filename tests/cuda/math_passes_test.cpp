@@ -70,7 +70,7 @@ TEST_F(CudaMathTest, PassesAreThoseOfTheHost) {
   check_passes(false);
 }
 
-// Where all lies so that numbers go four at a time.
+// With layouts that allow four numbers at a time.
 TEST_F(CudaMathTest, PassesInPacksAreThoseOfTheHost) {
   check_passes(true);
 }

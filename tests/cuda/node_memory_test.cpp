@@ -13,7 +13,7 @@ class CudaNodeMemoryTest : public ::testing::Test {
  protected:
   void SetUp() override { driver_.reset(); }
 
-  /// Each rank has a device of its own.
+  /// Each rank has a separate device.
   memory::CudaNodeMemory memory_of(Context& context) const {
     ContextState& state = *context.state();
     return {state, state.topology(), context.rank(), memory_};

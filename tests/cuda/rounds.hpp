@@ -1,4 +1,4 @@
-// What the tests of graphs share: ranks on GPUs, and memory for what goes in and comes out in many rounds.
+// What the tests of graphs share: ranks on GPUs, and memory for the inputs and outputs of many rounds.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -28,7 +28,7 @@ class Rounds {
   std::size_t bytes_;
 };
 
-/// On 1 to 4 ranks, as threads; two share a GPU where there is one only.
+/// On 1 to 4 ranks, as threads; two ranks share the GPU if there is only one.
 inline void on_devices(const std::function<void(Context&)>& body) {
   const int devices = devices::Accelerators::built_in().count();
   if (devices == 0) GTEST_SKIP() << "no GPU: " << devices::Accelerators::built_in().why_none();

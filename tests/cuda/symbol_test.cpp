@@ -24,7 +24,7 @@ class CudaSymbolTest : public CudaDeviceTest {
     return memory;
   }
 
-  /// 5 x 3 x `last` modes that lie by columns, read by rows, the second dimension not transformed.
+  /// 5 x 3 x `last` modes stored by columns, read by rows, the second dimension not transformed.
   template <class Real>
   void expect_products(Symbol symbol, Dtype dtype, std::int64_t last) {
     using Number = std::complex<Real>;

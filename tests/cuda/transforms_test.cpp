@@ -90,7 +90,7 @@ class CudaTransformsTest : public CudaDeviceTest {
     EXPECT_LE(std::sqrt(difference), (here.single ? 1e-5 : 1e-13) * std::sqrt(size)) << what;
   }
 
-  /// Planes of such rows, whose results lie `pitch` numbers apart, and of their columns those from `begin` to
+  /// Planes of such rows, whose results are `pitch` numbers apart, and of their columns those from `begin` to
   /// `end`, cut in two somewhere; three times, or once in place.
   void expect_planes_of_host(const LineTransform& rows, std::int64_t pitch, std::int64_t begin,
                              std::int64_t end, const Numbers& from, bool in_place, const std::string& text) {

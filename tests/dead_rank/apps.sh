@@ -1,6 +1,6 @@
 #!/bin/sh
 # apps.sh PROGRAM-FOLDER LAUNCHER [FLAGS...] --: a rank of the programs of apps/ is killed while they run. The others end
-# by themselves, soon, with an error that says so, and the last checkpoint is whole: a run goes on from it.
+# by themselves, soon, with an error that says so, and the last checkpoint is whole: a run continues from it.
 set -u
 programs=$1
 shift

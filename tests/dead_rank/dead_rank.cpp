@@ -1,15 +1,15 @@
-// A rank that goes in the middle: `mpirun -n 4 partita_dead_rank [where [how]]`. The last rank goes; the
-// others must hear of it long before their deadline, and end by themselves with code 7. `where`:
-//   barrier   before it joins a barrier (the default)
-//   allocate  before it joins an allocation, with symmetric memory in use
+// A rank that leaves in the middle: `mpirun -n 4 partita_dead_rank [where [how]]`. The last rank leaves; the
+// others must be notified long before their deadline, and end by themselves with code 7. `where`:
+//   barrier   before it enters a barrier (the default)
+//   allocate  before it takes part in an allocation, with symmetric memory in use
 //   subgroup  while a subgroup of all is in use
 //   reads     at any moment of exchanges of ordinary memory, which the kernel copies from process to process
-//   stream    before it joins a redistribution that the others have put into their devices' streams, without
-//             a call of theirs that waits for it; devices are made of host memory and threads
+//   stream    before it takes part in a redistribution that the others have enqueued on their devices,
+//             without a call of theirs that waits for it; devices are made of host memory and threads
 //   stores    the same before a transform whose results the others store in its memory, and it in theirs
 // `how`:
 //   killed    by a signal (the default)
-//   returns   from main, in order, with a code of its own
+//   returns   from main, in order, with a different exit code
 //   throws    an exception, which main catches
 //   exits     by std::exit, so that no destructor runs
 //   silent    not at all, but it never calls: the others' deadline
@@ -43,7 +43,7 @@ namespace {
 
 constexpr int given_up = 7;
 constexpr int wrong = 1;
-/// To hear of a rank that has gone; without load it takes some tenths of a second.
+/// To be notified of a rank that has left; without load it takes some tenths of a second.
 constexpr auto longest = std::chrono::seconds(10);
 
 constexpr int left = 3;
@@ -150,7 +150,7 @@ StreamCall stored_transform(const pt::Context& context) {
   return {[=] { plan->execute(*field, *modes); }, [=] { plan->execute(*field, *modes, 1, pt::Stream{}); }};
 }
 
-// The survivors' programs wait for their streams by means of their own: here not at all.
+// The survivors' programs wait for their streams themselves: here not at all.
 int run_in_stream(const std::string& where) {
   pt::testing::install_fake_devices(pt::testing::usual_fake_devices);
   pt::Context context = pt::initialize({.device = pt::Device::cuda(), .deadline = std::chrono::seconds(100)});

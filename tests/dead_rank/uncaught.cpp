@@ -1,6 +1,6 @@
 // Programs that catch nothing: `mpirun -n 3 partita_uncaught all|one|some`.
 //   all   every rank has the same exception, of a collective call
-//   one   rank 1 alone throws one of its own, and the others wait for it
+//   one   rank 1 alone throws another one, and the others wait for it
 //   some  as `all`, but rank 0 catches it, and waits for the others
 #include <partita/context.hpp>
 #include <partita/create.hpp>

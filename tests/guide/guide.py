@@ -30,7 +30,7 @@ lines = [
     "namespace {",
 ]
 for number, (_, code, check) in enumerate(pieces):
-    # Pieces that make a context of their own show how; in the tests it is the one that they run on.
+    # Pieces that make a context show how; in the tests it is the one that they run on.
     body = re.sub(r"pt::initialize\(.*?\);", "given;", code)
     body = body.replace("Context context = given", "Context& context = given")
     given = "given" if "given" in body else "context"

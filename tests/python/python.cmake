@@ -80,7 +80,7 @@ target_link_libraries(partita_fake PRIVATE partita_fake_devices partita_objects)
 set_target_properties(
   partita_fake PROPERTIES OUTPUT_NAME partita SOVERSION ${PARTITA_SOVERSION} VERSION ${PROJECT_VERSION}
                           LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/fake)
-# The modules for each MPI are looked for beside it.
+# The modules for each MPI are searched next to it.
 file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/tests/fake)
 file(CREATE_LINK ${PROJECT_BINARY_DIR}/lib/partita ${PROJECT_BINARY_DIR}/tests/fake/partita SYMBOLIC)
 foreach(ranks 1 3)

@@ -107,7 +107,7 @@ def test_every_call(ctx, folder, known):
                     call(*wrongs[wrong][0], **wrongs[wrong][1])
                 else:
                     call(*right, **named)
-                    group.barrier()  # those who need nothing of that rank hear of it here
+                    group.barrier()  # those who need nothing of that rank are notified here
             text, what = str(caught.value), (name, wrong)
             assert time.monotonic() - begin < 20, what
             assert isinstance(caught.value, pt.ArgumentError) and text.startswith(f"rank {odd}: {name}"), (what, caught.value)
@@ -136,7 +136,7 @@ def test_a_subgroup_of_some(ctx):
             group.barrier()
         assert len({bytes(one) for one in everyones(ctx, f"{type(caught.value).__name__} {caught.value}")}) == 1
         assert group.failed
-    # What the members find together is told to the others, too, and the context goes on.
+    # What the members find together is reported to the others, too, and the context can still be used.
     group = ctx.split(0)
     with pytest.raises(pt.DisagreementError, match="subgroup: the ranks disagree on the list of ranks"):
         if ctx.rank < 2:
@@ -313,7 +313,7 @@ def test_without_a_context_among_the_arguments():
         stored = np.zeros(4) if ctx.rank == 0 else array
         with pytest.raises(TypeError, match="^rank 0: write_hdf5: expected a distributed array" if ctx.rank else "distributed array"):
             pt.io.write_hdf5("none.h5", {"a": pt.io.Dataset(stored)})
-        other = ctx.split(0)  # which of the two is meant, nobody knows
+        other = ctx.split(0)  # which of the two is meant is unknown
         if ctx.rank == 0:
             with pytest.raises(TypeError, match="^expected a distributed array"):
                 pt.fft.fftn(3)

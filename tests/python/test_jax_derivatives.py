@@ -40,7 +40,7 @@ def test_derivatives_of_other_reductions(ctx, reduction):
                     pj.reduce(x, reduction),
                     pj.reduce_scatter(x, reduction),
                     pj.scan(x, reduction),
-                    jnp.where(ctx.rank == 0, 0, pj.scan(x, reduction, exclusive=True)),  # the identity of max is no number
+                    jnp.where(ctx.rank == 0, 0, pj.scan(x, reduction, exclusive=True)),  # the identity of max is not a finite number
                 ]
             )
 

@@ -253,7 +253,7 @@ def raised_alike(ctx, group, call, wrong, what):
     begin, found = time.monotonic(), None
     try:
         call()
-        group.barrier()  # whoever needs nothing of that rank hears of it here
+        group.barrier()  # a rank that needs nothing of that rank is notified here
     except Exception as error:
         found = error
     assert time.monotonic() - begin < 20, what

@@ -91,7 +91,7 @@ def test_where_results_lie(ctx):
                 local = Slab.X.shape(ctx.rank, shape)
                 roomy = nv.allocate_operand(local, np, input_dtype=dtype, distribution=Slab.X, fft_type=kind)
                 assert roomy.shape == local and roomy.dtype == dtype
-                assert not _memory.is_symmetric(wrap_operand(roomy))  # nobody has to free it
+                assert not _memory.is_symmetric(wrap_operand(roomy))  # no rank has to free it
                 roomy[:] = 1
                 transform = FFT(roomy, distribution=Slab.X, options=FFTOptions(kind, redistribute))
                 transform.plan()

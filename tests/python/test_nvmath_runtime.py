@@ -107,7 +107,7 @@ def test_symmetric_memory(ctx):
         assert f.flags.f_contiguous and g.strides == (96, 8, 24)
         a[:], g[:] = ctx.rank, 1
         nvmath.free_symmetric_memory(a, b)
-        assert (a == ctx.rank).all()  # until the variable goes
+        assert (a == ctx.rank).all()  # until the variable is deleted
         with pytest.raises(TypeError, match="is not symmetric memory"):
             nvmath.free_symmetric_memory(b)
         nvmath.free_symmetric_memory(f, g)
@@ -148,7 +148,7 @@ def test_ranks_that_are_threads_end_beside_each_other():
     """Each forgets its own memory while others allocate theirs."""
 
     def body(ctx):
-        group = ctx.split(ctx.rank)  # a runtime of its own
+        group = ctx.split(ctx.rank)  # a separate runtime
         for _ in range(30):
             nvmath.initialize(0, group)
             kept = [nvmath.allocate_symmetric_memory((3,), np) for _ in range(8)]

@@ -348,7 +348,7 @@ def test_layers_begin_without_memory(ctx):
 
 
 def test_layers_want_rows_of_tokens(ctx):
-    ctx = ctx.split(0)  # which has made no such call, so that nobody is in the midst of one
+    ctx = ctx.split(0)  # which has not made this call, so that no rank is in the midst of one
     for sequence_parallel in (True, False):
         layer = ptt.ColumnParallelLinear(ctx, 3, 4, sequence_parallel=sequence_parallel, device=WHERE)
         wrong = ctx.rank == ctx.size - 1 or not sequence_parallel  # without, forward calls are each rank's own

@@ -68,7 +68,7 @@ def test_tensors_of_a_class_have_gradients(ctx, mark):
 )
 def test_tensors_that_are_not_dense_are_refused(ctx, make):
     given = make() if ctx.rank == ctx.size - 1 else torch.eye(3)
-    ctx = ctx.split(0)  # which has made no such call, so that nobody is in the midst of one
+    ctx = ctx.split(0)  # which has not made this call, so that no rank is in the midst of one
     with pytest.raises(pt.ArgumentError, match="expected a dense tensor, got"):
         ptt.all_reduce(ctx, given)
     ctx.barrier()
@@ -78,7 +78,7 @@ def test_derivatives_in_forward_mode_are_refused(ctx):
     """PyTorch would give none, or zeros. One rank's: its levels are those of all threads."""
     from torch.autograd import forward_ad
 
-    ctx = ctx.split(0)  # which has made none of these calls, so that nobody is in the midst of one
+    ctx = ctx.split(0)  # which has made none of these calls, so that no rank is in the midst of one
     x, forward = rows(ctx), ctx.rank == ctx.size - 1
 
     def refused():

@@ -1,4 +1,4 @@
-# The suites of partita_rank_tests, and by what they are tested beside threads on the CPU, where all run. A suite is
+# The suites of partita_rank_tests, and by what they are tested in addition to threads on the CPU, where all run. A suite is
 # repeated where what it looks at depends on that:
 #
 #   processes          ranks that are processes

@@ -1,2 +1,2 @@
-// Compiled as C++17: the first error says what is wanted.
+// Compiled as C++17: the first error says what is required.
 #include <partita/partita.hpp>

@@ -1,4 +1,4 @@
-// BLACS contexts come and go, and what is not computed here is handed on.
+// BLACS contexts come and go, and what is not computed here is forwarded.
 #include <cstdlib>
 
 #include "linear_model.hpp"
@@ -117,7 +117,7 @@ TEST(ScalapackContexts, SeveralLiveSideBySide) {
   Cblacs_gridexit(two.context);
 }
 
-/// A first block that is longer than the others is no window of equal blocks: the original does it.
+/// A first block that is longer than the others is not a window of equal blocks: the original does it.
 TEST(ScalapackContexts, WhatNoLayoutDescribesIsHandedOn) {
   if (processes() < 2) GTEST_SKIP() << "needs several ranks";
   const BlacsGrid grid = BlacsGrid::make(processes(), 1);

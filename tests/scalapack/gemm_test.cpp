@@ -17,7 +17,7 @@ struct Shapes {
   int k;
 };
 
-/// One matrix of the product: its part, and how it is dealt out.
+/// One matrix of the product: its part, and how it is distributed.
 template <class T>
 struct Placed {
   Part rows;

@@ -25,7 +25,7 @@ class FailurePrinter : public ::testing::EmptyTestEventListener {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // All of these matrices are small; the drop-in shall compute them itself. A test of its own looks at the
+  // All of these matrices are small; the drop-in shall compute them itself. A separate test checks the
   // rest.
   ::setenv("PARTITA_SCALAPACK_THRESHOLD", "0", 0);
   ::testing::InitGoogleTest(&argc, argv);

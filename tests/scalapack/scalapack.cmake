@@ -1,4 +1,4 @@
-# The drop-in beside ScaLAPACK itself, in one program.
+# The drop-in and ScaLAPACK itself, in one program.
 if(PARTITA_HAVE_SCALAPACK AND NOT PARTITA_SANITIZE MATCHES thread)
   file(GLOB scalapack_test_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/scalapack/*.cpp)
   list(FILTER scalapack_test_sources EXCLUDE REGEX "preloaded.cpp$")

@@ -1,4 +1,4 @@
-// The decision by itself, with times that nobody measured.
+// The decision by itself, with times that were not measured.
 #include "trial.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Products of a size at which both ways are tried: whoever computes, the result is ScaLAPACK's, and in the
-// end all processes stay with one way. Runs where PARTITA_SCALAPACK_THRESHOLD leaves the limits as they are.
+// Products of a size at which both implementations are tried: the result is always ScaLAPACK's, and in
+// the end all processes keep one of them. Runs if PARTITA_SCALAPACK_THRESHOLD leaves the limits as they are.
 #include <cstring>
 
 #include "matrix_model.hpp"

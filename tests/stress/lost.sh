@@ -1,6 +1,6 @@
 #!/bin/sh
 # lost.sh RANKS LAUNCHER [FLAGS...] -- PROGRAM: runs of the stress program that end with a killed rank. The others must
-# end by themselves, with code 7 because they were told of a lost peer.
+# end by themselves, with code 7 because they were notified of a lost peer.
 set -u
 ranks=$1
 shift

@@ -1,4 +1,4 @@
-// A rank leaves in the middle; all others hear of it, whatever they are in.
+// A rank leaves in the middle; all others are notified, whatever they are in.
 #include <csignal>
 #include <partita/error.hpp>
 

@@ -1,4 +1,4 @@
-// Random use of the library, for as long as it is told; all choices follow from a seed, which is printed.
+// Random use of the library, for the given time; all choices follow from a seed, which is printed.
 //
 //   mpirun -n 3 partita_stress [options]
 //   partita_stress --threads-group [--ranks=N] [options]
@@ -12,8 +12,8 @@
 //   --lost=off        no turns in which a rank leaves. Where ranks are processes they are off anyway, and
 //   --lost=end        ends the run with one: the killed rank aside, all processes must end with code 7
 //
-// PARTITA_TEST_DEVICE says what the contexts compute on: unset, "fake" or "cuda". What goes wrong is printed
-// with its turn and its call; then the exit code is 1.
+// PARTITA_TEST_DEVICE says what the contexts compute on: unset, "fake" or "cuda". A failure is printed
+// with its iteration and its call; then the exit code is 1.
 #include <algorithm>
 #include <array>
 #include <chrono>

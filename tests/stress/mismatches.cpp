@@ -1,5 +1,5 @@
-// One rank calls something else than the others: nobody hangs, nobody goes on as if nothing were, and all are
-// told what it was.
+// One rank calls something else than the others: no rank hangs, none continues as if all were well; all are
+// notified of what it was.
 #include <deque>
 #include <numeric>
 #include <partita/error.hpp>
@@ -181,7 +181,7 @@ After mismatches(Turn& turn) {
       [&] {
         calls[static_cast<std::size_t>(turn.context.rank() == odd ? other : usual)].make();
         turn.context.synchronize(turn.stream);
-        turn.context.barrier();  // a rank that has sent its messages has done its part, and hears of it here
+        turn.context.barrier();  // a rank that has sent its messages has done its part, and is notified here
       },
       told);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
@@ -191,7 +191,7 @@ After mismatches(Turn& turn) {
   // 2 s is the promise; the machine may be busy with other tests.
   turn.expect(took < 10s, fmt::format("told after {:.1f} s: {}", took.count(), text));
   if (turn.context.failed()) return After::ends;
-  // Found out while planning: the context goes on, on all ranks alike.
+  // Found out while planning: the context can still be used, on all ranks alike.
   turn.context.barrier();
   return After::goes_on;
 }

@@ -93,7 +93,7 @@ After point_to_point(Turn& turn) {
   }
   receive_all(turn, std::move(mine), own);
   round_a_ring(turn, memory);
-  turn.context.barrier();  // messages are lost where their sender's context goes
+  turn.context.barrier();  // messages are lost when their sender's context ends
   return After::goes_on;
 }
 

@@ -1,4 +1,4 @@
-// What goes wrong in the stress program, and what comes no further.
+// Failures of the stress program, and waits that make no progress.
 #pragma once
 
 #include <algorithm>

@@ -11,7 +11,7 @@
 namespace partita::testing {
 namespace {
 
-/// From the first element to the last, with what lies between.
+/// From the first element to the last, including what is between.
 std::int64_t span_bytes(const View& view) {
   std::int64_t last = 0;
   for (int d = 0; d < view.extents.size(); ++d) last += (view.extents[d] - 1) * view.strides[d];

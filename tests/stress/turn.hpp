@@ -1,4 +1,4 @@
-// One iteration of the stress program, as one rank goes through it.
+// One iteration of the stress program, of one rank.
 #pragma once
 
 #include <fmt/format.h>
@@ -33,7 +33,7 @@ struct Turn {
   RandomLayouts random;  ///< what is done: the same on all ranks
   std::mt19937_64 own;   ///< when it is done: this rank's own
   Stream stream;         ///< where work on a device is put; null: the context's own
-  std::string call;      ///< what is done, for whoever repeats it
+  std::string call;      ///< what is done, to repeat it
 
   bool on_device() const { return context.device().kind == Device::Kind::cuda; }
 
@@ -65,9 +65,9 @@ After halos(Turn& turn);
 After point_to_point(Turn& turn);
 After memory(Turn& turn);
 After subgroups(Turn& turn);
-/// One rank calls something else than the others. All are told so by DisagreementError, in time.
+/// One rank calls something else than the others. All are notified by DisagreementError, in time.
 After mismatches(Turn& turn);
-/// One rank leaves by an exception, or its process is killed. All others hear of it by LostPeerError, in
+/// One rank leaves by an exception, or its process is killed. All others are notified by LostPeerError, in
 /// time.
 After lost_ranks(Turn& turn);
 
@@ -76,9 +76,9 @@ class Leaves : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A call in a stream, given again and again before anybody waits: `source` gets the values of a round, the
+/// A call on a stream, enqueued again and again before any wait: `source` gets the values of a round, the
 /// call reads them, `source` is overwritten right behind it and `destination` is kept in the result of the
-/// round. All views of one side are alike and lie in device memory.
+/// round. All views of one side are alike and in device memory.
 struct StreamRounds {
   View source, destination;
   View junk_source, junk_destination;

@@ -26,7 +26,7 @@ inline void expect_same_on_all(const Context& context, const std::string& text) 
     EXPECT_EQ(other, text);
 }
 
-/// Of memory that lies where the context's own does.
+/// Of memory of the context's own memory space.
 inline View memory_view(const Context& context, const void* memory, std::int64_t bytes) {
   return {const_cast<void*>(memory), Dtype::u8, {bytes}, {1}, context.state()->default_space()};
 }

@@ -32,7 +32,7 @@ void name_the_test(int signal) {
   std::raise(signal);
 }
 
-/// What is printed where nobody wants to see the progress.
+/// What is printed if progress is not requested.
 class FailurePrinter : public ::testing::EmptyTestEventListener {
  public:
   explicit FailurePrinter(int rank) : rank_(rank) {

@@ -17,8 +17,8 @@ struct Outcome {
   std::string plans = {};  ///< that its context keeps in the end; "": there is none any more
 };
 
-/// Tells all processes how each came through a test, over a group of its own, which a failed context does not
-/// touch. One a process. A process that does not answer ends the run.
+/// Notifies all processes of the others' results of a test, over a group which a failed context does not
+/// touch. One per process. A process that does not answer ends the run.
 class Referee {
  public:
   explicit Referee(std::unique_ptr<runtime::ProcessGroup> group) : group_(std::move(group)) {}

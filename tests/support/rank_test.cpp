@@ -11,8 +11,8 @@ std::string rank_name(int rank) {
   return "on rank " + std::to_string(rank) + " of " + std::to_string(ranks().count);
 }
 
-/// Runs `test`, which gives the plans that its context keeps in the end, in this process, tells the others
-/// how it went, and is told of them. Returns whether all went well.
+/// Runs `test`, which returns the plans that its context keeps in the end, in this process, sends the outcome
+/// to the others, and gets theirs. Returns whether all went well.
 bool run_refereed(const std::function<std::string()>& test) {
   Referee& referee = *rank_run().referee;
   std::string plans;
@@ -41,7 +41,7 @@ bool run_refereed(const std::function<std::string()>& test) {
   return all_good;
 }
 
-/// The body's exception fails the context, so that the other ranks hear of it before the deadline.
+/// The body's exception fails the context, so that the other ranks are notified before the deadline.
 /// Gives the plans that the context keeps in the end.
 std::string run_body(Context& context, const std::function<void(Context&)>& body) {
   try {

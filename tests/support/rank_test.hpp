@@ -50,12 +50,12 @@ std::chrono::milliseconds deadline();
 /// For sweeps over pairs of choices: PARTITA_SEED, or a random one; the same on every rank, printed once.
 int pairs_seed();
 
-/// The full product of choices is wanted: PARTITA_FULL.
+/// The full product of choices is requested: PARTITA_FULL.
 bool full_product();
 
 /// Runs the body on every rank, with a context of all ranks that is kept from test to test.
 void on_ranks(const std::function<void(Context&)>& body);
-/// The same with a context of its own, made with these options.
+/// The same with a separate context, made with these options.
 void on_ranks(const std::function<void(Context&)>& body, ContextOptions options);
 /// The same with a group of all ranks and no context.
 void on_groups(const std::function<void(runtime::ProcessGroup&)>& body, int ranks_per_node = 0);
@@ -75,7 +75,7 @@ void expect_same_text_on_all(int rank, const std::string& mine);
   }                                                                                             \
   static void suite##_##name##_on_ranks([[maybe_unused]] partita::Context& context)
 
-/// The same with a context of its own, made with the options that follow.
+/// The same with a separate context, made with the options that follow.
 #define RANK_TEST_WITH(suite, name, ...)                                                                     \
   static void suite##_##name##_on_ranks(partita::Context& context);                                          \
   TEST(suite, name) {                                                                                        \

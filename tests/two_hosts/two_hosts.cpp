@@ -1,8 +1,8 @@
 // Two ranks on each of two hosts: `partita_two_hosts CASE REPORT SEED`. Each rank that lives to tell leaves a
 // file REPORT.RANK, whose first word is "good" if all was as it must be. `CASE`:
 //   work      random redistributions and collectives
-//   mismatch  the last rank calls something else: the same error on all, and the context goes on
-//   returns, throws, exits, killed   the last rank goes so; the others, on both hosts, hear of it long before
+//   mismatch  the last rank calls something else: the same error on all, and the context can still be used
+//   returns, throws, exits, killed   the last rank leaves so; the others, on both hosts, are notified before
 //             their deadline
 //   cut       a report when all are at work, and another one after the cable has been cut: each rank gives up
 //             at its deadline

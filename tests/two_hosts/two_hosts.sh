@@ -1,6 +1,6 @@
 #!/bin/sh
 # two_hosts.sh PROGRAM LAUNCHER [FLAGS...] -- : two hosts on one machine, with two ranks on each: namespaces of
-# network, host name, processes and mounts, joined by a virtual cable. Open MPI starts the other host's daemon
+# network, host name, processes and mounts, connected by a virtual cable. Open MPI starts the other host's daemon
 # through an agent that enters it, and its messages go by TCP. Random redistributions and collectives, a rank
 # that calls something else, ranks that go, and at last the cable is cut. See two_hosts.cpp.
 #

@@ -15,7 +15,7 @@ struct Colour {
   friend bool operator==(const Colour&, const Colour&) = default;
 };
 
-/// The first ten are told apart at a glance, also by most colour-blind eyes; further ones go round the colour
+/// The first ten are distinguishable, also by most colour-blind eyes; further ones step round the colour
 /// circle by the golden angle, so that neighbours differ.
 Colour colour_of(int rank);
 
@@ -50,7 +50,7 @@ struct Cell {
 struct Picture {
   int rows = 0;
   int columns = 0;
-  std::int64_t row_step = 1;  ///< elements that a cell stands for (the last ones may be fewer)
+  std::int64_t row_step = 1;  ///< elements that a cell represents (the last ones may be fewer)
   std::int64_t column_step = 1;
   bool whole = true;        ///< else only the first rows and columns
   std::vector<Cell> cells;  ///< row by row

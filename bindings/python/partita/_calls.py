@@ -241,7 +241,7 @@ def _context_of(value: Any) -> Optional[_core.Context]:
     for name in ("_core", "_context", "context"):
         try:
             found = getattr(value, name, None)
-        except Exception:  # of what is no array, in the place of one: that is what is wrong
+        except Exception:  # of what is not an array, in the place of one: that is what is wrong
             continue
         found = found if isinstance(found, _core.Context) else getattr(found, "context", getattr(found, "_core", None))
         if isinstance(found, _core.Context):

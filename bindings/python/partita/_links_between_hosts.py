@@ -97,7 +97,7 @@ def _own_address(toward: str) -> Tuple[int, str]:
     return family, found
 
 
-#: Addresses of nobody (RFC 5737, RFC 3849), which the default route leads to.
+# Addresses that are not assigned (RFC 5737, RFC 3849), which the default route leads to.
 _elsewhere = {socket.AF_INET: "192.0.2.1", socket.AF_INET6: "2001:db8::1"}
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ._array import Array
 
 
-#: Numbers of cudaStreamLegacy and cudaStreamPerThread, and behind them addresses at which nothing ever lies.
+# Numbers of cudaStreamLegacy and cudaStreamPerThread, and above them addresses at which nothing is ever stored.
 _last_special, _first_address, _past_addresses = 2, 4096, 1 << 64
 
 

@@ -74,7 +74,7 @@ def queued(call: Callable[[], Any], wait: Callable[[Any], Any]) -> Seconds:
     return seconds
 
 
-# A case is measured before the next one is made, so its calls see the arrays of their own.
+# A case is measured before the next one is made, so its calls see its arrays.
 def _beside_cpp(context: Context) -> Iterator[Case]:
     core = context._core
     for size, edge, calls in (("small", 16, 200), ("large", 1024, 3)):
@@ -160,7 +160,7 @@ def _cases(context: Context, device: Optional[str]) -> Iterator[Case]:
         yield Case("import", 0, _imported("partita"), "numpy", _imported("numpy"), 1)
 
 
-#: Calls of a turn of small ones: short beside what a scheduler gives a process at once.
+# Calls of a turn of small ones: short compared with what a scheduler gives a process at once.
 _calls_of_turn = 20
 
 

@@ -192,7 +192,7 @@ def _whole_numbers(what: str, given: Any) -> Tuple[int, ...]:
 
 #: The level of deflate that h5py has for this word.
 _gzip = 4
-#: Bytes of a chunk that nobody has said the extents of, at most.
+# Bytes of a chunk whose extents are not given, at most.
 _chunk_bytes = 1 << 20
 
 

@@ -24,7 +24,7 @@ std::pair<Array, bool> wrapped(const Context& context, const nb::handle& local,
   return {wrap(context, memory.view(), distribution, shape, owner), memory.read_only()};
 }
 
-/// Strides that nobody steps by are any: here those of a dense array.
+/// Strides that are not used are arbitrary: here those of a dense array.
 View with_usual_strides(View view) {
   const Strides dense = dense_strides(view.extents);
   const bool empty = volume(view.extents) == 0;

@@ -32,7 +32,7 @@ inline std::optional<MemorySpace> space_of(const std::optional<std::string>& spa
   return parse<MemorySpace>(*space);
 }
 
-/// How a new array lies in memory, in Python's words.
+/// The memory layout of a new array, in Python's words.
 using Words = std::optional<std::string>;
 inline ArrayOptions lying(const std::string& order, bool heap, const Words& space) {
   return {.residency = residency_of(heap), .order = named("order", order, orders), .space = space_of(space)};

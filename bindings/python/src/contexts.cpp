@@ -178,7 +178,7 @@ void bind_contexts(nb::module_& module) {
           "barrier", [](const Context& self, StreamHandle stream) { barrier(self, stream_of(stream)); },
           nb::arg("stream") = nb::none(), Unlocked())
       .def("collect", &Context::collect, Unlocked())
-      // In Python variables outlive the block that closes, so what they hold is no leak to log.
+      // In Python variables outlive the block that closes, so what they hold is not logged as a leak.
       .def(
           "close", [](Context& self) { return self.close(false); }, Unlocked())
       .def_prop_ro("stream",

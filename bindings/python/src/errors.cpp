@@ -34,7 +34,7 @@ void raise(const char* name, const Error& error) {
   raise(name, std::string(error.what()));
 }
 
-/// What other ranks hear of a TypeError is an ArgumentError whose text has this behind the operation.
+/// Other ranks report a TypeError as an ArgumentError whose text has this behind the operation.
 constexpr std::string_view of_type = "TypeError: ";
 
 void raise_argument_error(const char* name, const Error& error) {

@@ -13,7 +13,7 @@ namespace partita::python {
 
 namespace {
 
-/// None is the even one; 0, which stands for that in C++, is no length.
+/// None is the even one; 0, which represents that in C++, is not a valid length.
 std::int64_t length_of(std::optional<std::int64_t> last_length) {
   if (last_length && *last_length <= 0)
     throw ArgumentError("last_length is " + std::to_string(*last_length) +

@@ -17,7 +17,7 @@ namespace partita::python {
 
 namespace {
 
-/// Whether every rank has, of its own part of `result`, all that it reads of `operand`: dimensions are
+/// Whether every rank has, in its part of `result`, all that it reads of `operand`: dimensions are
 /// counted from the last one, and where `operand` has none, or one of extent 1, it is the same along that.
 bool reads_locally(const Layout& result, const Layout& operand) {
   const int missing = result.dimensions() - operand.dimensions();

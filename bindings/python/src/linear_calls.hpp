@@ -30,7 +30,7 @@ struct LinearOptions {
 /// - svd: A -> U, singular values (real), V^H
 ///
 /// Collective; blocking, also on device memory, where the operands must have been written. Errors are those
-/// of <partita/linalg.hpp>, the same on every rank; ArgumentError if there is no such function, or if it has
+/// of <partita/linalg.hpp>, the same on every rank; ArgumentError if no function has this name, or if it has
 /// another number of operands or results.
 void run_linear(std::string_view function, std::span<const Array> operands, std::span<Array> results,
                 const LinearOptions& options);

@@ -10,7 +10,7 @@
 
 NB_MODULE(_core, module) {
   using namespace partita::python;
-  // Contexts and arrays in variables of a module live as long as the interpreter: that is no leak.
+  // Contexts and arrays in variables of a module live as long as the interpreter: that is not a leak.
   nb::set_leak_warnings(false);
   module.doc() = "The bindings of Partita's C++ library. Use the package, which wraps them.";
   module.attr("version") = PARTITA_VERSION;

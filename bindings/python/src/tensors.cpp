@@ -66,7 +66,7 @@ std::optional<MemorySpace> space_of(const nb::handle& tensor) {
   return std::nullopt;
 }
 
-/// A conjugate and the imaginary part of one are marked, and made when somebody computes with them.
+/// A conjugate and the imaginary part of one are marked, and computed when they are used.
 void check_made(std::string_view what, const nb::handle& tensor) {
   static const Attribute conjugate("is_conj"), negative("is_neg");
   if (conjugate.called_of(tensor).is(nb::handle(Py_True)) ||

@@ -51,7 +51,7 @@ std::optional<Dtype> dtype_of(const nb::dlpack::dtype& dtype) {
   return std::nullopt;
 }
 
-/// What NumPy has by the package ml_dtypes, and what packages do not hand out by DLPack: the bits that stand
+/// What NumPy has by the package ml_dtypes, and what packages do not pass by DLPack: the bits that represent
 /// for it.
 std::optional<std::pair<Dtype, nb::object>> bits_of(const nb::handle& array) {
   if (!nb::hasattr(array, "dtype") || !nb::hasattr(array, "view")) return std::nullopt;
@@ -120,7 +120,7 @@ std::optional<View> view_of_numpy(const nb::handle& array, bool& read_only) {
     PyErr_Clear();
     return std::nullopt;
   }
-  // The array keeps its memory, and cannot be resized while somebody refers to it.
+  // The array keeps its memory, and cannot be resized while it is referred to.
   const std::unique_ptr<Py_buffer, decltype(&PyBuffer_Release)> release(&buffer, &PyBuffer_Release);
   const std::optional<Dtype> dtype = dtype_of_format(buffer.format, buffer.itemsize);
   if (!dtype || buffer.ndim > max_dimensions) return std::nullopt;
@@ -156,7 +156,7 @@ View view_of_cuda(std::string_view what, const nb::dict& interface, bool& read_o
   return view;
 }
 
-/// JAX's, which nobody may write, and whose DLPack does not say so.
+/// JAX's, which must not be written, and whose DLPack does not say so.
 bool is_immutable(const nb::handle& array) {
   const nb::object module = nb::getattr(array.type(), "__module__", nb::none());
   if (!nb::isinstance<nb::str>(module)) return false;
@@ -173,7 +173,7 @@ bool elements_share_memory(const View& view) {
   return false;
 }
 
-/// NumPy's, whose masks would be lost: what they hide is no value.
+/// NumPy's, whose masks would be lost: what they hide has no value.
 bool is_masked(const nb::handle& array) {
   return nb::hasattr(array, "mask") && nb::hasattr(array, "fill_value");
 }
@@ -269,7 +269,7 @@ std::shared_ptr<void> Memory::owner() const {
   // Of a tensor, too, the object itself is enough: it keeps what it exports.
   PyObject* const kept = nb::object(array_).release().ptr();
   return {kept, [](void* object) {
-            if (Py_IsInitialized() == 0) return;  // at the end of the process nobody counts any more
+            if (Py_IsInitialized() == 0) return;  // at the end of the process, counts do not matter
             const nb::gil_scoped_acquire lock;
             Py_DECREF(static_cast<PyObject*>(object));
           }};

@@ -73,7 +73,7 @@ void prepare_on_device(const Call& call, const Operation& operation, const Conte
   });
 }
 
-/// One call has the group's context at a time. Where a program has no result, nobody sees what XLA is told:
+/// One call has the group's context at a time. If a program has no result, XLA's report is not seen:
 /// the group knows it, too.
 template <const Operation& operation>
 void in_group(const Call& call) {

@@ -14,7 +14,7 @@ namespace partita::python::xla {
 
 namespace {
 
-constexpr int token_of_xla = 17;  // a call's place in the order of calls, which is no array
+constexpr int token_of_xla = 17;  // a call's place in the order of calls, which is not an array
 
 Dtype dtype_of_xla(int dtype) {
   switch (dtype) {

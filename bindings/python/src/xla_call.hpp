@@ -16,7 +16,7 @@
 
 namespace partita::python::xla {
 
-/// What XLA hands over: buffers as views, attributes by name. ArgumentError: there is no such thing. Lasts as
+/// What XLA passes: buffers as views, attributes by name. ArgumentError: it does not exist. Lasts as
 /// long as the call.
 class Call {
  public:
@@ -34,7 +34,7 @@ class Call {
   std::string identity() const;
 
   MemorySpace space() const { return space_; }
-  /// XLA's own, of what lies in device memory.
+  /// XLA's own, of what is in device memory.
   std::optional<Stream> stream() const;
   /// The index of the device on which the call runs, among the GPUs or the CPU devices of this process;
   /// nothing if neither CUDA nor XLA reports it.
@@ -51,7 +51,7 @@ class Call {
   MemorySpace space_;
 };
 
-/// An exception as XLA is told of it.
+/// An exception as it is reported to XLA.
 struct Refusal {
   Code code;
   std::string_view status;  // the code's name

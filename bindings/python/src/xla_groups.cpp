@@ -23,7 +23,7 @@ Known& known() {
   return all;
 }
 
-constexpr std::size_t most_plans = 64;  // as many as a context keeps of its own
+constexpr std::size_t most_plans = 64;  // as many as a context keeps
 
 /// Empty: there is no group of this number, or it was forgotten.
 Members members_of(std::int64_t number) {

@@ -33,7 +33,7 @@ class Group {
   /// What `array` needs to know of it.
   const Operand& operand(const Call& call, const std::string& name, const View& local);
 
-  /// How often calls have failed, and how the last one did. Thread-safe, beside a call that runs, too.
+  /// How often calls have failed, and how the last one did. Thread-safe, also during a call.
   std::pair<std::int64_t, std::string> failures() const;
   void note_failure(std::string how);
 

@@ -250,7 +250,7 @@ void DevicePlan::passed(std::size_t index, const Line& line) {
   if (events_ && !(in_one_line_ && !has_messages_)) events_->record(index, line.stream);
 }
 
-/// The first line goes on after the others.
+/// The first line continues after the others.
 void DevicePlan::join_lines() {
   if (in_one_line_) return;
   for (std::size_t i = 1; i < lines_.size(); ++i) {
@@ -274,7 +274,7 @@ void DevicePlan::put_flag(std::size_t index, const devices::FlagOperation& opera
   line.pending_steps.push_back(index);
 }
 
-/// What goes in the line of signals follows all of the others by events. These make visible what engines have
+/// The line of signals follows all of the others by events. These make visible what engines have
 /// copied; of what kernels store into peers' memory no more is known than that a fence does.
 void DevicePlan::signal(std::size_t index) {
   const Step& step = plan_.steps[index];
@@ -327,7 +327,7 @@ void DevicePlan::finish_messages(const Step& step) {
   for (const int message : step.after) mail_.finish(static_cast<std::size_t>(message));
 }
 
-/// What leaves or stays beside what is computed leaves that most of the device.
+/// What is sent or kept concurrently with computation leaves most of the device to that.
 devices::CopyScope DevicePlan::scope_in_line(std::size_t index) const {
   if (!in_one_line_ && lanes_[index] == leaving) return devices::CopyScope::beside;
   const bool panel = planning::buffer_of(plan_, plan_.steps[index].to).filled_beside;

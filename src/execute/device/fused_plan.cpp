@@ -12,8 +12,8 @@
 namespace partita::execution {
 namespace {
 
-/// Below so many bytes to its peers, a plan is done sooner in one stream: streams have to be forked and
-/// joined.
+/// Below this many bytes to its peers, a plan is faster on one stream: streams must be forked and
+/// merged by events.
 constexpr std::int64_t least_for_branches = std::int64_t{4} << 20;
 
 std::int64_t bytes_to_peers(const Plan& plan) {
@@ -105,7 +105,7 @@ void FusedPlan::run(const Execution& execution) {
 
 /// No flags between the copies, which cost some microseconds each; and copies to peers in the first stream,
 /// since between streams there is some time, too. What the rank copies for itself no peer waits for: it is
-/// joined last. A graph has no branches: it may run them one after the other.
+/// enqueued last. A graph has no branches: it may run them one after the other.
 void FusedPlan::run_branches() {
   const auto join = [this](std::size_t first, std::size_t last) {
     for (std::size_t i = first; i < last && !captured_; ++i) {

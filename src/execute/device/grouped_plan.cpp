@@ -71,7 +71,7 @@ void GroupedPlan::find_groups() {
   own_has_time_ = stays <= leaves;
 }
 
-/// What stays on the rank goes beside the groups, whose kernels would else wait for a place on the device.
+/// What stays on the rank is copied concurrently with the groups, whose kernels would else wait for a place.
 devices::CopyScope GroupedPlan::scope(std::size_t index) const {
   const bool beside_groups = order_ != nullptr && own_has_time_ && is_own(plan_, plan_.steps[index]);
   return beside_groups ? devices::CopyScope::background : devices::CopyScope::inside;

@@ -63,7 +63,7 @@ class GroupedPlan final : public Executor {
   devices::LastUse use_;                                     // of the plan's memory
   DeviceWorks works_;
   bool captured_ = false;                   // this execution
-  const Parameters* parameters_ = nullptr;  // likewise
+  const Parameters* parameters_ = nullptr;  // of this execution
   StepClock* clock_ = nullptr;
 };
 

@@ -22,7 +22,7 @@ MessageMemory::MessageMemory(ContextState& context, const Plan& plan, const Mess
   for (std::size_t b = 0; b < plan.buffers.size(); ++b) {
     const Buffer& buffer = plan.buffers[b];
     if (!of_messages_[b] || buffer.bytes == 0) continue;
-    if (buffer.operand) continue;  // its pieces do not lie there from their first byte to their last
+    if (buffer.operand) continue;  // its pieces are not contiguous there
     resting_[b] = {static_cast<char*>(context.device->physical().allocate(buffer.bytes)), Release{&context}};
   }
 }

@@ -24,7 +24,7 @@ std::vector<devices::ByteRange> in_slices(int ranks, std::int64_t bytes, int but
   return ranges;
 }
 
-/// Where regions lie in an operand, as long as all lie in one run, and in the order of messages.
+/// The offsets of regions in an operand, as long as each is one run, in the order of messages.
 class Runs {
  public:
   Runs(const Operand& operand, const planning::SmallExchange& exchange)

@@ -10,7 +10,7 @@ namespace {
 
 /// What a rank says of its part.
 struct PacketCapabilities {
-  std::int64_t in_ranges = 0;   // 0: it does not lie so
+  std::int64_t in_ranges = 0;   // 0: its layout does not allow it
   std::int64_t unit_bytes = 0;  // of nests; 0: they do not fit
   std::int64_t message_bytes = 0;
   std::int64_t range_bytes = 0;
@@ -60,7 +60,7 @@ bool PacketRunner::suits_all_ranks(bool may) {
   return true;
 }
 
-/// Messages, or ranges where it goes in those.
+/// Messages, or ranges where those are used.
 bool PacketRunner::fits(std::int64_t most, std::int64_t given) const {
   using Slots = devices::PacketSlots;
   const int ranks = context_.size();

@@ -71,8 +71,8 @@ void BoundPlan::lower_works() {
 }
 
 // Arrays move from one execution to the next, and peers have their addresses from here. They come to read
-// them when a signal has told them that they may, and until they have said that they are done this rank is in
-// this very execution.
+// them when a signal has notified them that they may, and until they have signalled the end this rank is in
+// this same execution.
 void BoundPlan::lend() const {
   if (!plan_.topology.has_cross_memory()) return;
   for (std::size_t b = 0; b < plan_.buffers.size(); ++b) {
@@ -85,7 +85,7 @@ void BoundPlan::lend() const {
   }
 }
 
-// The kernel goes through the rows in any order.
+// The kernel accepts the rows in any order.
 void BoundPlan::pull(const Step& step, const Move& move) {
   const int node_rank = node_index_[static_cast<std::size_t>(step.from.rank)];
   const auto* const lent = reinterpret_cast<const char*>(  // NOLINT(performance-no-int-to-ptr): the peer's

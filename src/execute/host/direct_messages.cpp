@@ -46,7 +46,7 @@ class Search {
  private:
   static int number(std::size_t step) { return static_cast<int>(step); }
 
-  /// Whoever reads what was packed, or what has come and somebody else has read, needs it in the scratch.
+  /// A step that reads what was packed, or what another step has read on arrival, needs it in the scratch.
   void note_readers(std::size_t copy) {
     for (const planning::MemoryRange& range : touched_[copy].read) {
       if (const int packing = written_.last(range); packing >= 0)

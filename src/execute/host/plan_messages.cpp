@@ -13,7 +13,7 @@ namespace {
 /// Of a message between ranks of one host, at the least: one core copies it into shared memory, one out of
 /// it.
 constexpr std::int64_t slowest_bytes_per_millisecond = 500'000;
-/// Who yields does not look after its peers, nor at the deadline.
+/// A rank that yields monitors neither its peers nor the deadline.
 constexpr std::chrono::milliseconds most_patience{200};
 
 }  // namespace

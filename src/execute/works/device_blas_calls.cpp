@@ -63,7 +63,7 @@ Batch apart(const std::vector<Batch>& batches, std::size_t i) {
   return steps;
 }
 
-/// How many of the first batches lie evenly apart, and as many after them again and again; 1: none.
+/// How many of the first batches are evenly spaced, and equally many after them again and again; 1: none.
 std::size_t even_run(const std::vector<Batch>& batches) {
   if (batches.size() < 2) return 1;
   const Batch steps = apart(batches, 1);

@@ -17,7 +17,7 @@ bool continues(const LineLoop& loop, const LineLoop& outer) {
   return result;
 }
 
-/// Slowest first; neighbouring loops that are one are joined.
+/// Slowest first; adjacent loops that form one are merged.
 void simplify_lines(std::vector<LineLoop>& loops) {
   std::erase_if(loops, [](const LineLoop& loop) { return loop.count == 1; });
   std::ranges::stable_sort(loops, std::ranges::greater(), &LineLoop::from);

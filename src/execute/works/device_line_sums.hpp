@@ -1,4 +1,4 @@
-// Sums over all dimensions but one on a device, in double precision, always in the same order.
+// Sums over all dimensions but one on a device, in double precision, always in one order.
 #pragma once
 
 #include <vector>

@@ -44,7 +44,7 @@ LinesOfParts::LineSide LinesOfParts::side(const Part& part, const WorkBinding& b
   return {std::move(where), item, offset};
 }
 
-/// Where elements lie along a dimension: their distance, in elements. The offset goes on to the first.
+/// The distance of elements along a dimension, in elements. The offset moves to the first.
 std::int64_t LinesOfParts::walk(const IndexSet& elements, LineSide& side, int dimension) {
   const std::int64_t stride = side.where.byte_strides[dimension];
   const Progression there =

@@ -1,5 +1,5 @@
 // to[I, J] = alpha a[I, K] b[K, J] + beta to[I, J] on a device: as few products of its BLAS as the positions
-// of the sets allow, each on memory where it lies, as far as BLAS takes it so (PackedMultiply).
+// of the sets allow, each on memory in place, as far as BLAS accepts its layout (PackedMultiply).
 #include <optional>
 
 #include "base/check.hpp"
@@ -132,7 +132,7 @@ class DeviceMultiply final : public FusedMultiply {
   Dtype result_;
   std::int64_t workspace_bytes_;
   OperandCopies copies_;
-  std::optional<BoundPart> to_;               // where it lies; nothing: the work is empty
+  std::optional<BoundPart> to_;               // its place; nothing: the work is empty
   std::vector<devices::ElementNest> passes_;  // over it
   std::vector<BoundPart> parts_;              // a, b and to as they are multiplied
   std::int64_t places_ = 0;                   // the bits of their offsets

@@ -1,7 +1,7 @@
 // to[I, J] = alpha a[I, K] b[K, J] + beta to[I, J] on a device, of factors of a byte an element. Its BLAS
-// takes these along k alone, in multiples of 16 (devices::narrow_alignment). An operand that does not lie so
-// is copied into the workspace, with zeros up to the next multiple. Numbers of 8 bits that BLAS does not
-// multiply as such are copied as halves, which hold them exactly.
+// takes these along k alone, in multiples of 16 (devices::narrow_alignment). An operand with another layout
+// is copied into the workspace, with zeros up to the next multiple. FP8 and INT8 numbers that BLAS does not
+// multiply directly are copied in half precision, which holds them exactly.
 #include <algorithm>
 #include <optional>
 
@@ -22,7 +22,7 @@ std::int64_t padded(std::int64_t size) {
   return round_up(size, narrow_alignment);
 }
 
-/// One line of elements that lies evenly: from where on, and how far apart, in elements.
+/// One line of evenly spaced elements: its start and their distance, in elements.
 struct Line {
   std::int64_t offset, step;
 };
@@ -125,7 +125,7 @@ class DeviceNarrowMultiply final : public DeviceBoundWork {
     return offset;
   }
 
-  /// Where the sums go, by rows or by columns as the result lies: there, where BLAS `takes` its dtype and
+  /// Where the sums are written, by rows or by columns as the result: there, if BLAS `takes` its dtype and
   /// place, or into the workspace.
   MatrixPlace place_result(const Part& part, bool takes, const DeviceWorkBinding& binding) {
     const int rows = to_.dimensions() - 2, columns = rows + 1;
@@ -147,7 +147,7 @@ class DeviceNarrowMultiply final : public DeviceBoundWork {
             by_rows_ ? padded(n) : padded(m), elements};
   }
 
-  /// Over the result, and over its sums where they lie apart.
+  /// Over the result, and over its sums where they are stored separately.
   void list_passes(const Part& part, int rows, int columns) {
     std::vector<std::vector<PartAxis>> axes;
     std::int64_t batch_stride = result_.stride;

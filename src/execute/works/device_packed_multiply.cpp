@@ -18,7 +18,7 @@ struct PackedMultiply::Operand {
   const ProductRole& role;
   const BoundPart& part;
   bool pads_rows, pads_columns;
-  bool by_columns;  // lies so when it is packed
+  bool by_columns;  // the layout when it is packed
   bool transposed;  // its region is columns x rows
 };
 
@@ -57,7 +57,7 @@ bool PackedMultiply::pack(const Multiply& given, const DeviceWorkBinding& bindin
                   given.transpose_b};
   const Operand to{2, shape->role_to, shape->to, padding.m, padding.n, shape->to_by_columns, false};
   const Plan& plan = binding.memory.plan;
-  // The result first: the others follow how it lies.
+  // The result first: the others follow its layout.
   if (pack(to, given.to, work.to, plan)) return true;
   const bool packs_a = pack(a, given.a, work.a, plan);
   return pack(b, given.b, work.b, plan) || packs_a;

@@ -107,7 +107,7 @@ class PackedPass final : public DevicePass {
  private:
   const FftwLoop& line() const { return nest_.lines.front(); }
 
-  /// Whether lines lie one behind the other in the workspace, not side by side: as they lie in the array, as
+  /// Whether lines are stored one after the other in the workspace, not interleaved: as in the array, as
   /// far as that is known.
   bool lies_along() const {
     if (!rules_.knows_strides || batch_.empty()) return true;

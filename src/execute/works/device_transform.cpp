@@ -1,7 +1,7 @@
 // Transform on a device: nests of lines as passes, each along as many axes as the library takes at once.
-// Lines are transformed where they lie; through the workspace go those that the library does not know
+// Lines are transformed in place; the workspace holds those that the library does not support
 // (cosines and sines, batches of several loops, strides that are known when it is executed), real numbers
-// that may not be aligned as it wants them, and a half spectrum that it would destroy and may not. Of a half
+// that may not have its alignment, and a half spectrum that it would overwrite and must not. Of a half
 // spectrum with several axes, which may be overwritten, all but the halved one are transformed in its memory
 // first.
 #include <algorithm>

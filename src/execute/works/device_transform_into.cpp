@@ -13,7 +13,7 @@ static_assert(kernels::cuda::LineTransform::longest == TransformInto::longest);
 static_assert(kernels::cuda::PlaneTransform::longest == TransformInto::longest_of_first);
 static_assert(kernels::cuda::PlaneTransform::shortest_of_reals == TransformInto::shortest_of_real_first);
 
-/// The share of the links in what the work is started beside; 0 for the last one, if it stores nothing there:
+/// The share of the links in what the work runs concurrently with; 0 for the last one if it stores nothing:
 /// it has the device for itself.
 double share_of_links(const DeviceWorkBinding& binding, const TransformInto& work) {
   const planning::PutToPeers& put = binding.put_to_peers;

@@ -1,4 +1,4 @@
-// Twiddle on a device: a thread an element, each with a root of unity of its own.
+// Twiddle on a device: one thread per element, each with its root of unity.
 #include "base/check.hpp"
 #include "execute/element_nests.hpp"
 #include "execute/works/device_bound_work.hpp"

@@ -12,7 +12,7 @@
 namespace partita::execution {
 namespace {
 
-/// Of operands that are dense nobody asks; the others are taken to lie as badly as may be.
+/// Dense operands are not needed here; the others are assumed to have the worst layout.
 std::vector<Strides> strides_for_trial(const Plan& plan) {
   std::vector<Strides> strides;
   for (const Buffer& buffer : plan.buffers) {

@@ -145,7 +145,7 @@ class BoundEpilogue final : public BoundWork {
   Real scale_ = 1;
   T beta_{};
   float scale_of_d_ = 1;
-  float* largest_ = nullptr;  // of this execution; null: nobody asks
+  float* largest_ = nullptr;  // of this execution; null: not requested
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
 // to[I, J] = alpha a[I, K] b[K, J] + beta to[I, J] on sets of indices: as few calls of BLAS as the positions
-// of the sets allow, each on memory where it lies; what BLAS cannot read (small floats, integers, neither
-// stride 1, conjugated without transposition, short runs) goes through tiles that stay in cache. Integers
+// of the sets allow, each on memory in place; what BLAS cannot read (small floats, integers, neither
+// stride 1, conjugated without transposition, short runs) is copied to tiles that stay in cache. Integers
 // are multiplied as floats, which hold the sums of a tile, and summed up as integers.
 #include <algorithm>
 #include <complex>
@@ -116,7 +116,7 @@ void BoundMultiply<T, R>::scale_all(R* to) const {
   }
 }
 
-// Tiles lie as what they stand for does, so that copies run along its adjacent elements.
+// Tiles have the layout of what they are copied from, so that copies run along its adjacent elements.
 template <class T, class R>
 kernels::Matrix<T> BoundMultiply<T, R>::tile(const ProductRole& role, std::size_t i, std::size_t j) const {
   T* const data = reinterpret_cast<T*>(workspace_->data()) + role.tile_offset;
@@ -141,7 +141,7 @@ kernels::Matrix<const T> BoundMultiply<T, R>::read(const ProductRole& role, Dtyp
   return {copy.data, copy.rows, copy.columns, copy.row_stride, copy.column_stride};
 }
 
-// The operand whose copy is used again goes outside.
+// The operand whose copy is reused is in the outer loop.
 template <class T, class R>
 void BoundMultiply<T, R>::multiply(const std::byte* a, const std::byte* b, R* to) {
   const auto read_a = [&](std::size_t i, std::size_t l) {

@@ -30,7 +30,7 @@ std::int64_t joins(const BoundPart& one, const BoundPart& other, const BoundPart
   return others ? rules.short_run_of_others : rules.short_run;
 }
 
-/// Whether all chunks lie evenly in two dimensions, of a form that passes the test.
+/// Whether all chunks are evenly spaced in two dimensions, of a form that passes the test.
 template <class Test>
 bool all_forms(const ProductRole& role, Test&& test) {
   for (std::size_t i = 0; i < role.rows->chunks().size(); ++i) {

@@ -29,7 +29,7 @@ struct ProductRules {
   std::int64_t short_run = 64;  ///< over fewer indices it does not get to its speed: a copy costs less
   std::int64_t short_run_of_others = 64;  ///< of a dimension of factors of another dtype than the result's
   bool reads_others = false;              ///< reads such factors in place
-  bool packs_result = false;              ///< wherever it lies
+  bool packs_result = false;              ///< whatever its layout is
 };
 
 /// The parts of a multiply bound to memory, and its dimensions in chunks with even spacing in both operands

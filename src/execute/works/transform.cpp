@@ -1,8 +1,8 @@
 // Transform: strided lines and batches for FFTW.
 //
 // Every nest of a work is one call. Calls of the same shape share a plan; so do the chunks of a long loop,
-// which are works of their own. A call is taken apart into passes that do not depend on how well FFTW
-// guesses, or on the quiet of the machine when it measures large arrays.
+// which are separate works. A call is split into passes that do not depend on FFTW's estimates,
+// or on other load of the machine when it measures large arrays.
 //
 // Of orthogonal cosine and sine transforms the ends of lines are multiplied before and after all calls. What
 // is multiplied before must not be the input, so that is copied to the result first and transformed there.

@@ -38,7 +38,7 @@ bool is_better_buffered(const TransformNest& nest) {
   return nest.kind == TransformKind::complex_to_real || !is_contiguous || is_long;
 }
 
-/// Up to so many threads of FFTW take longer than one that goes through buffers: FFTW's plans to real numbers
+/// Up to this many threads of FFTW take longer than one that uses buffers: FFTW's plans to real numbers
 /// that keep their input take 1.6 to 3 times as long as those from them.
 int threads_beaten(const TransformNest& nest) {
   return nest.kind == TransformKind::complex_to_real ? 2 : 1;

@@ -12,7 +12,7 @@ inline std::int64_t elements_of(const ElementLoops& loops) {
   return elements;
 }
 
-/// Where element `number` of the nest lies in each part. `Number` is 32 bits wide where all elements can be
+/// The offset of element `number` of the nest in each part. `Number` has 32 bits where all elements can be
 /// numbered so: division is several times cheaper.
 template <class Number>
 __device__ void move_to(const ElementLoops& loops, Number number, std::int64_t (&at)[3]) {

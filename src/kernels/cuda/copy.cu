@@ -1,5 +1,5 @@
 // Strided copies and fills on a device: any memory that it reaches, in accesses as wide as both sides allow,
-// or in tiles where elements lie the other way round.
+// or in tiles if elements have the opposite order.
 #include "kernels/cuda/copy.cuh"
 #include "kernels/cuda/flags.cuh"
 #include "kernels/cuda/transpose.cuh"
@@ -24,7 +24,7 @@ __global__ void flags_in_order(const __grid_constant__ Flags flags) {
   }
 }
 
-/// How jobs are dealt out: in tiles, if there are some, else unit by unit.
+/// How jobs are distributed over blocks: in tiles, if there are some, else unit by unit.
 struct JobDeals {
   Units units[most_jobs];
   Transposition tiles[most_jobs];

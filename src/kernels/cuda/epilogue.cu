@@ -1,6 +1,6 @@
 // to = scale_d activation(scale_a scale_b scale from + beta c + bias) on a device, a thread an element, or
-// four side by side of f32 and 16 bits where all lies so, with the rules of execute/works/epilogue.cpp.
-// Values in between are of the type that computes.
+// four adjacent ones of f32 and 16 bits where layouts allow, with the rules of execute/works/epilogue.cpp.
+// Intermediate values are of the type of the computation.
 #include <cuda_fp8.h>
 
 #include "kernels/cuda/epilogue_launch.hpp"
@@ -320,7 +320,7 @@ __global__ void pass_packs(const __grid_constant__ ElementPass pass, Number pack
   }
 }
 
-/// Whether all lies so that packs can be taken.
+/// Whether all layouts allow accesses by packs.
 bool lies_in_packs(const ElementPass& pass) {
   const int last = pass.loops - 1;
   if (pass.loops < 1 || pass.loops > 2 || pass.counts[last] % pack != 0) return false;

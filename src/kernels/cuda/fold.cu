@@ -1,6 +1,6 @@
-// Many elements joined into few on a device, with the rules of kernels/host/fold.cpp: groups of threads join
-// what they share in shared memory; where few elements are kept, many groups join a part each, and a second
-// kernel joins those. Which thread takes what depends on the counts alone: the same bits in every run.
+// Many elements reduced to few on a device, with the rules of kernels/host/fold.cpp: groups of threads reduce
+// their elements in shared memory; if few elements are kept, many groups reduce a part each, and a second
+// kernel reduces those. Which thread takes what depends on the counts alone: the same bits in every run.
 #include "kernels/cuda/arithmetic.cuh"
 #include "kernels/cuda/fold_lines.hpp"
 #include "kernels/cuda/reduce.cuh"
@@ -120,7 +120,7 @@ __device__ J joined(Reduction reduction, J x, J y) {
   return reduce<Reduction::product>(x, y);
 }
 
-/// What is kept is dealt out to groups of `lanes` threads; each of them joins one of `chunks` parts of it.
+/// What is kept is distributed over groups of `lanes` threads; each reduces one of `chunks` parts of it.
 struct FoldDeal {
   std::int64_t kept = 1, over = 1;
   std::int64_t chunks = 1, chunk = 1;  // how many parts, and elements of one
@@ -179,7 +179,7 @@ std::int64_t rounded_up(std::int64_t x, std::int64_t y) {
 
 constexpr std::int64_t most_partials = fold_scratch_bytes / 16;
 
-/// Neighbouring threads take neighbouring elements, whether these are kept or joined.
+/// Adjacent threads take adjacent elements, whether these are kept or reduced.
 FoldDeal deal_of(const Fold& what) {
   constexpr std::int64_t least_work = 16;  // of a thread
   FoldDeal deal;
@@ -321,7 +321,7 @@ int load_both() {
   return load(fold_elements<J>, finish_elements<J>);
 }
 
-/// body(J()) with the type in which is joined.
+/// body(J()) with the type of the reduction.
 template <class Body>
 int with_joined(Dtype joined, const Body& body) {
   switch (joined) {

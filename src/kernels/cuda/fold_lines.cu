@@ -1,6 +1,6 @@
-// Sums of real numbers that lie in rows or columns, joined in double precision as fold.cu does, at the speed
-// of memory: 16 bytes an access where all lies so. Which thread takes what depends on the counts alone: the
-// same bits in every run.
+// Sums of real numbers in rows or columns, reduced in double precision as fold.cu does, at the speed
+// of memory: 16 bytes per access where layouts allow. Which thread takes what depends on the counts alone:
+// the same bits in every run.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
@@ -59,7 +59,7 @@ __device__ void add_packs(const Pack<T, width>* from, std::int64_t first, std::i
 /// Of each line a part by each of `chunks` blocks or warps; `to` of a chunk is `apart` numbers behind that of
 /// the one before it.
 struct Dealt {
-  std::int64_t lines = 0, length = 0;  // in packs where they lie side by side
+  std::int64_t lines = 0, length = 0;  // in packs where they are adjacent
   std::int64_t line_step = 0;          // from one line to the next, or from one row to the next, in packs
   std::int64_t chunk = 0, chunks = 1;  // of the length
   double* to = nullptr;
@@ -144,7 +144,7 @@ int start_rows(const Dealt& deal, const void* from, cudaStream_t stream) {
   return cudaGetLastError();
 }
 
-/// The partial sums of `first`, which lie in the scratch, into `sums`.
+/// The partial sums of `first`, which are in the scratch, into `sums`.
 int add_chunks(const Dealt& first, std::int64_t lines, double* sums, std::int64_t step, cudaStream_t stream) {
   Dealt second;
   second.lines = second.line_step = lines;
@@ -197,7 +197,7 @@ Lines lines_of(const Fold& what) {
   return lines;
 }
 
-/// In packs of 16 bytes where all lies so.
+/// In packs of 16 bytes where the layouts allow.
 template <class T>
 int sum_of(const Fold& what, void* scratch, cudaStream_t stream) {
   constexpr int width = 16 / sizeof(T);

@@ -1,8 +1,8 @@
 // Tiles of adjacent lines, which blocks of threads transform in sequence (LineTransform).
 //
 // With n = a b c the length, by Stockham (1966), in the form of Govindaraju et al. (2008): of a, then b, then
-// c values that lie n/a, n/b, n/c apart every thread makes a small transform in registers; between two of
-// them all go through shared memory,
+// c values that are n/a, n/b, n/c apart every thread makes a small transform in registers; between two of
+// them all are exchanged through shared memory,
 //
 //   X_s(j + r n/R), j < n/R, times w^(r (j mod s) n/(s R))  ->  place  (j div s) s R + (j mod s) + r s
 //

@@ -8,7 +8,7 @@ namespace {
 /// Every block waits for every other one, and more take longer for that.
 constexpr unsigned most_blocks_of_an_exchange = 32;
 
-/// How one job is dealt out: in units of `width` bytes.
+/// How one job is distributed: in units of `width` bytes.
 struct Dealt {
   Deal deal;
   unsigned lanes = 1;

@@ -1,4 +1,4 @@
-// Exchanges of packets whose data lies in nests: packed into packets where it is read, unpacked from packets
+// Exchanges of packets whose data is in nests: packed into packets where it is read, unpacked from packets
 // where it is written.
 #include "kernels/cuda/packets.cuh"
 #include "kernels/cuda/rows.cuh"
@@ -73,7 +73,7 @@ class NestExchange {
  public:
   __device__ explicit NestExchange(const PacketNests& all) : all_(all), number_(all.seat) {}
 
-  /// Where units lie is found out before the launch's turn has come, if it is here so early.
+  /// Where units are is computed before the launch's turn has come, if it is here that early.
   __device__ void give(const PacketNest& nest, const UnitShare& share) {
     using Data = typename Wire<Unit>::Data;
     if (nest.units == 0 && share.first == 0) {

@@ -1,4 +1,4 @@
-// Exchanges of packets whose data lies dense: ranges that are moved or joined, in one round or two.
+// Exchanges of packets whose data is dense: ranges that are moved or reduced, in one round or two.
 #include <cstring>
 
 #include "kernels/cuda/joining.cuh"
@@ -68,7 +68,7 @@ struct Seat {
     store_word(word, all.destination + all.taken_offsets[sender], number, all.taken_bytes[sender],
                all.aligned);
   }
-  /// What is passed on lies in the second half of a slot.
+  /// What is passed on is in the second half of a slot.
   __device__ std::int64_t second_round() const { return all.seat.slot_bytes / 2; }
   /// Where this rank puts what it gives, and finds what it is given.
   __device__ char* slot_at(int peer, std::uint32_t number) const {
@@ -164,8 +164,8 @@ __global__ void __launch_bounds__(packet_threads, packet_blocks_per_multiprocess
   }
 }
 
-// --- joined, or passed on: a thread has the words of the same number of all peers under way at once. For up
-// to `most` ranks; what it writes it has given before, since source and destination may be the same.
+// --- reduced, or passed on: a thread has the words of equal number of all peers in progress at once. For up
+// to `most` ranks; what it writes it has sent before, since source and destination may be the same.
 
 template <int most>
 constexpr int numbers_at_once = 8 / most;

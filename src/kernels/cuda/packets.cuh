@@ -57,7 +57,7 @@ class ExchangeNumber {
 };
 
 /// By all threads of all blocks, once they have given all: the last block to come here counts the exchange.
-/// It is over only with the launch, but nobody of this launch reads the count any more.
+/// It is over only with the launch, but no thread of this launch reads the count any more.
 __device__ inline std::uint32_t count_exchange(const PacketSeat& seat, ExchangeNumber& number) {
   const std::uint32_t exchange = number();
   __syncthreads();

@@ -21,7 +21,7 @@ struct QrColumns {
 
 /// What launch_qr_columns factorizes at most; 0: it cannot, as there are too many rows.
 int most_qr_columns(Dtype dtype, std::int64_t rows);
-/// Whether the current device runs it: compute capability 9.0 or later, and not a small part of a device.
+/// Whether the current device runs it: compute capability 9.0 or later, and a large part of the device.
 bool has_qr_columns();
 /// LAPACK's geqr2: columns <= rows. A cudaError_t; 0: started. `stream` is a cudaStream_t.
 int launch_qr_columns(const QrColumns& what, void* stream);

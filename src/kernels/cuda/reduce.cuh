@@ -1,4 +1,4 @@
-// Two elements joined, with the rules of kernels/host/accumulate.cpp.
+// Two elements reduced, with the rules of kernels/host/accumulate.cpp.
 #pragma once
 
 #include <cuda_bf16.h>

@@ -19,7 +19,7 @@ inline std::int64_t rows_of(const Nest& nest) {
   return rows;
 }
 
-/// How a nest is dealt out: a group of `lanes` threads takes a segment of a row in turn. Few long rows are
+/// How a nest is distributed: a group of `lanes` threads takes a segment of a row in turn. Few long rows are
 /// cut into segments, so that there is work for the whole device.
 struct Deal {
   std::int64_t units = 0;  // of a row

@@ -1,6 +1,6 @@
 // Transposing copies, in tiles.
 //
-// With s the bytes of an element, element (f, t) of a matrix goes
+// With s the bytes of an element, element (f, t) of a matrix is copied
 //
 //   from  f s + t p  to  f q + t s,   f < F, t < T
 //

@@ -139,7 +139,7 @@ BufferedLines::Buffers BufferedLines::buffers_in(char* workspace, char* to) cons
   return lands ? Buffers{to, to} : Buffers{workspace, workspace};
 }
 
-// In a block that is not full the other lines are those of the block before: numbers that nobody reads.
+// In a block that is not full the other lines are those of the block before: their results are not read.
 void BufferedLines::run_block(const Block& block, const char* from, char* to, const Buffers& buffers,
                               double factor) const {
   if (is_odd_backward()) return run_odd_backward(block, from, to, buffers, factor);

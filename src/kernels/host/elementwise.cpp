@@ -19,7 +19,7 @@ struct Boolean {
   std::uint8_t value;
 };
 
-// Found by Sum and Product beside those of numbers.
+// Found by Sum and Product in addition to those of numbers.
 Boolean sum_of(Boolean a, Boolean b) {
   return {static_cast<std::uint8_t>(a.value != 0 || b.value != 0)};
 }
@@ -287,7 +287,7 @@ void compute_as(const ElementwisePass& pass) {
   });
 }
 
-/// Whether `outer` goes on where `inner` ends, in all parts.
+/// Whether `outer` continues where `inner` ends, in all parts.
 bool continues(const ElementwiseLoop& outer, const ElementwiseLoop& inner) {
   for (std::size_t x = 0; x < inner.strides.size(); ++x) {
     if (outer.strides[x] != inner.count * inner.strides[x]) return false;

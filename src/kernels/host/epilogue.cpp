@@ -42,7 +42,7 @@ T series(T r) {
 }
 
 // exp(x) = 2^n exp(r), x = n ln 2 + r, |r| <= ln(2)/2 (Cody and Waite 1980); no branch and no call, so that
-// loops around it vectorise: GCC does not inline it unless it is told, and makes branches of comparisons that
+// loops around it vectorise: GCC does not inline it unless forced, and makes branches of comparisons that
 // might trap (CMakeLists.txt says that they do not). Clamped to the range of normal numbers; NaN
 // passes.
 template <class T>

@@ -51,7 +51,7 @@ std::int32_t factor_cholesky(const ColumnMatrix<T>& panel) {
   int info = 0;
   lapack<T>().potrf("L", &size, panel.data, &leading, &info, 1);
   const std::int64_t good = checked_info("potrf", info) > 0 ? info - 1 : n;
-  // OpenBLAS goes on after a pivot that is NaN, which LAPACK reports.
+  // OpenBLAS continues after a pivot that is NaN, which LAPACK reports.
   for (std::int64_t j = 0; j < good; ++j) {
     if (std::isnan(std::real(panel.data[j + j * panel.leading]))) return static_cast<std::int32_t>(j + 1);
   }

@@ -50,7 +50,7 @@ bool has_interface(void* handle, FftwPrecision precision) {
   return dlsym(handle, (std::string(names(precision).prefix) + "plan_guru64_dft").c_str()) != nullptr;
 }
 
-/// The library that the user names, where it has this precision; FFTW keeps each in a library of its own.
+/// The library that the user names, if it has this precision; FFTW has a separate library for each.
 void* open_named(FftwPrecision precision) {
   const std::string named(environment_variable(library_variable));
   if (named.empty()) return nullptr;

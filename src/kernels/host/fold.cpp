@@ -17,9 +17,9 @@ namespace {
 enum Part : std::size_t { to, a, b };
 
 constexpr std::int64_t row_stretch = 512;      // elements that become one number
-constexpr std::int64_t column_stretch = 2048;  // numbers that are joined side by side: some pages of memory
+constexpr std::int64_t column_stretch = 2048;  // numbers that are reduced side by side: some pages of memory
 constexpr std::int64_t least_columns = 16;
-constexpr std::int64_t in_turn = 16;  // stretches that are joined one after the other; more are halved
+constexpr std::int64_t in_turn = 16;  // stretches that are reduced one after the other; more are halved
 
 /// Elements of a and b that are evenly apart.
 struct Run {
@@ -57,7 +57,7 @@ std::complex<T> conjugate(std::complex<T> value) {
   return std::conj(value);
 }
 
-/// S: how elements are stored. J: in what they are joined.
+/// S: the type in which elements are stored. J: the type in which they are reduced.
 template <class S, class J, Folded folded>
 void load(const Run& run, J* dense) {
   const auto* const first = reinterpret_cast<const S*>(run.a);
@@ -93,7 +93,7 @@ void load(const Run& run, J* dense) {
 template <class J>
 using Load = void (*)(const Run& run, J* dense);
 
-/// Null: such elements are not joined so.
+/// Null: such elements are not reduced so.
 template <class S, class J>
 Load<J> load_of(Folded folded) {
   constexpr bool complex_numbers = std::is_same_v<J, std::complex<double>>;
@@ -178,7 +178,7 @@ class Folding {
     }
   }
 
-  /// Halves are joined by themselves: what is lost to rounding grows with the logarithm of their number.
+  /// Both halves are reduced separately: the rounding error grows with the logarithm of their number.
   /// Behind `sums` there is room for those of all halves within.
   void pairwise(const Offsets& at, std::int64_t first, std::int64_t units, J* sums, std::int64_t width) {
     if (units <= in_turn) {
@@ -217,7 +217,7 @@ class Folding {
   }
 
   /// body(number, count), where number(i) is the i-th along the innermost loop, in the type in which they are
-  /// joined. What is dense, and wide or widened at once, is not copied.
+  /// reduced. What is dense, and wide or widened at once, is not copied.
   template <class Body>
   void with_numbers(const Offsets& at, std::int64_t count, const Body& body) {
     const std::int64_t bytes = size_of(pass_.dtype);
@@ -271,7 +271,7 @@ class Folding {
   std::vector<ElementwiseLoop> kept_, over_;  // but for the innermost one
   ElementwiseLoop inner_;
   std::int64_t chunks_ = 1;  // of a row
-  std::int64_t units_ = 1;   // that are joined to one result, or to `width_` side by side
+  std::int64_t units_ = 1;   // that are reduced to one result, or to `width_` side by side
   std::int64_t width_ = 1;
   std::vector<J> sums_;  // of `width_`, a level of halves each
   std::array<J, row_stretch> dense_;
@@ -290,7 +290,7 @@ void fold_in(const FoldPass& pass) {
   Folding<J, Sum>(pass, load).run();
 }
 
-/// body(J()) with the type in which is joined.
+/// body(J()) with the type of the reduction.
 template <class Body>
 void with_joined(Dtype joined, const Body& body) {
   if (joined == Dtype::i64) return body(std::int64_t());

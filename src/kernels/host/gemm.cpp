@@ -46,7 +46,7 @@ bool adjacent(std::int64_t length, std::int64_t lines, std::int64_t stride, std:
   return dense && apart && (lines > 1 || length <= std::numeric_limits<int>::max());
 }
 
-/// As BLAS takes it when the result lies by columns.
+/// As BLAS takes it when the result is stored by columns.
 struct Operand32 {
   char transpose = 'N';
   int leading = 1;
@@ -88,7 +88,7 @@ bool suits_columns(const Product<T>& product) {
          (!product.conjugate_b || blas_conjugates(blas_form(product.b.shape()), true));
 }
 
-// One call; the result lies by columns and all extents fit 32 bits.
+// One call; the result is stored by columns and all extents fit 32 bits.
 template <class T>
 void call(const Product<T>& product) {
   const Operand32 left = operand_of(product.a, product.conjugate_a);
@@ -119,7 +119,7 @@ bool has_few_columns(const Product<T>& product) {
   return product.c.columns <= (by_columns ? few_columns : few_columns_on_rows) && blas().threads() == 1;
 }
 
-/// A row that lies both ways is a column transposed: gemv adds up along a column in registers.
+/// A row that is contiguous both ways is a column transposed: gemv adds up along a column in registers.
 template <class T>
 Operand32 operand_of_gemv(const Matrix<T>& matrix, bool conjugated) {
   const bool is_row = matrix.rows == 1 && blas_form(matrix.shape()).by_rows;

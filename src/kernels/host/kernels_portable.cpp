@@ -1,4 +1,4 @@
-// The inner kernels in plain C++, for machines that have no table of their own.
+// The inner kernels in plain C++, for machines without a table of kernels.
 #include <cstring>
 
 #include "kernels/host/copy_kernels.hpp"

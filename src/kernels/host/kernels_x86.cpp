@@ -151,7 +151,7 @@ AVX512 void tile_8_avx512(const std::byte* from, std::int64_t from_stride, std::
 
 using Tile = void (*)(const std::byte*, std::int64_t, std::byte*, std::int64_t);
 
-// The rows of the next tile: the machine's own prefetcher gives up on rows that lie pages apart.
+// The rows of the next tile: the hardware prefetcher does not follow rows that are pages apart.
 template <std::int64_t side>
 void fetch_lines(const std::byte* from, const TransposeShape& shape) {
   for (std::int64_t row = 0; row < side; ++row) {
@@ -159,7 +159,7 @@ void fetch_lines(const std::byte* from, const TransposeShape& shape) {
   }
 }
 
-// Whole tiles in registers; what is left over at the right and at the bottom goes element by element.
+// Whole tiles in registers; the rest at the right and at the bottom is copied element by element.
 template <Tile tile, std::int64_t side, std::int64_t item, int kind>
 void transpose(const std::byte* from, std::byte* to, const TransposeShape& shape) {
   const std::int64_t rows = shape.rows - shape.rows % side;

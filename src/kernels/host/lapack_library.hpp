@@ -56,7 +56,7 @@ struct LapackFunctions {
   /// P A = L U. info > 0: the first pivot, counted from 1, that is 0. Pivots are counted from 1.
   void (*getrf)(const int* m, const int* n, T* a, const int* leading, std::int64_t* pivots,
                 int* info) = nullptr;
-  /// A = Q R as geqrf, in blocks of so many columns, whose T lie one beside the other in `t`. Work: block n.
+  /// A = Q R as geqrf, in blocks of so many columns, whose T are adjacent in `t`. Work: block n.
   void (*geqrt)(const int* m, const int* n, const int* block, T* a, const int* leading, T* t,
                 const int* leading_t, T* work, int* info) = nullptr;
   /// B = alpha op(A)^-1 B or alpha B op(A)^-1. OpenBLAS's operation R: conjugated, not transposed.

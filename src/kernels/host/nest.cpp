@@ -51,7 +51,7 @@ bool fold_one_run(StridedCopy& nest) {
 }
 
 // Largest step of the destination outermost, so that it is written from its beginning to its end. Where short
-// runs lie closest together on the source side along another loop than on the destination side, that loop
+// runs are closest together on the source side along another loop than on the destination side, that loop
 // becomes the second innermost: the two innermost loops are then a transpose, which the kernels tile.
 void order(StridedCopy& nest) {
   auto& loops = nest.loops;

@@ -76,7 +76,7 @@ class RaderTransform {
 
   std::int64_t buffer_items() const { return width * step_; }
 
-  /// Elements of a line lie `stride` apart, lines `along`.
+  /// Elements of a line are `stride` apart, lines `along`.
   template <class Count>
   void gather(const Item* from, std::int64_t stride, std::int64_t along, Item* lines, Count count) const {
     const std::int64_t others = rader_.prime - 1;
@@ -198,7 +198,7 @@ class RaderLines final : public Lines {
   static constexpr std::int64_t width = RaderTransform<Real>::width;
   using WholeBlock = std::integral_constant<std::int64_t, width>;
 
-  /// In a block that is not full the other lines are those of the block before: numbers that nobody reads.
+  /// In a block that is not full the other lines are those of the block before: their results are not read.
   template <class Count>
   void run_block(const Item* from, Item* to, Item* lines, double factor, Count count) const {
     const std::int64_t items = transform_->buffer_items();

@@ -77,7 +77,7 @@ void gather_rows(const CopyKernels& kernels, const std::byte* from, std::byte* t
                  const CopyLoop& rows) {
   alignas(line_bytes) std::byte room[piece_bytes + longest_item + 3 * line_bytes];
   std::byte* buffer = room + line_bytes + line_shift(to);
-  // `held` bytes of the piece lie in the buffer; items are added until it is full, or none is left.
+  // `held` bytes of the piece are in the buffer; items are added until it is full, or none is left.
   std::int64_t held = 0;
   std::int64_t streamed = 0;
   for (std::int64_t item = 0; item < rows.count;) {

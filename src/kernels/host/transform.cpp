@@ -26,7 +26,7 @@ bool complex_both(TransformKind kind) {
 }
 
 /// Elements from the lowest to the highest address that one side of the loops touches, and how many of them
-/// lie below the first.
+/// are below the first.
 struct Span {
   std::int64_t below = 0;
   std::int64_t elements = 1;

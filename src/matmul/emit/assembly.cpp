@@ -199,7 +199,7 @@ void Assembly::relay_thin_operands(Problem seen, double seconds) {
 }
 
 // Where D is partial, or replicas of it would each have to add up the same sums: each element is summed by
-// one rank, and goes to the holders of D afterwards.
+// one rank, and is sent to the holders of D afterwards.
 std::optional<Operand> Assembly::summed_elsewhere(bool stationary) const {
   const Operand& d = frame_.problem.d;
   if (relaid_d_) return in_scratch(d, *relaid_d_);
@@ -243,7 +243,7 @@ bool Assembly::puts_d_to_all() {
   return true;
 }
 
-// The arrays that are read or written element by element with D, where they lie otherwise.
+// The arrays that are read or written element by element with D, where their layout differs.
 std::vector<Assembly::Relay> Assembly::relays(const Operand& d) const {
   std::vector<Relay> result;
   const auto add = [&](int Frame::*buffer, const Operand& like, const char* name, bool written) {

@@ -13,7 +13,7 @@
 
 namespace partita::multiplication {
 
-// --- what surrounds a multiply: arrays that lie otherwise than it needs them
+// --- what surrounds a multiply: arrays with other layouts than it needs
 
 /// As `operand`, in scratch that the node shares.
 Operand in_scratch(const Operand& operand, Layout layout);
@@ -101,7 +101,7 @@ class Assembly {
   std::string noted_;                 // what was redistributed
   std::vector<Delivery> deliveries_;  // after the multiply
   int given_gradient_ = -1;           // the caller's
-  int given_amax_ = -1;               // likewise
+  int given_amax_ = -1;               // the caller's
   LandingBytes landing_bytes_;        // of what neighbours put
   std::optional<Layout> relaid_d_;    // in which D is made, where its own is too thin
   std::vector<planning::PacketSteps> packets_;

@@ -33,7 +33,7 @@ bool has_it_near(const Problem& problem, const HeldOperand& input, int rank, con
   return missing <= 0 && !input.layout.is_replicated();
 }
 
-/// Whether some tile needs what lies on another node.
+/// Whether some tile needs data of another node.
 bool crosses_nodes(const Frame& frame, bool of_a) {
   const Problem& problem = frame.problem;
   Region before;

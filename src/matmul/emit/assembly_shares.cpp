@@ -1,5 +1,5 @@
 // What every rank has a share of: the gradient of a bias, of which each sums what it holds, and the amax of
-// what each makes. The contributions are joined afterwards.
+// each computes. The contributions are reduced afterwards.
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -43,7 +43,7 @@ Operand Assembly::gradient_summed() const {
   return wide;
 }
 
-// sum over k of op(A)[i, k]: an element counts once, of whoever holds it first; contributions count all.
+// sum over k of op(A)[i, k]: an element counts once, on its first holder; contributions count all.
 void Assembly::sum_gradient() {
   const Problem& problem = frame_.problem;
   if (given_gradient_ < 0) return;

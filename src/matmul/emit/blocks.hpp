@@ -27,7 +27,7 @@ Partition chop(const Partition& pieces, std::int64_t most);
 /// How the pieces of A or B that a turn needs are brought together in scratch, so that one multiply reads
 /// what comes from many owners. Packed, with the dimension along which they follow each other slowest.
 enum class Panel : std::uint8_t {
-  none,      ///< not at all: each is multiplied where it lies
+  none,      ///< not at all: each is multiplied in place
   of_lines,  ///< rows of A or columns of B of several owners
   of_k,      ///< indices of k of several owners
 };
@@ -67,7 +67,7 @@ struct Blocks {
   /// skewed one as in Cannon's algorithm, so that not all ask the same owner at the same time.
   std::shared_ptr<const Turns> schedule;
   std::size_t first_turn = 0;
-  /// The products lie one behind the other in scratch, the rank's own among them, so that one multiply makes
+  /// The products follow each other in scratch, the rank's own among them, so that one multiply makes
   /// several: where they would be so thin that BLAS spent its time on packing the same operand again and
   /// again.
   bool joined = false;
@@ -88,7 +88,7 @@ struct Piece {
   int owner = 0;
 };
 /// Of A: of each batch (one where A has none) the row pieces, and of each what the turn takes along k. Of B
-/// likewise. `givers`: of the pieces of another turn, which are often the same; empty at first.
+/// the same. `givers`: of the pieces of another k-step, which are often equal; empty at first.
 std::vector<Piece> pieces_of(const Frame& frame, const Blocks& blocks, int rank, std::size_t turn, bool of_a,
                              std::vector<int>& givers);
 /// One of them.

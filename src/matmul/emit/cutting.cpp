@@ -52,7 +52,7 @@ bool follow_each_other(const Partition& pieces) {
   return true;
 }
 
-/// Elements of A or B that one index of k stands for.
+/// The number of elements of A or B that belong to one index of k.
 std::int64_t slice(const Frame& frame, const Tile& tile, bool of_a) {
   const std::int64_t batches = frame.problem.input(of_a).batched() ? Region{tile.batch}.size() : 1;
   return batches * (of_a ? tile.m : tile.n).size();
@@ -265,7 +265,7 @@ std::vector<std::vector<IndexSet>> Cutting::batches(const Tile& tile) const {
   return combinations(pieces);
 }
 
-// A panel of lines may be read by lines that lie together; one along k only whole.
+// A panel of lines may be read by lines that are contiguous; one along k only whole.
 bool Cutting::gathers(int rank) {
   const Tile& tile = frame_.tile(rank);
   if (tile.empty()) return true;

@@ -21,7 +21,7 @@ struct Input {
   int published = -1;  ///< shared scratch into which an owner copies its part for the peers of its node;
                        ///< none: they read the operand in place, or need nothing
   int panel = -1;      ///< shared: what a rank's tile needs of it, where D is made in stripes; -1: is read as
-                       ///< it lies
+                       ///< it is stored
   bool moves = true;   ///< some rank needs what another one holds
   bool far = false;    ///< and on another node: a panel of it is received while another is multiplied
   bool pushed = false;  ///< neighbours put it into each other's `landing`, and do not read it in place
@@ -38,7 +38,7 @@ struct Frame {
   std::vector<Tile> tiles = {};  ///< of all ranks
   std::optional<Stripes> stripes = {};
   std::optional<Ring> ring = {};
-  bool gathers_d = false;  ///< with stripes or a ring: `d` lies on all ranks, each of which makes what
+  bool gathers_d = false;  ///< with stripes or a ring: `d` is on all ranks, each of which makes what
                            ///< `problem.d` says
   Input a = {};
   Input b = {};
@@ -52,7 +52,7 @@ struct Frame {
   int sums = -1;      ///< laid out as D, of the compute dtype: where D cannot hold the sums on the way
   int products = -1;  ///< pieces of a rank's tile that other ranks hold in D; shared, where those read them
   int landing = -1;   ///< shared: pieces of A and B that neighbours put there
-  int landing_products = -1;     ///< shared: products, likewise
+  int landing_products = -1;     ///< shared: products
   bool pushes_products = false;  ///< neighbours do, and do not read them in place
   int arriving = -1;             ///< private: pieces of A and B from other nodes
   int leaving = -1;              ///< private: those for other nodes
@@ -61,7 +61,7 @@ struct Frame {
   /// leave; what has arrived, where it is computed with.
   int leaving_products = -1, landed = -1, landed_products = -1;
   std::int64_t shortest_turn = good_turn;
-  bool turned_products = false;    ///< products lie with D's two last dimensions exchanged
+  bool turned_products = false;    ///< products are stored with D's two last dimensions exchanged
   bool gathers = false;            ///< what a turn needs of many owners is brought together in panels
   std::int64_t panel_bytes = 0;    ///< room for them
   bool delivers = false;           ///< some tile reaches beyond what its rank holds of D
@@ -71,7 +71,7 @@ struct Frame {
   /// Where messages go in groups: rounds of a turn, and of products (MailRounds).
   int turn_rounds = 1, product_rounds = 1;
 
-  /// In which products lie packed in scratch.
+  /// The order of packed products in scratch.
   Extents product_order() const {
     Extents order = problem.d.axis_order;
     if (turned_products) std::swap(order[order.size() - 2], order[order.size() - 1]);

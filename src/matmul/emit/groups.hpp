@@ -9,7 +9,7 @@ namespace partita::multiplication {
 struct Groups {
   /// What arrives at a rank in one turn: fewer turns leave fewer passes over the sums.
   std::int64_t turn_bytes = std::int64_t{256} << 20;
-  /// For which a round of its own is worth it: a group costs some thirty microseconds.
+  /// For which a separate round is worth it: a group costs some thirty microseconds.
   std::int64_t round_bytes = std::int64_t{8} << 20;
   std::int64_t shortest_turn = 128;  ///< indices of k
 };

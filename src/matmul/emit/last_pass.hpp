@@ -9,7 +9,7 @@
 
 namespace partita::multiplication {
 
-/// D[piece] = F(sums + beta C), with whatever the epilogue reads and writes beside it.
+/// D[piece] = F(sums + beta C), with whatever else the epilogue reads and writes.
 class LastPass {
  public:
   LastPass(const Frame& frame, planning::PlanBuilder& builder) : frame_(frame), builder_(builder) {}

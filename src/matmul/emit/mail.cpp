@@ -18,7 +18,7 @@ Mail::Mail(const Frame& frame, planning::PlanBuilder& builder, Cutting& cutting,
   grouped() ? place_turns() : size_scratch();
 }
 
-/// What is received devices multiply where it lies, best from a multiple of 256 bytes on.
+/// Devices multiply what is received in place, best from a multiple of 256 bytes on.
 std::int64_t Mail::rounded(std::int64_t bytes) const {
   return grouped() ? round_up(bytes, 256) : planning::FifoWindow::rounded(bytes);
 }
@@ -45,7 +45,7 @@ void Mail::list_needs(const Blocks& blocks) {
   }
 }
 
-// From `offset` on; where they end. Pieces of a panel lie one behind the other, whoever brings them.
+// From `offset` on; returns their end. Pieces of a panel follow each other, whichever rank sends them.
 std::int64_t Mail::list_needs(const Blocks& blocks, std::size_t t, bool of_a, std::int64_t offset) {
   const Panel panel = blocks.lines(of_a).panel;
   const std::int64_t item = size_of(frame_.problem.a.dtype);
@@ -86,7 +86,7 @@ void Mail::list_gives(Cutting& cutting) {
   }
 }
 
-// What of each turn lies here along k.
+// What of each k-step is stored here along k.
 const Mail::Given& Mail::given(const Blocks& blocks, bool of_a, const IndexSet& depth) {
   const auto [at, is_new] = given_.try_emplace({blocks.schedule, of_a});
   if (!is_new) return at->second;
@@ -100,7 +100,7 @@ const Mail::Given& Mail::given(const Blocks& blocks, bool of_a, const IndexSet& 
   return at->second;
 }
 
-// The taker's own view, restricted to what lies here.
+// The taker's own view, restricted to what is stored here.
 void Mail::list_gives_to(int taker, const Blocks& blocks, bool of_a, const OwnPart& own) {
   const std::vector<IndexSet>& held = own.region().sets;
   const IndexSet& depth = held[held.size() - (of_a ? 1 : 2)];

@@ -13,7 +13,7 @@
 
 namespace partita::multiplication {
 
-/// One product that goes into a sum.
+/// One product that is added to a sum.
 struct Contribution {
   int rank = 0;              ///< that made it
   std::int64_t offset = -1;  ///< in that rank's `products`; negative: this rank has made it in place
@@ -50,14 +50,14 @@ class Mail {
   std::size_t turns() const { return gives_.size(); }  ///< in which this rank gives something
   /// Posts the receives of what this rank needs in its turn t, and sends what others need in theirs.
   void exchange(std::size_t t);
-  /// Where the piece of that number, which another node gave for turn t, lies; the message to wait for, if
+  /// The place of the piece of that number, which another node gave for k-step t; the message to wait for, if
   /// there is one, is added to `after` the first time.
   Place place_of(std::size_t t, bool of_a, std::size_t number, std::vector<int>& after);
 
-  /// In groups: how many of its turn's rounds have to come before the piece is there; 0: it lies here.
+  /// In groups: how many of its k-step's rounds must arrive before the piece is there; 0: it is stored here.
   int arrival(std::size_t t, bool of_a, std::size_t number) const;
 
-  /// Where A's or B's panel of turn t lies, which has one; what arrives lies in it.
+  /// The place of A's or B's panel of k-step t, which has one; what arrives is stored in it.
   Place panel(std::size_t t, bool of_a) const;
 
   /// Sends this rank's products to other nodes.

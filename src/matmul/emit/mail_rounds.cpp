@@ -1,4 +1,4 @@
-// Mail that goes in groups: each turn in so many rounds, then the products.
+// Exchanges in groups: each k-step in so many rounds, then the products.
 #include "matmul/emit/mail_rounds.hpp"
 
 #include <algorithm>

@@ -128,7 +128,7 @@ int most_line_pieces(const Frame& frame, bool of_a) {
   return std::max(static_cast<int>(most), 1);
 }
 
-/// Cuts the lines of the one input (of B, where its columns lie whole in memory and the rows of A do not)
+/// Cuts the lines of the one input (of B, if its columns are contiguous in memory and the rows of A are not)
 /// into as many pieces as let a rank that awaits its first one begin early. With W seconds of the link for
 /// all of them, p pieces take
 ///
@@ -218,7 +218,7 @@ void Pushes::list_products(Cutting& cutting) {
   }
 }
 
-// What this rank gives, in the order in which it is wanted.
+// What this rank sends, in the order in which it is needed.
 std::vector<planning::Transfer> Pushes::given(Cutting& cutting) const {
   std::vector<planning::KeyedTransfer> puts;
   for (int taker = 0; taker < frame_.problem.ranks(); ++taker) {
@@ -262,7 +262,7 @@ void Pushes::put_products(int holder) {
   transfers_.puts().tell(holder);
 }
 
-// Each piece of A and B has a signal of its own, and after them all products one.
+// Each piece of A and B has a signal, and all products together one.
 void Pushes::await_products(int maker) {
   transfers_.puts().await(maker, wanted_[maker] + 1);
 }

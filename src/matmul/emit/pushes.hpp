@@ -47,7 +47,7 @@ struct LandingBytes {
   std::int64_t inputs = 0;
   std::int64_t products = 0;
 };
-/// Says in the frame which inputs are put, and whether products are: on a device, where nobody limits memory,
+/// Says in the frame which inputs are put, and whether products are: on a device, without a limit of memory,
 /// and pieces take longer on their way than to start.
 LandingBytes find_pushes(Frame& frame);
 
@@ -63,14 +63,14 @@ class Pushes {
   void put_products(int holder);
   /// Waits for those of this maker.
   void await_products(int maker);
-  /// Where one of them lies, which the maker made at this place.
+  /// The place of one of them, which the maker made at this place.
   std::int64_t offset_of_product(int maker, std::int64_t made_at) const;
   bool brings(std::size_t t, bool of_a, std::size_t number) const {
     return pieces_.contains({t, of_a, number});
   }
   /// When a piece comes, of those of its turn; 0: it need not come.
   std::size_t position(std::size_t t, bool of_a, std::size_t number) const;
-  /// Where it lies, once it is there.
+  /// Its place, once it is there.
   Place place_of(std::size_t t, bool of_a, std::size_t number);
 
  private:

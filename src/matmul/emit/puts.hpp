@@ -5,8 +5,8 @@
 
 namespace partita::multiplication {
 
-/// So many pieces are together longer on their way than their starts take; shorter ones go in packets, or are
-/// read where they lie.
+/// The transfer of so many pieces takes longer than their launches; shorter ones are sent in packets, or are
+/// read in place.
 inline bool worth_starts(const Machine& machine, double bytes, double pieces) {
   return pieces > 0 && bytes >= pieces * machine.copy_latency * machine.peer_bandwidth;
 }

@@ -27,7 +27,7 @@ bool multiplies_for_all(const Problem& problem, const std::vector<Tile>& tiles) 
   });
 }
 
-/// Whether each element of D has one holder, or lies on all ranks, which can put it to each other.
+/// Whether each element of D has one holder, or is held by all ranks, which can put it to each other.
 bool suits(const Operand& d) {
   if (d.layout.partial()) return false;
   return d.layout.is_replicated() ? readable_in_place(d) : true;

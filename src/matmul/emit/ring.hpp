@@ -15,10 +15,10 @@ namespace partita::multiplication {
 ///
 ///     sum of d = A[.., own k] B[own k, ..] + sum of d - 1
 ///
-/// and the holder, at distance 0, adds the last one to its own product. Where ways are long beside products,
-/// the ranks of a part make several chains, side by side, whose sums the holder adds in passes: as many as
-/// other ranks, and all products go to their holder at once. Parts go piece by piece, so that one is on its
-/// way while the next is multiplied. The same on every rank.
+/// and the holder, at distance 0, adds the last one to its own product. If transfers take long compared with
+/// products, the ranks of a part make several concurrent chains, whose sums the holder adds in passes: as
+/// many as other ranks, and all products are sent to their holder at once. Parts go piece by piece: one is
+/// in transfer while the next is multiplied. The same on every rank.
 struct Ring {
   int pieces = 1;      ///< of each part
   int chains = 1;      ///< to each part
@@ -26,7 +26,7 @@ struct Ring {
 };
 
 /// In which order ranks multiply for the parts of others, the same on all: the first of every chain, then the
-/// second of every chain, and so on. So whoever adds has had the longest time to hear of it.
+/// second of every chain, and so on. So the rank that adds has had the longest time to be notified of it.
 class RingSchedule {
  public:
   RingSchedule(int ranks, int chains);

@@ -85,7 +85,7 @@ void RingWalk::grant() {
   }
 }
 
-/// Where a piece lies in one of the slots for parts.
+/// The place of a piece in one of the slots for parts.
 Place RingWalk::packed(int buffer, int rank, int slot, int holder, int number) const {
   std::int64_t offset = slot * slot_bytes_;
   for (int i = 0; i < number; ++i) offset += bytes_of(frame_, piece(holder, i));

@@ -18,7 +18,7 @@ namespace partita::multiplication {
 ///                        one does all that follows
 ///     holders wait for what the others put of D
 ///
-/// What arrives has a place of its own for every distance.
+/// What arrives has a separate place for every distance.
 class RingWalk {
  public:
   RingWalk(const Frame& frame, planning::PlanBuilder& builder);

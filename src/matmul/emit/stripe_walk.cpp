@@ -61,7 +61,7 @@ void StripeWalk::grant_panels() {
 
 // --- A and B
 
-/// Of what the taker needs for that stripe, if it lies in a panel.
+/// Of what the taker needs for that stripe, if it is in a panel.
 std::optional<Region> StripeWalk::given(int giver, int taker, int number, bool of_a) const {
   const Tile tile = stripe(taker, number);
   if (frame_.input(of_a).panel < 0 || tile.empty()) return std::nullopt;

@@ -23,8 +23,8 @@ struct Stripes {
 };
 
 /// Whether the ranks are devices that put into each other's memory without a limit of it, and what they
-/// multiply are two matrices whose elements each lie in one piece (numbers of 8 bits have rules of their own
-/// for where they lie).
+/// multiply are two matrices whose elements are each in one piece (FP8 and INT8 have additional rules
+/// for their layout).
 bool may_pipeline(const Problem& problem);
 
 /// Nothing: they do not apply, or turns over the pieces of k take no longer.

@@ -12,9 +12,9 @@ namespace {
 constexpr int most_stripes = 16;
 constexpr double worth_stripes = 0.99;  // of the time by turns: less than that the model can tell apart
 // Of the time by the model, as measured on two H100: 1.12 (D by rows, 8192^3), 1.05 (16384 x 28672 x
-// 8192), 1.10 (on all ranks). So much beside ways that keep to theirs, like the ring.
+// 8192), 1.10 (on all ranks). This much compared with methods that keep to their prices, like the ring.
 constexpr double longer_than_priced = 1.08;
-// Engines move rows of fewer bytes one by one, so kernels do; those take from the products beside them, for
+// Engines move rows of fewer bytes one by one, so kernels do; those take from the concurrent products, for
 // as long as they last.
 constexpr double long_row = 4096;
 constexpr double taken_by_kernels = 0.5;
@@ -22,8 +22,8 @@ constexpr double taken_by_kernels = 0.5;
 // Of the rate of copies within a device.
 constexpr double engines_share = 0.25;
 
-// As measured on two H100 (docs/performance.md): a product in two turns beside copies takes so much longer
-// than one.
+// As measured on two H100 (docs/performance.md): a product in two k-steps concurrent with copies takes this
+// much longer than one.
 constexpr double begun_takes_longer = 0.05;
 
 /// Of the ranks that have most of each.

@@ -42,13 +42,13 @@ bool Walk::rounds_in_product() const {
          !frame_.delivers && !sums_.irregular && !last_pass_.changes_sums(!frame_.problem.in_place);
 }
 
-// The own part comes last, so that peers can add meanwhile; each piece is told of as soon as it is there.
+// The own part comes last, so that peers can add meanwhile; each piece is reported when it is there.
 int Walk::turn_of(int holder) const {
   const int distance = frame_.distance(rank_, holder);
   return distance == 0 ? frame_.problem.ranks() : distance;
 }
 
-// Products that lie one behind the other, of a panel whose lines do: one multiply makes them all.
+// Products that follow each other in memory, of a panel whose lines do: one multiply makes them all.
 bool Walk::joins_panel() const {
   return blocks_.joined && blocks_.lines(blocks_.rows->size() > 1).panel != Panel::none;
 }
@@ -70,7 +70,7 @@ void Walk::run() {
   close();
 }
 
-// Nobody waits before all its peers have been told that they may start.
+// No rank waits before all its peers have been notified that they may start.
 void Walk::open() {
   for (const bool of_a : {true, false}) {
     if (frame_.input(of_a).pushed) continue;
@@ -207,7 +207,7 @@ void Walk::turn(std::size_t t) {
   for (const BlockProduct& product : products_) announce(product.holder);
 }
 
-// The products lie one behind the other, and so do the rows of A or the columns of B, which have one owner.
+// The products follow each other in memory, as do the rows of A or the columns of B, which have one owner.
 bool Walk::join(const Multiply& next, const BlockProduct& before, const BlockProduct& product) {
   auto& work = std::get<Multiply>(builder_.plan().works.back());
   const bool by_rows = before.row != product.row;

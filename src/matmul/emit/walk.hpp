@@ -11,10 +11,10 @@
 
 namespace partita::multiplication {
 
-/// Writes the multiply itself: buffers are there already, A, B, C and the arrays of the epilogue lie as the
-/// frame says.
+/// Writes the multiply itself: buffers are there already, A, B, C and the epilogue's arrays have the layouts
+/// of the frame.
 ///
-///     tell the peers of the node that they may read, or put to them what they need
+///     notify the peers of the node that they may read, or put to them what they need
 ///     for each turn t:  send and receive what turn t + 1 needs;  multiply the blocks of turn t
 ///     add up the products of other ranks, with the epilogue in the last pass
 ///     wait until the peers have read everything
@@ -28,7 +28,7 @@ class Walk {
   bool uses_sums() const { return sums_buffer_ == frame_.sums; }
 
  private:
-  // An owner's operands may be read (ready), and have been (done); then a rank's products, likewise.
+  // An owner's operands may be read (ready), and have been (done); then a rank's products, in the same way.
   using enum planning::Channel;
 
   void open();

@@ -253,7 +253,7 @@ void Execution::receive(int rank, const Step& next) {
   memory_.start(rank, range);
 }
 
-// The rank sees that a message of its own is complete; what was received lies in the scratch from here on.
+// The rank sees that one of its messages is complete; from here on the received data is in the scratch.
 void Execution::observe(int rank, int message) {
   auto& order = progress(rank).order;
   const auto found = order.find(message);

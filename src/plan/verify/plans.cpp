@@ -96,7 +96,7 @@ void check_plan(const Plans& plans, int rank, Faults& faults) {
   }
 }
 
-/// A round goes as one group: it must be whole before anything waits for a part of it, and groups come in
+/// A round is sent as one group: it must be whole before anything waits for a part of it, and groups come in
 /// order.
 void check_order_of_rounds(const Plan& plan, Faults& faults) {
   std::int64_t last = -1;    // that has begun

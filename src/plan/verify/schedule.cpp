@@ -15,7 +15,7 @@ void run_round_robin(Execution& execution, int ranks) {
   }
 }
 
-// After every step the first rank of `order` that can move goes.
+// After every step the first rank of `order` that can move takes the next one.
 void run_by_precedence(Execution& execution, const std::vector<int>& order) {
   for (std::size_t i = 0; i < order.size();) {
     i = execution.advance(order[i]) ? 0 : i + 1;

@@ -237,7 +237,7 @@ std::vector<PeerWatch::Sender> PeerWatch::ring_of_sends() const {
   return ring;
 }
 
-// Numbers that stand as before say that nobody has left its send in between, so nobody has received; and each
+// Unchanged numbers mean that no rank has left its send in between, so no rank has received; and each
 // has asked again and found that its own is not over.
 PeerWatch::Found PeerWatch::look_for_ring_of_sends(std::chrono::steady_clock::time_point now) {
   std::vector<Sender> ring = ring_of_sends();

@@ -34,7 +34,7 @@ bool ProcessWatch::alive(int rank) {
   return ::poll(&ended, 1, 0) <= 0;
 }
 
-/// False where there is no descriptor: the kernel or its filter does not offer it, or the process is gone.
+/// False if there is no descriptor: the kernel or its filter does not offer it, or the process has ended.
 bool ProcessWatch::open(int rank) {
   Process& process = processes_[static_cast<std::size_t>(rank)];
   if (process.descriptor) return true;

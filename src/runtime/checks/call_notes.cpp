@@ -8,7 +8,7 @@
 
 namespace partita::runtime {
 
-// The number goes first and comes back last: who reads the same one on both sides has read one note.
+// The number is written first and read back last: a reader that gets the same one on both sides has one note.
 void CallNotes::note(std::uint64_t number, bool captured, const ExecutionNote& note) {
   Slot& slot = slots_[captured ? 1 : 0][number % latest];
   slot.number.store(0, std::memory_order_release);

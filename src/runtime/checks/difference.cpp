@@ -50,7 +50,7 @@ std::string facts_text(std::span<const Report> reports, const std::vector<int>& 
   return text;
 }
 
-/// What the lowest rank that threw has thrown, and who has, where not all have. Nothing: nobody threw.
+/// What the lowest rank that threw has thrown, and which ranks did, if not all. Empty: no rank threw.
 std::optional<CaughtError> first_thrown(std::span<const Report> reports, const std::vector<int>& ranks) {
   const auto first =
       std::find_if(reports.begin(), reports.end(), [](const Report& report) { return report.threw; });

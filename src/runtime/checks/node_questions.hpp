@@ -1,5 +1,5 @@
 // What ranks of different nodes ask one another when a wait does not end, or when they do not do the same.
-// Questions and answers travel as farewells do, separately from all messages: a rank that waits hears and
+// Questions and answers travel as farewells do, separately from all messages: a waiting rank receives and
 // answers them.
 #pragma once
 

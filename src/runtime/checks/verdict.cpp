@@ -21,10 +21,10 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
-// Who waits looks every 10 ms whether somebody asks. A rank that is in no wait says nothing.
+// A waiting rank looks every 10 ms whether it is asked. A rank that is in no wait does not answer.
 constexpr std::chrono::milliseconds answers_come_within = 1s;
 constexpr std::chrono::milliseconds words_come_within = 2s;
-// Ranks of several nodes that find something at the same time hear of each other within so long.
+// Ranks of several nodes that find something at the same time are notified of each other within this time.
 constexpr std::chrono::milliseconds proposals_come_within = 300ms;
 
 // --- a report as a text without zero bytes
@@ -108,7 +108,7 @@ std::optional<Report> said_to(const Runtime& context, std::string_view mine, con
 
 // --- what all have said
 
-/// What only some of them know is no difference.
+/// What only some of them know is not a difference.
 void keep_common_facts(std::vector<Report>& reports) {
   const auto is_known_to_all = [all = reports](const Fact& fact) {
     return std::ranges::all_of(all, [&](const Report& report) {
@@ -136,13 +136,13 @@ void wait_a_moment(Runtime& context, std::string_view mine) {
   try {
     if (is_own_thread(context)) context.group->progress();
   } catch (const std::exception&) {
-    // The transport reports a rank that is gone: the words for that come later than those asked for.
+    // The transport reports a rank that has ended: the words for that arrive later than those asked for.
   }
   std::this_thread::sleep_for(200us);
 }
 
-/// What a rank of another node has found, and all of its node have thrown. That a rank is gone is no such
-/// thing.
+/// What a rank of another node has found, and all of its node have thrown. That a rank has ended does not
+/// count.
 std::optional<CaughtError> thrown_elsewhere(Runtime& context) {
   for (const Farewell& farewell : context.group->farewells(context.identity)) {
     if (!farewell.failed) continue;

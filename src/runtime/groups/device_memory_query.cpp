@@ -20,7 +20,7 @@ bool is_on(std::string_view setting) {
 // and ends the process, where no GPU was built in: it is asked only where the other one is missing.
 std::string why_no_device_memory(std::string_view version, const DeviceMemoryQueries& queries,
                                  const char* cray_setting) {
-  // Cray's answers for what it was linked with, but takes no such address unless it is told to.
+  // Cray's answers for what it was linked with, but accepts such addresses only if requested.
   if (version.find("CRAY MPICH") != std::string_view::npos &&
       !is_on(cray_setting == nullptr ? "" : cray_setting)) {
     return "Cray MPICH accepts device memory only if MPICH_GPU_SUPPORT_ENABLED=1 is set";

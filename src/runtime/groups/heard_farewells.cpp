@@ -6,7 +6,7 @@
 namespace partita::runtime {
 namespace {
 
-/// What came for contexts that are over by then is never asked for: the oldest goes.
+/// What arrives for contexts that are over by then is never asked for: the oldest is removed.
 constexpr std::size_t most_heard = 16384;
 
 }  // namespace

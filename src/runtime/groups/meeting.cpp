@@ -113,7 +113,7 @@ Meeting::Meeting(Runtime& state, std::string_view operation, Circle circle, cons
 
 Meeting::~Meeting() {
   --state_.agreement_depth;
-  // After a failure the board goes on showing where this rank stopped.
+  // After a failure the board still shows where this rank stopped.
   if (!state_.board || state_.failed()) return;
   if (!of_all()) state_.board->leave_circle();
   if (of_all() && state_.agreement_depth == 0) state_.board->end_agreement();
@@ -170,7 +170,7 @@ void Meeting::refuse(int peer, const std::string& theirs, const std::vector<int>
   // Who is still in a check of all that this rank has left, comes yet.
   const std::uint64_t begun = state_.board ? state_.board->status(state_.board->me()).agreements : 0;
   const std::uint64_t before = begun - (of_all() && begun > 0 ? 1 : 0);
-  std::vector<int> awaited;  // nobody where both are of all ranks: those are in calls of any number
+  std::vector<int> awaited;  // empty if both are of all ranks: those are in calls of any number
   const bool of_some = !of_all() || !their_members.empty();
   for (int rank = 0; rank < state_.size() && of_some; ++rank) {
     const bool mine = of_all() || std::ranges::binary_search(circle_.members, rank);

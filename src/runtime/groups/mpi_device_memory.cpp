@@ -27,8 +27,8 @@ std::string ask() {
   find("MPIX_GPU_query_support", queries.gpu_support);
   find("MPIX_Query_cuda_support", queries.cuda_support);
   const runtime::MpiCall call;
-  // Where the errors of calls go that have no communicator; these end the process unless somebody says
-  // otherwise.
+  // The error handler of calls that have no communicator, which otherwise ends the
+  // process.
   const runtime::ReturnedErrors errors({mpi->calls->world, mpi->calls->self});
   return runtime::why_no_device_memory(mpi->version, queries, std::getenv("MPICH_GPU_SUPPORT_ENABLED"));
 }

@@ -27,7 +27,7 @@ struct LastGroup {
 std::mutex last_group_mutex;
 
 /// How long to wait for the other ranks at exit. After an exception, or an exit in the middle of the work,
-/// they may be waiting for this rank, and learn that it has gone only when it is gone.
+/// they may be waiting for this rank, and are notified of its end only when it has ended.
 std::chrono::milliseconds patience_at_exit(const LastGroup& group) {
   if (left_by_exception || groups > 0) return std::chrono::seconds(10);
   return std::max<std::chrono::milliseconds>(group.deadline, std::chrono::minutes(1));

@@ -96,7 +96,7 @@ void MpiFarewells::listen() {
   int source = 0;
   check_mpi(mpi_calls().iprobe(tag, ours_->communicator, &arrived, &source), "progress");
   if (!arrived) return;
-  // It is here, and nobody else takes it while this thread has the lock: the receive does not wait.
+  // It is here, and no other thread takes it while this thread has the lock: the receive does not wait.
   FarewellMessage message;
   check_mpi(mpi_calls().recv(&message, sizeof(FarewellMessage), source, tag, ours_->communicator),
             "a farewell");

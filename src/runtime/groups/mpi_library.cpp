@@ -25,8 +25,8 @@ std::atomic<const HomeProcess*> home_of_mpi{nullptr};
 std::mutex start_mutex;
 std::mutex serial_mutex;
 
-/// MPICH's launcher, told not to kill the others when a process dies (-disable-auto-cleanup), sends them
-/// SIGUSR1 instead, which kills them all the same unless somebody handles it. A handler of the program's own
+/// MPICH's launcher, with the option not to kill the others when a process dies (-disable-auto-cleanup),
+/// sends them SIGUSR1, which kills them anyway unless it is handled. A handler that the program has set
 /// stays.
 void outlive_notice_of_launcher() {
   struct sigaction present {};

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 std::atomic<const OpenedMpi*> opened{nullptr};
 
-/// Beside the library, and where a program that has it linked in lies in bin/.
+/// Next to the library, and next to a program in bin/ that has it linked in.
 std::vector<fs::path> module_folders() {
   const fs::path here = fs::path(path_of_library(reinterpret_cast<const void*>(&open_mpi))).parent_path();
   return {here / "partita", here.parent_path() / "lib" / "partita"};

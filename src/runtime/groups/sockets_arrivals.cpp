@@ -121,11 +121,11 @@ void SocketsLinks::arrive(int from, const SocketsFrame& frame, Payload payload) 
       return heard_.note(farewell.farewell());
     }
     case SocketsFrameKind::data:
-      break;  // goes straight to its receive
+      break;  // is passed directly to its receive
   }
 }
 
-/// For a room that was left nobody receives any more; of one that this rank has not begun it is kept.
+/// A message for a room that was left is not received any more; one for a room not yet begun is kept.
 void SocketsLinks::arrive_message(int from, const SocketsFrame& frame, Payload payload) {
   if (frame.room < next_room_ && !rooms_.contains(frame.room)) return;
   Mailbox& mailbox = mailboxes_[address_of(frame, from)];

@@ -164,7 +164,7 @@ CardExchange::~CardExchange() {
   links_.leave(room_, cards_key);
 }
 
-/// Whether all have come. A rank that has gone, although its card has not come, does not come any more.
+/// Whether all have arrived. A rank that has left without sending its card does not send it any more.
 bool CardExchange::poll() {
   bool all_over = true;
   for (int rank = 0; rank < links_.size(); ++rank) {

@@ -73,7 +73,7 @@ bool SocketsStream::write_some(Outgoing& frame) {
   return false;
 }
 
-/// The next piece of a large message goes behind what waits.
+/// The next piece of a large message is appended to what waits.
 void SocketsStream::finish_frame(std::vector<MessageId>& written) {
   Outgoing frame = std::move(queue_.front());
   queue_.pop_front();
@@ -88,7 +88,7 @@ void SocketsStream::finish_frame(std::vector<MessageId>& written) {
   }
 }
 
-/// The rest of the frame in memory of its own, and nothing behind it.
+/// The rest of the frame in separate memory, and nothing after it.
 void SocketsStream::keep(Outgoing& frame) {
   frame.left = frame.frame.payload();
   frame.kept.assign(frame.data, frame.data + frame.left);

@@ -54,7 +54,7 @@ void Mailbox::withdraw(PendingMessage& message) {
       message.state.store(PendingMessage::State::withdrawn, std::memory_order_relaxed);
     }
   }
-  // A copy takes no longer than memory does; its thread needs nobody else to finish it.
+  // A copy takes no longer than memory does; its thread needs no other thread to finish it.
   while (message.state.load(std::memory_order_acquire) == PendingMessage::State::matched)
     std::this_thread::yield();
 }

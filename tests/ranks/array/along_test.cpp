@@ -61,7 +61,7 @@ RANK_TEST(Along, IsMadeOnceAndAgainAfterItsEnd) {
   EXPECT_EQ(summed(second, 1), context.size());
 }
 
-// An array over the axes of the line, beside one over the whole mesh.
+// An array over the axes of the line, and one over the whole mesh.
 RANK_TEST(Along, ArraysOnALine) {
   const Mesh mesh = shuffled_mesh(context.size());
   const std::vector<std::string> axis{"x"};

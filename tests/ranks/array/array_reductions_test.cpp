@@ -258,7 +258,7 @@ RANK_TEST(ArrayReductions, WhatIsLeftOfALayout) {
 }
 
 RANK_TEST(ArrayReductions, RepeatedOnesHaveAPlan) {
-  // Three steps (joined, moved, finished), two, one.
+  // Three steps (reduced, moved, finished), two, one.
   Array rows = empty(context, {9, 4}, Slab(0), Dtype::i16);
   const auto& plans = context.state()->plans;
   const auto results = [&](int round) {
@@ -321,7 +321,7 @@ RANK_TEST(ArrayReductions, ByNameAndType) {
   EXPECT_EQ(sum(array, 1).shape(), Shape({3}));
 }
 
-/// Rows whose squares overflow, underflow, become less exact, or are 0, beside each other.
+/// Rows whose squares overflow, underflow, become less exact, or are 0, next to each other.
 RANK_TEST(ArrayReductions, NormsAreScaled) {
   const double scales[] = {1, 1e200, 1e-200, 1e-160, 0, 0x1p1023, 0x1p-1074};
   const std::int64_t rows = std::size(scales), columns = 9;
@@ -473,7 +473,7 @@ RANK_TEST(ArrayReductions, ErrorsSayWhatHelps) {
   EXPECT_EQ(sum<double>(rows), 0);  // the context is as before
 }
 
-// In a context of its own: where the plans of tests before take all places, making room for one that is
+// In a separate context: if the plans of tests before take all places, making room for one that is
 // refused has the ranks forget all.
 RANK_TEST_WITH(ArrayReductions, RanksThatDifferAreToldSo, ContextOptions()) {
   if (ranks().count == 1) GTEST_SKIP() << "needs two ranks";

@@ -92,7 +92,7 @@ RANK_TEST(Astype, PartialArraysKeepTheirContributions) {
   }
 }
 
-/// What is joined of the converted is what has been joined, converted; or it is an error.
+/// The reduction of the converted is the converted reduction; or it is an error.
 RANK_TEST(Astype, ContributionsAreConvertedWhereTheyMayBe) {
   struct Case {
     const char* reduction;
@@ -129,7 +129,7 @@ RANK_TEST(Astype, ContributionsAreConvertedWhereTheyMayBe) {
       EXPECT_ERROR_ON_ALL(ArgumentError, astype(partial, one.to), "redistribute it first");
       continue;
     }
-    if (!one.converts) continue;  // one contribution is no partial array
+    if (!one.converts) continue;  // one contribution is not a partial array
     const Array after = astype(redistribute(partial, Replicated()), one.to);
     const Array before = redistribute(astype(partial, one.to), Replicated());
     EXPECT_TRUE(compare(after, before).equal);

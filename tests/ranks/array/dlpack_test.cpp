@@ -125,7 +125,7 @@ TEST(Dlpack, GivesTheBlockBackWhenItsDeleterHasRun) {
         }
         EXPECT_EQ(tensor->dl_tensor.data, first);
         context.collect();
-        // Kept: nobody else gets it.
+        // Kept: no other allocation gets it.
         const SymmetricMemory other = SymmetricMemory::allocate(context, 48 * 4);
         EXPECT_NE(other.data(), first);
         std::thread([&tensor] { tensor.reset(); }).join();

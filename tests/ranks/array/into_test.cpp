@@ -1,4 +1,4 @@
-// Operations into arrays of the caller's: the same numbers as in new arrays, wherever those lie.
+// Operations into arrays of the caller: the same numbers as in new arrays, in whatever memory.
 #include "support/on_ranks.hpp"
 
 namespace partita::testing {

@@ -1,4 +1,4 @@
-// Where results lie, and symmetric memory seen as arrays; on the host or (PARTITA_TEST_DEVICE) on devices.
+// The memory of results, and symmetric memory as arrays; on the host or (PARTITA_TEST_DEVICE) on devices.
 #include "support/on_ranks.hpp"
 
 namespace partita::testing {

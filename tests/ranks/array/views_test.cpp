@@ -1,4 +1,4 @@
-// Arrays on the memory of others, and plain memory beside arrays; on the host or (PARTITA_TEST_DEVICE) on
+// Arrays on given memory, and plain memory together with arrays; on the host or (PARTITA_TEST_DEVICE) on
 // devices.
 #include "support/on_ranks.hpp"
 #include "support/shared_directory.hpp"
@@ -73,7 +73,7 @@ RANK_TEST(Views, WhatIsWrittenIntoAWindowIsInTheWhole) {
   }
 }
 
-/// Those that lie side by side are.
+/// Those that are side by side are.
 RANK_TEST(Views, WindowsThatOverlapAreNotRedistributedIntoEachOther) {
   const Wrapped whole = matrix_in(context, Slab(0), {8, 8}, 0);
   const auto columns = [&](std::int64_t first, std::int64_t count) {

@@ -155,8 +155,8 @@ RANK_TEST(Written, ViewsWhoseElementsShareMemoryAreNot) {
       context, [](View& view) { view.strides = {0}; }, "overlapping elements");
 }
 
-/// In a context of its own, which keeps no plan of the same calls: what one rank does wrong then, all are
-/// told.
+/// In a separate context, which keeps no plan of the same calls: what one rank does wrong then, all are
+/// notified of.
 TEST(Written, ViewsOfConstMemoryAreNotWhereverTheyAre) {
   const auto mark = [](View& view) { view.read_only = true; };
   on_ranks([&](Context& context) { expect_views_unwritten(context, mark, "const memory"); },
@@ -202,7 +202,7 @@ RANK_TEST(Written, MessagesIntoElementsThatShareMemoryAreNot) {
   EXPECT_NO_THROW(send_receive(context, shared, next, view(come), previous));
   EXPECT_THROW(copy(context, view(memory), shared), ArgumentError);
   EXPECT_NO_THROW(copy(context, shared, view(come)));
-  barrier(context);  // what a rank that is gone has sent is lost
+  barrier(context);  // what a rank that has left has sent is lost
 }
 
 }  // namespace

@@ -51,8 +51,8 @@ RANK_TEST_WITH(CollectiveErrors, DifferentOperations, {.deadline = 5s}) {
   EXPECT_TRUE(contains(text, "broadcast") && contains(text, "all_reduce")) << text;
 }
 
-// Both plans are in the cache: nobody asks, and it is found out all the same. (A root that has sent its
-// messages has done its part: it hears of it in its next call.)
+// Both plans are in the cache: no check is made, and it is found out anyway. (A root that has sent its
+// messages has done its part: it is notified in its next call.)
 RANK_TEST_WITH(CollectiveErrors, DifferentOperationsFromTheCache, {.deadline = 5s}) {
   if (ranks().count == 1) GTEST_SKIP() << "needs several ranks";
   Block view(context, Dtype::f32, {5});
@@ -118,7 +118,7 @@ RANK_TEST(CollectiveErrors, BadArgumentsOfAKnownCall) {
   all_reduce(context, five.view(), five.view());
 }
 
-/// The others have begun to execute what they know; what they hear is why this rank has not.
+/// The others have begun to execute what they know; they are notified why this rank has not.
 RANK_TEST_WITH(CollectiveErrors, ABadViewOfOneRankInAKnownCall, {.deadline = 20s}) {
   if (ranks().count == 1) GTEST_SKIP() << "needs several ranks";
   if (test_device().kind != Device::Kind::cpu) GTEST_SKIP() << "on devices nobody waits in the call";
@@ -135,7 +135,7 @@ RANK_TEST_WITH(CollectiveErrors, ABadViewOfOneRankInAKnownCall, {.deadline = 20s
   EXPECT_TRUE(context.failed());
 }
 
-/// A rank without a part has nothing to refuse, and has gone on; the others hear what it was all the same.
+/// A rank without a part has nothing to refuse, and has continued; the others are notified anyway.
 RANK_TEST_WITH(CollectiveErrors, ABadViewWhereOneRankHasNone, {.deadline = 20s}) {
   if (ranks().count == 1) GTEST_SKIP() << "needs several ranks";
   if (test_device().kind != Device::Kind::cpu) GTEST_SKIP() << "on devices nobody waits in the call";

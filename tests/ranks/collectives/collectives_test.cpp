@@ -35,7 +35,7 @@ RANK_TEST(Collectives, Broadcast) {
   }
 }
 
-/// Sources of all ranks joined; in place where `memory` is one memory for both.
+/// Sources of all ranks reduced; in place if `memory` is one memory for both.
 struct Reducing {
   Dtype dtype;
   Shape shape;
@@ -371,7 +371,7 @@ RANK_TEST(Collectives, Scan) {
   }
 }
 
-// Nobody leaves before the last one has come, whoever that is; all ranks of a test have one clock.
+// No rank leaves before the last one has arrived, whichever that is; all ranks of a test have one clock.
 RANK_TEST(Collectives, Barrier) {
   const auto now = [] { return std::chrono::steady_clock::now().time_since_epoch().count(); };
   for (int last = 0; last < context.size(); ++last) {

@@ -39,7 +39,7 @@ void deposit(Block& extended, int rank) {
   extended.upload();
 }
 
-/// By the definition: every cell of every rank, once for each element that it stands for.
+/// By the definition: every cell of every rank, once for each element that it represents.
 std::vector<double> sums(const Layout& layout, const HaloOptions& options) {
   std::vector<double> result(static_cast<std::size_t>(volume(layout.shape())));
   for (int rank = 0; rank < layout.ranks(); ++rank) {
@@ -57,7 +57,7 @@ std::vector<double> sums(const Layout& layout, const HaloOptions& options) {
   return result;
 }
 
-/// Of this rank's part, which lies in `block` from `corner` on.
+/// Of this rank's part, which is in `block` from `corner` on.
 std::int64_t wrong_sums(Block& block, const Extents& corner, const Layout& layout, int rank,
                         const std::vector<double>& wanted) {
   block.download();

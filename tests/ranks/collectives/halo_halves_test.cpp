@@ -191,7 +191,7 @@ RANK_TEST_WITH(HaloHalvesFailure, OneThatIsNeverFinishedFailsItsContext,
   }
 }
 
-// The peers are told, and so is who waits in `finish`.
+// The peers are notified, and so is a rank that waits in `finish`.
 RANK_TEST_WITH(HaloHalvesFailure, AContextThatFailsInBetween, {.deadline = std::chrono::seconds(20)}) {
   if (ranks().count == 1) GTEST_SKIP() << "needs several ranks";
   const Layout layout(Slab(0), {2 * context.size(), 3}, context.size());
@@ -207,7 +207,7 @@ RANK_TEST_WITH(HaloHalvesFailure, AContextThatFailsInBetween, {.deadline = std::
     EXPECT_ERROR(FailedContextError, halo.start(array, extended.view()));
     return;
   }
-  // Its neighbours never hear of it again.
+  // Its neighbours get nothing from it any more.
   try {
     halo.start(array, extended.view());
     halo.finish();

@@ -90,7 +90,7 @@ RANK_TEST(Halo, Large) {
              Residency::heap, usual_memory(context));
 }
 
-// What the first rank gives itself is too much to lie beside what it gives to others, so that no rank of
+// What the first rank sends to itself is too much to be packed with what it sends to others: no rank of
 // devices does all at once.
 RANK_TEST(Halo, OneRankHasMostOfIt) {
   const std::int64_t rows = 280, others = context.size() - 1;

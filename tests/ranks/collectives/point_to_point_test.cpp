@@ -96,7 +96,7 @@ RANK_TEST(PointToPoint, RoundTheRing) {
       }
     }
   }
-  barrier(context);  // nobody leaves with messages that are still on their way
+  barrier(context);  // no rank leaves with messages that are still in transfer
 }
 
 // The first to be received is the last that was sent, and collectives go on in between.
@@ -269,7 +269,7 @@ TEST(PointToPoint, ASendThatNobodyReceivesIsFoundOut) {
 // What was sent before comes, however long the receiver takes to ask, and its content to come.
 RANK_TEST(PointToPoint, WhoHasSentMayGoOn) {
   if (context.size() == 1) GTEST_SKIP() << "needs several ranks";
-  Block block(context, Dtype::f64, {1 << 20}, Memory::strided);  // packed: nobody waits for the receiver
+  Block block(context, Dtype::f64, {1 << 20}, Memory::strided);  // packed: no rank waits for the receiver
   if (context.rank() == 1) {
     block.set(of_rank(Dtype::f64, 1));
     send(context, block.view(), 0);
@@ -290,7 +290,7 @@ TEST(PointToPoint, ARingOfSendsIsFoundOut) {
         Block large(context, Dtype::f64, {1 << 20}), small(context, Dtype::f64, {100});
         const int next = (context.rank() + 1) % context.size();
         const int previous = (context.rank() + context.size() - 1) % context.size();
-        send(context, small.view(), next, 1);  // nobody waits for what is copied
+        send(context, small.view(), next, 1);  // no rank waits for what is copied
         receive(context, small.view(), previous, 1);
         if (one_node) {
           EXPECT_ERROR(DisagreementError, send(context, large.view(), next), "send to each other in a cycle",

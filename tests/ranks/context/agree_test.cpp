@@ -82,7 +82,7 @@ RANK_TEST(Agree, TellsDifferentOperationsApart) {
   });
   EXPECT_TRUE(contains(text, "the ranks called different operations: gather on rank 0; ")) << text;
   EXPECT_TRUE(contains(text, "barrier on " + last_rank(context))) << text;
-  // The same text on every rank, and the context goes on.
+  // The same text on every rank, and the context can still be used.
   for (const std::string& other : runtime::exchange(*context.state(), "exchange", text))
     EXPECT_EQ(other, text);
 }

@@ -47,7 +47,7 @@ RANK_TEST(Context, RankZeroSpeaksForAll) {
   EXPECT_FALSE(context.failed());
 }
 
-// Rank 0 says so at once, and all ranks hear it: nobody waits for the deadline.
+// Rank 0 reports it at once, to all ranks: none waits for the deadline.
 RANK_TEST(Context, RankZeroRefusesWhatWaitsForTheOthers) {
   std::vector<double> numbers(16, 1.0), sums(16);
   const View source = view(numbers), destination = view(sums);
@@ -139,7 +139,7 @@ TEST(ContextOptions, TheBytesOfThePlanCacheAreAnOption) {
       options);
 }
 
-// 16 sizes take more than the heap may have, and so does an array beside the plans that are kept.
+// 16 sizes take more than the heap may have, and so does an array in addition to the plans that are kept.
 TEST(ContextOptions, PlansMakeRoomWhereMemoryIsLimited) {
   constexpr std::int64_t limit = std::int64_t{16} << 20;
   const Setting unset("PARTITA_MEMORY_LIMIT", "");  // which would win
@@ -242,8 +242,8 @@ RANK_TEST(ContextEnd, CloseIsSilentWhenNothingIsLeft) {
   EXPECT_EQ(mine.close(), "");
 }
 
-// Who goes last says farewell to ranks that have freed their communicator. MPI gives its number to the next
-// one, where such a message must not stand for one of that context's own.
+// The last one to leave sends farewells to ranks that have freed their communicator. MPI gives its number to
+// next one, where such a message must not be taken for one of that context.
 TEST(ContextEnd, WhatArrivesAfterwardsIsNotTakenForTheNextContexts) {
   for (int turn = 0; turn < 4; ++turn) {
     on_ranks(
@@ -256,7 +256,7 @@ TEST(ContextEnd, WhatArrivesAfterwardsIsNotTakenForTheNextContexts) {
 }
 
 RANK_TEST(ContextThreads, AreThoseOfBlas) {
-  // Every rank is in this test, so no context goes in between; the setting is of the process.
+  // Every rank is in this test, so no context ends in between; the setting is of the process.
   if (ranks().kind == GroupKind::threads && context.rank() != 0) return context.barrier();
   EXPECT_EQ(kernels::blas().threads(), context.threads());
   context.barrier();

@@ -1,4 +1,4 @@
-// Ranks that execute different things: however they execute, every rank is told, long before the deadline.
+// Ranks that execute different things: in any case every rank is notified, long before the deadline.
 #include "device/run_ahead.hpp"
 #include "runtime/checks/announcement.hpp"
 #include "support/fakes/fake_device.hpp"
@@ -134,7 +134,7 @@ Calls arrays_in_ordinary_memory(Context& context) {
   return {[=] { redistribute(*one, *to); }, [=] { redistribute(*other, *to); }};
 }
 
-// Their sums would be joined: a number that belongs to none.
+// Their sums would be added: a number that belongs to none.
 Calls arrays_of_reductions(Context& context) {
   const auto square = std::make_shared<Square>(context);
   return {[=] { reduce(square->rows, ArrayReduction::sum); },
@@ -274,7 +274,7 @@ const Mismatch mismatches[] = {
 
 // --- how it is executed
 
-/// Of the test only if the context never fails: whoever hears of it by the deadline hears of it too late.
+/// Of the test only if the context never fails: a notification by the deadline is too late.
 constexpr auto soon = 10s;
 
 ContextOptions patient() {
@@ -336,7 +336,7 @@ class Disagreement : public ::testing::TestWithParam<Mismatch> {
 };
 
 /// Large views of the host are looked for on the heap in every call, by all ranks, who see there that they
-/// are in different calls: before anything is executed, so the context goes on.
+/// are in different calls: before anything is executed, so the context can still be used.
 bool is_seen_before(const Mismatch& mismatch) {
   return !has_devices() && std::string_view(mismatch.name) == "OperationOfMuch";
 }
@@ -361,7 +361,7 @@ const Mismatch& mismatch_of(const std::string& name) {
   return *std::ranges::find_if(mismatches, [&](const Mismatch& one) { return one.name == name; });
 }
 
-// When the plan is made nothing has been executed yet, and the context goes on.
+// When the plan is made nothing has been executed yet, and the context can still be used.
 RANK_TEST_WITH(DisagreementOf, PlansThatAreMade, patient()) {
   if (ranks().count == 1) return;
   for (const Mismatch& mismatch : mismatches) {
@@ -413,7 +413,7 @@ RANK_TEST_WITH(DisagreementOf, ExecutionsLongAgo, patient()) {
   });
 }
 
-// Between nodes: who sends may be the only one to see it, and all are told the same.
+// Between nodes: the sender may be the only one to see it, and all are notified alike.
 TEST(DisagreementOf, SizesOfMessages) {
   if (ranks().count == 1) return;
   ContextOptions options = patient();
@@ -432,7 +432,7 @@ TEST(DisagreementOf, SizesOfMessages) {
       options);
 }
 
-// The device would hold the program up inside of a start, where nobody looks after peers.
+// The device would block the program inside of a launch, where no thread monitors peers.
 RANK_TEST_WITH(DisagreementOf, AHostFarAheadOfItsDevice, patient()) {
   NEEDS_DEVICES();
   if (ranks().count == 1 || ranks().per_node != 0) return;
@@ -470,7 +470,7 @@ TEST(DisagreementOf, CallsOfAVendorsLibrary) {
   }
 }
 
-// What is captured is compared with what is captured; how often graphs are started nobody knows.
+// Captured executions are compared with captured ones; how often graphs are launched is unknown.
 RANK_TEST_WITH(DisagreementOf, CapturedExecutions, patient()) {
   if (ranks().count == 1 || ranks().per_node != 0) return;
   runtime::announce(*context.state(), 1, "all_reduce", true);

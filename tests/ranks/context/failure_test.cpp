@@ -25,7 +25,7 @@ ContextOptions short_deadline() {
 
 RANK_TEST(Failure, ARankThatSaysItCanGoOnNoMore) {
   if (ranks().count == 1) GTEST_SKIP() << "needs several ranks";
-  const Context copy = context;  // as long as somebody holds it nothing else would tell the others
+  const Context copy = context;  // as long as it is held nothing else would notify the others
   if (context.rank() == 1) {
     context.fail("no more input");
     context.fail("a second reason");
@@ -93,7 +93,7 @@ std::vector<int> all_of(const Context& context) {
   return all;
 }
 
-// A subgroup goes, and the context that it was made of stays. The deadline is a minute.
+// A subgroup ends, and the context that it was made of stays. The deadline is a minute.
 void expect_told(Context& context, const std::function<void(Context)>& leave, const std::string& words) {
   Context group = context.subgroup(all_of(context));
   if (context.rank() == context.size() - 1) {
@@ -131,7 +131,7 @@ RANK_TEST(Failure, WhatARankFailedOfIsToldToAll) {
   context.barrier();
 }
 
-// As the thread that looks after a device does it, while the rank's own thread is in a wait.
+// As the thread that monitors a device does it, while the rank's own thread is in a wait.
 RANK_TEST(Failure, WhatAnotherThreadFoundFirstIsWhatTheWaitThrows) {
   if (ranks().count == 1) return;
   Context group = context.subgroup(all_of(context));
@@ -144,7 +144,7 @@ RANK_TEST(Failure, WhatAnotherThreadFoundFirstIsWhatTheWaitThrows) {
     EXPECT_EQ(group.failure(), "rank 1 is lost");
     beside.join();
   }
-  context.barrier();  // nobody else comes to the other one
+  context.barrier();  // no other rank comes to the other one
 }
 
 TEST(Failure, AContextMadeAfterAFailedOneWorks) {

@@ -87,7 +87,7 @@ void run_out_of_step(Context& context) {
   EXPECT_TRUE(comes_true([&] { return state.device->idle(); })) << "the stream of rank " << context.rank();
 }
 
-/// Who is told so may let go of what it copied to.
+/// A rank that is notified may free what it copied to.
 RANK_TEST_WITH(GivenUp, NothingComesToTheHostOnceAWaitHasFailed, on_device(500ms)) {
   if (!tests_fake_devices()) GTEST_SKIP() << "needs PARTITA_TEST_DEVICE=fake";
   ContextState& state = *context.state();

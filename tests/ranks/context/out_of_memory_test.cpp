@@ -1,5 +1,5 @@
-// One rank has no memory for its part of a plan: all ranks get the same error and go without the plan, and
-// the same call goes well when there is memory again.
+// One rank has no memory for its part of a plan: all ranks get the same error and have no plan, and
+// the same call succeeds when there is memory again.
 #include "support/fakes/refused_memory.hpp"
 #include "support/on_ranks.hpp"
 
@@ -8,14 +8,14 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Where every rank is a node of its own, what moves lies in private scratch.
+/// If every rank is a separate node, what moves is in private scratch.
 void on_nodes(const std::function<void(Context&)>& body) {
   if (ranks().count == 1) GTEST_SKIP() << "one rank moves nothing";
   if (has_devices() && !tests_fake_devices()) GTEST_SKIP() << "a GPU's memory cannot be refused here";
   on_ranks(body, {.device = test_device(), .deadline = 10s, .ranks_per_node = 1});
 }
 
-/// `call` makes a plan: it fails where the last rank gets no memory, and then goes well.
+/// `call` makes a plan: it fails if the last rank gets no memory, and then succeeds.
 void expect_all_go_without(const Context& context, const char* what, const std::function<void()>& call) {
   const std::string poor = "rank " + std::to_string(context.size() - 1) + ": ";
   const contexts::PlanCache& plans = context.state()->plans;

@@ -12,7 +12,7 @@ std::string who_refuses(const Context& context) {
   return context.size() == 1 ? "" : "rank " + std::to_string(context.size() - 1) + ": ";
 }
 
-/// What this rank cannot do, told to all.
+/// What this rank cannot do, reported to all.
 template <class Failure>
 void refuse_here(const Context& context, const char* operation, const std::string& text) {
   try {
@@ -187,7 +187,7 @@ RANK_TEST(Refusal, IsThrownByThoseThatExecute) {
   EXPECT_TRUE(context.failed());
 }
 
-// The same call with other arguments is no other operation.
+// The same call with other arguments is the same operation.
 RANK_TEST(Refusal, OfAnotherCallOfTheSameOperationSaysSo) {
   if (ranks().count == 1) GTEST_SKIP() << "needs several ranks";
   std::vector<double> mine{1, 2, 3, 4}, sums(4);

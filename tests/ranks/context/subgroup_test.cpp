@@ -1,4 +1,4 @@
-// Some ranks of a context as a context of their own.
+// Some ranks of a context as a new context.
 #include "support/on_ranks.hpp"
 
 namespace partita::testing {

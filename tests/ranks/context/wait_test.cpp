@@ -23,7 +23,7 @@ RANK_TEST(Wait, EndsWhenReady) {
 }
 
 RANK_TEST_WITH(WaitDeadline, SaysWhoWaitedForWhomAndFailsTheContext, with_deadline(200ms)) {
-  // Nobody may see a neighbour's failure before its own deadline: each has a context of its own.
+  // No rank may see a neighbour's failure before its own deadline: each has a separate context.
   const std::vector<int> me{context.rank()};
   Context alone = context.subgroup(me);
   runtime::WaitReason reason{.operation = "redistribute", .what = [] { return "the signal \"ready\""; }};
@@ -55,7 +55,7 @@ RANK_TEST_WITH(WaitDeadline, StartsAnewWithProgress, with_deadline(800ms)) {
   EXPECT_FALSE(alone.failed());
 }
 
-// Whichever message it is about, nobody can go on as if it had come.
+// Whichever message it is about, no rank can continue as if it had arrived.
 RANK_TEST(Wait, AnErrorOfTheTransportFailsTheContext) {
   ScriptedGroup::Script script;
   script.progress = [] { throw Error("progress: the cable is cut"); };
@@ -73,7 +73,7 @@ RANK_TEST(Wait, AnErrorOfTheTransportFailsTheContext) {
 thread_local std::function<void()>
     next_on_wait;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
-/// A wait without end, or until so much later, of a context that nobody else is in. Its on_wait is `body`.
+/// A wait without end, or until so much later, of a context that no other rank is in. Its on_wait is `body`.
 void wait_alone(Context& alone, std::function<void()> body,
                 std::optional<std::chrono::milliseconds> time = std::nullopt) {
   next_on_wait = std::move(body);
@@ -151,7 +151,7 @@ RANK_TEST(WaitWatch, NoticesTwoRanksThatWaitForEachOtherInDifferentCalls) {
   context.barrier();
   const std::string text = caught<DisagreementError>([&] {
     if (context.rank() != 0) return context.barrier();
-    // Rank 0 is in the execution of a plan and waits for a signal of rank 1 beside those of tests before.
+    // Rank 0 is in the execution of a plan and waits for a signal of rank 1 after those of earlier tests.
     runtime::NodeBoard& board = *context.state()->board;
     board.begin_execution(4711, "redistribute");
     runtime::WaitReason reason{.operation = "redistribute"};

@@ -7,7 +7,7 @@
 namespace partita::testing {
 namespace {
 
-/// Runs `body` on every rank where work can be captured, with a context of its own.
+/// Runs `body` on every rank where work can be captured, with a separate context.
 void on_fake_devices(const std::function<void(Context&)>& body, int plan_cache_size = 64) {
   if (!tests_fake_devices()) GTEST_SKIP() << "needs PARTITA_TEST_DEVICE=fake";
   if (ranks().per_node != 0) GTEST_SKIP() << "messages are not captured";
@@ -93,7 +93,7 @@ TEST(Captured, WorkIsDoneAsOftenAsTheGraphIsStarted) {
   });
 }
 
-/// Calls of other shapes, each with a plan and scratch of its own; their results are looked at in the end.
+/// Calls of other shapes, each with a separate plan and scratch; their results are checked in the end.
 class Others {
  public:
   explicit Others(Context& context) : context_(context) {
@@ -349,7 +349,7 @@ TEST(Captured, AnArrayThatOneRankHasDroppedIsFreedAfterTheCapture) {
   });
 }
 
-/// Products whose operands are given anew in each round: in place with factors of their own, and of a result
+/// Products whose operands are given anew in each round: in place with separate factors, and of a result
 /// whose factor has to be packed first.
 class CapturedProducts {
  public:
@@ -371,7 +371,7 @@ class CapturedProducts {
     adds_->execute(2, 1, stream);
     matmul_into(a_, b_, nullptr, last_, {.stream = stream});
   }
-  /// The object goes; its graphs live on.
+  /// The object is freed; its graphs live on.
   void let_go() { adds_.reset(); }
   void expect(int round) {
     matmul_into(a_, b_, &before_, before_, {.op_a = Op::conjugate, .alpha = 2, .beta = 1});

@@ -170,7 +170,7 @@ DEVICE_TEST(MemoryStaysInASubgroupWhileAnotherRankWaits) {
   EXPECT_EQ(count_wrong(destination, source.layout()), 0);
 }
 
-// The device would hold the program up inside of a start, where nobody looks after peers.
+// The device would block the program inside of a launch, where no thread monitors peers.
 DEVICE_TEST(ArithmeticWithoutEndIsHeldBack) {
   if (!tests_fake_devices()) GTEST_SKIP() << "needs PARTITA_TEST_DEVICE=fake";
   constexpr int many = 2 * static_cast<int>(devices::RunAhead::most);

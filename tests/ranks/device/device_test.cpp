@@ -55,7 +55,7 @@ DEVICE_TEST(FillRandomGivesTheNumbersOfTheHost) {
   }
 }
 
-// Larger than what crosses the bus at once, and not a whole number of times.
+// Larger than what crosses the bus at once, but not a whole multiple of it.
 DEVICE_TEST(FillsAndComparesInSeveralPieces) {
   const Shape shape{5, 1000, 1001};
   for (const Order order : {Order::row_major, Order::column_major}) {
@@ -194,7 +194,7 @@ DEVICE_TEST(WrapAsksTheDriverWhoseMemoryItIs) {
       empty(context, layout, Dtype::f64, {.residency = Residency::ordinary, .space = MemorySpace::device});
   View view = there.local();
   EXPECT_EQ(wrap(context, view, layout).local().space, MemorySpace::device);
-  // On one rank it is wrong; all hear of it.
+  // On one rank it is wrong; all are notified.
   const bool odd_one = context.rank() == context.size() - 1;
   std::vector<double> here(24);
   view = View::dense(odd_one ? there.local().data : here.data(), Dtype::f64, {8, 3});
@@ -245,7 +245,7 @@ DEVICE_TEST(MisalignedMemoryIsRefusedOnAllRanks) {
   }
 }
 
-/// Which way a product goes depends on the model of a device, and not on which one of its host it is.
+/// The algorithm of a product depends on the model of a device, and not on which one of its host it is.
 TEST(Device, WaysOfProductsAreThoseOfAModel) {
   if (!tests_fake_devices()) GTEST_SKIP() << "needs PARTITA_TEST_DEVICE=fake";
   devices::Accelerators& all = devices::Accelerators::of_process();
@@ -280,7 +280,7 @@ DEVICE_TEST(ViewsNameTheirDevice) {
   EXPECT_EQ(zeros(context, {4}, Slab(0), Dtype::f64, {.space = MemorySpace::host}).local().device, -1);
   const SymmetricMemory memory = SymmetricMemory::allocate(context, 24 * 8);
   EXPECT_EQ(memory.view(Dtype::f64, {24}).device, own);
-  // On one rank it is wrong; all hear of it.
+  // On one rank it is wrong; all are notified.
   View view = there.local();
   view.device = context.rank() == context.size() - 1 ? own + 1 : -1;
   std::string text = caught<ArgumentError>([&] { (void)wrap(context, view, there.layout()); });

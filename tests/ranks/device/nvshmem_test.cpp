@@ -117,7 +117,7 @@ TEST(Nvshmem, HoldsTheHeap) {
   EXPECT_EQ(std::getenv("NVSHMEM_MAX_MEMORY_PER_GPU"), nullptr);  // as it was
 }
 
-// One after the other, each with all of the memory; beside each other, each with a part of it.
+// One after the other, each with all of the memory; at the same time, each with a part of it.
 TEST(Nvshmem, ServesManyContexts) {
   NEEDS_NVSHMEM();
   std::int64_t first = 0;

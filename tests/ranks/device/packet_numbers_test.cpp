@@ -77,7 +77,7 @@ std::int64_t large(const Context& context) {
   return devices::PacketSlots::most_given / 8 / context.size();
 }
 
-// What memory holds that nobody has sent to is no packet.
+// What memory holds that no rank has sent to is not a packet.
 TEST(PacketNumbers, TheNumberAfterTheLargestIsNotThatOfEmptySlots) {
   NEEDS_DEVICES();
   for (const Kind kind : every_kind) {

@@ -35,7 +35,7 @@ void check_chain(Context& context, std::int64_t count, Memory memory) {
 
 RANK_TEST(Packets, EachCallTakesWhatTheOneBeforeMade) {
   NEEDS_DEVICES();
-  // In words of 8 bytes: as much as goes in packets, and more.
+  // In words of 8 bytes: as much as is sent in packets, and more.
   const std::int64_t slot = devices::PacketSlots::most_bytes(std::max(context.size(), 2)) / 8;
   for (const std::int64_t count :
        {std::int64_t{1}, std::int64_t{5}, std::int64_t{1021}, slot / context.size(), slot + 1}) {

@@ -1,4 +1,4 @@
-// Panels of a factorization on devices, beside what else a rank computes.
+// Panels of a factorization on devices, concurrently with other work of a rank.
 #include "execute/executor.hpp"
 #include "plan/plan_builder.hpp"
 #include "support/on_ranks.hpp"
@@ -15,7 +15,7 @@ Operand replicated_on_device(const Shape& shape, Dtype dtype, int ranks) {
   return operand;
 }
 
-/// Of one rank: a panel of its own with what belongs to it, and a matrix that a peer may write.
+/// Of one rank: a separate panel with what belongs to it, and a matrix that a peer may write.
 struct PanelWorks {
   explicit PanelWorks(const Context& context) {
     const int ranks = context.size();
@@ -59,7 +59,7 @@ DEVICE_TEST(APanelHasAWorkspaceOfItsOwn) {
 }
 
 /// Each rank waits for the panel of the one before it, and factorizes its own behind that in the plan: in the
-/// order of the plan nobody would ever go on.
+/// order of the plan no rank would ever continue.
 DEVICE_TEST(PanelsDoNotWaitForWhatIsBeforeThem) {
   const int ranks = context.size();
   if (ranks == 1 || context.state()->device_topology.node_count() > 1)

@@ -79,7 +79,7 @@ const Executions kinds[] = {
     {"products", many_products},
 };
 
-/// The device does nothing: whoever waits for it gives up after the deadline, and says so.
+/// The device does nothing: a rank that waits for it gives up after the deadline, and says so.
 void execute_behind_a_gate(Context& context, const Prepare& prepare) {
   const Execute execute = prepare(context);
   execute();

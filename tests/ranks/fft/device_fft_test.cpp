@@ -112,7 +112,7 @@ DEVICE_FFT_TEST(WhatLiesOnTheHostCrosses) {
   }
 }
 
-/// Launches of this rank in one execution, about: what goes past the context's own stream takes events, too.
+/// Launches of this rank in one execution, about: what is not on the context's own stream takes events, too.
 int events_of(FFT& plan, const Array& input, Array& output) {
   plan.execute(input, output);
   const int before = fake_events_put();
@@ -122,7 +122,7 @@ int events_of(FFT& plan, const Array& input, Array& output) {
   return put;
 }
 
-/// In one launch, without streams beside the context's own.
+/// In one launch, without streams in addition to the context's own.
 DEVICE_FFT_TEST(LittleChangesHandsInPackets) {
   // A machine of the tests may prefer stores, or parts of any size.
   if (std::getenv("PARTITA_MACHINE") != nullptr) return;
@@ -151,7 +151,7 @@ DEVICE_FFT_TEST(LittleChangesHandsInPackets) {
   }
 }
 
-/// Lines that lie in strides that no plan knows.
+/// Lines with strides that no plan knows.
 DEVICE_FFT_TEST(StridedMemory) {
   const Shape shape{9, 6, 10};
   for (const FftKind kind : {FftKind::c2c, FftKind::r2c, FftKind::c2r, FftKind::dct2, FftKind::dst4}) {
@@ -222,7 +222,7 @@ bool has_peers_to_store_to(const Context& context) {
   return context.size() > 1 && context.state()->device_topology.node_count() == 1;
 }
 
-/// Powers of two beside odd extents, ranks without lines, real numbers; and there and back in place.
+/// Powers of two and odd extents, ranks without lines, real numbers; and there and back in place.
 DEVICE_FFT_TEST(ResultsAreStoredWhereTheyBelong) {
   if (!has_peers_to_store_to(context)) GTEST_SKIP() << "needs several ranks of one node";
   for (const Shape& shape : {Shape{16, 32, 9}, Shape{2, 64, 35}, Shape{128, 4, 16}, Shape{5, 8, 32},

@@ -71,9 +71,9 @@ Case random_case(RandomLayouts& random, int ranks) {
     const std::int64_t half = shape[options.axes.back()];
     options.last_length = 2 * (half - 1) + (random.maybe() ? 1 : 0);
   }
-  // Little scratch: short messages, so that even small arrays are handed over in parts.
+  // Little scratch: short messages, so that even small arrays are exchanged in parts.
   if (random.maybe()) options.scratch_bytes = 512 * ranks + random.number(0, 4096);
-  // Of devices: little would change hands in packets.
+  // Of devices: few bytes would be exchanged in packets.
   if (random.maybe(0.3)) options.exchange = FftExchange::copies;
   const bool simple = random.maybe(0.4);
   const auto slab = [&](const Shape& of) {

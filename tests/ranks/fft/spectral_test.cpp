@@ -255,7 +255,7 @@ RANK_TEST(Spectral, ThreeHalvesUpAndBackChangesNothing) {
 }
 
 RANK_TEST(Spectral, FewerModesAreThoseOfTheFilteredField) {
-  // Waves that fit on the coarse points are kept, the others are gone.
+  // Waves that fit on the coarse points are kept, the others are removed.
   const auto wave = [](std::int64_t i, std::int64_t n, int k) {
     return std::cos(2 * std::numbers::pi * static_cast<double>(k * i) / static_cast<double>(n) + 0.5);
   };

@@ -173,7 +173,7 @@ RANK_TEST(Hdf5Files, AttributesOfGroupsAndOfTheFile) {
   EXPECT_EQ(read_hdf5_attributes(path, "group"), (Hdf5Attributes{{"size", std::int64_t{3}}}));
 }
 
-/// A text lies beside the object, and may be long.
+/// A text is stored with the object, and may be long.
 RANK_TEST(Hdf5Files, LongTextsAreAttributesToo) {
   const SharedDirectory directory(context);
   const Hdf5Attributes attributes{{"log", std::string(300000, 'x')}};
@@ -203,7 +203,7 @@ RANK_TEST(Hdf5Files, IntegersBeyondThoseWithASignStayWhole) {
   EXPECT_EQ(std::get<std::int64_t>(found.at("rank")), 5);
 }
 
-/// What is no text, number or vector of numbers is named, and not written again.
+/// An attribute that is not a text, number or vector of numbers is named, and not written again.
 RANK_TEST(Hdf5Files, AttributesOfOtherKindsAreListed) {
   const SharedDirectory directory(context);
   const std::string path = directory / "a.h5";
@@ -333,7 +333,7 @@ RANK_TEST(Hdf5Files, RanksThatWantDifferentThingsHearOfIt) {
   const Array array = known(context, {6, 2});
   EXPECT_THROW(write_hdf5(directory / "a.h5", "x", array, {.chunks = {context.rank() == 0 ? 2 : 3, 2}}),
                DisagreementError);
-  // Elements of different sizes, which each rank would write to where it believes them to lie.
+  // Elements of different sizes, which each rank would write to where it expects them.
   const Array narrow = known(context, {6, 2}, Dtype::f32), column = known(context, {12});
   for (const Array& other : {narrow, column}) {
     EXPECT_ERROR_ON_ALL(DisagreementError,

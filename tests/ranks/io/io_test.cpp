@@ -227,7 +227,7 @@ RANK_TEST(Files, NpyHeadersOfOtherWriters) {
   }
 }
 
-/// The temporary file beside a file has a name that is no longer than names may be.
+/// The temporary file next to a file has a name that is no longer than names may be.
 RANK_TEST(Files, NamesAsLongAsTheyMayBe) {
   const SharedDirectory directory(context);
   Array array = empty(context, {4, 3}, Slab(0), Dtype::i32);
@@ -245,7 +245,7 @@ RANK_TEST(Files, NamesAsLongAsTheyMayBe) {
   EXPECT_ERROR_ON_ALL(FileError, write_npy(longer, array), "File name too long");
 }
 
-/// A path that the system would read otherwise is no path.
+/// A path that the system would read otherwise is refused.
 RANK_TEST(Files, PathsAreWholeAndNotEmpty) {
   const SharedDirectory directory(context);
   const Array array = zeros(context, {4}, Slab(0), Dtype::f64);
@@ -345,7 +345,7 @@ RANK_TEST(Files, LinksAndPermissionsStay) {
   EXPECT_EQ(directory.entries(), 8U);
 }
 
-// A limit on file sizes stands for a full disk: the write fails in the middle, the old file stays, nothing is
+// A limit on file sizes represents a full disk: the write fails in the middle, the old file stays, nothing is
 // left.
 RANK_TEST(Files, RanksThatWriteDifferentThingsHearOfIt) {
   if (context.size() == 1) GTEST_SKIP() << "one rank agrees with itself";

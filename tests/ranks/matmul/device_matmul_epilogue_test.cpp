@@ -9,8 +9,8 @@
 namespace partita::testing {
 namespace {
 
-/// A bias along the rows of what lies by columns, an activation anyhow. Shards of A bring parts of D, whose
-/// sums lie one behind the other only by rows, if they lie apart from D.
+/// A bias along the rows of what is stored by columns, and any activation. Shards of A bring parts of D,
+/// whose sums follow each other only by rows, if they are stored apart from D.
 void expect_ends_with_sums(Context& context, const Distribution& of_a) {
   const bool moves = of_a == Distribution(Slab(0)) && context.size() > 1;
   const std::int64_t m = 64 * context.size();  // the bias of each shard is aligned
@@ -55,7 +55,7 @@ DEVICE_MATMUL_TEST(WhatFollowsTheSumsComesWithThemWhereShardsMove) {
   expect_ends_with_sums(context, Slab(0));
 }
 
-/// What an epilogue reads and writes beside D, and C.
+/// What an epilogue reads and writes in addition to D and C.
 struct Beside {
   Array bias, auxiliary, gradient, c;
   EpilogueArrays arrays;
@@ -97,7 +97,7 @@ bool is_of_relu(Epilogue epilogue) {
 }
 
 /// One matrix by columns, or three by rows, where no bias comes with a product; against f64. `alike`: the
-/// auxiliary array lies as D does.
+/// auxiliary array has D's layout.
 void expect_ended(Context& context, const EndedCase& one, bool batches, std::int64_t rows, bool in_place,
                   bool alike) {
   const auto shape = [&](std::int64_t r, std::int64_t c) { return batches ? Shape{3, r, c} : Shape{r, c}; };
@@ -146,7 +146,7 @@ void expect_ended(Context& context, const EndedCase& one, bool batches, std::int
   if (beside.arrays.gradient != nullptr) expect_near(beside.gradient, wide.gradient, 0.5);
 }
 
-// Auxiliary matrices, derivatives and a C of its own; and where memory lies otherwise, as ever.
+// Auxiliary matrices, derivatives and a separate C; and where memory has another layout, as ever.
 DEVICE_MATMUL_TEST(AuxiliaryMatricesAndCComeWithTheSums) {
   for (const EndedCase& one : ended_cases) {
     for (const std::int64_t rows : {64, 61}) {

@@ -1,4 +1,4 @@
-// Matrix multiply of arrays some of which lie on the host.
+// Matrix multiply of arrays some of which are in host memory.
 #include "support/errors.hpp"
 #include "support/models/device_matmul.hpp"
 
@@ -9,7 +9,7 @@ ArrayOptions in_memory(bool of_device, Residency residency = Residency::heap) {
   return {.residency = residency, .space = of_device ? MemorySpace::device : MemorySpace::host};
 }
 
-/// Operands that some of which lie on the host, by the bits of `there`.
+/// Operands some of which are in host memory, by the bits of `there`.
 struct Mixed {
   static constexpr std::int64_t m = 19, n = 13, k = 27;
   Array a, b, c, d, bias, auxiliary, gradient;

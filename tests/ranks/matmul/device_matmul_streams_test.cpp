@@ -143,7 +143,7 @@ MATMUL_STREAM_TEST(NewResultsComeInStreamOrder) {
   EXPECT_TRUE(compare(sum_in_stream, sum).equal);
 }
 
-// The device may not have begun when nobody wants the plan any more.
+// The device may not have begun when the plan is not needed any more.
 MATMUL_STREAM_TEST(APlanThatGoesLeavesNoMemoryThatItsStreamStillUses) {
   if (!tests_fake_devices()) GTEST_SKIP() << "needs PARTITA_TEST_DEVICE=fake";
   using namespace std::chrono_literals;

@@ -76,7 +76,7 @@ DEVICE_MATMUL_TEST(BytesAtOddPlacesOfTheHeapAreMultiplied) {
   EXPECT_EQ(compare(matmul(a, odd, options), matmul(a, even, options)).largest_difference, 0);
 }
 
-// Runs that are long enough to be multiplied where they lie, several of each dimension.
+// Runs that are long enough to be multiplied in place, several of each dimension.
 DEVICE_MATMUL_TEST(LongRunsAreMultipliedWhereTheyLie) {
   constexpr std::int64_t m = 610, n = 330, k = 540;
   const int ranks = context.size();
@@ -101,7 +101,7 @@ DEVICE_MATMUL_TEST(LongRunsAreMultipliedWhereTheyLie) {
   }
 }
 
-// f32 is no TF32: that has 11 bits.
+// f32 is not TF32: that has 11 bits.
 DEVICE_MATMUL_TEST(SingleNumbersKeepTheirBits) {
   constexpr std::int64_t n = 256;
   Array a = empty(context, {n, n}, Slab(0), Dtype::f32), b = zeros(context, {n, n}, Slab(0), Dtype::f32);

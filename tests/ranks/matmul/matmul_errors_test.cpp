@@ -122,7 +122,7 @@ RANK_TEST(MatmulErrors, WhatIsWrittenOverlapsNothing) {
   EXPECT_ERROR_ON_ALL(ArgumentError, matmul_into(a, b, &d, d, in_place, {.auxiliary = &d}), "overlap");
 }
 
-// The memory of two wrapped arrays overlaps on the last rank only; all ranks are told.
+// The memory of two wrapped arrays overlaps on the last rank only; all ranks are notified.
 RANK_TEST(MatmulErrors, OverlapOnOneRank) {
   const Layout layout(Slab(0), {8, 8}, context.size());
   const Shape extents = layout.local_shape(context.rank());

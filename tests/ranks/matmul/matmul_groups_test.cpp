@@ -12,7 +12,7 @@
 namespace partita::testing {
 namespace {
 
-/// With one rank a node, and with two, where messages go between neighbours, too. `meeting`: ranks meet, as
+/// With one rank per node, and with two, where neighbours exchange messages, too. `meeting`: ranks meet, as
 /// they can on GPUs, too, which they may share.
 void on_nodes_with(bool meeting, const std::function<void(Context&)>& body) {
   const FakeLibraryGiven library(meeting ? FakeLibrary::none : FakeLibrary::moves);
@@ -241,7 +241,7 @@ TEST(MatmulInGroups, ARankThatGivesUpLetsTheOthersGo) {
   });
 }
 
-// As large as calls of their own need for several rounds.
+// As large as separate calls need for several rounds.
 TEST(MatmulInGroups, LargeProductsLeaveInRounds) {
   on_nodes_in_both_ways([](Context& context) {
     constexpr std::int64_t n = 1802, k = 12;

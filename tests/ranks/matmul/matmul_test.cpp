@@ -164,7 +164,7 @@ RANK_TEST(Matmul, RandomOperandsOfEverything) {
   EXPECT_GT(done, cases / 2);
 }
 
-// Only the local method asks that something lie where it is needed.
+// Only the local method requires that something is stored where it is needed.
 RANK_TEST(Matmul, EveryMethodThatSuits) {
   RandomLayouts random(static_cast<std::uint64_t>(pairs_seed()) + 1);
   const int rounds = full_product() ? 40 : 1;

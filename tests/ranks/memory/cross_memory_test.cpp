@@ -83,7 +83,7 @@ View whole_view(Bytes& bytes) {
   return View::dense(bytes.data(), Dtype::u8, {static_cast<std::int64_t>(bytes.size())});
 }
 
-/// So much of each part of a call that goes that way.
+/// This much of each part of a call is copied by the kernel.
 constexpr std::int64_t part_bytes = 290'003;
 
 /// How often the kernel is asked while `call` runs.
@@ -177,7 +177,7 @@ RANK_TEST(CrossMemory, BroadcastsFromEveryRoot) {
   }
 }
 
-// Every second byte: no peer knows where they lie.
+// Every second byte: no peer knows where they are.
 RANK_TEST(CrossMemory, LeavesStridedViewsToSharedBuffers) {
   NEEDS_CROSS_MEMORY(context);
   const int ranks = context.size(), rank = context.rank();
@@ -222,9 +222,9 @@ RANK_TEST(CrossMemory, OneRankThatTheKernelRefusesIsEnough) {
   EXPECT_EQ(memory::CrossMemory::connect(*context.state()), nullptr);
 }
 
-// --- what goes wrong in the middle
+// --- errors in the middle
 
-/// What rank 1 is told when the kernel answers it so.
+/// What rank 1 reports when the kernel answers so.
 template <class Failure>
 void expect_told(Context& context, std::function<ssize_t(const CrossRead&)> answer,
                  const std::vector<std::string>& parts) {
@@ -283,7 +283,7 @@ RANK_TEST_WITH(CrossMemory, AProcessThatIsGoneIsALostPeer, ends_soon()) {
 
 thread_local bool has_had_enough = false;
 
-/// Rank 0 gives up, and makes other use of its memory, after rank 1 has been told that it may read it. What
+/// Rank 0 gives up, and reuses its memory, after rank 1 has been notified that it may read it. What
 /// rank 1 then has from there must not look like a result.
 void give_up_while_being_read(Context& context) {
   NEEDS_CROSS_MEMORY(context);

@@ -103,14 +103,14 @@ RANK_TEST(NodeMemory, ContextsLeaveNothingOpen) {
     other.barrier();
   }
   // Ranks that are threads share the table of files, so the others may be at work still.
-  // An MPI library opens connections of its own when it likes: what counts is a file for each context.
+  // An MPI library opens further connections when it likes: what counts is a file for each context.
   if (ranks().kind == GroupKind::mpi) {
     EXPECT_LT(open_files(), files + made);
     EXPECT_EQ(mapped_files("/memfd:partita").size(), mapped);
   }
 }
 
-/// Moves the calling thread into a network namespace of its own, as a container would have, and back.
+/// Moves the calling thread into a separate network namespace, as a container would have, and back.
 class OwnNetwork {
  public:
   explicit OwnNetwork(bool here) {

@@ -19,7 +19,7 @@ bool says_what_is_wrong(const std::string& text) {
          (ranks().per_node > 0 && contains(text, "given up"));
 }
 
-/// Every rank must be told, be it that it saw it or that it heard it from who did; the context is failed.
+/// Every rank must be notified, whether it saw the error itself or another rank did; the context is failed.
 void expect_found_out(Context& context, const std::function<void()>& call) {
   const std::string text = text_of_error<Error>(call);
   EXPECT_TRUE(says_what_is_wrong(text)) << text;
@@ -27,7 +27,7 @@ void expect_found_out(Context& context, const std::function<void()>& call) {
   EXPECT_TRUE(says_what_is_wrong(context.failure())) << context.failure();
 }
 
-/// Streams meet the signals of another plan as if they were of their own, and go on with results that are
+/// Streams meet the signals of another plan as if they were their own, and continue with results that are
 /// undefined: ThreadSanitizer rightly sees races.
 bool may_race() {
 #ifdef __SANITIZE_THREAD__
@@ -89,7 +89,7 @@ RANK_TEST(RedistributeFailure, OptionsThatDifferAreNamed) {
                "method staged", "method messages");
 }
 
-// A refused call leaves nothing behind: the next one has the addresses of its own arrays.
+// A refused call leaves nothing behind: the next one has the addresses of its arrays.
 RANK_TEST(RedistributeFailure, ARefusedOperandLeavesNothingBehind) {
   using enum RedistributeMethod;
   const Layout rows(Slab(0), {13, 29}, context.size()), columns(Slab(1), {13, 29}, context.size());

@@ -17,7 +17,7 @@ struct Moved {
   Redistribute plan;
 };
 
-/// Every step of every execution is there once; a stroke stands for all of them.
+/// Every step of every execution is there once; a stroke represents all of them.
 void expect_whole(const std::vector<TracedStep>& steps, const Plan& plan, int executions) {
   std::multiset<std::pair<int, int>> expected, found;
   std::set<int> strokes;

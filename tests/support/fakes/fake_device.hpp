@@ -59,7 +59,7 @@ class FakeLibraryGiven {
   FakeLibrary before_;
 };
 
-/// Whether fake devices say from here on that their memory is no host memory.
+/// Whether fake devices say from here on that their memory is separate from host memory.
 void fake_memory_is_separate(bool separate);
 
 /// Whether fake devices compute from here on: they do.

@@ -76,7 +76,7 @@ struct Wide {
   }
 };
 
-/// The result of a batch in the type that computes, and back where it lies. It begins with what beta
+/// The result of a batch in the type of the computation, and back in its place. It begins with what beta
 /// multiplies, if anything is read.
 template <class T>
 class WideResult {

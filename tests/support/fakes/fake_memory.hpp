@@ -8,7 +8,7 @@
 
 namespace partita::testing {
 
-/// Whether fake devices say that their memory is no host memory.
+/// Whether fake devices say that their memory is separate from host memory.
 bool is_fake_memory_separate();
 
 /// The memory of all devices. What a failed context leaves stays here, as on a device: it is not lost.
@@ -17,10 +17,10 @@ class FakeMemory {
   static FakeMemory& get();
   /// `owner`: the device; -1: pinned memory of the host. Null: there is none.
   void* allocate(std::int64_t bytes, int owner);
-  /// What nobody has allocated here is the host's, and (but for a test) the devices' as well: they say that
+  /// What was not allocated here is the host's, and (but for a test) the devices' as well: they say that
   /// it is.
   devices::FoundMemory find(const void* address, int asked);
-  /// Memory of a device that lies at `first`, or no more.
+  /// Memory of a device that begins at `first`, or its end.
   void add(const void* first, std::int64_t bytes, int owner);
   void forget(const void* first) noexcept;
   /// Whether some byte of these is of a device, so that a transport cannot take them.

@@ -22,7 +22,7 @@ void await_fake_device(int index);
 class FakeProgress;
 
 /// A stream: a thread that does one thing after the other. As of CUDA's driver, it holds so many launches:
-/// one more blocks until there is room, and as long nobody writes to a device past its streams.
+/// one more blocks until there is room, and meanwhile no thread writes to a device past its streams.
 class FakeQueue {
  public:
   static constexpr std::size_t most_launches = 1000;
@@ -67,7 +67,7 @@ class FakeEvent final : public devices::DeviceEvent {
 
  private:
   std::shared_ptr<std::atomic<bool>> last() const;
-  mutable std::mutex mutex_;  // a watchdog looks on
+  mutable std::mutex mutex_;  // read by a watchdog
   std::shared_ptr<std::atomic<bool>> done_;
 };
 

@@ -9,7 +9,7 @@
 
 namespace partita::testing {
 
-/// Holds up a stream of a fake device until it is opened, or goes.
+/// Holds up a stream of a fake device until it is opened or destroyed.
 class Gate {
  public:
   explicit Gate(Stream stream) {

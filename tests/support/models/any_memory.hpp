@@ -34,7 +34,7 @@ struct WrappedSymmetric {
   Array array;
 };
 
-/// Where the context's arrays lie, with elements `apart` times as far from each other as in a dense part: no
+/// The context's arrays with elements `apart` times as far from each other as in a dense part: no
 /// plan knows such strides. Collective.
 inline WrappedSymmetric spread(const Context& context, const Layout& layout, Dtype dtype,
                                std::int64_t apart) {

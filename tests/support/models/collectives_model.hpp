@@ -18,7 +18,7 @@ inline std::vector<Dtype> all_dtypes() {
   return result;
 }
 
-/// Those that can be joined.
+/// Those that can be reduced.
 inline std::vector<Dtype> summed_dtypes() {
   std::vector<Dtype> result = all_dtypes();
   std::erase_if(result, [](Dtype dtype) { return !is_defined(Reduction::sum, dtype); });
@@ -95,7 +95,7 @@ void for_each_index(const Shape& shape, Visit&& visit) {
   }
 }
 
-/// Memory of its own with a view into it; what lies between the view's elements must not be touched. What is
+/// Separate memory with a view of it; what is between the view's elements must not be touched. What is
 /// in device memory is written and looked at on the host.
 class Block {
  public:
@@ -151,7 +151,7 @@ class Block {
                    [&](const Index& index) { write_number(view_.dtype, at(index), value(index)); });
     upload();
   }
-  /// Elements that are not as `value` says, and bytes beside them that were touched.
+  /// Elements that differ from `value`, and bytes next to them that were touched.
   template <class Value>
   std::int64_t wrong(const Value& value) {
     download();
@@ -250,7 +250,7 @@ inline bool is_logical(Reduction reduction) {
   return reduction >= Reduction::logical_and && reduction <= Reduction::logical_xor;
 }
 
-/// value(first) joined with value(first + 1), ..., value(last - 1), in this order.
+/// The reduction of value(first), value(first + 1), ..., value(last - 1), in this order.
 template <class Value>
 Number joined(Reduction reduction, Dtype dtype, int first, int last, const Value& value) {
   Number result = value(first);

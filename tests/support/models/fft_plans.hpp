@@ -101,7 +101,7 @@ inline Machine that_stores() {
   return machine;
 }
 
-/// One whose devices copy what changes hands, in groups that cost nothing.
+/// One whose devices copy what is exchanged, in groups that cost nothing.
 inline Machine that_copies_in_groups() {
   Machine machine;
   machine.copy_latency = machine.signal_latency = 0;

@@ -139,7 +139,7 @@ inline std::vector<pt::Plan> direct(const Problem& problem) {
 }
 
 /// Two ranks of different nodes: pack, send, receive, unpack. Steps: 0 receive, 1 own copy, 2 pack, 3 send,
-/// 4 unpack, 5 finish. What is sent lies at 0, what is received at 1024.
+/// 4 unpack, 5 finish. What is sent is at 0, what is received at 1024.
 inline std::vector<pt::Plan> messages(const Problem& problem) {
   std::vector<pt::Plan> plans = problem.plans({{"room", pt::BufferKind::scratch, {}, 2048}});
   for (pt::Plan& plan : plans) {

@@ -93,7 +93,7 @@ struct Product {
   const Whole* c;  ///< null where it is not read
   MatmulOptions options;
   std::int64_t k;
-  /// Of its terms, by which their sum may be off beside the roundings of its dtype: `cut_of_sums`.
+  /// Of its terms, by which their sum may be off in addition to the roundings of its dtype: `cut_of_sums`.
   long double cut = 0;
 
   Wide value(std::int64_t matrix, std::int64_t i, std::int64_t j) const {
@@ -121,7 +121,7 @@ struct Product {
 };
 
 /// Tensor cores of Hopper add up to 32 products of f8 at once, each with 13 bits behind the first of the
-/// largest; a few of them may be small beside it.
+/// largest; a few of them may be small compared with it.
 inline long double cut_of_sums(Dtype factors) {
   return is_float8(factors) && has_devices() && !tests_fake_devices() ? 4 * 0x1p-13L : 0;
 }
@@ -166,7 +166,7 @@ struct Held {
   Array array;
 };
 
-/// How an array of a test lies: heap or ordinary memory, row- or column-major, or with gaps.
+/// The layout of an array of a test: heap or ordinary memory, row- or column-major, or with gaps.
 enum class Lies { heap, heap_columns, ordinary, ordinary_columns, gaps };
 
 inline Held make_held(const Context& context, const Layout& layout, Dtype dtype, Lies lies) {

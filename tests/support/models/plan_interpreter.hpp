@@ -40,7 +40,7 @@ class PlanInterpreter {
     return states_[static_cast<std::size_t>(rank)].memory[static_cast<std::size_t>(buffer)];
   }
 
-  /// Where the elements of a region lie in a place's memory: offset = first + sum of step * position in set.
+  /// The offsets of the elements of a region in a place's memory: first + sum of step * position in set.
   struct Addresses {
     std::vector<IndexSet> sets;
     Strides strides;

@@ -68,7 +68,7 @@ class RandomLayouts {
     }
   }
 
-  // Halved again and again at random places, dealt to random ranks; some are left without a box.
+  // Halved again and again at random places, assigned to random ranks; some are left without a box.
   Box boxes(const Shape& shape, int ranks) {
     std::vector<Box::Bounds> parts{{Extents::filled(shape.size(), 0), shape}};
     const int wanted = number(1, ranks);
@@ -125,7 +125,7 @@ class RandomLayouts {
         spec.dimensions[static_cast<std::size_t>(number(0, shape.size() - 1))].emplace_back(name);
       }
     }
-    // Without a draw of its own: some meshes list their ranks, from the last to the first.
+    // Without a separate draw: some meshes list their ranks, from the last to the first.
     std::vector<int> backwards;
     for (int rank = ranks - 1; rank >= 0; --rank) backwards.push_back(rank);
     const bool lists = (axes[0].size + axes[1].size) % 2 == 1;

@@ -19,7 +19,7 @@ struct RandomRedistribution {
   RedistributeOptions options;
 };
 
-/// Whether the context's ranks read each other's ordinary memory, in which its arrays may lie.
+/// Whether the context's ranks read each other's ordinary memory, in which its arrays may be.
 inline bool may_pull(const Context& context) {
   return context.state()->cross_memory != nullptr && context.state()->default_space() == MemorySpace::host;
 }

@@ -1,4 +1,4 @@
-// Random copies whose elements lie the other way round on the two sides.
+// Random copies whose elements have opposite orders on the two sides.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace partita::testing {
 
-/// Strides of elements that lie at multiples of their size, those of loop `first` side by side; the others in
+/// Strides of elements at multiples of their size, those of loop `first` adjacent; the others in
 /// a random order, with a gap now and then. `bytes`: what they cover.
 inline std::vector<std::int64_t> strides_from(Random& random, std::int64_t item,
                                               const std::vector<std::int64_t>& counts, std::size_t first,

@@ -31,7 +31,7 @@ TEST(Overlap, OfPartsOfOneMatrixIsExact) {
     };
     View a = part();
     View b = part();
-    if (draw(0, 1) == 0) {  // row-major: the same with the dimensions turned
+    if (draw(0, 1) == 0) {  // row-major: the same with the dimensions exchanged
       std::swap(a.extents[0], a.extents[1]);
       std::swap(a.strides[0], a.strides[1]);
     }

@@ -57,7 +57,7 @@ TEST(View, RefusesOtherExtentsThanTheMemoryHas) {
   EXPECT_THROW((void)view(numbers, {-6}), ArgumentError);
 }
 
-// A vector that goes at once cannot be seen.
+// A vector that is destroyed at once cannot be seen.
 template <class Memory>
 concept Viewable = requires(Memory&& memory) {
   view(std::forward<Memory>(memory));

@@ -16,7 +16,7 @@ std::vector<Topology> topologies() {
   return result;
 }
 
-/// As the calls make them: ordinary memory with strides of its own, or dense on the heap.
+/// As the calls make them: ordinary memory with strides, or dense on the heap.
 Operand operand_of(const Layout& layout, bool on_heap) {
   Operand operand =
       Operand::of(layout, Dtype::f32, Order::row_major, on_heap ? Residency::heap : Residency::ordinary);
@@ -98,7 +98,7 @@ TEST(CollectivePlans, Parts) {
   }
 }
 
-// What a rank gets from the network: 2 n (P - 1) / P of a large all-reduce, since every rank joins a slice.
+// What a rank gets from the network: 2 n (P - 1) / P of a large all-reduce, since every rank reduces a slice.
 TEST(CollectivePlans, ALargeAllReduceTravelsInSlices) {
   const int ranks = 8;
   const std::int64_t count = 800000;
@@ -143,7 +143,7 @@ TEST(CollectivePlans, AHaloGetsWhatItNeeds) {
   EXPECT_EQ(first.network_bytes, 2 * 100 * 4);
 }
 
-// In halves it gets the same; the first waits for nobody, the second gives nothing.
+// In halves it gets the same; the first waits for no rank, the second sends nothing.
 TEST(CollectivePlans, APostedHaloGivesBeforeItTakes) {
   const int ranks = 12;
   const Layout layout(Slab(0), {40, 10}, ranks);

@@ -84,7 +84,7 @@ TEST(Layout, SaysWhetherItIsReplicatedOrPartial) {
   EXPECT_FALSE(layout("mesh:x=2,y=3:x,-").partial());
   const Layout partial = layout("mesh:x=2,y=3,z=2:x,-;partial=min:y");
   EXPECT_EQ(partial.partial(), Partial{Reduction::min});
-  EXPECT_FALSE(partial.is_replicated());                             // nobody holds a whole value
+  EXPECT_FALSE(partial.is_replicated());                             // no rank holds a whole value
   EXPECT_FALSE(layout("mesh:x=2,y=1:x,-;partial=sum:y").partial());  // one contribution is the value
   EXPECT_TRUE(layout("mesh:x=2,y=1,z=2:x,-;partial=sum:y").is_replicated());
   const auto cells = partial.cells(partial.region(7));

@@ -138,7 +138,7 @@ TEST(LayoutWindow, BlocksDealtOutCyclicallyBeginElsewhere) {
   // Rows 12 .. of blocks of 4 over 2 begin with process row 1; columns 10 .. of blocks of 5 over 3 with 2.
   const Layout aligned = whole.window({12, 10}, {20, 21});
   EXPECT_EQ(aligned, Layout(BlockCyclic(ProcessGrid({2, 3}, Order::row_major, {1, 2}), {4, 5}), {20, 21}, 6));
-  // The same part of the same deal, whatever lies before it and behind.
+  // The same part of the same distribution, whatever is before it and after it.
   EXPECT_EQ(whole.window({14, 11}, {9, 9}), whole.window({22, 26}, {9, 9}));
   EXPECT_EQ(whole.window({14, 11}, {9, 9}).to_string(), whole.window({22, 26}, {9, 9}).to_string());
   EXPECT_NE(whole.window({14, 11}, {9, 9}).to_string(), whole.window({13, 11}, {9, 9}).to_string());

@@ -1,4 +1,4 @@
-// What goes beside what, in plans of transforms on devices.
+// What runs concurrently, in plans of transforms on devices.
 #include "fft/layouts.hpp"
 #include "plan/channels.hpp"
 #include "plan/dependencies.hpp"
@@ -38,7 +38,7 @@ Plan plan_of_cube(std::int64_t n, FftExchange exchange, int ranks = 2) {
 }
 
 /// The first group's while the other axes are transformed, which wait for no stores; each group's last
-/// transform waits for stores of its own and those before.
+/// transform waits for its own stores and those before.
 TEST(FftPlan, StoresGoBesideTheTransformsOfOtherPartsAndGroups) {
   const Plan plan = plan_of_cube(1024, FftExchange::stores);
   const InLanes found(plan);
@@ -122,7 +122,7 @@ TEST(FftPlan, WhatARankKeepsIsCopiedBesideTheNextTransform) {
   EXPECT_EQ(kept, transforms + 1);  // of the first group's parts, and of the second group
 }
 
-/// The last transform of one group beside the copies of the others; rows are copied whole.
+/// The last transform of one group concurrently with the copies of the others; rows are copied whole.
 TEST(FftPlan, CopiesOfAGroupGoBesideTheLastTransformOfTheOneBefore) {
   for (const auto& [n, groups] : {std::pair<std::int64_t, std::size_t>{720, 4}, {500, 3}}) {
     const Plan plan = plan_of_cube(n, FftExchange::copies, 4);
@@ -153,7 +153,7 @@ TEST(FftPlan, CopiesOfAGroupGoBesideTheLastTransformOfTheOneBefore) {
   }
 }
 
-/// What the stage before does not transform either is handed over as it is made.
+/// What the stage before does not transform either is sent as it is made.
 TEST(FftPlan, PencilsAreCopiedGroupByGroup) {
   const Shape shape{512, 512, 512};
   const std::vector<int> grid{2, 2}, from{0, 1}, to{1, 2};
@@ -174,7 +174,7 @@ TEST(FftPlan, PencilsAreCopiedGroupByGroup) {
   EXPECT_EQ(axes, (std::vector{2, 2, 2, 2, 1, 1, 1, 1, 0}));
 }
 
-/// What is put into a peer's memory lies between the transforms of parts.
+/// What is put into a peer's memory is sent between the transforms of parts.
 TEST(FftPlan, ADevicesCopiesLeaveWhileTheNextPartIsTransformed) {
   const Shape shape{256, 256, 256};
   Operand input = on_heap(Layout(Slab(0), shape, 4), Dtype::c64),
@@ -193,7 +193,7 @@ TEST(FftPlan, ADevicesCopiesLeaveWhileTheNextPartIsTransformed) {
 }
 
 /// Strided lines of that length take a device four times as long. And what has been transformed leaves while
-/// the next part is: of all three exchanges only the first has nothing beside it.
+/// the next part is: of all three exchanges only the first runs alone.
 TEST(FftPlan, LinesOfALongLineLieSideBySideOnDevices) {
   const Layout line(Slab(0), {std::int64_t{1} << 26}, 4);
   Operand operand = on_heap(line, Dtype::c64);

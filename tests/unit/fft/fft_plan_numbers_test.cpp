@@ -28,7 +28,7 @@ TEST(FftPlan, EndsOnEveryRankWhateverTheDistributions) {
   }
 }
 
-// Empty parts among them: they are handed over in no parts at all.
+// Empty parts among them: they are exchanged in no parts at all.
 TEST(FftPlan, OnDevicesAllRanksAreInOnePlan) {
   RandomLayouts random(11);
   for (int i = 0; i < 200; ++i) {

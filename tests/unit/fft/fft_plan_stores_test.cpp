@@ -15,7 +15,7 @@ bool stores_to_peers(const Plan& plan) {
   });
 }
 
-/// What a rank puts arrives in groups, each of which its owner is told of.
+/// What a rank puts arrives in groups, each of which is reported to its owner.
 bool goes_in_groups(const Plan& plan) {
   std::map<int, int> puts;
   for (const Step& step : plan.steps) {
@@ -162,7 +162,7 @@ TEST(FftPlan, PencilsAreStoredInGroups) {
   }
 }
 
-/// Where peers do not reach the result, they store beside it; not where scratch is bounded.
+/// If peers do not reach the result, they store next to it; not if scratch is bounded.
 TEST(FftPlan, WhatPeersDoNotReachIsStoredBesideIt) {
   const Shape shape{16, 16, 16};
   Operand input = on_heap(Layout(Slab(0), shape, 4)), output = input;

@@ -1,4 +1,4 @@
-// Where a file goes: whole or not at all, beside links and devices, with the permissions that it had.
+// How a file is written: whole or not at all, next to links and devices, with the permissions that it had.
 #include "io/output_file.hpp"
 
 #include <fcntl.h>
@@ -193,7 +193,7 @@ TEST_F(OutputFiles, OthersAreRefusedAndStay) {
   EXPECT_EQ(entries(), 2U);
 }
 
-/// Root for a while somebody whom permissions bind.
+/// Root for a while as a user whom permissions bind.
 class AsSomebody {
  public:
   AsSomebody() : before_(::geteuid()) {

@@ -80,7 +80,7 @@ void counted_gemm(const char*, const char*, const int*, const int*, const int*, 
   ++gemm_calls;
 }
 
-/// A matrix in memory of its own, with room between its lines.
+/// A matrix in separate memory, with room between its lines.
 struct HeldMatrix {
   std::vector<double> memory;
   kernels::Matrix<double> view;

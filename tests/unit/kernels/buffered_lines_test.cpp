@@ -6,7 +6,7 @@
 namespace partita::testing {
 namespace {
 
-/// Where the lines of one side lie: one after the other, or next to each other; with gaps.
+/// The layout of the lines of one side: one after the other, or interleaved; with gaps.
 struct LinePlaces {
   std::int64_t step = 1, along = 1, size = 0;
 

@@ -47,7 +47,7 @@ TEST(FftPlanning, KeepsWisdomInAFile) {
   std::ifstream(file) >> first_word;
   EXPECT_TRUE(contains(first_word, "fftw"));
   std::filesystem::remove(file);
-  // A file that cannot be written is no error.
+  // A file that cannot be written does not cause an error.
   const kernels::FftPlanning planning(true, "/nowhere/wisdom");
   (void)kernels::plan_transform(line_of(361), {});
 }

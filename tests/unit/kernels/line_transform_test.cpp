@@ -155,7 +155,7 @@ TEST(LineTransform, BlocksLeaveEachOtherRoom) {
   };
   constexpr std::int64_t many = 264 * 528 * 1000;
   EXPECT_EQ(blocks(0, false, many, 64), 264);
-  EXPECT_EQ(blocks(0.5, true, many, 64), 99);  // twice as much goes over links as of a quarter
+  EXPECT_EQ(blocks(0.5, true, many, 64), 99);  // twice as much is sent over links as of a quarter
   EXPECT_EQ(blocks(0.75, true, many, 64), 66);
   EXPECT_EQ(blocks(0.5, true, many, 32), 198);  // more of smaller tiles, but half of the device at most
   EXPECT_EQ(blocks(0.5, true, many, 128), 66);

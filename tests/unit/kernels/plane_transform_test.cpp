@@ -8,7 +8,7 @@ namespace {
 using kernels::cuda::PlaneOrder;
 using kernels::cuda::PlaneTransform;
 
-/// Each tile once, and a column's rows before it: whoever takes the next tile waits for none that is not
+/// Each tile once, and a column's rows before it: a block that takes the next tile waits for none that is not
 /// taken.
 TEST(PlaneTransform, EveryRowIsTakenBeforeTheColumnsThatCrossIt) {
   std::mt19937_64 random(11);
@@ -40,7 +40,7 @@ TEST(PlaneTransform, EveryRowIsTakenBeforeTheColumnsThatCrossIt) {
   }
 }
 
-/// Columns go beside rows from the first planes on: neither at the end alone.
+/// Columns are interleaved with rows from the first planes on: neither at the end alone.
 TEST(PlaneTransform, ColumnsFollowTheirRowsAtOnce) {
   const PlaneOrder order(128, 32, 16, 264);
   std::int64_t columns = 0;

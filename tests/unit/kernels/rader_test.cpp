@@ -110,7 +110,7 @@ void expect_transform(std::int64_t length, std::int64_t lines, TransformKind kin
       << "something outside of the lines was written";
 }
 
-/// All primes up to some, with convolutions of their own length and with zeros behind, whole and broken
+/// All primes up to some, with convolutions of length p - 1 and with zeros behind, whole and broken
 /// blocks of lines.
 TEST(Rader, PrimeLengthsAgreeWithTheDefinition) {
   std::int64_t lines = 1;

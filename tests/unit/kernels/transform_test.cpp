@@ -17,7 +17,7 @@ bool half_kind(TransformKind kind) {
   return kind == TransformKind::real_to_complex || kind == TransformKind::complex_to_real;
 }
 
-/// One random transform: what goes in, what should come out.
+/// One random transform: its input and its expected output.
 struct Sample {
   Transform work;
   TransformSide from, to;

@@ -22,7 +22,7 @@ Bytes element_by_element(const StridedCopy& nest, const Bytes& from, Bytes to) {
   return to;
 }
 
-/// All of the destination is compared, so that what is written beside the elements is found, too.
+/// All of the destination is compared, so that what is written next to the elements is found, too.
 void expect_transposed(Random& random, const Case& sample, std::uint32_t blocks) {
   const Bytes from = random_bytes(random, sample.from_bytes);
   Bytes to = random_bytes(random, sample.to_bytes);
@@ -68,7 +68,7 @@ TEST(Transpose, MoreBlocksThanTiles) {
   expect_transposed(random, {matrix(8, 40, 20, 160, 320), 40 * 160, 20 * 320}, 64);
 }
 
-/// Pages that nobody touches take no memory.
+/// Pages that are not touched take no memory.
 TEST(Transpose, RowsMoreThanFourGibibytesApart) {
   constexpr std::int64_t rows = 37, columns = 41, from_pitch = (std::int64_t{1} << 32) + 8,
                          to_pitch = (std::int64_t{1} << 32) + 16;
@@ -100,7 +100,7 @@ TEST(Transpose, RowsMoreThanFourGibibytesApart) {
   }
 }
 
-/// How many tiles there are where the sides begin at these offsets of aligned memory, which nobody reads.
+/// How many tiles there are where the sides begin at these offsets of aligned memory, which is not read.
 std::uint32_t tiles_of(const StridedCopy& nest, std::size_t from = 0, std::size_t to = 0) {
   alignas(16) static const std::byte memory[64] = {};
   return kernels::cuda::transposition_of(nest_of(nest), memory + from, memory + to).tiles;

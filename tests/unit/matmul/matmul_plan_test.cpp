@@ -62,7 +62,7 @@ TEST(MatmulPlan, DevicesRoundInTheProductWhereNothingComesAfter) {
   run(test, 2);
 }
 
-// What lies on the host crosses to arrays of the device's own, which the plan knows.
+// Operands in host memory are copied to arrays of the device's own, which the plan knows.
 TEST(MatmulPlan, IsTheDevicesWhereAnyOperandLiesThere) {
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
     MatmulCase test = RandomMatmul(60000 + seed).make(1, 4);
@@ -122,7 +122,7 @@ std::optional<MatmulCase> pushing_case(std::uint64_t seed) {
   return put_on_device(test) ? std::optional(test) : std::nullopt;
 }
 
-// In whatever order what is put comes beside what is multiplied.
+// In whatever order what is put arrives compared with what is multiplied.
 TEST(MatmulPlan, NeighboursPutWhatDevicesMultiply) {
   int pushes = 0;
   for (std::uint64_t seed = 0; seed < 1000; ++seed) {
@@ -360,7 +360,7 @@ MatmulCase on_square_grid(Order order, Dtype dtype) {
   return test;
 }
 
-// Rows of A, or columns of B, whichever lie whole in memory: a rank that has nothing to begin with begins
+// Rows of A, or columns of B, whichever are contiguous: a rank that has nothing to begin with begins
 // with the first of them, while the others are on their way.
 TEST(MatmulPlan, WhereTheFirstPieceIsAwaitedItsLinesComeInPieces) {
   for (const Order order : {Order::row_major, Order::column_major}) {
@@ -388,7 +388,7 @@ TEST(MatmulPlan, WhereTheFirstPieceIsAwaitedItsLinesComeInPieces) {
   }
 }
 
-// B has no batch where D has one: which of its lines lie whole is asked of its own axes.
+// B has no batch where D has one: which of its lines are contiguous is a question of its axes.
 TEST(MatmulPlan, LinesOfAnInputWithoutTheBatchComeInPieces) {
   MatmulCase test = on_square_grid(Order::column_major, Dtype::f64);
   const Layout batched(BlockCyclic({1, 2, 2}, {1, 2, 2}), {1, 16, 16}, 4);

@@ -1,4 +1,4 @@
-// What plans of matrix multiply take in, beside the lower bound, up to 4,096 ranks.
+// What plans of matrix multiply receive, compared with the lower bound, up to 4,096 ranks.
 #include "matmul/choose/chooser.hpp"
 #include "support/models/random_layouts.hpp"
 #include "support/test.hpp"
@@ -46,7 +46,7 @@ class OfManyRanks {
         operands_(square(n, ranks, a, b, d)),
         machine_(Machine::find("cluster")) {}
 
-  /// Scratch beside the operands, in elements: without limit, or as much as makes `times` the operands.
+  /// Scratch in addition to the operands, in elements: without limit, or what makes `times` the operands.
   static std::int64_t scratch(std::int64_t n, int ranks, double times) {
     const double operands = 3.0 * static_cast<double>(n) * static_cast<double>(n) / ranks;
     return static_cast<std::int64_t>((times - 1) * operands);
@@ -230,7 +230,7 @@ Layout layout_without_replicas(testing::RandomLayouts& random, const Shape& shap
   }
 }
 
-// Cyclic ones, boxes and uneven parts are multiplied where they lie.
+// Cyclic ones, boxes and uneven parts are multiplied in place.
 TEST(MatmulVolume, DevicesTakeInNoMoreThanHostsByTheSameMethod) {
   testing::RandomLayouts random(11);
   int by_the_same = 0, plans = 0;
@@ -310,7 +310,7 @@ TEST(MatmulResult, AnyProblemHasOne) {
   }
 }
 
-// What would do for the result does for the plan of it, on every rank.
+// What is sufficient for the result is sufficient for the plan of it, on every rank.
 TEST(MatmulResult, AMemoryLimitIsRefusedWithWhatWouldDo) {
   testing::RandomLayouts random(9);
   int refused = 0;

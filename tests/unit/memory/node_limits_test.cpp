@@ -7,7 +7,7 @@
 namespace partita {
 namespace {
 
-/// A folder with its own /proc and /sys, gone afterwards.
+/// A folder with its own /proc and /sys, removed afterwards.
 class NodeLimitsTest : public ::testing::Test {
  protected:
   void SetUp() override {

@@ -1,4 +1,4 @@
-// What goes beside what, in plans of factorizations on devices.
+// What runs concurrently, in plans of factorizations on devices.
 #include "plan/lanes.hpp"
 
 #include "plan/dependencies.hpp"

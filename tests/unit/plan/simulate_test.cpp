@@ -8,7 +8,7 @@ using namespace hand_made;
 
 constexpr std::int64_t side = 1000;  // 8e6 bytes
 
-// Round figures, and latencies that can be told apart in the sum.
+// Round figures, and latencies that can be distinguished in the sum.
 Machine round_figures() {
   Machine machine;
   machine.name = "round";

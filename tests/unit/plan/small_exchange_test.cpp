@@ -120,7 +120,7 @@ std::int64_t bytes_at(const Layout& layout, int rank) {
   return layout.region(rank).empty() ? 0 : layout.local_size(rank);
 }
 
-/// Sums of bytes where something is joined.
+/// Sums of bytes if something is reduced.
 std::vector<Bytes> exchanged(const std::vector<devices::ByteExchange>& all, const std::vector<Bytes>& sources,
                              std::vector<Bytes> destinations) {
   const auto ranks = all.size();
@@ -297,7 +297,7 @@ TEST(PacketNests, UnitsAreAsWideAsRowsAllow) {
   EXPECT_EQ(unit({16, 20}, Dtype::f64, true), 8);
   EXPECT_EQ(unit({16, 20}, Dtype::u8, true), 1);
   EXPECT_EQ(unit({16, 24}, Dtype::f16, true), 4);
-  EXPECT_EQ(unit({16, 64}, Dtype::f32, false), 4);  // strides that nobody knows
+  EXPECT_EQ(unit({16, 64}, Dtype::f32, false), 4);  // strides that are unknown
   EXPECT_EQ(unit({16, 20}, Dtype::c128, false), 8);
 }
 

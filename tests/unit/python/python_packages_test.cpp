@@ -45,7 +45,7 @@ TEST(PythonPackages, AreOpenedWhereTheLoaderFindsNothing) {
   EXPECT_THROW((void)open_library_or_package("libthing.so.1", "thing"), UnsupportedError);
   std::ofstream(python.folder / "libthing.so.1") << "no library";
   EXPECT_THROW((void)open_library_or_package("libthing.so.1", "thing"), UnsupportedError);
-  // Any library will do; of this one sanitizers put some other functions into the program.
+  // Any library is sufficient; of this one sanitizers put some other functions into the program.
   const std::string real = path_of_library(reinterpret_cast<void*>(static_cast<double (*)(double)>(&::erf)));
   std::filesystem::copy_file(real, python.folder / "libthing.so.2");
   void* const opened = open_library_or_package("libthing.so.2", "thing");

@@ -5,7 +5,7 @@
 namespace partita {
 namespace {
 
-/// As it lies in shared memory: zeros.
+/// As it is in shared memory: zeros.
 std::unique_ptr<runtime::ExecutionHistory> make_history() {
   return std::make_unique<runtime::ExecutionHistory>();
 }
@@ -57,7 +57,7 @@ TEST(ExecutionHistory, FindsTheFirstDifference) {
   EXPECT_FALSE(one->agrees_at_once(*other));
 }
 
-// What differed so long ago that nobody knows the place still shows.
+// What differed so long ago that the place is forgotten still shows.
 TEST(ExecutionHistory, ADifferenceNeverGoes) {
   const auto one = make_history(), other = make_history();
   one->begin(1, "scan");
@@ -71,7 +71,7 @@ TEST(ExecutionHistory, ADifferenceNeverGoes) {
   EXPECT_EQ(*found, one->number() - kept + 1);
 }
 
-// A chain that is read beside the writer is that of its number, or none (ThreadSanitizer looks on).
+// A chain that is read concurrently with the writer is that of its number, or none (see ThreadSanitizer).
 TEST(ExecutionHistory, IsReadWhileItIsWritten) {
   const auto written = make_history(), model = make_history();
   std::atomic<bool> done{false};

@@ -101,7 +101,7 @@ TEST(ProcessWatch, SeesThatAProcessEnds) {
   runtime::ProcessWatch watch(runtime::this_host(), {lives.identity(), dies.identity()});
   EXPECT_EQ(after_looks(watch, 0), "");
   EXPECT_EQ(after_looks(watch, 1), "");
-  dies.kill();  // nobody has asked for its exit code yet
+  dies.kill();  // its exit code has not been asked for yet
   EXPECT_EQ(after_looks(watch, 1), ended);
   dies.end();
   EXPECT_EQ(after_looks(watch, 1), ended);

@@ -63,7 +63,7 @@ TEST(MpiChoice, WithoutLauncherThereIsNone) {
   EXPECT_TRUE(choose({}, nothing).libraries.empty());
   EXPECT_EQ(choose({}, nothing).why, "this process was not started by an MPI launcher and has loaded no MPI");
   EXPECT_TRUE(choose({}, environment({{"PARTITA_MPI_LIBRARY", "libmpi.so.12"}})).libraries.empty());
-  // A library that lies there without running, as one of a plug-in's.
+  // A library that is loaded without running, as one of a plug-in's.
   EXPECT_TRUE(choose({loaded_mpich}, nothing).libraries.empty());
   EXPECT_TRUE(contains(choose({loaded_mpich}, nothing).why,
                        "libmpich.so.12, which it has loaded, is not initialised"));

@@ -118,7 +118,7 @@ TEST(NodeBoard, KeepsTheFirstFailureAndCutsLongTexts) {
   EXPECT_GE(failure.text.size(), 400U);
 }
 
-// A signal hands over what was written before it (ThreadSanitizer looks at this test).
+// A signal publishes what was written before it (ThreadSanitizer checks this test).
 TEST(NodeBoard, ASignalReleasesWhatWasWrittenBefore) {
   const Memory memory(2);
   std::vector<int> data(1, 0);

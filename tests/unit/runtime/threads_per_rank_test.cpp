@@ -23,7 +23,7 @@ TEST(ThreadsPerRank, SharesTheCoresOfAHost) {
 }
 
 TEST(ThreadsPerRank, CountsBoundRanksByThemselves) {
-  // Rank 0 has cores of its own; ranks 1 and 2 share theirs; rank 3 is on another host.
+  // Rank 0 has separate cores; ranks 1 and 2 share theirs; rank 3 is on another host.
   const std::vector<runtime::Cores> ranks{cores("a", 0, 6), cores("a", 6, 10), cores("a", 6, 10),
                                           cores("b", 0, 3)};
   EXPECT_EQ(runtime::threads_per_rank(ranks, 0), 6);
@@ -43,7 +43,7 @@ TEST(CoresForAll, SaysWhetherSpinningTakesTimeFromOthers) {
   EXPECT_TRUE(runtime::cores_for_all(std::vector<runtime::Cores>(2, cores("a", 0, 2)), 0));
   EXPECT_FALSE(runtime::cores_for_all(std::vector<runtime::Cores>(3, cores("a", 0, 2)), 0));
   EXPECT_FALSE(runtime::cores_for_all(std::vector<runtime::Cores>(3, cores("a", 0, 8, 2.0)), 0));
-  // Each bound to a core of its own.
+  // Each bound to a separate core.
   EXPECT_TRUE(runtime::cores_for_all(std::vector<runtime::Cores>{cores("a", 0, 1), cores("a", 1, 2)}, 1));
   EXPECT_FALSE(runtime::cores_for_all(std::vector<runtime::Cores>{cores("a", 0, 1), cores("a", 0, 1)}, 1));
 }

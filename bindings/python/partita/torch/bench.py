@@ -26,7 +26,7 @@ from .._errors import Error, UnsupportedError
 from ..bench import Case, Seconds, called, main, queued
 from .bench_products import products
 
-_waited: Any = wait_tensor  # DTensor's results are otherwise waited for where somebody looks at them
+_waited: Any = wait_tensor  # DTensor's results are otherwise waited for when they are read
 _collectives = (("1KiB", 1 << 8, 200), ("16MiB", 4 << 20, 5), ("256MiB", 64 << 20, 1))
 
 

@@ -22,7 +22,7 @@ _modules: Dict[str, str] = {
     "_internal.tensor_ifc_cupy": "", "_internal.tensor_ifc_numpy": "", "_internal.tensor_ifc_torch": "",
     "_internal.tensor_wrapper": "", "_utils": "_memory",
 }  # fmt: skip
-#: What stands for nvmath itself: its names, and our modules (none: an empty package).
+# What replaces nvmath itself: its names, and our modules (none: an empty package).
 _stand_ins: List[Tuple[str, str]] = [
     ("bindings", ""), ("bindings.cublas", "_nvmath.cublas"), ("bindings.cublasMp", "_nvmath.cublasMp"),
     ("bindings.nvshmem", "_nvmath.nvshmem"), ("internal", ""), ("internal.utils", "_nvmath.utils"),

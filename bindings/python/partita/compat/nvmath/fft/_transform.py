@@ -98,7 +98,7 @@ class FFT(Stateful):
         self._context.barrier()
         self._planned = True
 
-    # --- where the result goes
+    # --- where the result is written
 
     def _in_place(self) -> bool:
         before, after = self._layouts
