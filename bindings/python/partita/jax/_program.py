@@ -90,7 +90,7 @@ def call(
 
 
 def called_alone(primitive: Any, name: str) -> None:
-    """A call of the primitive outside of any program is a program of its own."""
+    """A call of the primitive outside of any program is a separate program."""
 
     def called(*operands: Any, **params: Any) -> Any:
         _end_run_again(name, params["group"])

@@ -278,5 +278,5 @@ def linear_of_whole(primitive: Any, transposed: Callable[..., Any]) -> None:
 
 
 def zero_of(operand: Any) -> Any:
-    """The cotangent of an operand on which nothing depends; None: it is no variable."""
+    """The cotangent of an operand on which nothing depends; None: it is not a variable."""
     return ad.Zero(operand.aval) if ad.is_undefined_primal(operand) else None
