@@ -29,6 +29,14 @@ constexpr Arithmetic binary_operations[] = {
     Arithmetic::equal,      Arithmetic::not_equal, Arithmetic::less,
     Arithmetic::less_equal, Arithmetic::less,      Arithmetic::less_equal};
 
+/// Throws ArgumentError if there is no such function.
+template <class Function, std::size_t count>
+Arithmetic operation_of(Function function, const Arithmetic (&operations)[count]) {
+  const auto number = static_cast<std::size_t>(function);
+  check(number < count, "apply: {} is no number of a function", number);
+  return operations[number];
+}
+
 /// Calls `run` with the operation of (a, b).
 template <class Run>
 decltype(auto) with_unary(Unary function, const Array& a, const Run& run) {
@@ -37,13 +45,12 @@ decltype(auto) with_unary(Unary function, const Array& a, const Run& run) {
     return run(Joining{"abs", Arithmetic::hypotenuse, x, y});
   }
   const ArrayOrScalar x = a;
-  return run(Joining{name(function), unary_operations[static_cast<std::size_t>(function)], x, x});
+  return run(Joining{name(function), operation_of(function, unary_operations), x, x});
 }
 
 Joining binary(Binary function, const ArrayOrScalar& a, const ArrayOrScalar& b) {
   const bool exchanged = function >= Binary::greater;
-  return {name(function), binary_operations[static_cast<std::size_t>(function)], exchanged ? b : a,
-          exchanged ? a : b};
+  return {name(function), operation_of(function, binary_operations), exchanged ? b : a, exchanged ? a : b};
 }
 
 /// Of the first true element, in row-major order. Collective.
