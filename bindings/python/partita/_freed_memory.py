@@ -1,7 +1,6 @@
 """Memory of large results, used again when no array refers to it any more.
 
 The C library returns large blocks to the system and gets them back page by page, which takes as long as adding two arrays.
-Nothing is locked: a thread that looks at a block has taken it out of the list.
 """
 
 import math
@@ -10,10 +9,40 @@ from typing import Any, List, Tuple
 
 import numpy as np
 
-smallest = 1 << 25  # bytes: from here on the C library (glibc) returns each block to the system
-_most = 1 << 28  # bytes kept by the process
-_most_blocks = 16
-_blocks: List[Any] = []  # of bytes
+
+class Blocks:
+    """Blocks of bytes. Thread-safe without a lock: a thread that looks at a block has taken it out of the list."""
+
+    def __init__(self, smallest: int, most: int, most_blocks: int) -> None:
+        self.smallest = smallest  # bytes; smaller ones are NumPy's
+        self.most = most  # bytes of all that are kept
+        self.most_blocks = most_blocks
+        self.kept: List[Any] = []
+
+    def empty(self, shape: Tuple[int, ...], dtype: Any) -> Any:
+        """As np.empty."""
+        size = math.prod(shape) * dtype.itemsize
+        if not self.smallest <= size <= self.most // 2:
+            return np.empty(shape, dtype)
+        block = self._free_block(size)
+        result = (np.empty(size, np.uint8) if block is None else block).view(dtype).reshape(shape)
+        self.kept.append(result.base)
+        return result
+
+    def _free_block(self, size: int) -> Any:
+        """One of this size, taken out of the list, or None. Forgets those that are too many."""
+        total = size
+        for place in range(1, len(self.kept) + 1):
+            try:
+                block, references = _next(self.kept)
+            except IndexError:  # other threads have the others
+                return None
+            if block.nbytes == size and references == _of_a_free_block:
+                return block
+            total += block.nbytes
+            if total <= self.most and place < self.most_blocks:
+                self.kept.append(block)
+        return None
 
 
 def _next(blocks: List[Any]) -> Tuple[Any, int]:
@@ -24,29 +53,5 @@ def _next(blocks: List[Any]) -> Tuple[Any, int]:
 
 _of_a_free_block = _next([np.empty(1, np.uint8)])[1]
 
-
-def empty(shape: Tuple[int, ...], dtype: Any) -> Any:
-    """As np.empty."""
-    size = math.prod(shape) * dtype.itemsize
-    if not smallest <= size <= _most // 2:
-        return np.empty(shape, dtype)
-    block = _free_block(size)
-    result = (np.empty(size, np.uint8) if block is None else block).view(dtype).reshape(shape)
-    _blocks.append(result.base)
-    return result
-
-
-def _free_block(size: int) -> Any:
-    """One of this size, which is no longer in the list, or None. Forgets those that are too many."""
-    kept = size
-    for place in range(len(_blocks)):
-        try:
-            block, references = _next(_blocks)
-        except IndexError:  # other threads have the others
-            return None
-        if block.nbytes == size and references == _of_a_free_block:
-            return block
-        kept += block.nbytes
-        if kept <= _most and place < _most_blocks:
-            _blocks.append(block)
-    return None
+# From 32 MiB on glibc returns each block to the system.
+blocks = Blocks(smallest=1 << 25, most=1 << 28, most_blocks=16)

@@ -6,9 +6,10 @@ state in these classes alone, each method of which is one step.
 
 from __future__ import annotations
 
+import os
 import threading
 import weakref
-from typing import Callable, Dict, Generic, Hashable, List, MutableMapping, Optional, Tuple, TypeVar
+from typing import Any, Callable, ClassVar, Dict, Generic, Hashable, List, MutableMapping, Optional, Tuple, TypeVar
 
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
@@ -23,9 +24,12 @@ class Registry(Generic[Key, Value]):
         Values are not kept alive, and their entries go with them.
     """
 
+    _registries: ClassVar[weakref.WeakSet[Registry[Any, Any]]] = weakref.WeakSet()
+
     def __init__(self, *, weak: bool = False) -> None:
         # Reentrant: a finalizer that the collector runs inside of a method may come here, too.
         self._lock = threading.RLock()
+        Registry._registries.add(self)
         self._all: MutableMapping[Key, Value] = weakref.WeakValueDictionary() if weak else {}
 
     def get(self, key: Key) -> Optional[Value]:
@@ -73,6 +77,16 @@ class Registry(Generic[Key, Value]):
             return len(self._all)
 
 
+    @classmethod
+    def _renew_locks(cls) -> None:
+        """In a child: a thread that held one when the process forked does not exist here."""
+        for one in list(cls._registries):
+            one._lock = threading.RLock()
+
+
+os.register_at_fork(after_in_child=Registry._renew_locks)
+
+
 class Numbers(Generic[Key]):
     """Numbers 0, 1, 2, ... for values, equal ones for equal values, which are kept. Thread-safe."""
 
@@ -112,6 +126,8 @@ class OfThreads(Generic[Value]):
         self.put: Callable[[int, Value], None] = all_.__setitem__
         #: Remove it, and return it, or the default.
         self.take: Callable[[int, Optional[Value]], Optional[Value]] = all_.pop
+        #: That of a thread; None where it has none.
+        self.get: Callable[[int], Optional[Value]] = all_.get
         #: Whether that thread has one.
         self.has: Callable[[int], bool] = all_.__contains__
         #: How many threads have one.

@@ -15,11 +15,12 @@ from ._calls import has_compared
 from ._default import current_default
 from ._errors import ArgumentError, DisagreementError, TypeError
 from ._packages import empty_beside
+from ._registry import Registry
 from ._streams import stream_of_arrays
 
 # Where PyTorch has another name than NumPy.
 _of_torch = {"power": "pow", "conjugate": "conj", "invert": "bitwise_not", "equal": "eq", "not_equal": "ne"}
-_dtypes: Dict[Tuple[Any, ...], Any] = {}  # of results, by ufunc and kinds of operands
+_dtypes: Registry[Tuple[Any, ...], Any] = Registry()  # of results, by ufunc and kinds of operands
 _numbers_have_weak_dtypes = int(np.__version__.split(".")[0]) >= 2  # before, dtypes of results depended on values
 _titles = {"torch": "PyTorch", "jax": "JAX"}
 
@@ -174,15 +175,15 @@ def _alike(ufunc: np.ufunc, inputs: Tuple[Any, ...]) -> Optional[Array]:
 
 def _computed(ufunc: np.ufunc, first: Any, parts: List[Any]) -> Any:
     """ufunc(*parts); large results are in memory that is used again, once it is known which dtype they have."""
-    if first.nbytes < _freed_memory.smallest:
+    if first.nbytes < _freed_memory.blocks.smallest:
         return ufunc(*parts, order="C")
     kinds = (ufunc, *(one.dtype if isinstance(one, np.ndarray) else type(one) for one in parts))
     dtype = _dtypes.get(kinds)
     if dtype is not None:
-        return ufunc(*parts, out=_freed_memory.empty(first.shape, dtype))
+        return ufunc(*parts, out=_freed_memory.blocks.empty(first.shape, dtype))
     result = ufunc(*parts, order="C")
     if _numbers_have_weak_dtypes or all(isinstance(one, np.ndarray) for one in parts):
-        _dtypes[kinds] = result.dtype
+        _dtypes.put(kinds, result.dtype)
     return result
 
 

@@ -13,13 +13,13 @@ from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Tupl
 
 from .._context import one_line, options_of
 from .._errors import ArgumentError, Error, FailedContextError, LostPeerError, RanksError, TypeError
-from .._registry import Counter
+from .._registry import Counter, Registry
 from ._messages import Kept, Key, packed, unpacked_result
 from ._output import Output, Printer, checked_output, ranks_in_words
 from ._team import Team
 from ._worker import compiled
 
-_open: weakref.WeakSet[Ranks] = weakref.WeakSet()
+_open: Registry[int, Ranks] = Registry(weak=True)
 _numbers = Counter()
 
 
@@ -174,7 +174,7 @@ class Ranks:
         self._doubt = ""  # 'failed': the ranks need a new context; 'unsure': whether they do is to be found out
         self._failure = ""  # why an earlier context has failed
         self._lost = ""  # why the ranks have ended
-        _open.add(self)
+        _open.put(self._order, self)
 
     @property
     def size(self) -> int:
@@ -260,7 +260,7 @@ class Ranks:
         """End all ranks: idle ones close their contexts, others are killed after 10 s. Local, blocking."""
         if os.getpid() == self._process:
             self._is_closed = True
-            _open.discard(self)
+            _open.take(self._order)
             self._ending()
 
     def __enter__(self) -> Ranks:
@@ -506,7 +506,7 @@ def _starting(size: Optional[int], kind: str, launcher: Optional[str], connect: 
 
 def newest() -> Optional[Ranks]:
     """The ranks that were made last, of those that are not closed."""
-    return max(_open, key=lambda one: one._order, default=None)
+    return max((one for _, one in _open.items()), key=lambda one: one._order, default=None)
 
 
 __all__ = ["Handle", "Ranks", "newest"]

@@ -9,15 +9,16 @@ import pickle
 import queue
 import selectors
 import threading
-import weakref
 from functools import partial
 from typing import Any, Callable, Dict, Optional, Sequence, Tuple
 
+from .._registry import Counter, Registry
 from ._worker import Message
 
 #: ("output", rank, stream, text), or ("news",): look at `answers`, `alive` and `unsent`; ("news", rank) if that rank has answered.
 Event = Tuple[Any, ...]
-_all: weakref.WeakSet[Team] = weakref.WeakSet()
+_all: Registry[int, Team] = Registry(weak=True)
+_numbers = Counter()
 
 
 class Team:
@@ -46,7 +47,7 @@ class Team:
         self._decoders = {one: codecs.getincrementaldecoder("utf-8")("replace") for one in self._outputs}
         self._sent = 0
         self._outbox: queue.SimpleQueue[Optional[Callable[[], None]]] = queue.SimpleQueue()
-        _all.add(self)
+        _all.put(_numbers.next(), self)
         self._threads = [threading.Thread(target=body, name="partita.ranks", daemon=True) for body in (self._send, self._receive)]
         for thread in self._threads:
             thread.start()
@@ -187,7 +188,7 @@ def _is_readable(descriptor: int) -> bool:
 
 
 def _forget_all() -> None:
-    for one in list(_all):
+    for _, one in _all.items():
         one._forget()
 
 

@@ -12,6 +12,7 @@ from multiprocessing.connection import Connection, Pipe
 from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence
 
 from .._context import Context, RankThreads
+from .._registry import OfThreads, Registry
 from ._processes import Opening
 from ._team import Team
 from ._worker import Message, ThreadGuard, Worker, fresh_namespace
@@ -93,21 +94,21 @@ class ThreadTeam(Team):
     def kill(self) -> None:
         self._running.interruption.wanted = True
         if not self._running.ended.is_set():
-            _abandoned.append(self._running)
+            _abandoned.put(id(self._running), self._running)
 
     def routing(self) -> contextlib.AbstractContextManager[None]:
         return _routed()
 
 
 #: Threads that have not left their call.
-_abandoned: List[RankThreads[None]] = []
+_abandoned: Registry[int, RankThreads[None]] = Registry()
 
 
 @atexit.register
 def _wait_for_abandoned() -> None:
     """Python cannot end under threads that run it."""
     end = time.monotonic() + 5
-    if not all(threads.ended.wait(max(0.0, end - time.monotonic())) for threads in _abandoned):
+    if not all(threads.ended.wait(max(0.0, end - time.monotonic())) for _, threads in _abandoned.items()):
         sys.stderr.write("partita: threads of interrupted ranks are still in their call; the process ends without them\n")
         for stream in (sys.stdout, sys.stderr):
             stream.flush()
@@ -117,16 +118,16 @@ def _wait_for_abandoned() -> None:
 # --- output: what rank threads print is theirs
 
 
-_sinks: Dict[int, Callable[[str, str], None]] = {}
+_sinks: OfThreads[Callable[[str, str], None]] = OfThreads()
 
 
 @contextlib.contextmanager
 def _printing_to(sink: Callable[[str, str], None]) -> Iterator[None]:
-    _sinks[threading.get_ident()] = sink
+    _sinks.put(threading.get_ident(), sink)
     try:
         yield
     finally:
-        del _sinks[threading.get_ident()]
+        _sinks.take(threading.get_ident(), None)
 
 
 class _Routed:
