@@ -33,7 +33,7 @@ constexpr Arithmetic binary_operations[] = {
 template <class Function, std::size_t count>
 Arithmetic operation_of(Function function, const Arithmetic (&operations)[count]) {
   const auto number = static_cast<std::size_t>(function);
-  check(number < count, "apply: {} is no number of a function", number);
+  check(number < count, "apply: {} is not the number of a function", number);
   return operations[number];
 }
 
