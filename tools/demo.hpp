@@ -46,7 +46,7 @@ std::string draw(const std::string& folder, const std::string& name, const Image
 /// Calls `visit(global index, offset)` for every element of this rank's part, row by row; offsets count from
 /// the first local element.
 template <class Visit>
-void for_each(const Array& array, const Visit& visit) {
+void for_each_element(const Array& array, const Visit& visit) {
   const Region region = array.layout().region(array.context().rank());
   const View& local = array.local();
   if (volume(local.extents) == 0) return;

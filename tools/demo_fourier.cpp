@@ -104,7 +104,7 @@ void solve(const Context& context, const Volume& volume) {
   Array expected = empty(context, known.shape, Slab(0), Dtype::f64);
   auto* const given = right_side.data<double>();
   auto* const wanted = expected.data<double>();
-  for_each(expected, [&](const Index& at, std::int64_t offset) {
+  for_each_element(expected, [&](const Index& at, std::int64_t offset) {
     given[offset] = known.laplacian(at);
     wanted[offset] = known.solution(at);
   });

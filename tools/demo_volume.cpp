@@ -50,8 +50,9 @@ template <class Number>
 bool convert(const Array& array, double* to) {
   if (array.dtype() != dtype_of<Number>()) return false;
   const Number* const from = array.data<Number>();
-  for_each(array,
-           [&](const Index&, std::int64_t offset) { *to++ = static_cast<double>(std::real(from[offset])); });
+  for_each_element(array, [&](const Index&, std::int64_t offset) {
+    *to++ = static_cast<double>(std::real(from[offset]));
+  });
   return true;
 }
 
@@ -88,8 +89,8 @@ Array load(const Context& context, const Volume& volume, const Distribution& dis
   if (volume.path) return read_npy(context, *volume.path, distribution);
   Array array = empty(context, volume.shape, distribution, volume.dtype);
   auto* const data = array.data<float>();
-  for_each(array,
-           [&](const Index& at, std::int64_t offset) { data[offset] = phantom_at(array.shape(), at); });
+  for_each_element(
+      array, [&](const Index& at, std::int64_t offset) { data[offset] = phantom_at(array.shape(), at); });
   return array;
 }
 
