@@ -222,7 +222,7 @@ struct ApplyReflectors {
 // The works of LU with tournament pivoting (Grigori, Demmel and Xiang 2011), on the host only. The number r
 // of a row is kept in two columns of the matrix's dtype, as r / row_number_base and r % row_number_base.
 
-inline constexpr std::int64_t row_number_base = std::int64_t{1} << 20;
+inline constexpr std::int64_t row_number_base = std::int64_t{1} << 20;  ///< of the two columns
 
 /// One match of a tournament: the rows that LU with partial pivoting of `from` moves to the front, as they
 /// were, in that order.
