@@ -43,7 +43,7 @@ Array concatenate(const std::vector<Array>& arrays, int axis, const std::optiona
   context.require_usable("concatenate");
   Shape shape;
   runtime::check_or_tell_all(context, "concatenate", [&] { shape = joined_shape(arrays, axis); });
-  const Array result = empty(first.context(), shape, distribution.value_or(first.layout().distribution()),
+  Array result = empty(first.context(), shape, distribution.value_or(first.layout().distribution()),
                              first.dtype(), {.space = first.local().space}, where);
   Index lower = Extents::filled(shape.size(), 0);
   for (const Array& one : arrays) {

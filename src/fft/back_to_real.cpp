@@ -133,7 +133,7 @@ class BackToReal {
     return region;
   }
 
-  bool is_scratch(const Place& place) const { return place.axis_order.size() > 0; }
+  bool is_scratch(const Place& place) const { return !place.axis_order.empty(); }
 
   Place place_in(const Columns& columns, const Region& plane) const {
     Place place = columns.place;

@@ -105,7 +105,7 @@ Prediction simulate_sample(const Planner& planner, Plan first, const Machine& ma
   double bytes = 0, messages = 0;
   for (std::size_t i = 0; i < sample.size(); ++i) {
     const int rank = sample.ranks[i];
-    const Plan plan = rank == 0 ? std::move(first) : planner(rank);
+    const Plan plan = rank == 0 ? std::exchange(first, Plan()) : planner(rank);
     const Traffic moved = traffic(plan);
     bytes += sample.weights[i] * static_cast<double>(leaving_bytes(moved));
     messages += sample.weights[i] * static_cast<double>(moved.messages);

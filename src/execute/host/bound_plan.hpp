@@ -23,7 +23,7 @@ class BoundPlan final : public Executor {
   BoundPlan(ContextState& context, Plan plan, std::optional<std::int64_t> workspace, std::size_t given = 0);
 
   /// The second half of what was enqueued. Collective, blocking. Errors fail the context.
-  void finish();
+  void finish() override;
 
  private:
   struct Move {
