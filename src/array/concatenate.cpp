@@ -44,7 +44,7 @@ Array concatenate(const std::vector<Array>& arrays, int axis, const std::optiona
   Shape shape;
   runtime::check_or_tell_all(context, "concatenate", [&] { shape = joined_shape(arrays, axis); });
   Array result = empty(first.context(), shape, distribution.value_or(first.layout().distribution()),
-                             first.dtype(), {.space = first.local().space}, where);
+                       first.dtype(), {.space = first.local().space}, where);
   Index lower = Extents::filled(shape.size(), 0);
   for (const Array& one : arrays) {
     Array part = result.window(lower, one.shape());
