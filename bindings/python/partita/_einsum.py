@@ -137,14 +137,14 @@ def _matrix_product(subscripts: str, a: Array, b: Array) -> Optional[Array]:
     """The usual case, fast: the product of two matrices of one dtype. None: another sum."""
     if a.ndim != 2 or b.ndim != 2 or a._core.dtype != b._core.dtype:
         return None
-    turned = _as_matrices(subscripts)
-    if turned is None:
+    transposed = _as_matrices(subscripts)
+    if transposed is None:
         return None
-    left, right = (one.T if other else one for one, other in zip((a, b), turned))
+    left, right = (one.T if other else one for one, other in zip((a, b), transposed))
     if left.shape[1] != right.shape[0] or a._core.is_partial or b._core.is_partial:
         return None
     found = matmul(left, right)
-    return found.T if turned[2] else found
+    return found.T if transposed[2] else found
 
 
 @alike

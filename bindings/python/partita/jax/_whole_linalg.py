@@ -275,9 +275,13 @@ def _cholesky_jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any
 ad.primitive_jvps[_cholesky] = _cholesky_jvp
 
 
+def _symmetrized(a: Any, group: Group) -> Any:
+    return (a + adjoint(a, group)) / 2
+
+
 def cholesky(a: Any, group: Group, upper: bool, symmetrize_input: bool) -> Any:
     check("cholesky", a)
-    return _cholesky.bind((a + adjoint(a, group)) / 2 if symmetrize_input else a, **_words("cholesky", group, upper=upper))
+    return _cholesky.bind(_symmetrized(a, group) if symmetrize_input else a, **_words("cholesky", group, upper=upper))
 
 
 # --- QR
@@ -348,7 +352,7 @@ ad.primitive_jvps[_eigh] = _eigh_jvp
 
 def eigh(a: Any, group: Group, upper: bool, symmetrize_input: bool) -> Any:
     check("eigh", a)
-    return _eigh.bind((a + adjoint(a, group)) / 2 if symmetrize_input else a, **_words("eigh", group, upper=upper))
+    return _eigh.bind(_symmetrized(a, group) if symmetrize_input else a, **_words("eigh", group, upper=upper))
 
 
 def _of_svd(a: Any) -> Any:

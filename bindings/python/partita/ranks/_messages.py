@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import builtins
+import contextlib
 import importlib
 import importlib.util
 import io
 import pickle
-from typing import Any, Callable, Dict, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Dict, Iterator, NamedTuple, Optional, Tuple
 
 from .._array import Array
 from .._calls import text_of
@@ -64,21 +65,29 @@ class _Unpickler(pickle.Unpickler):
         return self._find(identity)
 
 
-# --- from the notebook to the ranks
-
-
 #: What pickling raises for values that cannot be pickled, or read again.
 _unpicklable = (pickle.PicklingError, pickle.UnpicklingError, AttributeError, ImportError, RecursionError, builtins.TypeError, ValueError)
 
 
-def packed(value: Any, key_of: Callable[[Any], Optional[Key]]) -> bytes:
-    """`value` for the ranks. `key_of` gives the key of a handle, and None for all else."""
+@contextlib.contextmanager
+def _in_words(what: str, advice: str = "") -> Iterator[None]:
+    """Raises what pickling raises as a TypeError that says so; errors of the package as they are."""
     try:
-        return _pickled(value, key_of)
+        yield
     except Error:
         raise
     except _unpicklable as error:
-        raise TypeError(f"Ranks: an argument cannot be sent to the ranks: {text_of(error)}") from error
+        raise TypeError(f"Ranks: {what}: {text_of(error)}{advice}") from error
+
+
+# --- from the notebook to the ranks
+
+
+
+def packed(value: Any, key_of: Callable[[Any], Optional[Key]]) -> bytes:
+    """`value` for the ranks. `key_of` gives the key of a handle, and None for all else."""
+    with _in_words("an argument cannot be sent to the ranks"):
+        return _pickled(value, key_of)
 
 
 def unpacked(data: bytes, kept: Dict[Key, Any], namespace: Dict[str, Any], rank: int) -> Any:
@@ -89,14 +98,9 @@ def unpacked(data: bytes, kept: Dict[Key, Any], namespace: Dict[str, Any], rank:
             raise ArgumentError(f"Ranks: a handle refers to a value that rank {rank} does not have: other ranks returned it")
         return kept[key]
 
-    try:
-        with variables_of(namespace):
-            return _Unpickler(data, find).load()
-    except Error:
-        raise
-    except _unpicklable as error:
-        advice = "define the class in a module or in a cell of the ranks, or install cloudpickle"
-        raise TypeError(f"Ranks: an argument cannot be read on the ranks: {text_of(error)}; {advice}") from error
+    advice = "; define the class in a module or in a cell of the ranks, or install cloudpickle"
+    with _in_words("an argument cannot be read on the ranks", advice), variables_of(namespace):
+        return _Unpickler(data, find).load()
 
 
 # --- from a rank to the notebook
@@ -114,10 +118,8 @@ def packed_result(value: Any, number: int, kept: Dict[Key, Any]) -> bytes:
             kept[keys[id(one)].key] = one
         return keys[id(one)]
 
-    try:
+    with _in_words("the result cannot be sent to the notebook"):
         return _pickled(value, identity)
-    except _unpicklable as error:
-        raise TypeError(f"Ranks: the result cannot be sent to the notebook: {text_of(error)}") from error
 
 
 def _description(one: Any, key: Key) -> Kept:
@@ -128,13 +130,8 @@ def _description(one: Any, key: Key) -> Kept:
 
 def unpacked_result(data: bytes, handle_for: Callable[[Kept], Any]) -> Any:
     """In the notebook: the value, with handles of what has stayed on the rank."""
-    try:
+    with _in_words("the result cannot be read in the notebook", "; return its parts, or define the class in a module"):
         return _Unpickler(data, handle_for).load()
-    except Error:
-        raise
-    except _unpicklable as error:
-        advice = "return its parts, or define the class in a module"
-        raise TypeError(f"Ranks: the result cannot be read in the notebook: {text_of(error)}; {advice}") from error
 
 
 class Shown:

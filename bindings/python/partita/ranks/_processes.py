@@ -96,7 +96,7 @@ class _Launcher:
 
     def __init__(self, command: List[str], environment: Dict[str, str]) -> None:
         self._log = tempfile.TemporaryFile()
-        # A session of its own: Ctrl-C in a terminal is for the notebook, which interrupts the ranks.
+        # Outside of the terminal's process group: Ctrl-C there is for the notebook, which interrupts the ranks.
         self._process = subprocess.Popen(
             command, env=environment, stdin=subprocess.DEVNULL, stdout=self._log, stderr=self._log, start_new_session=True
         )
