@@ -67,6 +67,7 @@ from ._errors import (
 from ._diagonals import diagonal, tril, triu
 from ._einsum import einsum
 from ._elementwise import allclose, angle, array_equal, clip, imag, isclose, nan_to_num, real, round, where
+from ._extrema import argmax, argmin
 from ._halo import Halo
 from ._joining import array_split, column_stack, concatenate, dstack, hsplit, hstack, split, stack, unstack, vsplit, vstack
 from ._like import empty_like, full_like, ones_like, zeros_like
@@ -79,7 +80,7 @@ from ._put import put, put_along_axis
 from ._quantile import median, nanmedian, nanpercentile, nanquantile, percentile, quantile
 from ._products import inner, kron, outer, tensordot, vecdot
 from ._redistribute import Redistribute, redistribute
-from ._reductions import all, any, argmax, argmin, average, max, mean, min, prod, ptp, std, sum, var
+from ._reductions import all, any, average, max, mean, min, prod, ptp, std, sum, var
 from ._scan import cumprod, cumsum, cumulative_prod, cumulative_sum, diff
 from ._search import digitize, isin, searchsorted
 from ._sets import (

@@ -268,13 +268,13 @@ class Methods:
 
     def argmax(self, axis: Optional[int] = None, out: None = None, *, keepdims: bool = False) -> Any:
         """The index of the largest element; see `partita.argmax`. Collective, blocking."""
-        from ._reductions import argmax
+        from ._extrema import argmax
 
         return argmax(self._array, axis, out, keepdims=keepdims)
 
     def argmin(self, axis: Optional[int] = None, out: None = None, *, keepdims: bool = False) -> Any:
         """The index of the smallest element; see `partita.argmin`. Collective, blocking."""
-        from ._reductions import argmin
+        from ._extrema import argmin
 
         return argmin(self._array, axis, out, keepdims=keepdims)
 

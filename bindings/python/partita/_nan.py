@@ -8,18 +8,29 @@ from typing import Any, Optional, Union, cast
 import numpy as np
 
 from ._agreement import alike
-from ._array import Array, Axis
+from ._array import Array, Axis, axes_of
+from ._axes import wrapped
 from ._errors import ArgumentError
-from ._moves import settled
-from ._reductions import count_of, divided, extreme, floating, number_of, readable, refuse_out, squared
+from ._exchange import of_all
+from ._extrema import extreme, with_one_index
+from ._freed_memory import blocks
+from ._moves import part_of, settled, with_part
+from ._reductions import count_of, divided, floating, number_of, readable, refuse_out, squared
 from ._ufuncs import local_call
+from ._views import without_axis
 
 
 def _without_nan(name: str, a: Array, value: Any) -> Array:
     """With the value in the place of each NaN; an array that cannot have any is itself."""
     if settled(name, a).dtype.kind not in "fc":
         return a
-    return cast(Array, local_call("where", np.where, [np.isnan(a), value, a]))
+    if not a._core.on_host:
+        return cast(Array, local_call("where", np.where, [np.isnan(a), value, a]))
+    part = part_of(a)
+    filled = blocks.empty(part.shape, part.dtype)
+    filled[...] = part
+    np.copyto(filled, value, where=np.isnan(part))
+    return with_part(a, a.layout, filled)
 
 
 def _numbers(a: Array, axis: Axis, keepdims: bool = False) -> Any:
@@ -58,6 +69,10 @@ def nanmax(a: Array, axis: Axis = None, out: None = None, *, keepdims: bool = Fa
 
 
 def _extreme_number(name: str, a: Array, axis: Axis, keepdims: bool, none: float) -> Any:
+    if settled(name, a)._core.on_host and a.dtype.kind == "f" and count_of(a, axis) > 0:
+        found = _of_fmax(a, axis, keepdims, np.fmin if none > 0 else np.fmax)
+        if found is not None:
+            return found
     filled = _without_nan(name, a, none)
     found = (filled.min if none > 0 else filled.max)(axis, keepdims=keepdims)
     if filled is a:
@@ -65,6 +80,21 @@ def _extreme_number(name: str, a: Array, axis: Axis, keepdims: bool, none: float
     if not isinstance(found, Array):
         return found if found != none or _numbers(a, None) else math.nan
     return local_call("where", np.where, [_numbers(a, axis, keepdims) > 0, found, math.nan])
+
+
+def _of_fmax(a: Array, axis: Axis, keepdims: bool, function: np.ufunc) -> Any:
+    """By NumPy's ufunc that ignores NaN, in one pass; None where the ranks would have to reduce parts of the axes."""
+    part, context = part_of(a), a._core.context
+    if axis is None:
+        mine = function.reduce(part, axis=None) if part.size else math.nan
+        return None if keepdims else number_of(function.reduce(of_all(context, np.array([mine], part.dtype)), axis=None))
+    axes = axes_of(axis, a.ndim)
+    layout = with_one_index(a.layout, axes[0]) if len(axes) == 1 else None
+    if layout is None:
+        return None
+    local = layout.local_shape(context.rank)
+    found = wrapped(a, layout, np.empty(local, part.dtype) if 0 in local else function.reduce(part, axes[0], keepdims=True))
+    return found if keepdims else without_axis(found, axes[0])
 
 
 @alike

@@ -182,87 +182,6 @@ def ptp(a: Array, axis: Axis = None, out: None = None, *, keepdims: bool = False
     return number_of(a.max(axis, keepdims=keepdims) - a.min(axis, keepdims=keepdims))
 
 
-# --- where the extrema are
-
-
-@alike
-def argmax(a: Array, axis: Optional[int] = None, out: None = None, *, keepdims: bool = False) -> Any:
-    """The index of the largest element, the first of several, or of the first NaN. Collective, blocking.
-
-    Parameters
-    ----------
-    axis : int, optional
-        The axis that is reduced; unset: the index is that of the elements in row-major order.
-
-    Returns
-    -------
-    int or Array
-        A number on every rank if `axis` is None, else an array of int64.
-    """
-    refuse_out("argmax", out)
-    return extreme("argmax", a, axis, keepdims)
-
-
-@alike
-def argmin(a: Array, axis: Optional[int] = None, out: None = None, *, keepdims: bool = False) -> Any:
-    """The index of the smallest element, the first of several, or of the first NaN. Collective, blocking; see `argmax`.
-
-    Parameters
-    ----------
-    axis : int, optional
-        The axis that is reduced; unset: the index is that of the elements in row-major order.
-    """
-    refuse_out("argmin", out)
-    return extreme("argmin", a, axis, keepdims)
-
-
-def extreme(name: str, a: Array, axis: Optional[int], keepdims: bool) -> Any:
-    settled(name, a)
-    if count_of(a, axis) == 0:
-        raise ArgumentError(f"{name}: the array {a.shape} has no elements{'' if axis is None else ' along the axis'}")
-    if axis is None:
-        return _kept(a, _position(name, a), keepdims)
-    along = axes_of(axis, a.ndim)[0]
-    best: Any = readable(a, (a.max if name == "argmax" else a.min)(along, keepdims=True))
-    at_extreme: Any = np.equal(a, best)
-    if a.dtype.kind == "f":
-        at_extreme = np.logical_or(at_extreme, np.isnan(a))
-    at_extreme = at_extreme if a._core.on_host else at_extreme.copy(space="host")
-    part, indices = part_of(at_extreme), a.indices(along).reshape([-1 if one == along else 1 for one in range(a.ndim)])
-    places = np.where(part, indices, a.shape[along]) if 0 not in part.shape else np.empty(part.shape, np.int64)
-    found = with_part(at_extreme, a.layout, places).min(along, keepdims=keepdims)
-    return found if a._core.on_host else found.copy(space="device")
-
-
-def _kept(a: Array, number: int, keepdims: bool) -> Any:
-    if not keepdims:
-        return number
-    layout = _core.Layout(_core.Replicated(), (1,) * a.ndim, a._core.context.size)
-    return Array(_core.wrap_like(a._core.context, layout, np.full((1,) * a.ndim, number, np.int64)))
-
-
-def _position(name: str, a: Array) -> int:
-    """The position in row-major order, by one all-gather of a value and a position of each rank."""
-    core, part = a._core, part_of(a)
-    mine = np.zeros(3, np.int64)  # the position, and the value in 16 bytes
-    mine[0] = -1
-    if 0 not in part.shape:
-        index = np.unravel_index(int(part.reshape(-1).argmax() if name == "argmax" else part.reshape(-1).argmin()), part.shape)
-        mine[0] = np.ravel_multi_index([int(a.indices(one)[place]) for one, place in enumerate(index)], a.shape) if a.ndim else 0
-        value = np.asarray(part[tuple(int(one) for one in index)].item() if a.ndim else part.item(), a.dtype)
-        mine[1:].view(np.uint8)[: value.nbytes] = value.reshape(1).view(np.uint8)
-    if core.context.size == 1:
-        return int(mine[0])
-    everyone = np.empty(3 * core.context.size, np.int64)
-    _core.all_gather(core.context, mine, everyone, [])
-    rows = everyone.reshape(-1, 3)
-    rows = rows[rows[:, 0] >= 0]
-    values = np.ascontiguousarray(rows[:, 1:]).view(a.dtype)[:, 0]
-    best = values[getattr(np, name)(values)]
-    equal = (values == best) | (values != values) if best != best else values == best
-    return int(rows[equal, 0].min())
-
-
 @alike
 def average(a: Array, axis: Axis = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False) -> Any:
     """The weighted mean over all axes or some. Collective, blocking.
@@ -296,5 +215,5 @@ def _like_result(found: Any, number: float) -> Any:
 
 
 __all__ = [
-    "all", "any", "argmax", "argmin", "average", "max", "mean", "min", "prod", "ptp", "std", "sum", "var",
+    "all", "any", "average", "max", "mean", "min", "prod", "ptp", "std", "sum", "var",
 ]  # fmt: skip

@@ -6,7 +6,7 @@ from typing import Any, List, Optional, Sequence, Tuple, Union, cast
 
 import numpy as np
 
-from .. import _elementwise, _joining, _places, _reductions, _scan, _search, _shapes, _sort, _take, _views
+from .. import _elementwise, _extrema, _joining, _places, _reductions, _scan, _search, _shapes, _sort, _take, _views
 from .._array import Array, Axis, axes_of
 from .._count import nonzero as _nonzero
 from .._like import full_like
@@ -90,12 +90,12 @@ def count_nonzero(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> 
 
 def argmax(x: Array, /, *, axis: Optional[int] = None, keepdims: bool = False) -> Array:
     """The index of the largest element."""
-    return as_array(_reductions.argmax(x, axis, keepdims=keepdims), x, np.int64)
+    return as_array(_extrema.argmax(x, axis, keepdims=keepdims), x, np.int64)
 
 
 def argmin(x: Array, /, *, axis: Optional[int] = None, keepdims: bool = False) -> Array:
     """The index of the smallest element."""
-    return as_array(_reductions.argmin(x, axis, keepdims=keepdims), x, np.int64)
+    return as_array(_extrema.argmin(x, axis, keepdims=keepdims), x, np.int64)
 
 
 def _cumulative(name: str, x: Array, axis: Optional[int], dtype: Any, include_initial: bool) -> Array:
