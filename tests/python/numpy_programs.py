@@ -554,10 +554,15 @@ def likenesses(rng, a):
     return lambda np_, x: getattr(np_, name)(x, *([1] if name == "full_like" else []))
 
 
-def draw(seed, ranks, only=()):
-    """Of a case, or one of the cases `only`: the name, the array, its distribution and the call."""
+def generator(seed, ranks):
     rng = Generator(np.random.PCG64(seed))
     rng.ranks = ranks
+    return rng
+
+
+def draw(seed, ranks, only=()):
+    """Of a case, or one of the cases `only`: the name, the array, its distribution and the call."""
+    rng = generator(seed, ranks)
     names = list(only or CASES)
     name = names[int(rng.integers(len(names)))]
     function, dtypes, least, empty, nan, most = CASES[name]
@@ -565,23 +570,50 @@ def draw(seed, ranks, only=()):
     return name, a, rule(rng, a.shape, ranks), function(rng, a)
 
 
-def compare(ctx, seed, only=()):
-    """One case on the ranks of a context."""
-    name, a, distribution, call = draw(seed, ctx.size, only)
-    with np.errstate(all="ignore"):
-        wanted = np.asarray(call(np, a.copy()))
-        layout = pt.Layout(distribution, a.shape, ctx.size)
-        given = pt.from_local(ctx, np.array(part(a, layout, ctx.rank)) if a.ndim else a.copy(), distribution, a.shape)
-        found = call(pt, given)
-        text = f"seed {seed}: {name} of {a.dtype} {a.shape} in {distribution} over {ctx.size}"
-        if isinstance(found, pt.Array):
-            assert found.local.shape == found.local_shape, text
-            assert found.dtype == wanted.dtype, f"{text}: {found.dtype}, not {wanted.dtype}"
-            found = found.gather()
-        found = np.asarray(found)
+def check(call, a, given, text):
+    """What the call makes of the distributed array, which is equal to what NumPy makes of the array, and that in whole."""
+    result = call(np, a.copy())
+    wanted = np.asarray(result)
+    found = made = call(pt, given)
+    if isinstance(found, pt.Array):
+        assert found.local.shape == found.local_shape, text
+        assert found.dtype == wanted.dtype, f"{text}: {found.dtype}, not {wanted.dtype}"
+        found = found.gather()
+    found = np.asarray(found)
     assert found.shape == wanted.shape, f"{text}: {found.shape}, not {wanted.shape}"
     if wanted.dtype.kind in "fc":
         tolerance = 1e-5 if wanted.dtype in (np.float32, np.complex64) else 1e-12
         np.testing.assert_allclose(found, wanted, rtol=tolerance, atol=tolerance, err_msg=text)
     else:
         np.testing.assert_array_equal(found, wanted, err_msg=text)
+    return made, found
+
+
+def compare(ctx, seed, only=()):
+    """One case on the ranks of a context."""
+    name, a, distribution, call = draw(seed, ctx.size, only)
+    with np.errstate(all="ignore"):
+        given = spread(ctx, a, distribution)
+        check(call, a, given, f"seed {seed}: {name} of {a.dtype} {a.shape} in {distribution} over {ctx.size}")
+
+
+def _suits(name, a):
+    _, dtypes, least, empty, nan, most = CASES[name]
+    return str(a.dtype) in dtypes and least <= a.ndim <= most and (empty or a.size) and (nan or not np.isnan(a).any())
+
+
+def compare_chain(ctx, seed, length=6):
+    """Cases of which each takes what the one before has made: in its layout, order of dimensions and memory."""
+    rng = generator(seed, ctx.size)
+    a = values(rng, shape_of(rng), str(rng.choice(DTYPES)))
+    given = spread(ctx, a, rule(rng, a.shape, ctx.size))
+    names = []
+    with np.errstate(all="ignore"):
+        for _ in range(length):
+            suitable = [name for name in CASES if _suits(name, a)]
+            # Of small integers all results are exact.
+            if not isinstance(given, pt.Array) or not suitable or a.size > 500 or not (np.isnan(a) | ((np.round(a) == a) & (abs(a) < 1000))).all():
+                return
+            names.append(suitable[int(rng.integers(len(suitable)))])
+            call = CASES[names[-1]][0](rng, a)
+            given, a = check(call, a, given.copy() if given._read_only else given, f"seed {seed}: {', '.join(names)} of {a.dtype} {a.shape} in {given.layout}")

@@ -34,4 +34,4 @@ def part(array, layout, rank):
 def spread(ctx, array, rule):
     """`array`, which all ranks have, distributed, each part a copy."""
     layout = pt.Layout(rule, array.shape, ctx.size)
-    return pt.from_local(ctx, part(array, layout, ctx.rank).copy(), rule, array.shape)
+    return pt.from_local(ctx, np.array(part(array, layout, ctx.rank), order="C"), rule, array.shape)

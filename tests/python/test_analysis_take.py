@@ -1,5 +1,7 @@
 """Elements selected by arrays, next to NumPy's, and arrays of parts of any size."""
 
+import math
+
 import analysis_cases as cases
 import numpy as np
 import pytest
@@ -39,6 +41,38 @@ def test_arrays_as_indices(ctx):
                 cases.same(a[spread], wanted)
     one = x.flat[0].item()
     cases.same(a[a == one], x[x == one])
+
+
+def test_numbers_are_converted_as_by_numpy(ctx):
+    for dtype in ("bool", "int8", "uint8", "float32", "complex64"):
+        for value in (0, 2, True, 1.5, 300, -1, 1j, np.int64(3), np.float64(2.5), math.nan):
+            x = np.zeros(5, dtype)
+            for key in (slice(None), [0, 4], "mask"):
+                a = pt.zeros(ctx, (5,), pt.Slab(0), dtype=dtype)
+                try:
+                    x[x == x if key == "mask" else key] = value
+                except Exception as error:
+                    with pytest.raises((type(error), ValueError)):  # an OverflowError of the exchange is an ArgumentError
+                        a[a == a if key == "mask" else key] = value
+                else:
+                    a[a == a if key == "mask" else key] = value
+                    np.testing.assert_array_equal(a.gather(), x, err_msg=f"{dtype}, {value!r}, {key}")
+                    x[:] = 0
+
+
+def test_an_array_without_dimensions_on_one_rank(ctx):
+    last = pt.parse(f"mesh:x=1:;ranks={ctx.size - 1}")
+    a = pt.from_local(ctx, np.full(pt.Layout(last, (), ctx.size).local_shape(ctx.rank), 3.0), last, ())
+    x = np.float64(3)
+    for name in ("ravel", "unique", "median", "cumsum", "argmax", "sum", "std", "count_nonzero"):
+        cases.same(getattr(pt, name)(a), getattr(np, name)(x))
+    cases.same(pt.sort(a, None), np.sort(x, None))
+    cases.same(pt.histogram(a)[0], np.histogram(x)[0])
+    cases.same(pt.unique(a, return_inverse=True)[1], np.unique(x, return_inverse=True)[1])
+    for name in ("outer", "kron", "multiply"):
+        cases.same(getattr(np, name)(a, a), getattr(np, name)(x, x))
+    for found, wanted in ((pt.tile(a, 3), np.tile(x, 3)), (pt.repeat(a, 2), np.repeat(x, 2)), (pt.stack([a, a]), np.stack([x, x])), (a[None], x[None])):
+        cases.same(found, wanted)
 
 
 def test_keys_that_are_refused(ctx):

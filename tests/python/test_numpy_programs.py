@@ -3,7 +3,7 @@
 import os
 
 import pytest
-from numpy_programs import compare
+from numpy_programs import compare, compare_chain
 
 import partita as pt
 
@@ -12,11 +12,12 @@ PROGRAMS = int(os.environ.get("PARTITA_NUMPY_PROGRAMS", "150"))
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # NumPy's, of slices without numbers
 @pytest.mark.parametrize("ranks", [1, 2, 3, 5])
-def test_random_calls(ranks):
+@pytest.mark.parametrize("one, programs", [(compare, PROGRAMS), (compare_chain, PROGRAMS // 3)])
+def test_random_calls(one, programs, ranks):
     first = 100_000 * ranks
 
     def body(ctx):
-        for seed in range(first, first + PROGRAMS):
-            compare(ctx, seed)
+        for seed in range(first, first + programs):
+            one(ctx, seed)
 
     pt.run(ranks, body, device="cpu", deadline=60)

@@ -13,7 +13,7 @@ from ._errors import ArgumentError
 from ._moves import part_of, settled
 from ._keys import is_advanced
 from ._places import broadcast_to
-from ._put import converted, setitem
+from ._put import converted, number_in, setitem
 from ._streams import stream_of_arrays
 from ._ufuncs import local_of, reads_in_place, replicas
 from ._views import indexed, keys_of, with_axis, without_axis
@@ -45,7 +45,7 @@ def _is_masked(array: Array, mask: Any, value: Any) -> bool:
     settled("setitem", array)
     if not array._core.on_host or mask._core.is_partial or not mask._core.on_host or not reads_in_place(array.layout, mask.layout):
         return False
-    np.copyto(part_of(array), value, where=local_of("setitem", mask, array), casting="same_kind")
+    np.copyto(part_of(array), number_in(value, array), where=local_of("setitem", mask, array))
     return True
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _core
 from ._array import Array, axes_of, core_given
-from ._layouts import cut_of
+from ._layouts import cut_of, is_whole
 from ._mesh import DistributionLike
 from ._packages import package_for, seen_by
 from ._parts import layout_of
@@ -178,6 +178,7 @@ def in_order(a: Array) -> Sequenced:
     """The elements in row-major order."""
     context = a._core.context
     if a.ndim == 0:
+        a = a if is_whole(a.layout) else a.redistribute(_core.Replicated())  # it may be on some ranks alone
         return Sequenced(context, values_of(a).reshape(1)[: int(context.rank == 0)], (0, *[1] * context.size))
     a, cuts = in_blocks(a, 0)
     row = a.size // max(a.shape[0], 1)
@@ -186,9 +187,9 @@ def in_order(a: Array) -> Sequenced:
 
 def in_any_order(a: Array) -> Sequenced:
     """The elements, each once, in any order. Replicas are divided among the ranks; otherwise nothing is moved."""
+    if a.ndim == 0:
+        return in_order(a)
     if a.layout.is_replicated and a._core.context.size > 1:
-        if a.ndim == 0:
-            return in_order(a)
         a = a.redistribute(longest_slab(a.shape))
     sizes = [a.layout.local_size(rank) for rank in range(a._core.context.size)]
     return Sequenced(a._core.context, values_of(a).reshape(-1), cuts_of(sizes))

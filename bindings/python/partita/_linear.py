@@ -265,7 +265,8 @@ def _inner_product(name: str, a: Array, b: Array, conjugated: bool, stream: Any)
 
         a, b = promoted(name, a, b)
         b = (b if b.shape == a.shape else b.reshape(a.shape)).redistribute(a.layout)
-    return _core.inner_product(a._core, b._core, conjugated, stream_of_arrays(stream, a, b))
+    found = _core.inner_product(a._core, b._core, conjugated, stream_of_arrays(stream, a, b))
+    return bool(found) if a.dtype == np.bool_ else found
 
 
 # --- norms

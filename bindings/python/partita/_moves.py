@@ -70,8 +70,8 @@ def part_of(array: Array) -> Any:
 
 
 def with_part(array: Array, layout: _core.Layout, part: Any) -> Array:
-    """An array of this layout on a new part, in row-major order, like those of `array`. Nothing is communicated."""
-    return _wrapped(array, layout, part, True, False)
+    """An array of this layout on a new part, which is in row-major order afterwards, like those of `array`. Nothing is communicated."""
+    return _wrapped(array, layout, np.asarray(part, order="C") if isinstance(part, np.ndarray) else part, True, False)
 
 
 def with_view(array: Array, layout: _core.Layout, part: Any) -> Array:
@@ -97,7 +97,7 @@ def picked(array: Array, maps: Sequence[Map], layout: Optional[_core.Layout] = N
         return picked(array.copy(space="host"), maps, layout).copy(space="device")
     shape = tuple(one.extent for one in maps)
     result = laid_out(array.layout, shape) if layout is None else layout
-    if array.layout.is_replicated and not is_whole(array.layout):
+    if (array.layout.is_replicated or not array.shape) and not is_whole(array.layout):
         array = array.redistribute(default_layout(array.shape, array._core.context.size))
     part, rank = part_of(array), array._core.context.rank
     plan = _plan(array.layout, result, tuple(maps), rank)

@@ -35,6 +35,13 @@ def check_cast(dtype: Any, target: Array) -> None:
         raise ArgumentError(f"values of {dtype} cannot be assigned to an array of {target.dtype}: convert them with astype")
 
 
+def number_in(value: Any, target: Array) -> Any:
+    """A number in the dtype of the array that it is assigned to, by NumPy's rules of an assignment, on ranks without elements, too."""
+    number = np.empty((), target.dtype)
+    number[...] = value
+    return number
+
+
 def _fitted(value: Any, target: Array, shape: Sequence[int], new: Sequence[int]) -> Any:
     """A number, or an array of this shape, without its dimensions `new`, which have one element."""
     if isinstance(value, Array):
@@ -46,7 +53,7 @@ def _fitted(value: Any, target: Array, shape: Sequence[int], new: Sequence[int])
             value = without_axis(value, axis)
         return value
     if np.ndim(value) == 0:
-        return value
+        return number_in(value, target)
     check_cast(value.dtype, target)
     while value.ndim > len(shape) and value.shape[0] == 1:
         value = value[0]
@@ -158,7 +165,7 @@ def put(a: Array, ind: Any, v: Any, mode: str = "raise") -> None:
     index = np.atleast_1d(ind) if np.ndim(ind) == 0 and not isinstance(ind, Array) else ind
     chosen = of_sequence(as_indices(index))
     count = _size(chosen.shape)
-    values = v if isinstance(v, Array) else np.asarray(v)
+    values = v if isinstance(v, Array) else np.asarray(v) if np.ndim(v) else number_in(v, a)
     if not values.size or not count:
         return
     if isinstance(values, Array):

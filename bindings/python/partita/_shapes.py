@@ -43,7 +43,7 @@ def reshape(a: Array, shape: ShapeLike, order: str = "C") -> Array:
         raise ArgumentError(f"reshape: order: expected 'C' or 'F', got {order!r}")
     if wanted == a.shape:
         return a
-    if is_whole(a.layout) or not wanted:
+    if is_whole(a.layout) or not wanted or not a.shape:
         a = a if is_whole(a.layout) else a.redistribute(_core.Replicated())
         return with_view(a, _core.Layout(_core.Replicated(), wanted, a._core.context.size), part_of(a).reshape(wanted))
     if a.size == 0:

@@ -125,7 +125,7 @@ def _in_shape(like: Array, given: Array, one: Sequenced) -> Array:
     shape = given.shape
     if not shape:
         number = np.asarray(total(one.context, one.values.sum()))
-        return wrapped(like, given.layout, number)
+        return wrapped(like, _core.Layout(_core.Replicated(), shape, one.context.size), number)
     row = given.size // max(shape[0], 1)
     cuts = tuple(cut // row for cut in one.cuts) if row else slab_cuts(shape[0], one.context.size)
     rows = cuts[one.context.rank + 1] - cuts[one.context.rank]

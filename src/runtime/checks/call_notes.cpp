@@ -8,8 +8,9 @@
 
 namespace partita::runtime {
 
-// The number is written first and read back last: a reader that gets the same one on both sides has one note. Each word is
-// released after the 0, so a reader that gets a new word gets no old number after it. (ThreadSanitizer knows no fences.)
+// The number is written first and read back last: a reader that gets the same one on both sides has one note.
+// Each word is released after the 0, so a reader that gets a new word gets no old number after it.
+// (ThreadSanitizer knows no fences.)
 void CallNotes::note(std::uint64_t number, bool captured, const ExecutionNote& note) {
   Slot& slot = slots_[captured ? 1 : 0][number % latest];
   slot.number.store(0, std::memory_order_relaxed);
