@@ -1,9 +1,12 @@
 """Results in memory that arrays have left."""
 
+import threading
+
 import numpy as np
+import pytest
 
 import partita as pt
-from partita import _freed_memory
+from partita import _exchange, _freed_memory, _sort
 
 
 def test_memory_is_used_again_when_no_array_refers_to_it(ctx, monkeypatch):
@@ -25,7 +28,34 @@ def test_memory_is_used_again_when_no_array_refers_to_it(ctx, monkeypatch):
         np.testing.assert_array_equal((1 / (a + 1)).local, 1 / (here + 1))
     del kept, part, one
     known = {block.ctypes.data for block in _freed_memory.blocks.kept}
-    assert ctx.size > 1 or {(a + a).local.ctypes.data for _ in range(5)} <= known  # ranks as threads share the blocks
+    assert ctx.size > 1 or {(a + a).local.ctypes.data for _ in range(5)} <= known  # ranks as threads replace each other's
+
+
+def test_threads_have_blocks_of_their_own():
+    blocks = _freed_memory.Blocks(1, 1 << 20, 16)
+    mine = blocks.empty((1000,), np.dtype(np.uint8)).ctypes.data
+    theirs = []
+    thread = threading.Thread(target=lambda: theirs.append((list(blocks.kept), blocks.smallest)))
+    thread.start()
+    thread.join()
+    assert theirs == [([], 1)]
+    assert blocks.empty((1000,), np.dtype(np.uint8)).ctypes.data == mine
+
+
+@pytest.mark.parametrize("descending", [False, True])
+def test_sorted_results_keep_their_memory(ctx, monkeypatch, descending):
+    for module in (_sort, _exchange):
+        monkeypatch.setattr(module, "blocks", _freed_memory.Blocks(1 << 10, 1 << 28, 16))
+    rng = np.random.default_rng(5)
+    found, wanted = [], []
+    for turn in range(12):
+        x = rng.random(6000 + turn % 2)  # parts of two sizes
+        found.append(pt.sort(pt.scatter(ctx, x, pt.Slab(0)), descending=descending))
+        wanted.append(np.sort(x)[::-1] if descending else np.sort(x))
+        if turn % 3 == 2:
+            del found[0], wanted[0]
+        for one, values in zip(found, wanted):
+            np.testing.assert_array_equal(one.gather(), values)
 
 
 def test_blocks_are_bounded():

@@ -7,6 +7,7 @@ from typing import Any, Callable, List, Sequence, Tuple
 import numpy as np
 
 from . import _core
+from ._freed_memory import blocks
 
 #: So many elements are copied to all ranks rather than cut: that takes less time than a few exchanges of counts.
 few_elements = 1 << 12
@@ -59,7 +60,7 @@ def sent(context: _core.Context, rows: Any, counts: Sequence[int], received: Seq
     rows = np.asarray(rows, order="C")
     if context.size == 1:
         return rows
-    arriving = np.empty((int(sum(received)), *rows.shape[1:]), rows.dtype)
+    arriving = blocks.empty((int(sum(received)), *rows.shape[1:]), rows.dtype)
     _core.all_to_all(context, rows, arriving, _integers(counts), _integers(received), None)
     return arriving
 

@@ -4,14 +4,16 @@ The C library returns large blocks to the system and gets them back page by page
 """
 
 import math
+import os
 import sys
+import threading
 from typing import Any, List, Tuple
 
 import numpy as np
 
 
-class Blocks:
-    """Blocks of bytes. Thread-safe without a lock: a thread that looks at a block has taken it out of the list."""
+class Blocks(threading.local):
+    """Blocks of bytes, of each thread its own: ranks that are threads keep as much each as processes do."""
 
     def __init__(self, smallest: int, most: int, most_blocks: int) -> None:
         self.smallest = smallest  # bytes; smaller ones are NumPy's
@@ -33,10 +35,7 @@ class Blocks:
         """One of this size, taken out of the list, or None. Forgets those that are too many."""
         total = size
         for place in range(1, len(self.kept) + 1):
-            try:
-                block, references = _next(self.kept)
-            except IndexError:  # other threads have the others
-                return None
+            block, references = _next(self.kept)
             if block.nbytes == size and references == _of_a_free_block:
                 return block
             total += block.nbytes
@@ -53,5 +52,12 @@ def _next(blocks: List[Any]) -> Tuple[Any, int]:
 
 _of_a_free_block = _next([np.empty(1, np.uint8)])[1]
 
+
+def _most_bytes() -> int:
+    """An eighth of the memory, if there is a rank for each core; within bounds."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return min(max(memory // (8 * (os.cpu_count() or 1)), 1 << 28), 1 << 30)
+
+
 # From 32 MiB on glibc returns each block to the system.
-blocks = Blocks(smallest=1 << 25, most=1 << 28, most_blocks=16)
+blocks = Blocks(smallest=1 << 25, most=_most_bytes(), most_blocks=16)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, NamedTuple, Optional, Sequence
+from typing import Any, Callable, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from ._axes import (
 from ._dtypes import _of_ml_dtypes
 from ._errors import ArgumentError
 from ._exchange import few_elements, gathered, sent
+from ._freed_memory import blocks
 from ._local_order import argsorted
 from ._order import cut_positions
 
@@ -160,6 +161,8 @@ def _ordered(
         there = given.redistribute(longest_slab(given.shape, [along]))
         return moved(wrapped(a, there.layout, lines(values_of(there), along)), wanted)
     there, cuts = in_blocks(given, along)
+    if given.ndim == 1:
+        return moved(wrapped(a, there.layout, line(Sequenced(context, values_of(there), cuts), cuts)), wanted)
     values = np.moveaxis(values_of(there), along, 0)
     flat = values.reshape(len(values), others)
     columns = [line(Sequenced(context, flat[:, column], cuts), cuts) for column in range(others)]
@@ -177,32 +180,42 @@ def sorted_parts(one: Sequenced, cuts: Sequence[int], *, descending: bool = Fals
     if context.size > 1 and one.cuts[-1] <= few_elements:
         return _together(one, cuts, descending, carried)
     if carried is None:
-        values = np.sort(one.values)
-    else:
-        order = stable_order(one.values, descending)
-        values, carried = one.values[order], carried[order]
-    reverse = descending and carried is None
+        return Ordered(_sorted_values(one, cuts, descending), None)
+    order = stable_order(one.values, descending)
+    values, carried = one.values[order], carried[order]
     if context.size == 1:
-        values = values[::-1] if reverse else values
-        return Ordered(values[: cuts[-1]], None if carried is None else carried[: cuts[-1]])
-    splits = _splits(one, np.ascontiguousarray(values[::-1]) if descending and not reverse else values, cuts, descending)
-    mine = slice(splits[context.rank, 0], splits[context.rank, -1])
-    counts, received = np.diff(splits[context.rank]), splits[:, context.rank + 1] - splits[:, context.rank]
-    values = sent(context, (values[::-1] if reverse else values)[mine], counts, received)
-    if carried is None:
-        _merge(values, received, reverse)
-        return Ordered(values[::-1] if reverse else values, None)
-    carried = sent(context, carried[mine], counts, received)
+        return Ordered(values[: cuts[-1]], carried[: cuts[-1]])
+    splits = _splits(one, np.ascontiguousarray(values[::-1]) if descending else values, cuts, descending)
+    mine, counts, received = _exchanged(context, splits)
+    values, carried = sent(context, values[mine], counts, received), sent(context, carried[mine], counts, received)
     order = _order_of_runs(values, descending)
     return Ordered(values[order], carried[order])
 
 
-def _merge(values: Any, counts: Sequence[int], descending: bool) -> None:
-    """Sorts runs in place, in increasing order."""
-    if descending or values.dtype.kind == "c" or len(counts) > _most_runs:
-        values.sort()
-    else:
-        _core.merge_runs(values, [int(one) for one in counts])
+def _sorted_values(one: Sequenced, cuts: Sequence[int], descending: bool) -> Any:
+    """Without anything that is carried: first this rank's elements and then its part of the result are in the same memory."""
+    context = one.context
+    wanted = cuts[context.rank + 1] - cuts[context.rank]
+    memory = blocks.empty((max(len(one.values), wanted),), one.values.dtype)
+    values = memory[: len(one.values)]
+    values[...] = one.values
+    values.sort()
+    ordered = values[::-1] if descending else values
+    if context.size == 1:
+        return ordered[: cuts[-1]]
+    mine, counts, received = _exchanged(context, _splits(one, values, cuts, descending))
+    runs = sent(context, ordered[mine], counts, received)
+    if descending or runs.dtype.kind == "c" or len(received) > _most_runs:
+        runs.sort()
+        return runs[::-1] if descending else runs
+    _core.merge_runs(runs, [int(one) for one in received], memory[:wanted])
+    return memory[:wanted]
+
+
+def _exchanged(context: _core.Context, splits: Any) -> Tuple[slice, Any, Any]:
+    """Which of this rank's values are sent, how many to each rank, and how many it receives from each."""
+    mine = splits[context.rank]
+    return slice(mine[0], mine[-1]), np.diff(mine), splits[:, context.rank + 1] - splits[:, context.rank]
 
 
 def _together(one: Sequenced, cuts: Sequence[int], descending: bool, carried: Any) -> Ordered:

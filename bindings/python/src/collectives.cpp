@@ -122,10 +122,10 @@ void exchange_memory(const Context& context, const nb::object& sent, int to, con
   });
 }
 
-void merge_memory(const nb::object& values, const Counts& counts) {
-  const Memory memory("values", values, true);
+void merge_memory(const nb::object& values, const Counts& counts, const nb::object& destination) {
+  const Memory runs("values", values, false), merged("destination", destination, true);
   const nb::gil_scoped_release unlocked;
-  merge_runs(memory.view(), counts);
+  merge_runs(runs.view(), counts, merged.view());
 }
 
 }  // namespace
@@ -151,7 +151,7 @@ void bind_collectives(nb::module_& module) {
   module.def("receive", &receive_memory, context, array, peer, tag, stream);
   module.def("send_receive", &exchange_memory, context, nb::arg("sent"), nb::arg("to"), nb::arg("received"),
              nb::arg("from_rank"), tag, stream);
-  module.def("merge_runs", &merge_memory, nb::arg("values"), counts);
+  module.def("merge_runs", &merge_memory, nb::arg("values"), counts, destination);
 }
 
 }  // namespace partita::python

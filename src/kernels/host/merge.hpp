@@ -7,7 +7,8 @@
 
 namespace partita::kernels {
 
-/// Sorts consecutive sorted runs of a real dtype or booleans. NaNs are the largest numbers.
-void merge_runs(Dtype dtype, void* values, std::span<const std::int64_t> counts);
+/// Merges consecutive sorted runs of a real dtype or booleans into `to`, which does not overlap. NaNs are the
+/// largest numbers.
+void merge_runs(Dtype dtype, const void* values, std::span<const std::int64_t> counts, void* to);
 
 }  // namespace partita::kernels

@@ -43,8 +43,30 @@ TYPED_TEST(MergeRuns, OfAnySizes) {
     }
     std::vector<TypeParam> wanted = values;
     std::sort(wanted.begin(), wanted.end());
+    std::vector<TypeParam> merged(values.size());
+    merge_runs(view(values), counts, view(merged));
+    ASSERT_EQ(merged, wanted) << "round " << round;
     merge_runs(view(values), counts);
     ASSERT_EQ(values, wanted) << "round " << round;
+  }
+}
+
+/// Runs that are merged in several pieces: of very different sizes, in turn, equal, and one after the other.
+TYPED_TEST(MergeRuns, LargerThanTheCache) {
+  std::mt19937_64 random(2);
+  for (const std::uint64_t distinct : {1u, 3u, 100u, 2'000'000'000u}) {
+    const std::vector<std::int64_t> counts{70'000, 3, 30'011, 0, 90'000};
+    std::vector<TypeParam> values;
+    for (const std::int64_t count : counts) {
+      for (std::int64_t i = 0; i < count; ++i) values.push_back(static_cast<TypeParam>(random() % distinct));
+      std::sort(values.end() - count, values.end());
+    }
+    std::vector<TypeParam> wanted = values, merged(values.size());
+    std::sort(wanted.begin(), wanted.end());
+    merge_runs(view(values), counts, view(merged));
+    ASSERT_EQ(merged, wanted) << distinct;
+    merge_runs(view(wanted), counts, view(merged));
+    ASSERT_EQ(merged, wanted) << distinct;
   }
 }
 
@@ -72,6 +94,11 @@ TEST(MergeRunsErrors, OfWrongArguments) {
                ArgumentError);
   EXPECT_THROW(merge_runs(View::dense(values.data(), Dtype::f64, {2, 2}), std::vector<std::int64_t>{2, 2}),
                ArgumentError);
+  std::vector<double> three(3);
+  std::vector<float> floats(4);
+  EXPECT_THROW(merge_runs(view(values), std::vector<std::int64_t>{2, 2}, view(three)), ArgumentError);
+  EXPECT_THROW(merge_runs(view(values), std::vector<std::int64_t>{2, 2}, view(floats)), ArgumentError);
+  EXPECT_THROW(merge_runs(view(values), std::vector<std::int64_t>{2, 2}, view(values)), ArgumentError);
   View strided = View::dense(values.data(), Dtype::f64, {2});
   strided.strides[0] = 2;
   EXPECT_THROW(merge_runs(strided, std::vector<std::int64_t>{1, 1}), ArgumentError);
