@@ -554,6 +554,56 @@ def likenesses(rng, a):
     return lambda np_, x: getattr(np_, name)(x, *([1] if name == "full_like" else []))
 
 
+@case(least=1, empty=False)
+def diagonals_of_vectors(rng, a):
+    k = int(rng.integers(-3, 4))
+    return lambda np_, x: np_.diag(x if x.ndim == 2 else np_.ravel(x)[:9], k)
+
+
+@case(least=1, empty=False, dtypes=["int32", "float32", "float64", "complex128"])
+def derivatives(rng, a):
+    axis, edge_order = some_axis(rng, a), 1
+    if a.shape[axis] < 2:
+        return lambda np_, x: np_.append(x, x, axis)
+    if a.shape[axis] > 2 and rng.random() < 0.4:
+        edge_order = 2
+    where = np.cumsum(rng.integers(1, 4, a.shape[axis])) / 2
+    name = str(rng.choice(["gradient", "trapezoid"]))
+    given = [where] if rng.random() < 0.5 else [0.5] if name == "gradient" else []
+    options = {"edge_order": edge_order} if name == "gradient" else {}
+    return lambda np_, x: getattr(np_ if hasattr(np_, name) else pt, name)(x, *given, axis=axis, **options)
+
+
+@case(dtypes=["int32", "float64"])
+def interpolations(rng, a):
+    points, heights = np.sort(rng.integers(-20, 20, 6)) / 4, rng.integers(-5, 5, 6) / 1.0
+    options = {"period": 2.5} if rng.random() < 0.3 else {"left": -9.0}
+    return lambda np_, x: np_.interp(x, points, heights, **options)
+
+
+@case(dtypes=["int32", "float64", "complex128"], least=1, most=2, empty=False)
+def covariances(rng, a):
+    many = a.shape[0] if a.ndim == 1 else a.shape[1]
+    often, weights = [rng.integers(1, 4, many) if rng.random() < 0.3 else None for _ in range(2)]
+    ddof = int(rng.integers(0, 2)) if many > 2 else 0
+    return lambda np_, x: np_.cov(x, ddof=ddof, fweights=often, aweights=weights)
+
+
+@case(dtypes=["int32", "float32", "float64", "complex64"], least=1, empty=False)
+def cross_products(rng, a):
+    index, other = rng.integers(0, a.shape[-1], 3), values(rng, (3,), str(a.dtype))
+    return lambda np_, x: np_.cross(np_.take(x, index, -1), other)
+
+
+@case(dtypes=["bool", "int64", "float64"], least=2, most=2, empty=False)
+def chains_of_matrices(rng, a):
+    n = min(a.shape)
+    if rng.random() < 0.5:
+        power = int(rng.integers(0, 4))
+        return lambda np_, x: np_.linalg.matrix_power(x[:n, :n], power)
+    return lambda np_, x: np_.linalg.multi_dot([x, np_.matrix_transpose(x), x, x[0]] if a.dtype != bool else [x, np_.matrix_transpose(x)])
+
+
 def generator(seed, ranks):
     rng = Generator(np.random.PCG64(seed))
     rng.ranks = ranks

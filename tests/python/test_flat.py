@@ -216,7 +216,12 @@ def of_analysis(c, a):
         "keys": lambda: a.copy().__setitem__(([0, 1], [1, 0]), [2.0, 3.0]),
         "take_along_axis": lambda: pt.take_along_axis(a, pt.argsort(a), -1),
         "topk": lambda: pt.topk(a, 3),
+        "append": lambda: pt.append(a, a, 0),
+        "cross": lambda: pt.cross(a[:, :3], a[:, :3]),
+        "interp": lambda: pt.interp(a, [0.0, 1.0], [2.0, 3.0]),
     }
+    for name in "corrcoef cov diag gradient trapezoid".split():
+        found[name] = lambda call=getattr(pt, name): call(a)
     for name in "argsort argwhere count_nonzero cumprod cumsum cumulative_prod cumulative_sum diff flatnonzero histogram median nanmedian nonzero sort unique".split():
         found[name] = lambda call=getattr(pt, name): call(a)
     for name in "unique_all unique_counts unique_inverse unique_values".split():
@@ -274,6 +279,7 @@ def of_linear_algebra(c, a):
         "linalg.pinv": lambda: linalg.pinv(m),
         "linalg.cond": lambda: (linalg.cond(m), linalg.cond(m, 1)),
         "linalg.matrix_rank": lambda: linalg.matrix_rank(m),
+        "linalg.multi_dot": lambda: linalg.multi_dot([m, m, v]),
         "linalg.matrix_power": lambda: linalg.matrix_power(m, 3),
         "linalg.norm": lambda: (linalg.norm(m, 1), linalg.norm(m, 3, 0), linalg.norm(m, "nuc")),
         "linalg.vector_norm": lambda: linalg.vector_norm(m),

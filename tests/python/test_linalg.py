@@ -425,7 +425,7 @@ def test_powers(ctx):
             close(found, np.linalg.matrix_power(a, n))
             assert found is not matrix and found.layout == matrix.layout
     integers = np.arange(9).reshape(3, 3)
-    close(linalg.matrix_power(spread(ctx, integers, pt.Slab(0)), 3), np.linalg.matrix_power(integers, 3).astype(float))
+    close(linalg.matrix_power(spread(ctx, integers, pt.Slab(0)), 3), np.linalg.matrix_power(integers, 3))
 
 
 # --- edges

@@ -78,7 +78,7 @@ def test_linear_algebra():
 
 
 NUMPYS = [
-    "cholesky", "cond", "det", "eigh", "eigvalsh", "inv", "lstsq", "matrix_norm", "matrix_power", "matrix_rank", "norm", "pinv", "qr", "slogdet",
+    "cholesky", "cond", "det", "eigh", "eigvalsh", "inv", "lstsq", "matrix_norm", "matrix_power", "matrix_rank", "multi_dot", "norm", "pinv", "qr", "slogdet",
     "svd", "svdvals", "vector_norm",
 ]  # fmt: skip
 

@@ -47,6 +47,7 @@ from ._core import (
     parse,
 )
 from ._core import version as __version__
+from ._calculus import corrcoef, cov, gradient, interp, trapezoid
 from ._count import argwhere, bincount, count_nonzero, flatnonzero, histogram, nonzero
 from ._create import arange, empty, eye, from_function, from_local, full, linspace, normal, ones, random, scatter, zeros
 from ._default import default
@@ -64,12 +65,12 @@ from ._errors import (
     TypeError,
     UnsupportedError,
 )
-from ._diagonals import diagonal, tril, triu
+from ._diagonals import diag, diagonal, tril, triu
 from ._einsum import einsum
 from ._elementwise import allclose, angle, array_equal, clip, imag, isclose, nan_to_num, real, round, where
 from ._extrema import argmax, argmin
 from ._halo import Halo
-from ._joining import array_split, column_stack, concatenate, dstack, hsplit, hstack, split, stack, unstack, vsplit, vstack
+from ._joining import append, array_split, column_stack, concatenate, dstack, hsplit, hstack, split, stack, unstack, vsplit, vstack
 from ._like import empty_like, full_like, ones_like, zeros_like
 from ._linear import Matmul, dot, matmul, norm, vdot
 from ._memory import SymmetricArray
@@ -78,7 +79,7 @@ from ._nan import nanargmax, nanargmin, nanmax, nanmean, nanmin, nanprod, nanstd
 from ._places import broadcast_to, flip, fliplr, flipud, pad, repeat, roll, rot90, tile
 from ._put import put, put_along_axis
 from ._quantile import median, nanmedian, nanpercentile, nanquantile, percentile, quantile
-from ._products import inner, kron, outer, tensordot, vecdot
+from ._products import cross, inner, kron, outer, tensordot, vecdot
 from ._redistribute import Redistribute, redistribute
 from ._reductions import all, any, average, max, mean, min, prod, ptp, std, sum, var
 from ._scan import cumprod, cumsum, cumulative_prod, cumulative_sum, diff
@@ -112,18 +113,18 @@ __all__ = [
     "FileError", "Halo", "Layout", "LostPeerError", "Matmul", "MemoryError", "Mesh", "P", "Partitioned", "ProcessGrid", "Ranks", "RanksError", "Redistribute",
     "Replicated", "SingularError", "Slab", "SymmetricArray", "TimeoutError", "TopK", "Topology", "TypeError", "UniqueAllResult",
     "UniqueCountsResult", "UniqueInverseResult", "UnsupportedError", "__version__", "all", "all_gather", "all_reduce", "all_to_all",
-    "allclose", "angle", "any", "arange", "argmax", "argmin", "argsort", "argwhere", "array_equal", "array_split", "average", "balance",
-    "bincount", "broadcast", "broadcast_to", "clip", "column_stack", "concatenate", "count_nonzero", "cumprod", "cumsum", "cumulative_prod",
-    "cumulative_sum", "current_mesh", "default", "diagonal", "diff", "digitize", "dot", "dstack", "einsum", "empty", "empty_like",
+    "allclose", "angle", "any", "append", "arange", "argmax", "argmin", "argsort", "argwhere", "array_equal", "array_split", "average", "balance",
+    "bincount", "broadcast", "broadcast_to", "clip", "column_stack", "concatenate", "corrcoef", "count_nonzero", "cov", "cross", "cumprod", "cumsum", "cumulative_prod",
+    "cumulative_sum", "current_mesh", "default", "diag", "diagonal", "diff", "digitize", "dot", "dstack", "einsum", "empty", "empty_like",
     "expand_dims", "eye", "fft", "flatnonzero", "flip", "fliplr", "flipud", "from_function", "from_local", "from_parts", "full",
-    "full_like", "gather", "histogram", "hsplit", "hstack", "imag", "initialize", "inner", "intersect1d", "io", "isclose", "isin", "kron",
+    "full_like", "gather", "gradient", "histogram", "hsplit", "hstack", "imag", "initialize", "inner", "interp", "intersect1d", "io", "isclose", "isin", "kron",
     "linalg", "linspace", "matmul", "matrix_transpose", "max", "mean", "median", "min", "moveaxis", "mpi_description", "nan_to_num",
     "nanargmax", "nanargmin", "nanmax", "nanmean", "nanmedian", "nanmin", "nanpercentile", "nanprod", "nanquantile", "nanstd", "nansum",
     "nanvar", "nonzero", "norm", "normal", "ones", "ones_like", "outer", "pad", "parse", "percentile", "permute_dims", "plans", "prod",
     "ptp", "put", "put_along_axis", "quantile", "random", "ravel", "real", "receive", "redistribute", "reduce", "reduce_scatter", "repeat", "reshape", "roll",
     "rot90", "round", "run", "scan", "scatter", "scatter_from", "searchsorted", "send", "send_receive", "setdiff1d", "setxor1d", "sort",
     "spectral", "split", "spmd", "squeeze", "stack", "std", "sum", "swapaxes", "take", "take_along_axis", "tensordot", "tile", "topk",
-    "trace", "traffic", "tril", "triu", "union1d", "unique", "unique_all", "unique_counts", "unique_inverse", "unique_values", "unstack",
+    "trace", "traffic", "trapezoid", "tril", "triu", "union1d", "unique", "unique_all", "unique_counts", "unique_inverse", "unique_values", "unstack",
     "var", "vdot", "vecdot", "vsplit", "vstack", "where", "zeros", "zeros_like",
 ]  # fmt: skip
 

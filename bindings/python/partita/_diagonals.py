@@ -12,7 +12,7 @@ from ._array import Array, axes_of
 from ._errors import ArgumentError
 from ._layouts import default_layout, is_whole
 from ._moves import as_index, copy_of, part_of, settled, with_part
-from ._places import new_like
+from ._places import broadcast_to, new_like, pad
 
 
 def _masked(name: str, m: Array, k: int, lower: bool) -> Array:
@@ -90,6 +90,29 @@ def diagonal(a: Array, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array
 
 
 @alike
+def diag(v: Array, k: int = 0) -> Array:
+    """A diagonal of a matrix, or the matrix with a vector on a diagonal and zeros elsewhere. Collective, blocking.
+
+    Parameters
+    ----------
+    v : Array
+        A matrix, or a vector.
+    k : int
+        The diagonal; positive: above the main one.
+    """
+    if settled("diag", v).ndim == 2:
+        return diagonal(v, k)
+    if v.ndim != 1:
+        raise ArgumentError(f"diag: an array of {v.ndim} dimensions; expected one or two")
+    extent, ranks = v.shape[0] + abs(k), v._core.context.size
+    if not extent:
+        return new_like(v, default_layout((0, 0), ranks), 0)
+    # Row i has element i - max(0, -k).
+    column = pad(v, (max(0, -k), max(0, k)))[:, None].redistribute(_core.Slab(0))
+    return tril(triu(broadcast_to(column, (extent, extent)), k), k)
+
+
+@alike
 def trace(a: Array, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> Any:
     """The sum of the elements on a diagonal, on every rank; for more than two dimensions an array. Collective, blocking.
 
@@ -108,4 +131,4 @@ def trace(a: Array, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any 
     return found.sum() if found.ndim == 1 else found.sum(-1)
 
 
-__all__ = ["diagonal", "tril", "triu"]
+__all__ = ["diag", "diagonal", "tril", "triu"]

@@ -15,15 +15,18 @@ from ._errors import ArgumentError
 from ._layouts import cut_of, laid_out
 from ._moves import part_of, settled, with_part
 from ._redistribute import redistribute
+from ._ufuncs import replicas
 from ._views import expand_dims, with_axis, without_axis
 
-Arrays = Sequence[Array]
+Arrays = Sequence[Any]
 
 
 def _list(name: str, arrays: Any) -> List[Array]:
     found = [arrays[i] for i in range(arrays.shape[0])] if isinstance(arrays, Array) else list(arrays)
     if not found:
         raise ArgumentError(f"{name}: expected at least one array")
+    if any(isinstance(one, Array) for one in found):
+        found = replicas(name, found)
     for one in found:
         core_given(one)
     require_one_context(name, *found)
@@ -37,7 +40,7 @@ def concatenate(arrays: Arrays, axis: Optional[int] = 0, *, dtype: Any = None) -
     Parameters
     ----------
     arrays : sequence of Array
-        Equal extents along the other axes.
+        Equal extents along the other axes; NumPy arrays that are the same on all ranks may be among them.
     axis : int, optional
         None: in row-major order.
     dtype : dtype, optional
@@ -166,6 +169,22 @@ def column_stack(tup: Arrays) -> Array:
         Vectors and matrices.
     """
     return concatenate(_raised("column_stack", tup, 2, last=True), 1)
+
+
+@alike
+def append(arr: Array, values: Any, axis: Optional[int] = None) -> Array:
+    """Elements after those of an array, as `numpy.append`. Collective, blocking; see `concatenate`.
+
+    Parameters
+    ----------
+    arr : Array
+        The array.
+    values : Array, or what NumPy makes an array of
+        The elements.
+    axis : int, optional
+        The axis; unset: both in one dimension, in row-major order.
+    """
+    return concatenate([arr, values if isinstance(values, Array) else np.asarray(values)], axis)
 
 
 Sections = Union[int, Sequence[int]]

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import operator
-from typing import Any, Sequence, Tuple, Union, cast
+from typing import Any, Optional, Sequence, Tuple, Union, cast
 
 import numpy as np
 
 from . import _core
 from ._agreement import alike
 from ._array import Array, axes_of, core_given
+from ._axes import moved
 from ._errors import ArgumentError
 from ._layouts import default_layout
 from ._linear import dot
 from ._moves import Affine, part_of, picked, settled, with_part
+from ._places import roll
 from ._promotion import promoted
 from ._shapes import ravel
 from ._ufuncs import replicas
@@ -66,6 +68,27 @@ def kron(a: Any, b: Any) -> Array:
     layout = default_layout(tuple(n * m for n, m in extents), first._core.context.size)
     factors = picked(first, [Affine(n * m, repeats=max(1, m)) for n, m in extents], layout)
     return cast(Array, np.multiply(factors, picked(second, [Affine(n * m, modulus=m) for n, m in extents], layout)))
+
+
+@alike
+def cross(a: Any, b: Any, *, axis: Optional[int] = None) -> Array:
+    """The cross products of vectors of three elements along an axis. Collective, blocking.
+
+    Parameters
+    ----------
+    a, b : Array or numpy.ndarray
+        Their other extents broadcast.
+    axis : int, optional
+        The axis of the elements; unset: the last.
+    """
+    first, second = _two("cross", a, b)
+    axis = -1 if axis is None else axis
+    along = [axes_of(axis, one.ndim)[0] for one in (first, second)]
+    if first.shape[along[0]] != 3 or second.shape[along[1]] != 3:
+        raise ArgumentError(f"cross: {first.shape[along[0]]} and {second.shape[along[1]]} elements along axis {axis}; expected 3")
+    second = moved(second, first.layout) if first.shape == second.shape else second
+    (x1, x2), (y1, y2) = ([roll(one, -1, axis), roll(one, -2, axis)] for one in (first, second))
+    return cast(Array, x1 * y2 - x2 * y1)
 
 
 @alike
@@ -135,4 +158,4 @@ def tensordot(a: Any, b: Any, axes: Axes = 2) -> Array:
     return contracted(first, labels, second, others, kept)
 
 
-__all__ = ["inner", "kron", "outer", "tensordot", "vecdot"]
+__all__ = ["cross", "inner", "kron", "outer", "tensordot", "vecdot"]

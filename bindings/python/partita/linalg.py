@@ -18,15 +18,18 @@ space.
 from __future__ import annotations
 
 import operator
-from typing import Any, NamedTuple, Optional, Tuple, Union
+import string
+from typing import Any, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
 from . import _core
 from ._array import Array, core_given
+from ._axes import moved
 from ._by_svd import LstsqResult, cond, lstsq, matrix_rank, pinv
 from ._calls import collective
 from ._create import eye
+from ._einsum import einsum
 from ._eigen import EighResult, SVDResult, eigh, eigvalsh, polar, svd, svdvals
 from ._errors import ArgumentError, UnsupportedError
 from ._factors import LU, QR, Cholesky, FactorArray, Factorization, SlogdetResult, solve_options
@@ -39,7 +42,7 @@ from ._streams import stream_of_arrays
 __all__ = [
     "Cholesky", "EighResult", "LU", "LstsqResult", "QR", "QRResult", "RefinedResult", "SVDResult", "SlogdetResult", "cho_factor",
     "cho_solve", "cholesky", "cond", "condition", "det", "eigh", "eigvalsh", "inv", "lstsq", "lu_factor", "lu_solve", "matrix_norm",
-    "matrix_power", "matrix_rank", "norm", "pinv", "polar", "qr", "rank_k_update", "slogdet", "solve", "solve_refined",
+    "matrix_power", "matrix_rank", "multi_dot", "norm", "pinv", "polar", "qr", "rank_k_update", "slogdet", "solve", "solve_refined",
     "solve_triangular", "svd", "svdvals", "vector_norm",
 ]  # fmt: skip
 
@@ -448,7 +451,8 @@ def matrix_power(a: Array, n: int) -> Array:
         The exponent is negative, and A is singular. Also a numpy.linalg.LinAlgError.
     """
     power = operator.index(n)
-    (matrix,) = prepared(a)
+    core_given(a)
+    matrix = prepared(a)[0] if power < 0 else a
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ArgumentError(f"matrix_power: A must be square, but its shape is {matrix.shape}")
     if power == 0:
@@ -463,7 +467,30 @@ def matrix_power(a: Array, n: int) -> Array:
     return result.copy() if result is a else result
 
 
+@collective
+def multi_dot(arrays: Sequence[Array]) -> Any:
+    """The product of several matrices, in the order that takes the fewest multiplications. Collective, blocking.
+
+    Parameters
+    ----------
+    arrays : sequence of Array
+        Matrices; the first and the last may be vectors.
+    """
+    given = list(arrays)
+    if len(given) < 2:
+        raise ArgumentError(f"multi_dot: {len(given)} arrays; expected at least two")
+    for place, one in enumerate(given):
+        if core_given(one) and one.ndim != 2 and (one.ndim != 1 or 0 < place < len(given) - 1):
+            raise ArgumentError(f"multi_dot: array {place} has {one.ndim} dimensions; expected a matrix")
+    terms = [string.ascii_lowercase[i : i + 2] for i in range(len(given))]
+    terms = [term[-one.ndim :] if place == 0 else term[: one.ndim] for place, (term, one) in enumerate(zip(terms, given))]
+    kept = (terms[0][:-1], terms[-1][1:])
+    return einsum(f"{','.join(terms)}->{''.join(kept)}", *given)
+
+
 def _multiplied(a: Array, b: Array) -> Array:
-    """In the layout of A."""
+    """In the layout and dtype of A."""
+    if a.dtype.kind in "bui":
+        return moved(matmul(a, b).astype(a.dtype), a.layout)
     made = _core.empty_like_layout(a._core.context, a.layout, a._core.dtype, space=a.space)
     return matmul(a, b, out=Array(made, a._package))

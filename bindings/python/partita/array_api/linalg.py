@@ -6,12 +6,12 @@ from typing import Any, Optional, Tuple
 
 import numpy as np
 
-from .. import _diagonals, _joining, _products
+from .. import _diagonals, _products
 from .. import linalg as _linalg
 from .._array import Array, axes_of
-from .._errors import ArgumentError
 from .._linear import matrix_norm as _matrix_norm
 from .._linear import vector_norm as _vector_norm
+from .._products import cross
 from ._functions import matmul, matrix_transpose, tensordot, vecdot
 from ._scalars import as_array
 
@@ -23,16 +23,6 @@ def _real(x: Array) -> Any:
 def cholesky(x: Array, /, *, upper: bool = False) -> Array:
     """The triangular factor of a Hermitian matrix."""
     return _linalg.cholesky(x, upper=upper)
-
-
-def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
-    """The cross product of vectors of three elements along an axis."""
-    first, second = axes_of(axis, x1.ndim)[0] - x1.ndim, axes_of(axis, x2.ndim)[0] - x2.ndim
-    if x1.shape[first] != 3 or x2.shape[second] != 3:
-        raise ArgumentError(f"cross: {x1.shape[first]} and {x2.shape[second]} elements along axis {axis}; expected 3")
-    a, b = (list(_joining.unstack(one, axis=axis)) for one in (x1, x2))
-    found: Any = [a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3] for i in range(3)]
-    return _joining.stack(found, axis)
 
 
 def det(x: Array, /) -> Array:
