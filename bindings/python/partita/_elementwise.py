@@ -14,7 +14,11 @@ from ._array import Array
 from ._count import nonzero
 from ._errors import ArgumentError
 from ._moves import settled
-from ._ufuncs import local_call
+from ._ufuncs import alike_parts, local_call
+
+
+#: NumPy's ufunc behind `numpy.clip`.
+_clip: np.ufunc = getattr(np, "_core" if hasattr(np, "_core") else "core").umath.clip
 
 
 def where(condition: Any, x: Any = None, y: Any = None) -> Any:
@@ -48,6 +52,10 @@ def clip(a: Array, a_min: Any = None, a_max: Any = None, out: Optional[Array] = 
         Other names for a_min and a_max.
     """
     lower, upper = (min if a_min is None else a_min), (max if a_max is None else a_max)
+    if lower is not None and upper is not None and out is None:
+        at_once = alike_parts(_clip, (a, lower, upper))
+        if at_once is not None:
+            return at_once
     settled("clip", a)
     found = a if lower is None else np.maximum(a, lower)
     found = found if upper is None else np.minimum(found, upper)

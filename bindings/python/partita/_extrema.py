@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import Any, Optional, cast
+from typing import Any, Optional, Sequence, Tuple, cast
 
 import numpy as np
 
@@ -55,8 +55,9 @@ def extreme(name: str, a: Array, axis: Optional[int], keepdims: bool) -> Any:
     settled(name, a)
     if count_of(a, axis) == 0:
         raise ArgumentError(f"{name}: the array {a.shape} has no elements{'' if axis is None else ' along the axis'}")
-    if axis is None:
-        return _kept(a, _position(name, a), keepdims)
+    if axis is None or a.ndim == 1:
+        number = _position(name, a)
+        return number if axis is None and not keepdims else _of_number(number, a, (1,) * a.ndim if keepdims else ())
     along = axes_of(axis, a.ndim)[0]
     given = a if a._core.on_host else _at_extreme(name, a, along)  # one byte per element is copied
     largest = name == "argmax" or given is not a
@@ -121,23 +122,19 @@ def _by_minimum(a: Array, at_extreme: Array, along: int, keepdims: bool) -> Arra
     return cast(Array, found if a._core.on_host else found.copy(space="device"))
 
 
-def _kept(a: Array, number: int, keepdims: bool) -> Any:
-    if not keepdims:
-        return number
-    layout = _core.Layout(_core.Replicated(), (1,) * a.ndim, a._core.context.size)
-    return Array(_core.wrap_like(a._core.context, layout, np.full((1,) * a.ndim, number, np.int64)))
+def _of_number(number: int, a: Array, shape: Tuple[int, ...]) -> Array:
+    layout = _core.Layout(_core.Replicated(), shape, a._core.context.size)
+    return wrapped(a, layout, np.full(shape, number, np.int64))
 
 
 def _position(name: str, a: Array) -> int:
     """The position in row-major order, by one all-gather of a value and a position of each rank."""
     core, part = a._core, part_of(a)
-    mine = np.zeros(3, np.int64)  # the position, and the value in 16 bytes
-    mine[0] = -1
+    mine = np.full(3, -1)  # the position, and the value in 16 bytes
     if 0 not in part.shape:
-        index = np.unravel_index(int(part.reshape(-1).argmax() if name == "argmax" else part.reshape(-1).argmin()), part.shape)
-        mine[0] = np.ravel_multi_index([int(a.indices(one)[place]) for one, place in enumerate(index)], a.shape) if a.ndim else 0
-        value = np.asarray(part[tuple(int(one) for one in index)].item() if a.ndim else part.item(), a.dtype)
-        mine[1:].view(np.uint8)[: value.nbytes] = value.reshape(1).view(np.uint8)
+        flat = part.reshape(-1)
+        place = int(flat.argmax() if name == "argmax" else flat.argmin())
+        mine[0], mine[1:].view(a.dtype)[0] = _global_position(a, part.shape, place), flat[place].item()
     if core.context.size == 1:
         return int(mine[0])
     everyone = np.empty(3 * core.context.size, np.int64)
@@ -148,6 +145,18 @@ def _position(name: str, a: Array) -> int:
     best = values[getattr(np, name)(values)]
     equal = (values == best) | (values != values) if best != best else values == best
     return int(rows[equal, 0].min())
+
+
+def _global_position(a: Array, shape: Sequence[int], place: int) -> int:
+    """The position among all elements of one at a position in this rank's part, both in row-major order."""
+    index = []
+    for extent in reversed(shape):
+        place, one = divmod(place, extent)
+        index.append(one)
+    found = 0
+    for one, extent in zip(a.layout.to_global(a._core.context.rank, tuple(reversed(index))), a.shape):
+        found = found * extent + one
+    return found
 
 
 __all__ = ["argmax", "argmin"]

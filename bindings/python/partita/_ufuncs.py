@@ -22,13 +22,14 @@ from ._streams import stream_of_arrays
 _of_torch = {"power": "pow", "conjugate": "conj", "invert": "bitwise_not", "equal": "eq", "not_equal": "ne"}
 _dtypes: Registry[Tuple[Any, ...], Any] = Registry()  # of results, by ufunc and kinds of operands
 _numbers_have_weak_dtypes = int(np.__version__.split(".")[0]) >= 2  # before, dtypes of results depended on values
+_numbers = frozenset((int, float, complex))  # of Python
 _titles = {"torch": "PyTorch", "jax": "JAX"}
 
 
 def apply(ufunc: np.ufunc, method: str, inputs: Tuple[Any, ...], options: Dict[str, Any]) -> Any:
     """Array.__array_ufunc__"""
-    if method == "__call__" and not options:
-        found = _alike(ufunc, inputs)
+    if method == "__call__" and (not options or (len(options) == 1 and "out" in options)):
+        found = _written_alike(ufunc, inputs, options["out"]) if options else alike_parts(ufunc, inputs)
         if found is not None:
             return found
     name = ufunc.__name__
@@ -167,16 +168,28 @@ def _wrapped(context: _core.Context, like: _core.Layout, package: str, part: Any
     return Array(_core.wrap_like(context, like, part), package, part, read_only=package == "jax")
 
 
-def _alike(ufunc: np.ufunc, inputs: Tuple[Any, ...]) -> Optional[Array]:
+def alike_parts(ufunc: np.ufunc, inputs: Sequence[Any]) -> Optional[Array]:
     """The usual case, fast: one result of NumPy's arrays with equal layouts, and numbers. None: another case."""
     found = _equal_parts(inputs) if ufunc.signature is None and ufunc.nout == 1 else None
     return None if found is None else _like_first(found[0], _computed(ufunc, found[0].local, found[1]))
 
 
+def _written_alike(ufunc: np.ufunc, inputs: Sequence[Any], outputs: Sequence[Any]) -> Optional[Array]:
+    """The same with a result in an array that is given."""
+    out = outputs[0]
+    if ufunc.signature is not None or len(outputs) != 1 or type(out) is not Array or out._read_only:
+        return None
+    found = _equal_parts((out, *inputs))
+    if found is None:
+        return None
+    ufunc(*found[1][1:], out=out.local)
+    return out
+
+
 def _computed(ufunc: np.ufunc, first: Any, parts: List[Any]) -> Any:
     """ufunc(*parts); large results are in memory that is used again, once it is known which dtype they have."""
     if first.nbytes < _freed_memory.blocks.smallest:
-        return ufunc(*parts, order="C")
+        return ufunc(*parts) if first.flags.c_contiguous else ufunc(*parts, order="C")
     kinds = (ufunc, *(one.dtype if isinstance(one, np.ndarray) else type(one) for one in parts))
     dtype = _dtypes.get(kinds)
     if dtype is not None:
@@ -193,12 +206,14 @@ def _equal_parts(inputs: Sequence[Any]) -> Optional[Tuple[Array, List[Any]]]:
     parts = []
     for one in inputs:
         if type(one) is Array:
+            if one._package != "numpy":
+                return None
             if first is None:
                 first = one
-            if one._package != "numpy" or not one._core.same_layout(first._core):
+            elif one is not first and not one._core.same_layout(first._core):
                 return None
             parts.append(one.local)
-        elif type(one) in (int, float, complex):
+        elif type(one) in _numbers:
             parts.append(one)
         else:
             return None
