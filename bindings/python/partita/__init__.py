@@ -13,6 +13,7 @@ call independently. Only one thread at a time may use a context and its arrays.
 """
 
 import sys as _sys
+import typing as _typing
 
 from . import _documents, _values, fft, io, linalg, plans, spectral, trace  # noqa: F401: values are made to travel
 from ._array import Array
@@ -106,7 +107,26 @@ from ._traffic import traffic
 from ._uneven import balance, from_parts
 from ._unique import unique
 from ._views import expand_dims, squeeze
-from .ranks import Ranks, load_ipython_extension  # noqa: F401: IPython looks for it here
+
+if _typing.TYPE_CHECKING:
+    from . import ranks  # noqa: F401
+    from .ranks import Ranks, load_ipython_extension  # noqa: F401
+else:
+
+    def __getattr__(name):
+        """The ranks of notebooks, which other programs need not import. IPython looks here for `load_ipython_extension`."""
+        if name not in ("ranks", "Ranks", "load_ipython_extension"):
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from importlib import import_module
+
+        module = import_module(".ranks", __name__)
+        globals().update(ranks=module, Ranks=module.Ranks, load_ipython_extension=module.load_ipython_extension)
+        _documents.complete(module, ["Ranks"], _documents.of_context)
+        return globals()[name]
+
+    def __dir__():
+        return sorted({*globals(), "Ranks", "ranks"})
+
 
 __all__ = [
     "ArgumentError", "Array", "BlockCyclic", "BlockNonCyclic", "Box", "Context", "DisagreementError", "Error", "FailedContextError",

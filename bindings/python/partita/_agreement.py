@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 import inspect
 import numbers
 from typing import Any, Callable, Dict, Sequence, Tuple
@@ -105,6 +104,8 @@ def _described_sequence(values: Any) -> str:
     each = [described(one) for one in values[:_few]]
     if len(values) <= _few:
         return f"[{', '.join(each)}]"
+    import hashlib  # which loads OpenSSL
+
     rest = hashlib.blake2b("\0".join(described(one) for one in values).encode(), digest_size=8)
     return f"[{', '.join(each)}, ...] of {len(values)} elements with the hash {rest.hexdigest()}"
 
@@ -117,6 +118,8 @@ def _described_numbers(values: Any) -> str:
 
 def hash_of(arrays: Sequence[Any]) -> bytes:
     """8 bytes of NumPy arrays: of their dtypes, shapes and elements."""
+    import hashlib
+
     found = hashlib.blake2b(digest_size=8)
     for one in arrays:
         found.update(f"{one.dtype.str}{one.shape}".encode())

@@ -2,7 +2,7 @@
 
 import inspect
 import re
-from typing import Any, Dict, Iterable, List, Mapping, Tuple
+from typing import Any, Dict, Iterable, List, Mapping, NamedTuple, Tuple
 
 _parameters: Dict[str, Tuple[str, str]] = {
     "a": ("Array", "The first operand."),
@@ -86,7 +86,6 @@ of_module: Dict[str, Dict[str, Tuple[str, str]]] = {
     "trace": {},
 }
 
-_stars: Dict[Any, str] = {inspect.Parameter.VAR_KEYWORD: "**", inspect.Parameter.VAR_POSITIONAL: "*"}
 _section = re.compile(r"^([A-Z][a-z]+)\n-+\n", re.M)
 
 
@@ -105,12 +104,37 @@ def _is_documented_class(one: Any) -> bool:
     return one.__module__.startswith("partita.") and "__init__" in vars(one) and not issubclass(one, BaseException)
 
 
+class _Parameter(NamedTuple):
+    name: str
+    stars: str = ""
+    default: str = ""
+
+
+def _parameters_of(one: Any) -> List[_Parameter]:
+    """Those of a function, or that make an instance of a class; `inspect.signature` takes as long as the rest of the import."""
+    function = one.__init__ if inspect.isclass(one) else one
+    while hasattr(function, "__wrapped__"):
+        function = function.__wrapped__
+    code, first = function.__code__, function.__code__.co_argcount
+    many = first + code.co_kwonlyargcount
+    positional, named, rest = code.co_varnames[:first], code.co_varnames[first:many], iter(code.co_varnames[many:])
+    defaults = {**dict(zip(reversed(positional), reversed(function.__defaults__ or ()))), **(function.__kwdefaults__ or {})}
+    found = [_Parameter(name) for name in positional]
+    found += [_Parameter(next(rest), "*")] if code.co_flags & inspect.CO_VARARGS else []
+    found += [_Parameter(name) for name in named]
+    found += [_Parameter(next(rest), "**")] if code.co_flags & inspect.CO_VARKEYWORDS else []
+    return [one._replace(default=_default(defaults[one.name])) if one.name in defaults else one for one in found if one.name != "self"]
+
+
+def _default(value: Any) -> str:
+    return ", optional" if value is None or value == () else f", default {value!r}"
+
+
 def _completed(text: str, one: Any, known: "Mapping[str, Tuple[str, str]]") -> str:
     """The docstring with an entry for each parameter, in the order of the signature."""
-    try:
-        signature = [parameter for name, parameter in inspect.signature(one).parameters.items() if name != "self"]
-    except (TypeError, ValueError):  # of a class that is compiled
+    if inspect.isclass(one) and not inspect.isfunction(one.__init__):  # which is compiled
         return text
+    signature = _parameters_of(one)
     before, given, after = _split(text)
     place = {parameter.name: index for index, parameter in enumerate(signature)}
     described = {name for names, _ in given for name in names}
@@ -118,7 +142,7 @@ def _completed(text: str, one: Any, known: "Mapping[str, Tuple[str, str]]") -> s
     for parameter in signature:
         if parameter.name not in described and parameter.name in known:
             kind, meaning = known[parameter.name]
-            title = f"{_named(parameter)} : {kind}{_default(parameter)}" if kind else _named(parameter)
+            title = f"{parameter.stars}{parameter.name}" + (f" : {kind}{parameter.default}" if kind else "")
             entries.append((place[parameter.name], f"{title}\n    {meaning}\n"))
     if not entries:
         return text
@@ -136,13 +160,3 @@ def _split(text: str) -> "Tuple[str, List[Tuple[List[str], str]], str]":
     end = next((one.start() for one in sections if one.start() > start.start()), len(text))
     entries = re.findall(r"^\S.*\n(?:(?: .*)?\n)*", text[start.end() : end].rstrip() + "\n", re.M)
     return text[: start.start()], [([n.strip(" *") for n in e.split("\n")[0].split(" : ")[0].split(",")], e) for e in entries], text[end:]
-
-
-def _named(parameter: inspect.Parameter) -> str:
-    return _stars.get(parameter.kind, "") + parameter.name
-
-
-def _default(parameter: inspect.Parameter) -> str:
-    if parameter.default is parameter.empty:
-        return ""
-    return ", optional" if parameter.default is None or parameter.default == () else f", default {parameter.default!r}"

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import ctypes
 import os
-import socket
 import threading
 import time
-from typing import Any, Callable, List, Optional
+from typing import TYPE_CHECKING, Any, Callable, List, Optional
 
 from . import _core
 from ._errors import ArgumentError
+
+if TYPE_CHECKING:
+    import socket
 
 _sockets = "PARTITA_SOCKETS"  # as the library reads it
 _wanted = ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
