@@ -402,3 +402,19 @@ def test_arguments_of_composed_calls_are_compared(ctx, name):
     with pytest.raises(pt.DisagreementError, match=rf"the ranks disagree on {name}: .* on rank 0; .* on rank"):
         calls_that_differ(ctx)[name]()
     assert pt.full(ctx, 4, pt.Slab(0), 1.0).sum() == 4  # the context remains usable
+
+
+@pytest.mark.parametrize("other", ["ij,jk->ki", "ij,kj->ik", "ji,jk->ik", "ij,jk->k"])
+@pytest.mark.parametrize("known", [False, True])
+def test_products_of_other_equations(other, known):
+    """A product of two matrices by einsum compares nothing of its own: the multiply is another one."""
+
+    def body(context):
+        a = pt.from_function(context, (6, 6), pt.Slab(0), lambda i, j: i + 2.0 * j)
+        b = a.copy()
+        for equation in ("ij,jk->ik", other) if known else ():
+            np.testing.assert_array_equal(pt.einsum(equation, a, b).gather(), np.einsum(equation, a.gather(), b.gather()))
+        with pytest.raises(pt.DisagreementError):
+            pt.einsum(other if context.rank == 1 else "ij,jk->ik", a, b)
+
+    pt.run(2, body)

@@ -126,15 +126,20 @@ def _path(terms: Tuple[Tuple[Any, ...], ...], result: Tuple[Any, ...], shapes: T
 @functools.lru_cache(maxsize=256)
 def _as_matrices(subscripts: str) -> Optional[Tuple[bool, bool, bool]]:
     """Whether the operands and the result are transposed, if it is the product of two matrices; None: it is another sum."""
-    terms, result = _parsed(subscripts, (2, 2)) if "." not in subscripts and subscripts.count(",") == 1 else (((), ()), ())
+    try:
+        terms, result = _parsed(subscripts, (2, 2))
+    except ArgumentError:  # which the call raises on all ranks
+        return None
     summed = set(terms[0]) & set(terms[1]) - set(result)
     if not len(summed) == 1 or len({*terms[0], *terms[1]}) != 3 or set(result) != {*terms[0], *terms[1]} - summed:
         return None
     return terms[0][0] in summed, terms[1][1] in summed, result[0] in terms[1]
 
 
-def _matrix_product(subscripts: str, a: Array, b: Array) -> Optional[Array]:
-    """The usual case, fast: the product of two matrices of one dtype. None: another sum."""
+def _matrix_product(subscripts: Any, a: Any, b: Any) -> Optional[Tuple[Array, Array]]:
+    """The usual case: the factors of a product of two matrices of one dtype. None: another sum."""
+    if not isinstance(subscripts, str) or type(a) is not Array or type(b) is not Array:
+        return None
     if a.ndim != 2 or b.ndim != 2 or a._core.dtype != b._core.dtype:
         return None
     transposed = _as_matrices(subscripts)
@@ -143,11 +148,9 @@ def _matrix_product(subscripts: str, a: Array, b: Array) -> Optional[Array]:
     left, right = (one.T if other else one for one, other in zip((a, b), transposed))
     if left.shape[1] != right.shape[0] or a._core.is_partial or b._core.is_partial:
         return None
-    found = matmul(left, right)
-    return found.T if transposed[2] else found
+    return (right.T, left.T) if transposed[2] else (left, right)
 
 
-@alike
 def einsum(subscripts: str, *operands: Any, out: Optional[Array] = None, optimize: Any = True) -> Array:
     """Sums of products, in Einstein's notation. Collective, blocking.
 
@@ -170,12 +173,19 @@ def einsum(subscripts: str, *operands: Any, out: Optional[Array] = None, optimiz
     Array
         In NumPy's common dtype. Check its layout: it is that of the last product.
     """
+    factors = _matrix_product(subscripts, *operands) if len(operands) == 2 and out is None else None
+    if factors is not None:  # one call of the library, which compares its operands between ranks: equations of other results have others
+        return matmul(*factors)
+    return _einsum(subscripts, *operands, out=out, optimize=optimize)
+
+
+einsum.is_collective = True  # type: ignore[attr-defined]
+
+
+@alike
+def _einsum(subscripts: str, *operands: Any, out: Optional[Array] = None, optimize: Any = True) -> Array:
     if not isinstance(subscripts, str):
         raise ArgumentError("einsum: subscripts: expected str, such as 'ij,jk->ik'")
-    if len(operands) == 2 and out is None and all(type(one) is Array for one in operands):
-        product = _matrix_product(subscripts, *operands)
-        if product is not None:
-            return product
     given = [settled("einsum", one) for one in replicas("einsum", operands, numbers=True)]
     terms, result = _parsed(subscripts, tuple(one.ndim for one in given))
     dtype = np.result_type(*(one.dtype for one in given))
