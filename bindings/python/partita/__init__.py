@@ -81,6 +81,7 @@ from ._places import broadcast_to, flip, fliplr, flipud, pad, repeat, roll, rot9
 from ._put import put, put_along_axis
 from ._quantile import median, nanmedian, nanpercentile, nanquantile, percentile, quantile
 from ._products import cross, inner, kron, outer, tensordot, vecdot
+from ._reducing_methods import Reductions as _Reductions
 from ._redistribute import Redistribute, redistribute
 from ._reductions import all, any, average, max, mean, min, prod, ptp, std, sum, var
 from ._scan import cumprod, cumsum, cumulative_prod, cumulative_sum, diff
@@ -149,6 +150,7 @@ __all__ = [
 ]  # fmt: skip
 
 _documents.complete(_sys.modules[__name__], ["Array"], _documents.of_array)
+_documents.complete(_Reductions, [_name for _name in vars(_Reductions) if not _name.startswith("_")], _documents.of_array)
 _documents.complete(_sys.modules[__name__], __all__, _documents.of_context)
 for _name, _parameters in _documents.of_module.items():
     _documents.complete(globals()[_name], globals()[_name].__all__, _parameters)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from typing import Any, Callable, Dict, Optional, Protocol, Sequence, Tuple, Union, cast
+from typing import Any, Callable, Dict, Optional, Sequence, Tuple, Union, cast
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
@@ -15,10 +15,11 @@ from ._dtypes import dtype_name, numpy_dtype
 from ._errors import ArgumentError
 from ._mesh import DistributionLike, Rule, rule_of
 from ._methods import Methods
+from ._reducing_methods import Axis as Axis
+from ._reducing_methods import Reductions
 from ._packages import package_for, seen_by
 from ._streams import settle, stream_of_array, stream_of_arrays
 
-Axis = Union[None, int, Sequence[int]]
 default_redistribution = _core.RedistributeOptions()
 default_multiply = _core.MatmulOptions()
 no_epilogue_arrays = _core.EpilogueArrays()
@@ -83,43 +84,7 @@ def _matmul(a: Any, b: Any) -> Any:
     return matmul(a, b)
 
 
-class Reduction(Protocol):
-    """A method of arrays that reduces them."""
-
-    def __call__(
-        self,
-        axis: Axis = None,
-        *,
-        keepdims: bool = False,
-        distribution: Optional[DistributionLike] = None,
-        root: Optional[int] = None,
-        stream: Any = None,
-        out: None = None,
-        dtype: Any = None,
-    ) -> Any: ...
-
-
-def _reduction(name: str, text: str) -> Reduction:
-    """The method for the library's reduction `name`; `text` is its docstring."""
-
-    def reduce(
-        self: Array,
-        axis: Axis = None,
-        *,
-        keepdims: bool = False,
-        distribution: Optional[DistributionLike] = None,
-        root: Optional[int] = None,
-        stream: Any = None,
-        out: None = None,
-        dtype: Any = None,
-    ) -> Any:
-        return self._reduce(name, axis, keepdims, distribution, root, out, stream, dtype)
-
-    reduce.__name__, reduce.__qualname__, reduce.__doc__ = name, f"Array.{name}", text
-    return cast(Reduction, collective(reduce))
-
-
-class Array(Methods, NDArrayOperatorsMixin):
+class Array(Methods, Reductions, NDArrayOperatorsMixin):
     """This rank's part of a distributed array, and its layout.
 
     Arrays are made by `from_local`, `empty`, `zeros`, ..., and by operations on arrays, not by calling the class. A copy of the
@@ -216,6 +181,10 @@ class Array(Methods, NDArrayOperatorsMixin):
     def indices(self, axis: int) -> "np.ndarray[Any, np.dtype[np.int64]]":
         """The global indices of this rank's part along dimension `axis`, increasing. Local."""
         return self.layout.indices(axes_of(axis, self.ndim)[0], self._core.context.rank)
+
+    def _axes(self, axis: Axis) -> list[int]:
+        """The axes, counted from 0; None: all."""
+        return list(range(self.ndim)) if axis is None else axes_of(axis, self.ndim)
 
     def __repr__(self) -> str:
         return f"<partita.Array: {self.layout}, {self._core.dtype}; rank {self._core.context.rank} has {self.local_shape}>"
@@ -434,87 +403,6 @@ class Array(Methods, NDArrayOperatorsMixin):
         """
         settle(self._core, self._package)
         return _core.to_string(self._core, threshold, edge, precision)
-
-    def _reduce(
-        self,
-        reduction: str,
-        axis: Axis,
-        keepdims: bool,
-        distribution: Optional[DistributionLike],
-        root: Optional[int],
-        out: None,
-        stream: Any = None,
-        dtype: Any = None,
-    ) -> Any:
-        if dtype is not None:
-            return self._reduce_as(reduction, axis, keepdims, distribution, root, out, stream, dtype)
-        handle = stream_of_array(stream, self._core, self._package)
-        if out is not None:
-            raise ArgumentError(f"{reduction}: the argument out is not supported")
-        if axis is None and not keepdims:
-            if distribution is not None or root is not None:
-                raise ArgumentError(f"{reduction}: a reduction over all axes returns a number on every rank")
-            return _core.reduce_all(self._core, reduction, handle)
-        rule = None if distribution is None else rule_of(distribution)
-        axes = list(range(self.ndim)) if axis is None else axes_of(axis, self.ndim)
-        core = _core.reduce_axes(self._core, reduction, axes, keepdims, rule, root, True, handle)
-        return Array(core, self._package)
-
-    def _reduce_as(self, reduction: str, *how: Any) -> Any:
-        """Computed in a dtype, which the result has."""
-        dtype = np.dtype(how[-1])
-        converted = self if self.dtype == dtype else self.astype(dtype)
-        found = converted._reduce(reduction, *how[:-1])
-        if isinstance(found, Array):
-            return found if found.dtype == dtype else found.astype(dtype)
-        return np.asarray(found).astype(dtype).item()
-
-    sum = _reduction(
-        "sum",
-        """The sum over all axes or some. Collective, blocking.
-
-        Parameters
-        ----------
-        dtype : dtype, optional
-            The dtype to which elements are converted first, and of the result.
-
-        Returns
-        -------
-        number or Array
-            A number on every rank if `axis` is None. Booleans and signed integers give int64, so a sum of booleans counts the true
-            ones; unsigned integers give uint64, float16 and bfloat16 float32; other dtypes are kept.
-
-        Notes
-        -----
-        Floating-point numbers, including float16 and bfloat16, are added in double precision and rounded once at the end; sums of
-        integers wrap around. The result has the same bits on every rank and in every run. In elementwise reductions of arrays of
-        several ranks (`all_reduce`, partial distributions), float16 and bfloat16 are added in float32 and rounded after each
-        addition, and a sum of booleans is true if any of them is.
-        """,
-    )
-    prod = _reduction("prod", "The product, with the arguments of `sum`. Collective, blocking.")
-    min = _reduction("min", "The smallest element, with the arguments of `sum`. Collective, blocking.")
-    max = _reduction("max", "The largest element, with the arguments of `sum`. Collective, blocking.")
-    any = _reduction("any", "Whether any element is not 0, with the arguments of `sum`. Collective, blocking.")
-    all = _reduction("all", "Whether all elements are not 0, with the arguments of `sum`. Collective, blocking.")
-
-    @collective
-    def mean(
-        self,
-        axis: Axis = None,
-        *,
-        keepdims: bool = False,
-        distribution: Optional[DistributionLike] = None,
-        root: Optional[int] = None,
-        stream: Any = None,
-        out: None = None,
-        dtype: Any = None,
-    ) -> Any:
-        """The mean, with the arguments of `sum`. Collective, blocking.
-
-        Booleans and integers give float64, float16 and bfloat16 give float32, unless `dtype` is given.
-        """
-        return self._reduce("mean", axis, keepdims, distribution, root, out, stream, dtype)
 
 
 from ._ufuncs import apply  # noqa: E402: it knows Array

@@ -114,7 +114,7 @@ def _for_no_context(function: Any, error: Exception, given: Tuple[Any, ...], nam
 
 
 #: Classes whose methods errors call by their name alone.
-_bases = ("Array", "Context", "Factorization", "PackedFactorization", "PlannedOperation", "<locals>")
+_bases = ("Array", "Context", "Factorization", "PackedFactorization", "PlannedOperation", "Reductions", "<locals>")
 
 
 def name_of(function: Callable[..., Any]) -> str:
