@@ -9,6 +9,7 @@
 #include "device/cuda_qr_panel.hpp"
 #include "kernels/cuda/not_finite.hpp"
 #include "kernels/cuda/row_exchange.hpp"
+#include "kernels/cuda/triangular_solve.hpp"
 
 namespace partita::devices {
 namespace {
@@ -38,6 +39,17 @@ std::int64_t front_bytes_of(const DeviceFactorization& what) {
 kernels::cuda::RealColumns real_columns(const DeviceFactorization& what, void* matrix) {
   const std::int64_t each = is_complex(what.dtype) ? 2 : 1;
   return {matrix, !is_double(what.dtype), each * what.m, what.n, each * what.leading};
+}
+
+kernels::cuda::RowExchange kernel_of(const DeviceRowExchange& what) {
+  kernels::cuda::RowExchange kernel;
+  kernel.item_bytes = static_cast<int>(size_of(what.dtype));
+  kernel.rows = what.m;
+  kernel.columns = what.n;
+  kernel.leading = what.leading;
+  kernel.count = what.count;
+  kernel.backward = what.backward;
+  return kernel;
 }
 
 /// L of the rows below the diagonal block, by its adjoint from the right.
@@ -72,7 +84,7 @@ struct CudaFactorizations::Call final : PreparedFactorCall {
   std::int64_t front_bytes = 0;  // before cuSOLVER's own part of the workspace
   std::size_t on_device = 0;     // in bytes; of reflectors a number of elements is made of it
   mutable std::vector<char> on_host;
-  bool by_kernels = false;  // a QR factorization of a panel, not cuSOLVER's
+  bool by_kernels = false;  // of the library: the QR factorization of a panel, a solve of few columns
   int launches = 1;
   std::string why_no_graph;  // empty: it may be captured
 };
@@ -128,8 +140,14 @@ std::shared_ptr<PreparedFactorCall> CudaFactorizations::prepare(const FactorCall
 }
 
 void CudaFactorizations::measure(Call& call) const {
-  if (const auto* const panel = std::get_if<DeviceFactorization>(&call.what)) measure(*panel, call);
-  if (const auto* const some = std::get_if<DeviceReflectors>(&call.what)) measure(*some, call);
+  std::visit([&](const auto& what) { measure(what, call); }, call.what);
+}
+
+void CudaFactorizations::measure(const DeviceTriangularSolve& what, Call& call) {
+  call.by_kernels = !what.from_right && what.n <= kernels::cuda::most_triangular_sides(what.dtype);
+  if (!call.by_kernels) return;
+  call.on_device = static_cast<std::size_t>(
+      kernels::cuda::triangular_sides_bytes(what.dtype, what.m, static_cast<int>(what.n)));
 }
 
 void CudaFactorizations::measure(const DeviceFactorization& what, Call& call) const {
@@ -241,9 +259,24 @@ void CudaFactorizations::start(const DeviceFactorization& what, const Call& call
   factorizing_.solve(rest_of_cholesky(what), places.matrix, below);
 }
 
-void CudaFactorizations::start(const DeviceTriangularSolve& what, const Call& /*call*/, const Places& places,
-                               Stream /*stream*/) const {
-  applying_.solve(what, places.other, places.matrix);
+void CudaFactorizations::start(const DeviceTriangularSolve& what, const Call& call, const Places& places,
+                               Stream stream) const {
+  if (!call.by_kernels) return applying_.solve(what, places.other, places.matrix);
+  kernels::cuda::TriangularSides kernel;
+  kernel.dtype = what.dtype;
+  kernel.upper = what.upper;
+  kernel.transpose = what.op != Op::none;
+  kernel.conjugate = what.op == Op::conjugate_transpose;
+  kernel.unit_diagonal = what.unit_diagonal;
+  kernel.triangle = places.other;
+  kernel.leading_triangle = what.leading_triangle;
+  kernel.n = what.m;
+  kernel.sides = places.matrix;
+  kernel.leading = what.leading;
+  kernel.columns = static_cast<int>(what.n);
+  kernel.workspace = places.workspace;
+  cuda::check_launch(kernels::cuda::launch_triangular_sides(kernel, cuda::native(stream)),
+                     "solve a triangular system");
 }
 
 void CudaFactorizations::start(const DeviceReflectors& what, const Call& call, const Places& places,
@@ -264,8 +297,8 @@ void CudaFactorizations::factor(const PreparedFactorCall& call, void* panel, voi
 }
 
 void CudaFactorizations::solve(const PreparedFactorCall& call, const void* triangle, void* to,
-                               Stream stream) {
-  put(call, {to, triangle, nullptr, nullptr, nullptr, nullptr}, stream);
+                               void* workspace, Stream stream) {
+  put(call, {to, triangle, nullptr, nullptr, nullptr, workspace}, stream);
 }
 
 void CudaFactorizations::apply(const PreparedFactorCall& call, const void* reflectors, const void* factors,
@@ -273,18 +306,17 @@ void CudaFactorizations::apply(const PreparedFactorCall& call, const void* refle
   put(call, {to, reflectors, factors, nullptr, nullptr, workspace}, stream);
 }
 
+std::int64_t CudaFactorizations::workspace_bytes(const DeviceRowExchange& what) const {
+  return kernels::cuda::row_exchange_bytes(kernel_of(what));
+}
+
 void CudaFactorizations::exchange(const DeviceRowExchange& what, const void* pivots, void* to,
-                                  Stream stream) {
-  device_.launching(stream);
-  kernels::cuda::RowExchange kernel;
+                                  void* workspace, Stream stream) {
+  kernels::cuda::RowExchange kernel = kernel_of(what);
   kernel.data = to;
-  kernel.item_bytes = static_cast<int>(size_of(what.dtype));
-  kernel.rows = what.m;
-  kernel.columns = what.n;
-  kernel.leading = what.leading;
-  kernel.count = what.count;
   kernel.pivots = static_cast<const std::int32_t*>(pivots);
-  kernel.backward = what.backward;
+  kernel.workspace = workspace;
+  device_.launching(stream, finds_moves_first(kernel) ? 2 : 1);
   cuda::check_launch(kernels::cuda::launch_row_exchange(kernel, cuda::native(stream)), "exchange rows");
 }
 

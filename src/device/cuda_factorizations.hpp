@@ -21,12 +21,15 @@ class CudaFactorizations final : public DeviceFactorizations {
   std::shared_ptr<PreparedFactorCall> prepare(const FactorCall& what) override;
   void factor(const PreparedFactorCall& call, void* panel, void* pivots, void* status, void* workspace,
               Stream stream) override;
-  void solve(const PreparedFactorCall& call, const void* triangle, void* to, Stream stream) override;
+  void solve(const PreparedFactorCall& call, const void* triangle, void* to, void* workspace,
+             Stream stream) override;
   void apply(const PreparedFactorCall& call, const void* reflectors, const void* factors, void* to,
              void* workspace, Stream stream) override;
   void eigen_hermitian(Dtype dtype, std::int64_t n, void* a, void* values, bool vectors,
                        Stream stream) override;
-  void exchange(const DeviceRowExchange& what, const void* pivots, void* to, Stream stream) override;
+  std::int64_t workspace_bytes(const DeviceRowExchange& what) const override;
+  void exchange(const DeviceRowExchange& what, const void* pivots, void* to, void* workspace,
+                Stream stream) override;
 
  private:
   struct Call;
@@ -36,6 +39,7 @@ class CudaFactorizations final : public DeviceFactorizations {
   const CudaFactorHandles& handles_of(const FactorCall& what) const;
   void measure(Call& call) const;
   void measure(const DeviceFactorization& what, Call& call) const;
+  static void measure(const DeviceTriangularSolve& what, Call& call);
   void measure(const DeviceReflectors& what, Call& call) const;
   void load(Call& call) const;
   void put(const PreparedFactorCall& prepared, const Places& places, Stream stream);

@@ -18,6 +18,7 @@
 #include "kernels/cuda/random_launch.hpp"
 #include "kernels/cuda/row_exchange.hpp"
 #include "kernels/cuda/symbol_launch.hpp"
+#include "kernels/cuda/triangular_solve.hpp"
 #include "memory/cuda_node_memory.hpp"
 #include "memory/nvshmem_node_memory.hpp"
 
@@ -60,6 +61,7 @@ CudaPhysicalDevice::CudaPhysicalDevice(int index) : index_(index) {
   cuda::check_launch(kernels::cuda::load_row_exchange_kernels(), "load the kernels");
   cuda::check_launch(kernels::cuda::load_not_finite_kernels(), "load the kernels");
   cuda::check_launch(kernels::cuda::load_qr_kernels(), "load the kernels");
+  cuda::check_launch(kernels::cuda::load_triangular_kernels(), "load the kernels");
   past_ = cuda::new_cuda_stream();
 }
 

@@ -1,5 +1,5 @@
-// What a device factorizes with: the vendor's LAPACK and triangular solves, and exchanges of rows by kernels
-// of our own.
+// What a device factorizes with: the vendor's LAPACK and triangular solves, and for few columns and exchanges
+// of rows kernels of our own.
 #pragma once
 
 #include <cstdint>
@@ -91,7 +91,8 @@ class DeviceFactorizations {
   virtual void factor(const PreparedFactorCall& call, void* panel, void* pivots, void* status,
                       void* workspace, Stream stream) = 0;
   /// A DeviceTriangularSolve.
-  virtual void solve(const PreparedFactorCall& call, const void* triangle, void* to, Stream stream) = 0;
+  virtual void solve(const PreparedFactorCall& call, const void* triangle, void* to, void* workspace,
+                     Stream stream) = 0;
   /// DeviceReflectors.
   virtual void apply(const PreparedFactorCall& call, const void* reflectors, const void* factors, void* to,
                      void* workspace, Stream stream) = 0;
@@ -101,8 +102,10 @@ class DeviceFactorizations {
   /// captured. Errors: MemoryError, UnsupportedError; Error if the iteration does not converge.
   virtual void eigen_hermitian(Dtype dtype, std::int64_t n, void* a, void* values, bool vectors,
                                Stream stream) = 0;
+  virtual std::int64_t workspace_bytes(const DeviceRowExchange& what) const = 0;
   /// Pivots outside of the matrix exchange nothing.
-  virtual void exchange(const DeviceRowExchange& what, const void* pivots, void* to, Stream stream) = 0;
+  virtual void exchange(const DeviceRowExchange& what, const void* pivots, void* to, void* workspace,
+                        Stream stream) = 0;
 };
 
 }  // namespace partita::devices

@@ -1,4 +1,5 @@
 // Triangular solves in device memory.
+#include <algorithm>
 #include <cstring>
 
 #include "device/device_factorizations.hpp"
@@ -16,6 +17,7 @@ class DeviceTriangular final : public DeviceBoundWork {
         triangle_(work.triangle, binding.memory, MatrixSizes::in_64_bits),
         to_(work.to, binding.memory, MatrixSizes::in_64_bits),
         conjugates_(work.op == Op::conjugate && is_complex(to_.dtype())),
+        workspace_{binding.workspaces, binding.memory.plan.rank, 0, {}},
         factorizations_(binding.factorizations(to_.dtype(), "triangular solve")) {
     const std::int64_t n = triangle_.columns();
     invariant(triangle_.rows() == n && (work.from_right ? to_.columns() : to_.rows()) == n,
@@ -26,15 +28,18 @@ class DeviceTriangular final : public DeviceBoundWork {
       calls_.push_back(factorizations_.prepare(devices::DeviceTriangularSolve{
           to_.dtype(), work.op == Op::conjugate ? Op::none : work.op, work.upper, work.unit_diagonal,
           work.from_right, to_.rows(), run.columns, run.leading, triangle_.runs().front().leading}));
+      workspace_bytes_ = std::max(workspace_bytes_, calls_.back()->workspace_bytes());
     }
   }
+
+  std::int64_t workspace_bytes() const override { return workspace_bytes_; }
 
   void enqueue(const AddressOf& address, const Parameters& /*parameters*/, Stream stream) override {
     for (std::size_t i = 0; i < calls_.size(); ++i) {
       const ColumnMajorPart::Run& run = to_.runs()[i];
       conjugate(run, address, stream);
       factorizations_.solve(*calls_[i], triangle_.place(triangle_.runs().front(), address),
-                            to_.place(run, address), stream);
+                            to_.place(run, address), address(workspace_), stream);
       conjugate(run, address, stream);
     }
   }
@@ -59,6 +64,8 @@ class DeviceTriangular final : public DeviceBoundWork {
   devices::Accelerator& device_;
   ColumnMajorPart triangle_, to_;
   bool conjugates_;
+  Place workspace_;
+  std::int64_t workspace_bytes_ = 0;
   devices::DeviceFactorizations& factorizations_;
   std::vector<std::shared_ptr<devices::PreparedFactorCall>> calls_;  // by run of `to`
 };

@@ -1,4 +1,5 @@
-// Real and complex numbers as the kernels of QR factorizations compute with them, and Householder reflectors.
+// Real and complex numbers as the kernels of factorizations and solves compute with them, and Householder
+// reflectors.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -76,6 +77,26 @@ template <class R>
 __device__ QrComplex<R> shuffle_xor(QrComplex<R> x, int other) {
   return {shuffle_xor(x.re, other), shuffle_xor(x.im, other)};
 }
+/// Sums of W numbers over a warp: lane l gets that of number l % W.
+template <int Half, int W, class T>
+__device__ __forceinline__ T sum_over_warp(T (&p)[W], int lane) {
+  if constexpr (Half >= 1) {
+    const bool upper = (lane & Half) != 0;
+#pragma unroll
+    for (int i = 0; i < Half; ++i) {
+      const T sent = upper ? p[i] : p[i + Half];
+      const T kept = upper ? p[i + Half] : p[i];
+      p[i] = kept + shuffle_xor(sent, Half);
+    }
+    return sum_over_warp<Half / 2>(p, lane);
+  } else {
+    T sum = p[0];
+#pragma unroll
+    for (int other = W; other < 32; other *= 2) sum = sum + shuffle_xor(sum, other);
+    return sum;
+  }
+}
+
 template <class T>
 __device__ T number(RealOf<T> re, RealOf<T> im = 0) {
   if constexpr (sizeof(T) == sizeof(RealOf<T>)) {

@@ -26,26 +26,6 @@ PARTITA_EVERYWHERE constexpr int width_of(int rows_of_thread) {
   return width < 16 ? width : 16;
 }
 
-/// Sums of W numbers over a warp: lane l gets that of number l % W.
-template <int Half, int W, class T>
-__device__ __forceinline__ T sum_over_warp(T (&p)[W], int lane) {
-  if constexpr (Half >= 1) {
-    const bool upper = (lane & Half) != 0;
-#pragma unroll
-    for (int i = 0; i < Half; ++i) {
-      const T sent = upper ? p[i] : p[i + Half];
-      const T kept = upper ? p[i + Half] : p[i];
-      p[i] = kept + shuffle_xor(sent, Half);
-    }
-    return sum_over_warp<Half / 2>(p, lane);
-  } else {
-    T sum = p[0];
-#pragma unroll
-    for (int other = W; other < 32; other *= 2) sum = sum + shuffle_xor(sum, other);
-    return sum;
-  }
-}
-
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 
 /// What the blocks of a cluster exchange.

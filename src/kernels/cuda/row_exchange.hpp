@@ -20,6 +20,12 @@ struct RowExchange {
   std::int64_t count = 0;
   const std::int32_t* pivots = nullptr;
   bool backward = false;
+  void* workspace = nullptr;  ///< row_exchange_bytes
+};
+
+/// From row to row; the same one: none.
+struct RowMove {
+  std::int32_t from = 0, to = 0;
 };
 
 /// Exchanges first, .., first + count - 1 at a time; count is most_at_once at most.
@@ -69,6 +75,16 @@ PARTITA_EVERYWHERE inline std::int32_t row_before(const ExchangeChunk& chunk, co
     row = row == one ? other : row == other ? one : row;
   }
   return row;
+}
+
+/// Many exchanges of few columns: the moves of all chunks are found at once, before one after the other is
+/// done.
+PARTITA_EVERYWHERE inline bool finds_moves_first(const RowExchange& what) {
+  return what.columns <= 8 && chunks_of(what) > 2;
+}
+inline std::int64_t row_exchange_bytes(const RowExchange& what) {
+  if (!finds_moves_first(what)) return 0;
+  return std::int64_t{chunks_of(what)} * RowExchange::most_rows * std::int64_t{sizeof(RowMove)};
 }
 
 /// A cudaError_t; 0: started. `stream` is a cudaStream_t.

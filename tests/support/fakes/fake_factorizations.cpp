@@ -83,6 +83,17 @@ std::int32_t factor_panel(const DeviceFactorization& what, void* panel, void* pi
   return 0;
 }
 
+kernels::cuda::RowExchange kernel_of(const devices::DeviceRowExchange& what) {
+  kernels::cuda::RowExchange kernel;
+  kernel.item_bytes = static_cast<int>(size_of(what.dtype));
+  kernel.rows = what.m;
+  kernel.columns = what.n;
+  kernel.leading = what.leading;
+  kernel.count = what.count;
+  kernel.backward = what.backward;
+  return kernel;
+}
+
 /// Of one column.
 void exchange_chunk(const kernels::cuda::RowExchange& what, const kernels::cuda::ExchangeChunk& chunk,
                     const std::vector<std::int32_t>& pivots, char* column) {
@@ -104,6 +115,7 @@ void exchange_chunk(const kernels::cuda::RowExchange& what, const kernels::cuda:
 }
 
 void exchange_here(const kernels::cuda::RowExchange& what) {
+  std::memset(what.workspace, spoiled, static_cast<std::size_t>(row_exchange_bytes(what)));
   for (int c = 0; c < chunks_of(what); ++c) {
     const kernels::cuda::ExchangeChunk chunk = chunk_of(what, c);
     std::vector<std::int32_t> pivots;
@@ -139,10 +151,12 @@ void FakeFactorizations::factor(const devices::PreparedFactorCall& call, void* p
 }
 
 void FakeFactorizations::solve(const devices::PreparedFactorCall& call, const void* triangle, void* to,
-                               Stream stream) {
+                               void* workspace, Stream stream) {
   const auto what = std::get<DeviceTriangularSolve>(call.what);
+  const std::int64_t bytes = call.workspace_bytes();
   check(what.op != Op::conjugate, "no BLAS conjugates what it does not transpose");
   put_(stream, 1, [=] {
+    std::memset(workspace, spoiled, static_cast<std::size_t>(bytes));
     with_lapack_type(what.dtype, [&](auto type) {
       using T = decltype(type);
       const std::int64_t order = what.from_right ? what.n : what.m;
@@ -176,17 +190,16 @@ void FakeFactorizations::eigen_hermitian(Dtype dtype, std::int64_t n, void* a, v
   done.get_future().wait();
 }
 
+std::int64_t FakeFactorizations::workspace_bytes(const devices::DeviceRowExchange& what) const {
+  return kernels::cuda::row_exchange_bytes(kernel_of(what));
+}
+
 void FakeFactorizations::exchange(const devices::DeviceRowExchange& what, const void* pivots, void* to,
-                                  Stream stream) {
-  kernels::cuda::RowExchange kernel;
+                                  void* workspace, Stream stream) {
+  kernels::cuda::RowExchange kernel = kernel_of(what);
   kernel.data = to;
-  kernel.item_bytes = static_cast<int>(size_of(what.dtype));
-  kernel.rows = what.m;
-  kernel.columns = what.n;
-  kernel.leading = what.leading;
-  kernel.count = what.count;
   kernel.pivots = static_cast<const std::int32_t*>(pivots);
-  kernel.backward = what.backward;
+  kernel.workspace = workspace;
   put_(stream, 1, [kernel] { exchange_here(kernel); });
 }
 

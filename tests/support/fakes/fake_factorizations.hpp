@@ -21,13 +21,16 @@ class FakeFactorizations final : public devices::DeviceFactorizations {
   std::shared_ptr<devices::PreparedFactorCall> prepare(const devices::FactorCall& what) override;
   void factor(const devices::PreparedFactorCall& call, void* panel, void* pivots, void* status,
               void* workspace, Stream stream) override;
-  void solve(const devices::PreparedFactorCall& call, const void* triangle, void* to, Stream stream) override;
+  void solve(const devices::PreparedFactorCall& call, const void* triangle, void* to, void* workspace,
+             Stream stream) override;
   void apply(const devices::PreparedFactorCall& call, const void* reflectors, const void* factors, void* to,
              void* workspace, Stream stream) override;
   void eigen_hermitian(Dtype dtype, std::int64_t n, void* a, void* values, bool vectors,
                        Stream stream) override;
-  /// As the kernel does it, chunk by chunk.
-  void exchange(const devices::DeviceRowExchange& what, const void* pivots, void* to, Stream stream) override;
+  std::int64_t workspace_bytes(const devices::DeviceRowExchange& what) const override;
+  /// As the kernels do it, chunk by chunk.
+  void exchange(const devices::DeviceRowExchange& what, const void* pivots, void* to, void* workspace,
+                Stream stream) override;
 
  private:
   Put put_;

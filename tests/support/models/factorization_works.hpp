@@ -253,13 +253,13 @@ TYPED_TEST_P(FactorizationWorks, ReflectorsOnUnevenColumns) {
 TYPED_TEST_P(FactorizationWorks, ManyRowsAreExchanged) {
   using Where = TypeParam;
   for (const Dtype dtype : dtypes) {
-    for (const std::int64_t count : {128, 129, 300}) {
+    for (const auto& [count, columns] : {std::pair{128, 21}, {129, 21}, {300, 21}, {300, 3}}) {
       Works works(dtype, Where::run);
-      ExchangeRows work{works.matrix(310, 21, 5), works.line(count, Dtype::i32), false};
+      ExchangeRows work{works.matrix(310, columns, 5), works.line(count, Dtype::i32), false};
       DenseMatrix pivots = works.random(count, 1);
       for (Entry& pivot : pivots.numbers) pivot = std::floor((pivot.real() + 1) * 155 * 0.999);
       works.set(work.pivots, pivots);
-      works.set(work.to, works.random(310, 21));
+      works.set(work.to, works.random(310, columns));
       const DenseMatrix before = works.get(work.to);
       works.run(work);
       EXPECT_EQ(works.get(work.to).numbers, exchanged(before, pivots).numbers);
@@ -325,6 +325,23 @@ TYPED_TEST_P(FactorizationWorks, TriangularSolves) {
         solve_and_check(works, {triangle, to, op, upper, unit, right}, n);
         if (!right)
           solve_and_check(works, {triangle, works.cyclic_columns(n, 30, 2, 10), op, upper, unit, false}, n);
+      }
+    }
+  }
+}
+
+/// Of few columns, in several blocks of rows.
+TYPED_TEST_P(FactorizationWorks, TriangularSolvesOfFewColumns) {
+  using Where = TypeParam;
+  for (const Dtype dtype : dtypes) {
+    for (int kind = 0; kind < 16; ++kind) {
+      const Op op = static_cast<Op>(kind % 4);
+      const bool upper = (kind & 4) != 0, unit = (kind & 8) != 0;
+      for (const auto& [n, columns] : {std::pair{64, 2}, {65, 1}, {150, 8}, {201, 3}}) {
+        SCOPED_TRACE(fmt::format("{} kind {} n {}", name(dtype), kind, n));
+        Works works(dtype, Where::run);
+        solve_and_check(works, {works.matrix(n, n, 3), works.matrix(n, columns, 1), op, upper, unit, false},
+                        n);
       }
     }
   }
@@ -427,7 +444,8 @@ REGISTER_TYPED_TEST_SUITE_P(FactorizationWorks, Lu, LuOfASingularMatrixIsComplet
                             CholeskyNamesTheMinorThatIsNotPositiveDefinite, QrAndItsReflectors,
                             QrOfTallPanels, QrOfDegeneratePanels, ReflectorsOnUnevenColumns,
                             ManyRowsAreExchanged, RowsAreExchangedForwardAndBackward, TriangularSolves,
-                            ProductsOfTransposedParts, NumbersThatAreNotNumbersDoNotHang,
-                            LuKeepsNumbersThatAreNotNumbers, OtherDtypesAreRefused);
+                            TriangularSolvesOfFewColumns, ProductsOfTransposedParts,
+                            NumbersThatAreNotNumbersDoNotHang, LuKeepsNumbersThatAreNotNumbers,
+                            OtherDtypesAreRefused);
 
 }  // namespace partita::testing::factorization_works

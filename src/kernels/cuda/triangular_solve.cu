@@ -1,0 +1,142 @@
+#include "kernels/cuda/rows.cuh"
+#include "kernels/cuda/triangular_solve.cuh"
+#include "kernels/cuda/triangular_solve.hpp"
+
+namespace partita::kernels::cuda {
+namespace {
+
+constexpr std::int64_t aligned_bytes = 256;
+constexpr int most_launches = 2;
+
+/// Of one launch: what the registers of a thread hold.
+template <class T>
+constexpr int several_sides = sizeof(T) == 16 ? 2 : 4;
+
+int sides_at_once(Dtype dtype, int columns) {
+  if (columns == 1) return 1;
+  return for_dtype(dtype, [](auto tag) { return several_sides<typename decltype(tag)::Number>; });
+}
+
+std::int64_t blocks_of(std::int64_t n) {
+  return (n + solve_rows - 1) / solve_rows;
+}
+
+/// Of one launch.
+std::int64_t launch_bytes(Dtype dtype, std::int64_t n, int sides) {
+  const std::int64_t known = blocks_of(n) * solve_rows * sides * size_of(dtype);
+  return aligned_bytes + (known + aligned_bytes - 1) / aligned_bytes * aligned_bytes;
+}
+
+int launches_of(const TriangularSides& what) {
+  const int sides = sides_at_once(what.dtype, what.columns);
+  return (what.columns + sides - 1) / sides;
+}
+
+__global__ void set_all_bits(ulonglong2* data, std::int64_t count) {
+  const std::int64_t step = std::int64_t{gridDim.x} * blockDim.x;
+  for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += step)
+    data[i] = {~0ULL, ~0ULL};
+}
+
+template <class T, bool RowsAdjacent, int Sides>
+__global__ void __launch_bounds__(solve_threads) solve_rows_in_order(const LowerSolve<T> what) {
+  extern __shared__ __align__(16) char shared_bytes[];
+  SolvedRows<T, RowsAdjacent, Sides>(what, *reinterpret_cast<SharedSolve<T, Sides>*>(shared_bytes)).solve();
+}
+
+template <class T>
+LowerSolve<T> lower_of(const TriangularSides& what) {
+  LowerSolve<T> lower;
+  lower.triangle = static_cast<const T*>(what.triangle);
+  lower.row_step = what.transpose ? what.leading_triangle : 1;
+  lower.column_step = what.transpose ? 1 : what.leading_triangle;
+  lower.n = what.n;
+  lower.conjugate = what.conjugate;
+  lower.unit_diagonal = what.unit_diagonal;
+  lower.sides = static_cast<T*>(what.sides);
+  lower.leading = what.leading;
+  if (what.upper == what.transpose) return lower;
+  lower.triangle += (what.n - 1) * (what.leading_triangle + 1);
+  lower.sides += what.n - 1;
+  lower.row_step = -lower.row_step;
+  lower.column_step = -lower.column_step;
+  lower.side_step = -1;
+  return lower;
+}
+
+template <class T, bool RowsAdjacent, int Sides>
+int start(const TriangularSides& what, cudaStream_t stream) {
+  constexpr auto bytes = sizeof(SharedSolve<T, Sides>);
+  auto* workspace = static_cast<char*>(what.workspace);
+  LowerSolve<T> lower = lower_of<T>(what);
+  for (int first = 0; first < what.columns; first += Sides) {
+    lower.columns = what.columns - first < Sides ? what.columns - first : Sides;
+    lower.started = reinterpret_cast<unsigned*>(workspace);
+    lower.known = reinterpret_cast<RealOf<T>*>(workspace + aligned_bytes);
+    solve_rows_in_order<T, RowsAdjacent, Sides>
+        <<<static_cast<unsigned>(blocks_of(what.n)), solve_threads, bytes, stream>>>(lower);
+    lower.sides += Sides * what.leading;
+    workspace += launch_bytes(what.dtype, what.n, Sides);
+  }
+  return cudaGetLastError();
+}
+
+template <class T, int Sides>
+int start(const TriangularSides& what, cudaStream_t stream) {
+  return what.transpose ? start<T, false, Sides>(what, stream) : start<T, true, Sides>(what, stream);
+}
+
+template <class T, bool RowsAdjacent, int Sides>
+int allow() {
+  auto* const kernel = solve_rows_in_order<T, RowsAdjacent, Sides>;
+  const int result = load(kernel);
+  if (result != cudaSuccess) return result;
+  return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                              static_cast<int>(sizeof(SharedSolve<T, Sides>)));
+}
+
+template <class T>
+int allow_all() {
+  int result = allow<T, true, 1>();
+  if (result == cudaSuccess) result = allow<T, false, 1>();
+  if (result == cudaSuccess) result = allow<T, true, several_sides<T>>();
+  if (result == cudaSuccess) result = allow<T, false, several_sides<T>>();
+  return result;
+}
+
+}  // namespace
+
+int most_triangular_sides(Dtype dtype) {
+  return most_launches * sides_at_once(dtype, most_launches);
+}
+
+std::int64_t triangular_sides_bytes(Dtype dtype, std::int64_t n, int columns) {
+  TriangularSides what;
+  what.dtype = dtype;
+  what.columns = columns;
+  return launches_of(what) * launch_bytes(dtype, n, sides_at_once(dtype, columns));
+}
+
+int launch_triangular_sides(const TriangularSides& what, void* stream) {
+  if (what.n == 0 || what.columns == 0) return cudaSuccess;
+  auto* const native = static_cast<cudaStream_t>(stream);
+  const std::int64_t packs = triangular_sides_bytes(what.dtype, what.n, what.columns) / std::int64_t{16};
+  const std::int64_t blocks = std::min<std::int64_t>((packs + threads_per_block - 1) / threads_per_block, 64);
+  set_all_bits<<<static_cast<unsigned>(blocks), threads_per_block, 0, native>>>(
+      static_cast<ulonglong2*>(what.workspace), packs);
+  return for_dtype(what.dtype, [&](auto tag) {
+    using T = typename decltype(tag)::Number;
+    return what.columns == 1 ? start<T, 1>(what, native) : start<T, several_sides<T>>(what, native);
+  });
+}
+
+int load_triangular_kernels() {
+  int result = load(set_all_bits);
+  if (result == cudaSuccess) result = allow_all<float>();
+  if (result == cudaSuccess) result = allow_all<double>();
+  if (result == cudaSuccess) result = allow_all<QrComplex<float>>();
+  if (result == cudaSuccess) result = allow_all<QrComplex<double>>();
+  return result;
+}
+
+}  // namespace partita::kernels::cuda

@@ -1,0 +1,173 @@
+// Solves of few right-hand sides and exchanges of their rows on a GPU, against their definitions.
+#include "cuda/math_case.hpp"
+#include "device/device_factorizations.hpp"
+
+namespace partita::testing {
+namespace {
+
+class CudaFewSides : public CudaMathTest {
+ protected:
+  void SetUp() override {
+    CudaMathTest::SetUp();
+    if (IsSkipped() || HasFatalFailure()) return;
+    factorizations_ = device_->factorizations();
+    if (factorizations_ == nullptr) GTEST_SKIP() << device_->why_no_factorizations();
+  }
+
+  devices::DeviceTriangularSolve random_solve(Dtype dtype) {
+    devices::DeviceTriangularSolve what;
+    what.dtype = dtype;
+    what.op = std::array{Op::none, Op::transpose, Op::conjugate_transpose}.at(
+        static_cast<std::size_t>(number(0, 2)));
+    what.upper = number(0, 1) == 1;
+    what.unit_diagonal = number(0, 1) == 1;
+    what.m = number(0, 3) == 0 ? number(1, 200) : number(1, 3000);
+    what.n = number(1, 8);
+    what.leading = what.m + number(0, 3);
+    what.leading_triangle = what.m + number(0, 3);
+    return what;
+  }
+
+  /// With a dominant diagonal. What is not read is NaN.
+  Memory random_triangle(const devices::DeviceTriangularSolve& what) {
+    std::vector<Precise> numbers =
+        widened(random_numbers(what.leading_triangle * what.m, what.dtype), what.dtype);
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    for (std::int64_t j = 0; j < what.m; ++j) {
+      for (std::int64_t i = 0; i < what.leading_triangle; ++i) {
+        Precise& one = numbers[static_cast<std::size_t>(i + j * what.leading_triangle)];
+        const bool unread = i >= what.m || (what.upper ? i > j : i < j) || (i == j && what.unit_diagonal);
+        one = unread ? Precise(nan) : i == j ? one + 2.0 : one / std::sqrt(static_cast<double>(what.m));
+      }
+    }
+    return narrowed(numbers, what.dtype);
+  }
+
+  static Memory narrowed(const std::vector<Precise>& numbers, Dtype dtype) {
+    Memory memory(numbers.size() * static_cast<std::size_t>(size_of(dtype)));
+    auto* const bytes = reinterpret_cast<std::byte*>(memory.data());
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      const double real = numbers[i].real();
+      const auto at = static_cast<std::int64_t>(i);
+      if (is_complex(dtype)) {
+        kernels::store_run(&numbers[i], 1, bytes, dtype, at, 1);
+      } else {
+        kernels::store_run(&real, 1, bytes, dtype, at, 1);
+      }
+    }
+    return memory;
+  }
+
+  /// The largest |b - op(T) x| of an element over |op(T)| |x| + |b|, in units of the rounding.
+  static double backward_error(const devices::DeviceTriangularSolve& what, const Memory& triangle,
+                               const Memory& before, const Memory& after) {
+    const std::vector<Precise> t = widened(triangle, what.dtype), b = widened(before, what.dtype),
+                               x = widened(after, what.dtype);
+    double worst = 0;
+    for (std::int64_t c = 0; c < what.n; ++c) {
+      for (std::int64_t i = 0; i < what.m; ++i) {
+        Precise rest = b[static_cast<std::size_t>(i + c * what.leading)];
+        double scale = std::abs(rest);
+        for (std::int64_t j = 0; j < what.m; ++j) {
+          const std::int64_t row = what.op == Op::none ? i : j, column = what.op == Op::none ? j : i;
+          if (what.upper ? row > column : row < column) continue;
+          Precise a = row == column && what.unit_diagonal
+                          ? Precise(1)
+                          : t[static_cast<std::size_t>(row + column * what.leading_triangle)];
+          if (what.op == Op::conjugate_transpose) a = std::conj(a);
+          const Precise product = a * x[static_cast<std::size_t>(j + c * what.leading)];
+          rest -= product;
+          scale += std::abs(product);
+        }
+        const double error = std::abs(rest) / (scale * rounding(what.dtype));
+        if (!(error <= worst)) worst = error;
+      }
+    }
+    return worst;
+  }
+
+  void solve(const devices::DeviceTriangularSolve& what, const Uploaded& triangle, const Uploaded& sides) {
+    const auto call = factorizations_->prepare(what);
+    const devices::DeviceMemory workspace(*device_, call->workspace_bytes() + 1);
+    factorizations_->solve(*call, triangle.memory.data(), sides.memory.data(), workspace.data(),
+                           device_->stream());
+    ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  }
+
+  devices::DeviceFactorizations* factorizations_ = nullptr;
+};
+
+TEST_F(CudaFewSides, AreSolvedFor) {
+  for (const Dtype dtype : {Dtype::f32, Dtype::f64, Dtype::c64, Dtype::c128}) {
+    for (int round = 0; round < 10; ++round) {
+      const devices::DeviceTriangularSolve what = random_solve(dtype);
+      SCOPED_TRACE(fmt::format("{} op {} upper {} unit {} n {} columns {}", name(dtype),
+                               static_cast<int>(what.op), what.upper, what.unit_diagonal, what.m, what.n));
+      const Memory triangle = random_triangle(what), before = random_numbers(what.leading * what.n, dtype);
+      const Uploaded there = upload(triangle), sides = upload(before);
+      solve(what, there, sides);
+      const Memory after = download(sides);
+      EXPECT_LT(backward_error(what, triangle, before, after), 100);
+      put(before, sides);
+      solve(what, there, sides);
+      EXPECT_EQ(download(sides), after) << "other bits than the first time";
+    }
+  }
+}
+
+/// With more blocks than run at a time.
+TEST_F(CudaFewSides, OfALargeTriangleAreSolvedFor) {
+  constexpr std::int64_t n = 30000;
+  devices::DeviceTriangularSolve what;
+  what.dtype = Dtype::f32;
+  what.m = what.leading = what.leading_triangle = n;
+  what.n = 1;
+  // Ones on and below the diagonal: x is (1, 0, 0, ..) for b of ones.
+  const Memory ones = narrowed(std::vector<Precise>(n, 1.0), Dtype::f32);
+  const Uploaded sides = upload(ones);
+  const devices::DeviceMemory triangle(*device_, n * n * 4);
+  for (std::int64_t j = 0; j < n; ++j)
+    ASSERT_EQ(cudaMemcpyAsync(static_cast<char*>(triangle.data()) + j * n * 4, ones.data(), n * 4,
+                              cudaMemcpyDefault),
+              cudaSuccess);
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  const auto call = factorizations_->prepare(what);
+  const devices::DeviceMemory workspace(*device_, call->workspace_bytes() + 1);
+  factorizations_->solve(*call, triangle.data(), sides.memory.data(), workspace.data(), device_->stream());
+  const std::vector<Precise> x = widened(download(sides), Dtype::f32);
+  for (std::size_t i = 0; i < x.size(); ++i) ASSERT_EQ(x[i], Precise(i == 0 ? 1 : 0)) << i;
+}
+
+TEST_F(CudaFewSides, ExchangeTheirRows) {
+  for (const Dtype dtype : {Dtype::f32, Dtype::f64, Dtype::c128}) {
+    for (const std::int64_t rows : {300, 2500, 9000, 40000}) {
+      devices::DeviceRowExchange what{dtype,        number(0, 1) == 1, rows,
+                                      number(1, 8), rows + 1,          number(257, rows)};
+      SCOPED_TRACE(fmt::format("{} {} exchanges of {} rows", name(dtype), what.count, rows));
+      std::vector<std::int32_t> pivots;
+      for (std::int64_t i = 0; i < what.count; ++i)
+        pivots.push_back(static_cast<std::int32_t>(number(std::max<std::int64_t>(i - 100, 0), rows - 1)));
+      const Memory before = random_numbers(what.leading * what.n, dtype);
+      Memory wanted = before;
+      const std::int64_t item = size_of(dtype);
+      for (std::int64_t k = 0; k < what.count; ++k) {
+        const std::int64_t i = what.backward ? what.count - 1 - k : k;
+        for (std::int64_t c = 0; c < what.n; ++c) {
+          char* const column = wanted.data() + c * what.leading * item;
+          std::swap_ranges(column + i * item, column + (i + 1) * item,
+                           column + pivots[static_cast<std::size_t>(i)] * item);
+        }
+      }
+      Memory of_pivots(pivots.size() * sizeof(std::int32_t));
+      std::memcpy(of_pivots.data(), pivots.data(), of_pivots.size());
+      const Uploaded there = upload(of_pivots), sides = upload(before);
+      const devices::DeviceMemory workspace(*device_, factorizations_->workspace_bytes(what) + 1);
+      factorizations_->exchange(what, there.memory.data(), sides.memory.data(), workspace.data(),
+                                device_->stream());
+      EXPECT_EQ(download(sides), wanted);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace partita::testing
