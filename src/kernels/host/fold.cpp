@@ -23,7 +23,8 @@ template <class E, class Join>
 constexpr std::int64_t row_stretch = std::is_integral_v<E> || !std::is_same_v<Join, Sum> ? 8192 : 2048;
 constexpr std::int64_t column_stretch = 2048;  // numbers that are reduced side by side: some pages of memory
 constexpr std::int64_t least_columns = 16;
-constexpr std::int64_t in_turn = 16;  // stretches that are reduced one after the other; more are halved
+// Stretches, and rows of numbers side by side, that are reduced one after the other; more are halved.
+constexpr std::int64_t stretches_in_turn = 16, rows_in_turn = 128;
 
 /// Elements of a and b that are evenly apart.
 struct Run {
@@ -185,8 +186,9 @@ class Folding {
     units_ = chunks_;
     for (const ElementwiseLoop& loop : over_) units_ *= loop.count;
     width_ = columns_ ? std::min(column_stretch, inner_.count) : 1;
+    in_turn_ = columns_ ? rows_in_turn : stretches_in_turn;
     std::int64_t levels = 1;
-    for (std::int64_t units = units_; units > in_turn; units -= units / 2) ++levels;
+    for (std::int64_t units = units_; units > in_turn_; units -= units / 2) ++levels;
     sums_.resize(static_cast<std::size_t>(levels * width_));
     if (stored_.total == nullptr || inner_.strides[a] != 1)
       dense_.resize(static_cast<std::size_t>(std::min(stretch, inner_.count)));
@@ -263,7 +265,7 @@ class Folding {
   /// Both halves are reduced separately: the rounding error grows with the logarithm of their number.
   /// Behind `sums` there is room for those of all halves within.
   void pairwise(const Offsets& at, std::int64_t first, std::int64_t units, E* sums, std::int64_t width) {
-    if (units <= in_turn) {
+    if (units <= in_turn_) {
       std::fill_n(sums, width, identity_);
       for (std::int64_t unit = first; unit < first + units;)
         unit += join_units(at, unit, first + units, sums, width);
@@ -329,6 +331,7 @@ class Folding {
   ElementwiseLoop inner_;
   std::int64_t chunks_ = 1;  // of a row
   std::int64_t units_ = 1;   // that are reduced to one result, or to `width_` side by side
+  std::int64_t in_turn_ = 1;
   std::int64_t width_ = 1;
   std::vector<E> sums_;  // of `width_`, a level of halves each
   std::vector<E> dense_;
