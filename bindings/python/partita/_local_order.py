@@ -18,7 +18,9 @@ def argsorted(values: Any) -> Any:
     if many < 1000 or many >= 1 << 32 or kind not in "iuf" or size < 4:
         return np.argsort(values, kind="stable")  # for 16 bits and fewer a radix sort
     if size == 4:
-        return _with_indices(_keys_of(values), many)
+        packed = keys_with_positions(values, np.arange(many, dtype=np.uint64))
+        packed.sort()
+        return positions_in(packed)
     order = np.argsort(values)
     ordered = values[order]
     starts = ordered[1:] != ordered[:-1]
@@ -47,9 +49,21 @@ def _keys_of(values: Any) -> Any:
     return keys
 
 
-def _with_indices(keys: Any, many: int) -> Any:
-    packed = keys.astype(np.uint64)
+def has_keys(values: Any) -> bool:
+    """Whether these are numbers of 32 bits."""
+    return values.dtype.kind in "iuf" and values.dtype.itemsize == 4
+
+
+def keys_with_positions(values: Any, positions: Any, descending: bool = False) -> Any:
+    """Integers of 64 bits in the order of values with keys, equal ones by increasing position; positions are below 2^32."""
+    keys = _keys_of(values)
+    packed = (~keys if descending else keys).astype(np.uint64)
     packed <<= np.uint64(32)
-    packed |= np.arange(many, dtype=np.uint64)
-    packed.sort()
-    return (packed & np.uint64(0xFFFFFFFF)).astype(np.int64)
+    packed |= positions
+    return packed
+
+
+def positions_in(packed: Any) -> Any:
+    """The positions, as int64."""
+    packed &= np.uint64(0xFFFFFFFF)
+    return packed.view(np.int64)

@@ -30,7 +30,7 @@ from ._dtypes import _of_ml_dtypes
 from ._errors import ArgumentError
 from ._exchange import few_elements, gathered, sent
 from ._freed_memory import blocks
-from ._local_order import argsorted
+from ._local_order import argsorted, has_keys, keys_with_positions, positions_in
 from ._order import cut_positions
 
 #: More runs are sorted by NumPy: merging them takes more passes, and as long.
@@ -123,7 +123,10 @@ def argsort(
         return stable_order(values, descending, axis)
 
     def line(one: Sequenced, cuts: Sequence[int]) -> Any:
-        return sorted_parts(one, cuts, descending=descending, carried=one.positions).carried
+        if not has_keys(one.values) or one.cuts[-1] >= 1 << 32:
+            return sorted_parts(one, cuts, descending=descending, carried=one.positions).carried
+        packed = keys_with_positions(np.ascontiguousarray(one.values), one.positions.view(np.uint64), descending)
+        return positions_in(sorted_parts(one.with_values(packed), cuts).values)
 
     return _ordered(a, axis, lines, line, False, distribution)
 
