@@ -2,9 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Optional, Sequence
 
 import numpy as np
+
+from . import _core
+from ._freed_memory import blocks
+
+#: More runs are sorted by NumPy: merging them takes more passes, and as long.
+_most_runs = 16
+
+
+def merged(runs: Any, counts: Sequence[int], memory: Optional[Any] = None) -> Any:
+    """Sorted runs of these sizes, one after the other, as one: in other memory of their size, if there is any, or in their own."""
+    if runs.dtype.kind not in "biuf" or len(counts) > _most_runs:
+        runs.sort()
+        return runs
+    found = blocks.empty(runs.shape, runs.dtype) if memory is None else memory
+    _core.merge_runs(runs, [int(one) for one in counts], found)
+    return found
 
 
 def argsorted(values: Any) -> Any:

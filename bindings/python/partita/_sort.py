@@ -30,11 +30,9 @@ from ._dtypes import _of_ml_dtypes
 from ._errors import ArgumentError
 from ._exchange import few_elements, gathered, sent
 from ._freed_memory import blocks
-from ._local_order import argsorted, has_keys, keys_with_positions, positions_in
+from ._local_order import argsorted, has_keys, keys_with_positions, merged, positions_in
 from ._order import cut_positions
 
-#: More runs are sorted by NumPy: merging them takes more passes, and as long.
-_most_runs = 16
 _kinds = (None, "quicksort", "heapsort", "mergesort", "stable")
 
 
@@ -208,11 +206,10 @@ def _sorted_values(one: Sequenced, cuts: Sequence[int], descending: bool) -> Any
         return ordered[: cuts[-1]]
     mine, counts, received = _exchanged(context, _splits(one, values, cuts, descending))
     runs = sent(context, ordered[mine], counts, received)
-    if descending or runs.dtype.kind == "c" or len(received) > _most_runs:
+    if descending:  # each run is in the other order
         runs.sort()
-        return runs[::-1] if descending else runs
-    _core.merge_runs(runs, [int(one) for one in received], memory[:wanted])
-    return memory[:wanted]
+        return runs[::-1]
+    return merged(runs, received, memory[:wanted])
 
 
 def _exchanged(context: _core.Context, splits: Any) -> Tuple[slice, Any, Any]:

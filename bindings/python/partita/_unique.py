@@ -29,7 +29,7 @@ from ._axes import (
 )
 from ._dtypes import _of_ml_dtypes
 from ._exchange import of_all, sent, total
-from ._local_order import argsorted
+from ._local_order import argsorted, merged
 from ._order import cut_positions
 from ._rows import as_keys, as_rows, keys_of_rows, splits_of_keys
 from ._take import take
@@ -139,7 +139,8 @@ def distinct(one: Sequenced, index: bool = False, inverse: bool = False, counts:
     splits = _splits(context, mine.values)
     sizes, received = np.diff(splits[context.rank]), splits[:, context.rank + 1] - splits[:, context.rank]
     values = _sent(context, mine.values, sizes, received)
-    all_ = _of_part(values, False, index or inverse or counts, False, equal_nan)
+    places = index or inverse or counts
+    all_ = _of_part(values if places else merged(values, received), False, places, False, equal_nan, is_sorted=not places)
     cuts = cuts_of(of_all(context, [len(all_.values)])[:, 0])
     first, many, where = None, None, None
     if index:
@@ -153,10 +154,10 @@ def distinct(one: Sequenced, index: bool = False, inverse: bool = False, counts:
     return Distinct(all_.values, first, many, cuts, where)
 
 
-def _of_part(values: Any, index: bool, inverse: bool, counts: bool, equal_nan: bool) -> Distinct:
+def _of_part(values: Any, index: bool, inverse: bool, counts: bool, equal_nan: bool, is_sorted: bool = False) -> Distinct:
     """The same of the elements of one rank; sorting takes less time than the hash tables that NumPy's `unique` may use."""
     order = argsorted(values) if index or inverse else None
-    ordered = np.sort(values) if order is None else values[order]
+    ordered = values[order] if order is not None else values if is_sorted else np.sort(values)
     starts = np.empty(len(values), np.bool_)
     starts[:1] = True
     starts[1:] = ordered[1:] != ordered[:-1]
