@@ -69,6 +69,9 @@ def test_an_array_without_dimensions_on_one_rank(ctx):
     cases.same(pt.sort(a, None), np.sort(x, None))
     cases.same(pt.histogram(a)[0], np.histogram(x)[0])
     cases.same(pt.unique(a, return_inverse=True)[1], np.unique(x, return_inverse=True)[1])
+    for scalar in (a.copy(), pt.squeeze(pt.from_local(ctx, np.full(int(ctx.rank == 0), 3.0), pt.BlockCyclic((ctx.size,), (2,)), (1,)))):
+        pt.put(scalar, [0, 0], [7.0, 9.0])
+        assert float(scalar) == 9
     for name in ("outer", "kron", "multiply"):
         cases.same(getattr(np, name)(a, a), getattr(np, name)(x, x))
     for found, wanted in ((pt.tile(a, 3), np.tile(x, 3)), (pt.repeat(a, 2), np.repeat(x, 2)), (pt.stack([a, a]), np.stack([x, x])), (a[None], x[None])):

@@ -192,6 +192,8 @@ def _put_positions(a: Array, chosen: Chosen, values: Any, mode: str) -> None:
         values = values[cuts[context.rank] : cuts[context.rank + 1]]
     _elements.write(target, range(target.ndim), columns_of(mine, target.shape), values.reshape(-1), False)
     _back(target, window)
+    if not a.ndim:  # whose window may be a copy
+        _back(without_axis(window, 0), a)
 
 
 def _require_written(a: Array) -> None:
