@@ -68,3 +68,13 @@ def folder(ctx, tmp_path):
         path = str(tmp_path).encode()
         text[: len(path)] = list(path)
     return type(tmp_path)(bytes(pt.broadcast(ctx, text)).rstrip(b"\0").decode())
+
+
+@pytest.fixture
+def group(ctx, folder):
+    """torch.distributed with the ranks of the context; one rank of its own where a test's context comes later."""
+    dist = pytest.importorskip("torch.distributed")
+    rank, size = (ctx.rank, ctx.size) if ctx is not None else (0, 1)
+    dist.init_process_group("gloo", init_method=f"file://{folder}/store", rank=rank, world_size=size)
+    yield
+    dist.destroy_process_group()

@@ -11,18 +11,7 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 distributed = pytest.importorskip("torch.distributed.tensor")
 pytestmark = pytest.mark.skipif(RANKS > 1 and not PROCESSES, reason="torch.distributed has one rank a process")
 
-import torch.distributed as dist  # noqa: E402
-
 import partita.torch as ptt  # noqa: E402
-
-
-@pytest.fixture
-def group(ctx, folder):
-    """torch.distributed with the ranks of the context; one rank of its own where a test's context comes later."""
-    rank, size = (ctx.rank, ctx.size) if ctx is not None else (0, 1)
-    dist.init_process_group("gloo", init_method=f"file://{folder}/store", rank=rank, world_size=size)
-    yield
-    dist.destroy_process_group()
 
 
 def meshes(ctx):

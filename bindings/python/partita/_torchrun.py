@@ -26,10 +26,15 @@ _libc = ctypes.CDLL(None)
 _libc.getenv.restype = ctypes.c_char_p
 
 
+def is_described() -> bool:
+    """Whether torchrun, or who does as it does, says who the ranks are."""
+    return all(os.environ.get(one) for one in _wanted)
+
+
 def connect_ranks(deadline: float) -> None:
     """Hand this rank's connections to the library, once, where torchrun has started it and no other launcher has."""
     with _connecting:
-        if _connected or _core.is_launched_rank() or _sockets in os.environ or any(not os.environ.get(one) for one in _wanted):
+        if _connected or _core.is_launched_rank() or _sockets in os.environ or not is_described():
             return
         rank, size = _number("RANK"), _number("WORLD_SIZE")
         if not 0 <= rank < size:

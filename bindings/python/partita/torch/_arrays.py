@@ -21,7 +21,7 @@ from .._errors import ArgumentError
 from .._packages import fresh
 from .._parts import Destination, check_activation, check_part, layout_of, of_product, of_transform
 from .._streams import stream_of_tensor
-from ._operators import collective, layout_at, number_of, number_of_layout, operator, plain
+from ._operators import collective, layout_at, number_of, number_of_layout, operator, or_dtensors, plain
 
 
 def _array(x: Tensor, layout: int, context: Context) -> Any:
@@ -87,6 +87,7 @@ _redistribute = operator(
 )
 
 
+@or_dtensors("._whole_arrays")
 @collective
 def redistribute(context: Context, x: Tensor, source: _core.Layout, destination: Destination) -> Tensor:
     """This rank's part of the array in another distribution. Collective.
@@ -175,6 +176,7 @@ def _transformed(
     return _fft(x, *numbers, kind, inverse, along, norm or "backward")
 
 
+@or_dtensors("._whole_arrays")
 @collective
 def fft(
     context: Context, x: Tensor, source: _core.Layout, destination: Optional[Destination] = None, *,
@@ -190,6 +192,7 @@ def fft(
     return _transformed(context, x, source, destination, axes, norm, "c2c", inverse)
 
 
+@or_dtensors("._whole_arrays")
 @collective
 def rfft(
     context: Context, x: Tensor, source: _core.Layout, destination: Optional[Destination] = None, *,
@@ -199,6 +202,7 @@ def rfft(
     return _transformed(context, x, source, destination, axes, norm, "r2c")
 
 
+@or_dtensors("._whole_arrays")
 @collective
 def irfft(
     context: Context, x: Tensor, source: _core.Layout, destination: Optional[Destination] = None, *,
@@ -373,6 +377,7 @@ def matmul_in_layout(
     return found
 
 
+@or_dtensors("._whole_arrays")
 @collective
 def matmul(
     context: Context, a: Tensor, b: Tensor, layout_a: _core.Layout, layout_b: _core.Layout,

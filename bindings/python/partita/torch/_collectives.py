@@ -267,7 +267,7 @@ def broadcast(context: Context, x: Tensor, *, root: int = 0) -> Tensor:
 @collective
 def gather(context: Context, x: Tensor, *, counts: Optional[Sequence[int]] = None, root: int = 0) -> Tensor:
     """Concatenate the tensors of all ranks on the root; no rows elsewhere. A number is one row. Collective."""
-    x = torch.atleast_1d(x)
+    x = x if x.ndim else x.reshape(1)
     rows = counts_of("gather", counts, context.size, rows_of("gather", x.shape) * context.size)
     return _gather(x, number_of(context), rows, check_root("gather", root, context.size))
 
@@ -285,7 +285,7 @@ def scatter(context: Context, x: Tensor, *, counts: Optional[Sequence[int]] = No
 @collective
 def all_gather(context: Context, x: Tensor, *, counts: Optional[Sequence[int]] = None) -> Tensor:
     """Concatenate the tensors of all ranks, on every rank. A number is one row. Collective."""
-    x = torch.atleast_1d(x)
+    x = x if x.ndim else x.reshape(1)
     return _all_gather(x, number_of(context), _uneven("all_gather", counts, context, rows_of("all_gather", x.shape) * context.size))
 
 

@@ -1,12 +1,12 @@
 """Conversions between layouts and the DTensor and DeviceMesh of torch.distributed.
 
-Both describe which dimensions of an array are distributed over which axes of a mesh. DTensor divides uneven dimensions differently: if the
-parts differ, an UnsupportedError is raised; use `partita.from_local` and `redistribute` instead.
+Both describe which dimensions of an array are distributed over which axes of a mesh. DTensor divides uneven dimensions differently: a layout
+with other parts is an UnsupportedError; `redistribute` to one of DTensor's first.
 """
 
 from __future__ import annotations
 
-from typing import Any, List, Optional, Sequence, Tuple
+from typing import Any, List, Optional, Tuple
 
 from torch import Size, Tensor
 from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
@@ -14,6 +14,7 @@ from torch.distributed.tensor import DTensor, Partial, Placement, Replicate, Sha
 
 from .. import _core
 from .._errors import UnsupportedError
+from ._placements import layout_on, strides_of
 
 
 def _axes(mesh: DeviceMesh) -> Tuple[str, ...]:
@@ -57,41 +58,7 @@ def layout_of(tensor: DTensor) -> _core.Layout:
         The tensor.
     """
     mesh = mesh_of(tensor.device_mesh)
-    axes = _axes(tensor.device_mesh)
-    cut: List[List[str]] = [[] for _ in tensor.shape]
-    partial: List[str] = []
-    for axis, placement in zip(axes, tensor.placements):
-        if isinstance(placement, Shard):
-            cut[placement.dim].append(axis)
-        elif isinstance(placement, Partial):
-            if placement.reduce_op != "sum":
-                raise UnsupportedError(f"layout_of: partial placements must be sums, got {placement.reduce_op}")
-            partial.append(axis)
-        elif not isinstance(placement, Replicate):
-            raise UnsupportedError(f"layout_of: the placement {placement} is not supported")
-    spec = _core.P(*[names or None for names in cut], partial=partial or None)
-    layout = _core.Layout(_core.Partitioned(mesh, spec), tuple(tensor.shape), tensor.device_mesh.size())
-    _check_parts("layout_of", layout, tensor.device_mesh, tensor.placements)
-    return layout
-
-
-def _check_parts(what: str, layout: _core.Layout, mesh: DeviceMesh, placements: Sequence[Placement]) -> None:
-    """UnsupportedError, the same on all ranks, if the two divide the array differently."""
-    for rank in range(layout.ranks):
-        ours, theirs = tuple(layout.local_shape(rank)), _cut(layout.shape, mesh, placements, rank)
-        if ours != theirs:
-            raise UnsupportedError(f"{what}: {layout} has a part of shape {ours} on rank {rank}, but DTensor's has {theirs}")
-
-
-def _cut(shape: Sequence[int], mesh: DeviceMesh, placements: Sequence[Placement], rank: int) -> Tuple[int, ...]:
-    """The shape of a rank's part, as DTensor divides: into parts of the largest size as long as elements remain."""
-    found = list(shape)
-    places = (mesh.mesh == rank).nonzero()[0].tolist()
-    for size, place, placement in zip(mesh.mesh.shape, places, placements):
-        if isinstance(placement, Shard):
-            most = -(-found[placement.dim] // size)
-            found[placement.dim] = max(0, min(most, found[placement.dim] - place * most))
-    return tuple(found)
+    return layout_on("layout_of", _axes(tensor.device_mesh), tuple(mesh.axes.values()), tuple(tensor.placements), tuple(tensor.shape))
 
 
 def from_dtensor(tensor: DTensor) -> Tuple[Tensor, _core.Layout]:
@@ -138,9 +105,8 @@ def to_dtensor(x: Tensor, layout: _core.Layout, mesh: Optional[DeviceMesh] = Non
     if mesh is None:
         mesh = init_device_mesh(x.device.type, (layout.ranks,))
     placements = _placements(layout, mesh)
-    strides: List[int] = [1]
-    for extent in reversed(layout.shape[1:]):
-        strides.insert(0, strides[0] * max(extent, 1))
-    _check_parts("to_dtensor", layout, mesh, placements)
-    return DTensor.from_local(x, mesh, placements, run_check=False, shape=Size(layout.shape), stride=tuple(strides[: x.ndim]))
+    theirs = layout_on("to_dtensor", _axes(mesh), tuple(mesh.shape), tuple(placements), layout.shape)
+    if not theirs.equivalent(layout):
+        raise UnsupportedError(f"to_dtensor: {layout} gives ranks other parts than DTensor's {theirs}: redistribute to that first")
+    return DTensor.from_local(x, mesh, placements, run_check=False, shape=Size(layout.shape), stride=strides_of(layout.shape))
 

@@ -6,8 +6,9 @@ An operator takes tensors and plain values: contexts and layouts go by numbers, 
 from __future__ import annotations
 
 import functools
+import importlib
 import inspect
-from typing import Any, Callable, Dict, Generic, List, Optional, Tuple, TypeVar, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, Generic, List, Optional, Protocol, Tuple, TypeVar, Union, overload
 
 import torch
 from torch import Tensor
@@ -19,8 +20,28 @@ from .._errors import ArgumentError, Error, UnsupportedError
 from .._packages import fresh
 from .._registry import Numbers
 
+if TYPE_CHECKING:
+    from torch.distributed.tensor import DTensor
+    from typing_extensions import ParamSpec
+
+    Given = ParamSpec("Given")
+    Made = TypeVar("Made", covariant=True)
+
+    class OfBoth(Protocol[Given, Made]):
+        """A function of parts, and of DTensors."""
+
+        @overload
+        def __call__(self, *given: Given.args, **named: Given.kwargs) -> Made: ...
+
+        @overload
+        def __call__(self, x: DTensor, *given: Any, **named: Any) -> Any: ...
+
+
 Function = TypeVar("Function", bound=Callable[..., Any])
+Found = TypeVar("Found")
 _forward_ad: Any = forward_ad  # of which not all has types
+#: Compilers break their graph at the function.
+interpreted: Any = torch.compiler.disable
 
 
 def _in_programs(function: Function, called: Callable[..., Any]) -> Function:
@@ -66,6 +87,29 @@ def pairwise(function: Function) -> Function:
     return _in_programs(function, _calls.pairwise(function, _naming_no_tensors(function)))
 
 
+def or_dtensors(module: str) -> Callable[[Callable[Given, Found]], OfBoth[Given, Found]]:
+    """A function of parts, and with a DTensor as its first argument the one of the same name in `module`."""
+
+    def decorated(function: Callable[Given, Found]) -> OfBoth[Given, Found]:
+        @functools.wraps(function)
+        def chosen(*given: Any, **named: Any) -> Any:
+            if given and type(given[0]).__name__ == "DTensor":
+                return _of_dtensors(module, function.__name__, given, named)
+            return function(*given, **named)
+
+        return chosen
+
+    return decorated
+
+
+def _called(module: str, name: str, given: Tuple[Any, ...], named: Dict[str, Any]) -> Any:
+    """torch.distributed takes as long to import as all the rest, and not every PyTorch has it."""
+    return getattr(importlib.import_module(module, __package__), name)(*given, **named)
+
+
+_of_dtensors = interpreted(_called)
+
+
 _layouts: Numbers[_core.Layout] = Numbers()
 
 
@@ -90,7 +134,7 @@ def plain(x: Tensor) -> Tensor:
     if x.layout is not torch.strided or x.is_nested:
         raise ArgumentError(f"expected a dense tensor, got {'nested one' if x.is_nested else x.layout}")
     if type(x) not in _ordinary:  # the library takes others as DLPack does: without gradients
-        x = x.detach()
+        x = x.trigger_wait() if hasattr(x, "trigger_wait") else x.detach()  # what a collective of PyTorch's may still be writing
     return x.resolve_conj().resolve_neg().contiguous()
 
 
@@ -102,9 +146,7 @@ def like(x: Tensor) -> Tensor:
 Backward = Callable[..., Tensor]
 
 
-Results = Union[Tensor, Tuple[Tensor, Tensor]]
-Found = TypeVar("Found")
-
+Results = Union[Tensor, Tuple[Tensor, ...]]
 
 #: What keeps of the arguments (and of the result) what the derivative needs.
 Keep = Callable[[Any, Tuple[Any, ...], Any], None]

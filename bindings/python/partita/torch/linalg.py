@@ -37,7 +37,7 @@ from .._linear_layouts import (
 from .._parts import Destination, check_part
 from . import _factors, _solves
 from ._arrays import _redistribute
-from ._operators import collective, number_of, number_of_layout
+from ._operators import collective, number_of, number_of_layout, or_dtensors
 
 
 class EighResult(NamedTuple):
@@ -112,6 +112,7 @@ def _solution(
     return _as_given(context, x, of_x, to)
 
 
+@or_dtensors("._whole_linalg")
 @collective
 def solve(
     context: Context, a: Tensor, b: Tensor, layout_a: _core.Layout, layout_b: _core.Layout,
@@ -144,6 +145,7 @@ def solve(
     return _solution(context, a, b, layout_a, layout_b, to, transpose_a)
 
 
+@or_dtensors("._whole_linalg")
 @collective
 def inv(context: Context, a: Tensor, layout: _core.Layout, destination: Optional[Destination] = None) -> Tensor:
     """This rank's part of the inverse of A, by `solve`. Collective, blocking.
@@ -170,6 +172,7 @@ def inv(context: Context, a: Tensor, layout: _core.Layout, destination: Optional
     return _solution(context, a, unit, layout, to, to, False)
 
 
+@or_dtensors("._whole_linalg")
 @collective
 def solve_triangular(
     context: Context, a: Tensor, b: Tensor, layout_a: _core.Layout, layout_b: _core.Layout,
@@ -210,6 +213,7 @@ def solve_triangular(
     return _as_given(context, x, of_x, to)
 
 
+@or_dtensors("._whole_linalg")
 @collective
 def slogdet(context: Context, a: Tensor, layout: _core.Layout, *, shared: bool = False) -> SlogdetResult:
     """Sign and logarithm of the absolute value of the determinant, on every rank. Collective, blocking.
@@ -238,6 +242,7 @@ def slogdet(context: Context, a: Tensor, layout: _core.Layout, *, shared: bool =
     return SlogdetResult(*_solves.slogdet_with(a, *factors, group, of_a, shared))
 
 
+@or_dtensors("._whole_linalg")
 @collective
 def det(context: Context, a: Tensor, layout: _core.Layout, *, shared: bool = False) -> Tensor:
     """The determinant, on every rank, by `slogdet`. Collective, blocking. It overflows and underflows sooner than `slogdet`.
@@ -260,6 +265,7 @@ def det(context: Context, a: Tensor, layout: _core.Layout, *, shared: bool = Fal
     return sign * logarithm.exp()
 
 
+@or_dtensors("._whole_linalg")
 @collective
 def cholesky(
     context: Context, a: Tensor, layout: _core.Layout, destination: Optional[Destination] = None, *, upper: bool = False
@@ -301,6 +307,7 @@ def qr_result(layout: _core.Layout) -> Tuple[_core.Layout, _core.Layout]:
     return of_qr(layout)
 
 
+@or_dtensors("._whole_linalg")
 @collective
 def qr(context: Context, a: Tensor, layout: _core.Layout) -> QRResult:
     """This rank's parts of the Q [m, k] and R [k, n] of A = Q R, with k = min(m, n). Collective, blocking.
@@ -319,6 +326,7 @@ def qr(context: Context, a: Tensor, layout: _core.Layout) -> QRResult:
     return QRResult(*_factors.qr(a, number_of(context), *layouts))
 
 
+@or_dtensors("._whole_linalg")
 @collective
 def eigh(context: Context, a: Tensor, layout: _core.Layout, UPLO: str = "L") -> EighResult:
     """The eigenvalues [n] of a Hermitian A, ascending, on every rank, and this rank's part of the eigenvectors. Collective, blocking.
@@ -351,6 +359,7 @@ def svd_result(layout: _core.Layout) -> Tuple[_core.Layout, _core.Layout]:
     return of_svd(layout)
 
 
+@or_dtensors("._whole_linalg")
 @collective
 def svd(context: Context, a: Tensor, layout: _core.Layout) -> SVDResult:
     """This rank's parts of the U [m, k] and V^H [k, n] of A = U diag(S) V^H, and S [k], descending, on every rank; k = min(m, n).
