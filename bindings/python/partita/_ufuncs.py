@@ -52,7 +52,7 @@ def apply(ufunc: np.ufunc, method: str, inputs: Tuple[Any, ...], options: Dict[s
     given = [*inputs, *outputs, *([options["where"]] if isinstance(options.get("where"), Array) else [])]
     arrays = [one for one in given if isinstance(one, Array)]
     _refuse_others(name, given)
-    like = _like(name, arrays, [_called(one, inputs, options) for one in arrays])
+    like = _like(name, arrays, lambda: [_called(one, inputs, options) for one in arrays])
     parts = [_aligned(name, one, like) for one in inputs]
     if isinstance(options.get("where"), Array):
         options["where"] = _aligned(name, options["where"], like)
@@ -80,7 +80,7 @@ def local_call(name: str, function: Callable[..., Any], inputs: Sequence[Any], *
     given = _together(given, ()) if current_default() is not None else given
     _refuse_others(name, [one for one in given if one is not None])
     arrays = [one for one in given if isinstance(one, Array)]
-    like = _like(name, arrays, [f"operand {1 + next(place for place, one in enumerate(given) if one is array)}" for array in arrays])
+    like = _like(name, arrays, lambda: [f"operand {1 + next(place for place, one in enumerate(given) if one is array)}" for array in arrays])
     parts = [_aligned(name, one, like) for one in given]
     context, package = arrays[0]._core.context, arrays[0]._package
     if package == "numpy":
@@ -98,7 +98,7 @@ def local_call(name: str, function: Callable[..., Any], inputs: Sequence[Any], *
 def local_of(name: str, operand: Any, like: Array) -> Any:
     """What this rank's part of `like` reads of an operand in a layout as ufuncs require it."""
     given = replicas(name, [operand, like])[0]
-    _like(name, [like, given], ["the array", "the operand"])
+    _like(name, [like, given], lambda: ["the array", "the operand"])
     return _aligned(name, given, like.layout)
 
 
@@ -249,23 +249,39 @@ def _called(array: Array, inputs: Tuple[Any, ...], options: Dict[str, Any]) -> s
     return "where" if options.get("where") is array else "out"
 
 
-def _like(name: str, arrays: List[Array], called: List[str]) -> _core.Layout:
-    """The layout of the result: that of the first array with its shape which the others suit."""
+def _like(name: str, arrays: List[Array], called: Callable[[], List[str]]) -> _core.Layout:
+    """The layout of the result: that of the first array with its shape which the others suit. `called`: what errors call the arrays."""
     first = arrays[0]
     if all(_same(first, one) for one in arrays[1:]):
         return first.layout
     require_one_context(name, *arrays)
+    layouts = tuple(one.layout for one in arrays)
+    layout = _common_layout(layouts)
+    if layout is not None:
+        return layout
     try:
-        shape = np.broadcast_shapes(*(one.shape for one in arrays))
+        candidate = _candidates(layouts)[0]
     except ValueError as error:
         raise ArgumentError(f"{name}: the shapes {', '.join(str(one.shape) for one in arrays)} cannot be broadcast") from error
-    whole = [place for place, one in enumerate(arrays) if one.shape == shape]
-    candidates = [arrays[place].layout for place in whole] or [_core.Layout(_core.Replicated(), shape, first._core.context.size)]
-    for layout in candidates:
-        if all(reads_in_place(layout, one.layout) for one in arrays):
-            return layout
-    others = [(what, one) for what, one in zip(called, arrays) if not reads_in_place(candidates[0], one.layout)]
-    raise ArgumentError(_difference(name, candidates[0], called[whole[0]] if whole else "the result", others))
+    names = called()
+    model = names[layouts.index(candidate)] if candidate in layouts else "the result"
+    raise ArgumentError(_difference(name, candidate, model, [(what, one) for what, one in zip(names, arrays) if not reads_in_place(candidate, one.layout)]))
+
+
+def _candidates(layouts: Tuple[_core.Layout, ...]) -> List[_core.Layout]:
+    """For the result of operands with these: those of its shape, or else the replicated one."""
+    shape = np.broadcast_shapes(*(one.shape for one in layouts))
+    return [one for one in layouts if one.shape == shape] or [_core.Layout(_core.Replicated(), shape, layouts[0].ranks)]
+
+
+@functools.lru_cache(maxsize=256)
+def _common_layout(layouts: Tuple[_core.Layout, ...]) -> Optional[_core.Layout]:
+    """The first candidate from whose parts each rank reads all operands in place; None: there is none."""
+    try:
+        found = _candidates(layouts)
+    except ValueError:
+        return None
+    return next((one for one in found if all(reads_in_place(one, other) for other in layouts)), None)
 
 
 @functools.lru_cache(maxsize=256)
@@ -292,19 +308,27 @@ def _aligned(name: str, one: Any, like: _core.Layout) -> Any:
     """What this rank reads of an operand; a number as it is."""
     if not isinstance(one, Array):
         return one
-    layout, rank = one.layout, one._core.context.rank
-    local_shape = like.local_shape(rank)
-    if layout.shape == like.shape and one.local_shape == local_shape and (layout == like or layout.equivalent(like)):
-        return one.local
-    if 0 in local_shape:  # nothing is read, and maybe nothing is here
-        return empty_beside(one.local, local_shape)
-    part = one.local
-    for axis, places in _places(like, layout, rank):
-        part = part[(slice(None),) * axis + (places,)]
+    part, index = one.local, _index(like, one.layout, one._core.context.rank)
+    if index is None:
+        return part
+    if index == ():  # nothing is read, and maybe nothing is here
+        return empty_beside(part, like.local_shape(one._core.context.rank))
+    for axis in index:
+        part = part[axis]
     return part
 
 
 @functools.lru_cache(maxsize=256)
+def _index(result: _core.Layout, operand: _core.Layout, rank: int) -> Optional[Tuple[Any, ...]]:
+    """What a rank's part of the operand is indexed by, one index after the other; None: by nothing; none: no elements are read."""
+    local_shape = result.local_shape(rank)
+    if result.shape == operand.shape and operand.local_shape(rank) == local_shape and (result == operand or operand.equivalent(result)):
+        return None
+    if 0 in local_shape:
+        return ()
+    return tuple((slice(None),) * axis + (places,) for axis, places in _places(result, operand, rank)) or None
+
+
 def _places(result: _core.Layout, operand: _core.Layout, rank: int) -> Tuple[Tuple[int, Any], ...]:
     """Where the indices of a rank's part of the result are in its part of the operand, along axes where that is not all."""
     found: List[Tuple[int, Any]] = []
