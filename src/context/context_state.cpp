@@ -11,6 +11,7 @@
 #include "kernels/host/blas_library.hpp"
 #include "kernels/host/fft_planning.hpp"
 #include "memory/node_places.hpp"
+#include "runtime/checks/withdrawal.hpp"
 #include "runtime/groups/keeper.hpp"
 #include "runtime/live_contexts.hpp"
 
@@ -83,6 +84,13 @@ void contexts::start_context(ContextState& state) {
   state.board =
       std::make_unique<runtime::NodeBoard>(state.node_memory->control(), static_cast<int>(neighbours.size()),
                                            static_cast<int>(place - neighbours.begin()));
+  runtime::withdrawals_of(state).forget_signals = [&state] {
+    for (std::size_t i = 0; i < state.signals_seen.size(); ++i) {
+      for (int channel = 0; channel < channel_count; ++channel)
+        state.signals_seen[i][static_cast<std::size_t>(channel)] =
+            state.board->counter(static_cast<int>(i), channel);
+    }
+  };
   state.heap = std::make_unique<memory::SymmetricHeap>(
       state, *state.node_memory,
       [&state](std::string_view what, bool dropped) {

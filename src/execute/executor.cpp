@@ -17,6 +17,7 @@
 #include "execute/step_clock.hpp"
 #include "runtime/checks/agree.hpp"
 #include "runtime/checks/call_notes.hpp"
+#include "runtime/checks/withdrawal.hpp"
 
 namespace partita::execution {
 namespace {
@@ -120,6 +121,8 @@ void Executor::enqueue(std::span<const Array::State* const> operands, const Para
   if (on_host) {
     try {
       begin(parameters, {}, false);
+    } catch (const runtime::Withdrawal&) {
+      runtime::withdraw(context_, plan_.operation);
     } catch (...) {  // neighbours that come to know of a DisagreementError throw it, too
       context_.fail_with_current();
       throw;

@@ -118,6 +118,7 @@ set(suites
     "*/WaitOf:               processes nodes"
     "WaitWatch:              processes nodes"
     "Window:                 device"
+    "Withdrawal:             processes nodes device"
     "Written:                device")
 
 # partita_suites(OUT BY): gtest's filter of those that are tested by `BY`.

@@ -13,6 +13,7 @@
 #include "plan/work.hpp"
 #include "runtime/board/wait.hpp"
 #include "runtime/checks/announcement.hpp"
+#include "runtime/checks/withdrawal.hpp"
 
 namespace partita::execution {
 
@@ -29,6 +30,7 @@ BoundPlan::BoundPlan(ContextState& context, Plan plan, std::optional<std::int64_
       works_(plan_.works.size()),
       node_index_(static_cast<std::size_t>(context.size()), -1),
       given_(given),
+      may_withdraw_(context.topology().node_count() == 1 && !context.device),
       mail_(context, plan_, given > 0 ? runtime::Lane::halves : runtime::Lane::data) {
   const std::vector<int> neighbours = context.topology().node_ranks(context.topology().node(context.rank()));
   for (std::size_t i = 0; i < neighbours.size(); ++i) {
@@ -107,6 +109,8 @@ void BoundPlan::run(const Execution& execution) {
     return begin_halves();
   }
   mail_.begin(execution.announced);
+  std::optional<runtime::MayWithdraw> may_withdraw;
+  if (may_withdraw_) may_withdraw.emplace(context_);
   run_steps(0, plan_.steps.size(), execution.parameters, execution.clock);
   mail_.end();
   advance_signals();

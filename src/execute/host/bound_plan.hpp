@@ -52,6 +52,7 @@ class BoundPlan final : public Executor {
   std::vector<std::array<std::uint64_t, channel_count>>
       signals_;                            // by node rank: waited for in one execution
   std::size_t given_;                      // steps of the first half; 0: an execution is one
+  bool may_withdraw_;                      // from its executions, see withdrawal.hpp
   std::vector<std::uint64_t> ready_seen_;  // by node rank: signals on `ready` before those of this execution
   PlanMessages mail_;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.hpp"
+#include "runtime/board/peer_watch.hpp"
 #include "runtime/checks/rank_list.hpp"
 #include "runtime/live_contexts.hpp"
 #include "runtime/runtime.hpp"
@@ -16,6 +17,8 @@ using namespace std::chrono_literals;
 // ever less often.
 constexpr auto first_question = 400ms, between_questions = 900ms, longest_pause = 60'000ms;
 constexpr auto far_answers_come_within = 600ms;
+
+constexpr std::string_view sending = "send";
 
 }  // namespace
 
@@ -54,7 +57,41 @@ std::optional<FarWatch::Found> FarWatch::judge(const std::vector<int>& peers) {
     auto found = place != 0 ? absence_of(peer, theirs, place) : contexts_crossed_with(peer, theirs);
     if (found) return found;
   }
-  return std::nullopt;
+  return look_for_cycle_of_sends(peers);
+}
+
+/// From this rank, which sends to `to`, on to whom that one sends to, and back: by rank the number of its
+/// wait. Empty: there is no such cycle.
+std::map<int, std::uint64_t> FarWatch::cycle_of_sends(int to) const {
+  const NodeBoard& board = *state_.board;
+  std::map<int, std::uint64_t> cycle{{state_.rank(), board.long_wait(board.me()).number}};
+  while (to != state_.rank()) {
+    NodeBoard::LongWait wait;
+    if (const auto number = number_on_board(state_, to)) {
+      wait = board.long_wait(*number);
+    } else if (const auto answer = answers_.find(to); answer != answers_.end()) {
+      const Standing::Wait& theirs = answer->second.wait;
+      wait.number = theirs.number;
+      wait.context = theirs.context;
+      std::ranges::copy(theirs.awaited, wait.awaited.begin());
+      wait.operation = theirs.operation;
+    }
+    const bool sends = wait.number != 0 && wait.context == state_.identity && wait.operation == sending;
+    if (!sends || !cycle.emplace(to, wait.number).second) return {};
+    for (to = 0; !wait.waits_for(to); ++to) {
+      if (to == state_.size()) return {};
+    }
+  }
+  return cycle;
+}
+
+std::optional<FarWatch::Found> FarWatch::look_for_cycle_of_sends(const std::vector<int>& peers) {
+  if (reason_.operation != sending || peers.size() != 1) return std::nullopt;
+  const std::map<int, std::uint64_t> before = std::exchange(cycle_, cycle_of_sends(peers.front()));
+  if (cycle_.empty() || before != cycle_) return std::nullopt;
+  std::vector<int> ranks;
+  for (const auto& [rank, wait] : cycle_) ranks.push_back(rank);
+  return Found{words_of_all_nodes(state_, reason_.operation, cycle_of_sends_error(ranks))};
 }
 
 /// The first execution that both know and in which they differ.

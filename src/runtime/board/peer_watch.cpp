@@ -6,6 +6,7 @@
 #include "base/check.hpp"
 #include "runtime/checks/announcement.hpp"
 #include "runtime/checks/rank_list.hpp"
+#include "runtime/checks/withdrawal.hpp"
 #include "runtime/runtime.hpp"
 
 namespace partita::runtime {
@@ -31,7 +32,7 @@ bool crossed(const NodeBoard::Status& mine, const NodeBoard::Status& theirs) {
 /// What has kept a rank of the node from the call that this rank is in, as all ranks throw it.
 std::optional<CaughtError> refusal_of(const Runtime& state, int number) {
   std::optional<CaughtError> refusal = state.board->refusal(number);
-  if (!refusal) return std::nullopt;
+  if (!refusal || is_withdrawal(*refusal)) return std::nullopt;
   return refusal_of_rank(state.neighbours()[static_cast<std::size_t>(number)], *refusal);
 }
 
@@ -106,6 +107,14 @@ std::string departure(const Runtime& state, int rank) {
     if (farewell.rank == rank && !farewell.failed) return farewell.why.text;
   }
   return "";
+}
+
+CaughtError cycle_of_sends_error(const std::vector<int>& ranks) {
+  return {
+      ErrorKind::disagreement,
+      fmt::format("send: {} send to each other in a cycle and none of them receives: large messages wait for "
+                  "their receivers; send_receive does both concurrently",
+                  rank_list(ranks))};
 }
 
 void give_up_of(Runtime& state, std::string_view mine, const Hopeless& why) {
@@ -189,31 +198,44 @@ PeerWatch::Found PeerWatch::look_for_failed_ranks() {
 }
 
 PeerWatch::Found PeerWatch::look_for_disagreement() const {
+  if (withdrawals_of(state_).under_way) return std::nullopt;  // compared in the check
   auto difference = announced_difference(state_, reason_.operation);
   if (!difference) return std::nullopt;
-  return Hopeless{std::move(difference->error), difference->question};
+  return Hopeless{std::move(difference->error), difference->question,
+                  may_withdraw_from(state_, difference->question)};
 }
 
 PeerWatch::Found PeerWatch::look_for_mutual_waits(const std::vector<int>& peers) {
   std::map<int, Pair> pairs;
   const NodeBoard& board = *state_.board;
-  for (const int peer : peers) {
+  const bool may_withdraw = withdrawals_of(state_).possible;
+  for (const int peer : may_withdraw ? neighbours_ : peers) {
     const auto place = std::find(neighbours_.begin(), neighbours_.end(), peer);
     if (place == neighbours_.end() || peer == state_.rank()) continue;
     const int number = static_cast<int>(place - neighbours_.begin());
     const Pair pair{board.status(board.me()), board.status(number)};
-    if (!crossed(pair.mine, pair.theirs)) continue;
+    if (!waits_in_vain(pair.mine, pair.theirs, number)) continue;
     const auto before = crossed_.find(peer);
     if (before != crossed_.end() && before->second == pair) {
       for (const int either : {number, board.me()}) {
-        if (auto refusal = refusal_of(state_, either)) return Hopeless{std::move(*refusal)};
+        if (auto refusal = refusal_of(state_, either)) return Hopeless{std::move(*refusal), {}, may_withdraw};
       }
-      return difference_from(state_, reason_.operation, board.operation(number), peer);
+      Hopeless found = difference_from(state_, reason_.operation, board.operation(number), peer);
+      found.may_withdraw = may_withdraw;
+      return found;
     }
     pairs.emplace(peer, pair);
   }
   crossed_ = std::move(pairs);
   return std::nullopt;
+}
+
+// A rank that has withdrawn from an execution that it had begun comes to it no more, either.
+bool PeerWatch::waits_in_vain(const NodeBoard::Status& mine, const NodeBoard::Status& theirs,
+                              int number) const {
+  if (crossed(mine, theirs)) return true;
+  return !mine.in_agreement && theirs.in_agreement && theirs.executions == mine.executions &&
+         theirs.agreements > mine.agreements && has_withdrawn(state_, number);
 }
 
 PeerWatch::Found PeerWatch::look_for_those_away(const std::vector<int>& peers) {
@@ -255,10 +277,7 @@ PeerWatch::Found PeerWatch::look_for_ring_of_sends(std::chrono::steady_clock::ti
   std::vector<int> ranks;
   for (const Sender& sender : ring) ranks.push_back(neighbours_[static_cast<std::size_t>(sender.number)]);
   std::ranges::sort(ranks);
-  return Hopeless{{ErrorKind::disagreement,
-                   fmt::format("send: {} send to each other in a cycle and none of them receives: large "
-                               "messages wait for their receivers; send_receive does both concurrently",
-                               rank_list(ranks))}};
+  return Hopeless{cycle_of_sends_error(ranks)};
 }
 
 PeerWatch::Found PeerWatch::look_for_lost_peers(const std::vector<int>& peers,

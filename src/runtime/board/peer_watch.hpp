@@ -38,7 +38,11 @@ std::optional<CaughtError> refusal_on_node(const Runtime& state);
 struct Hopeless {
   CaughtError error;
   std::optional<Question> ask = {};
+  bool may_withdraw = false;  ///< from the execution that waits, see withdrawal.hpp
 };
+
+/// These ranks send large messages to each other in a cycle.
+CaughtError cycle_of_sends_error(const std::vector<int>& ranks);
 
 /// Fails the context of it and throws.
 [[noreturn]] void give_up_of(Runtime& state, std::string_view mine, const Hopeless& why);
@@ -90,6 +94,7 @@ class PeerWatch {
   Found look_for_failed_ranks();
   Found look_for_disagreement() const;
   Found look_for_mutual_waits(const std::vector<int>& peers);
+  bool waits_in_vain(const NodeBoard::Status& mine, const NodeBoard::Status& theirs, int number) const;
   Found look_for_those_away(const std::vector<int>& peers);
   Found look_for_ring_of_sends(std::chrono::steady_clock::time_point now);
   Found look_for_lost_peers(const std::vector<int>& peers, std::chrono::steady_clock::time_point now);

@@ -11,6 +11,7 @@
 #include "runtime/board/peer_watch.hpp"
 #include "runtime/checks/rank_list.hpp"
 #include "runtime/checks/verdict.hpp"
+#include "runtime/checks/withdrawal.hpp"
 #include "runtime/runtime.hpp"
 
 namespace partita::runtime {
@@ -115,7 +116,10 @@ void WaitLoop::look(Clock::time_point now) {
   }
   note_->update();
   answer_question(state_, reason_.operation);
-  if (const auto found = watch_->look(now)) give_up_of(state_, reason_.operation, *found);
+  if (const auto found = watch_->look(now)) {
+    if (found->may_withdraw) throw Withdrawal();
+    give_up_of(state_, reason_.operation, *found);
+  }
   next_look_ = Clock::now() + between_looks;
 }
 

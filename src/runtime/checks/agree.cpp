@@ -8,6 +8,7 @@
 #include "base/hash.hpp"
 #include "runtime/checks/call_notes.hpp"
 #include "runtime/checks/difference.hpp"
+#include "runtime/checks/withdrawal.hpp"
 #include "runtime/groups/meeting.hpp"
 #include "runtime/runtime.hpp"
 
@@ -40,7 +41,9 @@ Summary settle(Meeting& meeting, Summary mine, const std::function<Report()>& re
   const Summary all = meeting.join(mine);
   if (all.agreed()) return all;
   Report mine_in_words = report();
-  if (!all.executed_alike()) meeting.report_history(mine_in_words);
+  if (all.withdrew != 0) meeting.note_withdrawal(mine_in_words);
+  if (!all.executed_alike()) meeting.report_history(mine_in_words, all.withdrew == 0);
+  if (all.withdrew != 0 && all.executed_alike()) meeting.start_anew(all);
   mine_in_words.plans = meeting.hash_of_plans();
   std::vector<Report> reports;
   for (const std::string& bytes : meeting.gather(serialize(mine_in_words), false)) {
@@ -50,6 +53,10 @@ Summary settle(Meeting& meeting, Summary mine, const std::function<Report()>& re
     meeting.forget_plans();
   std::vector<int> ranks(reports.size());
   for (std::size_t i = 0; i < ranks.size(); ++i) ranks[i] = meeting.rank(static_cast<int>(i));
+  if (all.withdrew != 0) {
+    meeting.end_withdrawal();
+    compare_withdrawn(reports, ranks);
+  }
   try {
     throw_difference(reports, ranks);
   } catch (const Error& error) {

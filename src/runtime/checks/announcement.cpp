@@ -5,6 +5,7 @@
 
 #include "base/check.hpp"
 #include "base/hash.hpp"
+#include "runtime/checks/withdrawal.hpp"
 #include "runtime/live_contexts.hpp"
 #include "runtime/runtime.hpp"
 
@@ -45,7 +46,9 @@ std::optional<AnnouncedDifference> difference(const Runtime& context, std::strin
 
 void give_up_if(Runtime& context, std::string_view operation,
                 const std::optional<AnnouncedDifference>& found) {
-  if (found) give_up_together(context, operation, found->error, found->question);
+  if (!found) return;
+  if (may_withdraw_from(context, found->question)) throw Withdrawal();
+  give_up_together(context, operation, found->error, found->question);
 }
 
 }  // namespace
@@ -71,10 +74,11 @@ Executed announce(Runtime& context, std::uint64_t hash, std::string_view operati
 std::uint64_t history_of(const Runtime& context) {
   const NodeBoard& board = *context.board;
   std::uint64_t hash = 0;
-  for (const ExecutionHistory* history : {&board.executions(board.me()), &board.captures(board.me())}) {
-    const std::uint64_t number = history->number();
-    hash = mix(mix(hash, number), history->chain(number).value_or(0));
-  }
+  const auto add = [&](const ExecutionHistory& history, std::uint64_t number) {
+    hash = mix(mix(hash, number), history.chain(number).value_or(0));
+  };
+  add(board.executions(board.me()), executions_that_count(context));
+  add(board.captures(board.me()), board.captures(board.me()).number());
   return hash;
 }
 

@@ -97,6 +97,8 @@ std::optional<std::string> difference_text(std::span<const Report> reports, cons
 void throw_difference(std::span<const Report> reports, const std::vector<int>& ranks) {
   const ValueOf operation = [](const Report& report) { return report.operation; };
   const auto thrown = first_thrown(reports, ranks);
+  const auto executed = thrown ? std::nullopt : executed_text(reports, ranks);
+  if (executed) throw DisagreementError(*executed);  // long before what they are in now
   std::vector<Report> in_it;
   std::ranges::remove_copy_if(reports, std::back_inserter(in_it), &Report::refused);
   if (!in_it.empty() && !all_alike(in_it, operation)) {
@@ -106,7 +108,6 @@ void throw_difference(std::span<const Report> reports, const std::vector<int>& r
                                         thrown ? thrown->text : ""));
   }
   if (thrown) throw_error(thrown->kind, thrown->text);
-  if (const auto text = executed_text(reports, ranks)) throw DisagreementError(*text);
   const std::optional<std::string> text = difference_text(reports, ranks);
   invariant(text.has_value(), "{}: the ranks' hashes differ and their values do not",
             reports.front().operation);

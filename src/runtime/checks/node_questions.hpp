@@ -14,13 +14,15 @@
 #include "runtime/board/node_board.hpp"
 #include "runtime/checks/call_notes.hpp"
 #include "runtime/checks/verdict.hpp"
+#include "runtime/checks/withdrawal.hpp"
 
 namespace partita::runtime {
 
-/// The notes of a context; what this rank has asked and answered is known to the thread that uses it.
+/// The notes of a context; all but those of `CallNotes` are known to the thread that uses it.
 struct NotesOfNodes : CallNotes {
   std::uint64_t asked = 0;
   std::vector<std::uint64_t> answered;  ///< by rank
+  Withdrawals withdrawals;
 };
 
 /// Where a rank is, as it says itself.

@@ -9,6 +9,7 @@
 
 #include "base/check.hpp"
 #include "runtime/checks/call_notes.hpp"
+#include "runtime/checks/common_facts.hpp"
 #include "runtime/checks/difference.hpp"
 #include "runtime/checks/node_questions.hpp"
 #include "runtime/checks/rank_list.hpp"
@@ -107,17 +108,6 @@ std::optional<Report> said_to(const Runtime& context, std::string_view mine, con
 }
 
 // --- what all have said
-
-/// What only some of them know is not a difference.
-void keep_common_facts(std::vector<Report>& reports) {
-  const auto is_known_to_all = [all = reports](const Fact& fact) {
-    return std::ranges::all_of(all, [&](const Report& report) {
-      return std::ranges::find(report.facts, fact.name, &Fact::name) != report.facts.end();
-    });
-  };
-  for (Report& report : reports)
-    std::erase_if(report.facts, [&](const Fact& fact) { return !is_known_to_all(fact); });
-}
 
 std::optional<std::string> words_of(std::vector<Report> reports, const std::vector<int>& ranks,
                                     const Question& question) {

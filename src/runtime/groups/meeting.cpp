@@ -16,6 +16,7 @@
 #include "runtime/checks/node_questions.hpp"
 #include "runtime/checks/rank_list.hpp"
 #include "runtime/checks/rank_zero.hpp"
+#include "runtime/checks/withdrawal.hpp"
 #include "runtime/groups/control_messages.hpp"
 #include "runtime/live_contexts.hpp"
 #include "runtime/runtime.hpp"
@@ -83,6 +84,8 @@ void Summary::join(const Summary& other) {
   bytes_largest = std::max(bytes_largest, other.bytes_largest);
   threw = std::max(threw, other.threw);
   largest = std::max(largest, other.largest);
+  executions = std::max(executions, other.executions);
+  withdrew = std::max(withdrew, other.withdrew);
 }
 
 class Meeting::Messages : public ControlMessages {
@@ -206,10 +209,24 @@ void Meeting::refuse(int peer, const std::string& theirs, const std::vector<int>
   state_.give_up(found);
 }
 
-void Meeting::report_history(Report& report) const {
-  report.error.kind = ErrorKind::disagreement;  // the context fails; what was thrown says why
-  report.facts = {{"the previous executions", history_text(state_)}};
-  report.executed = latest_executions(state_);
+void Meeting::report_history(Report& report, bool only) const {
+  if (only) {
+    report.error.kind = ErrorKind::disagreement;  // the context fails; what was thrown says why
+    report.facts = {{"the previous executions", history_text(state_)}};
+  }
+  if (report.executed.empty()) report.executed = latest_executions(state_);
+}
+
+void Meeting::note_withdrawal(Report& report) const {
+  runtime::note_withdrawal(state_, report);
+}
+
+void Meeting::start_anew(const Summary& all) {
+  runtime::start_anew(state_, all.executions);
+}
+
+void Meeting::end_withdrawal() {
+  withdrawals_of(state_).under_way = false;
 }
 
 void Meeting::fail(const std::string& why) {
@@ -223,7 +240,10 @@ void Meeting::note_told(std::string_view text) {
 }
 
 Summary Meeting::join(Summary summary) {
-  if (of_all() && state_.board) summary.history_smallest = summary.history_largest = history_of(state_);
+  if (of_all() && state_.board) {
+    summary.history_smallest = summary.history_largest = history_of(state_);
+    summary.executions = state_.board->executions(state_.board->me()).number();
+  }
   Messages messages(*this);
   // After the round of distance d I know the summary of the 2d members that end with me.
   for (int distance = 1; distance < size_; distance *= 2) {

@@ -27,12 +27,14 @@ struct Summary {
   std::int64_t bytes_smallest = 0, bytes_largest = 0;           ///< of what will be gathered
   std::uint64_t threw = 0;                                      ///< 1: the local part threw on some rank
   std::uint64_t largest = 0;                                    ///< the largest value that a rank brought
+  std::uint64_t executions = 0;                                 ///< the most that a rank has begun
+  std::uint64_t withdrew = 0;                                   ///< 1: a rank has left an execution for this
 
   static Summary of(std::uint64_t operation, std::uint64_t facts = 0);
   void join(const Summary& other);
   bool agreed() const {
     return operation_smallest == operation_largest && facts_smallest == facts_largest && executed_alike() &&
-           threw == 0;
+           threw == 0 && withdrew == 0;
   }
   bool executed_alike() const { return history_smallest == history_largest; }
 };
@@ -60,8 +62,13 @@ class Meeting {
   /// meeting of other members fails the context with DisagreementError. Blocking.
   Summary join(Summary summary);
 
-  /// `report` says what this rank has executed before, in place of what it brings to this meeting.
-  void report_history(Report& report) const;
+  /// `report` says what this rank has executed before; `only`: in place of what it brings to this meeting.
+  void report_history(Report& report, bool only) const;
+  /// Some rank has withdrawn from an execution: what this rank adds to its report, and what all do before
+  /// they gather the reports. See withdrawal.hpp.
+  void note_withdrawal(Report& report) const;
+  void start_anew(const Summary& all);
+  void end_withdrawal();
   /// The ranks have executed different things: results are undefined from there.
   void fail(const std::string& why);
   /// Notes that all members now throw an error with this text, so that it is not reported to them again.

@@ -1,6 +1,7 @@
 // Calls that do not go together are the same error on every rank.
 #include "support/models/collectives_model.hpp"
 #include "support/on_ranks.hpp"
+#include "support/withdrawal.hpp"
 
 namespace partita::testing {
 namespace {
@@ -69,7 +70,7 @@ RANK_TEST_WITH(CollectiveErrors, DifferentOperationsFromTheCache, {.deadline = 5
     }
     ADD_FAILURE() << "nothing was thrown on rank " << context.rank();
   } catch (const Error&) {
-    EXPECT_TRUE(context.failed());
+    expect_goes_on_where_it_can(context);
   }
 }
 
@@ -132,7 +133,7 @@ RANK_TEST_WITH(CollectiveErrors, ABadViewOfOneRankInAKnownCall, {.deadline = 20s
     barrier(context);  // for those that are no neighbours of it
   };
   EXPECT_ERROR(ArgumentError, call(), "is 1x1, but 6x5 is expected");
-  EXPECT_TRUE(context.failed());
+  expect_goes_on_where_it_can(context, context.size() > 3);
 }
 
 /// A rank without a part has nothing to refuse, and has continued; the others are notified anyway.

@@ -4,6 +4,7 @@
 #include "support/fakes/fake_device.hpp"
 #include "support/models/collectives_model.hpp"
 #include "support/on_ranks.hpp"
+#include "support/withdrawal.hpp"
 
 namespace partita::testing {
 namespace {
@@ -311,8 +312,9 @@ Calls executed_before(Context& context, const Mismatch& mismatch) {
   return calls;
 }
 
-/// In the call itself, or where the ranks meet next: by the same words on all ranks.
-void expect_told(Context& context, const Call& call, const std::string& said = "") {
+/// In the call itself, or where the ranks meet next: by the same words on all ranks. `may_be_done`: a rank
+/// may have done its call before.
+void expect_told(Context& context, const Call& call, const std::string& said = "", bool may_be_done = false) {
   const auto start = std::chrono::steady_clock::now();
   const std::string text = caught<DisagreementError>([&] {
     call();
@@ -323,8 +325,13 @@ void expect_told(Context& context, const Call& call, const std::string& said = "
   EXPECT_LT(std::chrono::steady_clock::now() - start, soon);
   if (context.state()->topology().node_count() == 1 || !has_devices())
     expect_same_text_on_all(context.rank(), text);
-  EXPECT_TRUE(context.failed());
-  EXPECT_ERROR(FailedContextError, context.barrier(), "has failed");
+  expect_goes_on_where_it_can(context, may_be_done);
+}
+
+/// A rank needs nothing of those that are in the other call: all is local, or the root's is all.
+bool may_be_done(const Mismatch& mismatch) {
+  const std::string_view name = mismatch.name;
+  return name == "Axes" || name == "AxisOfTransform" || (ranks().count > 2 && name.starts_with("Root"));
 }
 
 class Disagreement : public ::testing::TestWithParam<Mismatch> {
@@ -346,7 +353,8 @@ TEST_P(Disagreement, IsToldByACachedCall) {
       [](Context& context) {
         const Calls calls = executed_before(context, GetParam());
         const Call& mine = context.rank() == 0 ? calls.one : calls.other;
-        if (!is_seen_before(GetParam())) return expect_told(context, mine, GetParam().said);
+        if (!is_seen_before(GetParam()))
+          return expect_told(context, mine, GetParam().said, may_be_done(GetParam()));
         EXPECT_TRUE(contains(caught<DisagreementError>(mine), "the ranks called different operations"));
         EXPECT_FALSE(context.failed());
         calls.one();
@@ -475,8 +483,10 @@ RANK_TEST_WITH(DisagreementOf, CapturedExecutions, patient()) {
   if (ranks().count == 1 || ranks().per_node != 0) return;
   runtime::announce(*context.state(), 1, "all_reduce", true);
   context.barrier();
-  expect_told(context,
-              [&] { runtime::announce(*context.state(), context.rank() == 0 ? 2 : 3, "all_reduce", true); });
+  const auto capture = [&] {
+    runtime::announce(*context.state(), context.rank() == 0 ? 2 : 3, "all_reduce", true);
+  };
+  expect_told(context, capture, "", true);
 }
 
 // What one rank calls again, another one calls for the first time.
