@@ -9,7 +9,7 @@
 #include "support/models/collectives_model.hpp"
 #include "support/on_ranks.hpp"
 
-namespace partita::testing {
+namespace partita::testing::withdrawals {
 namespace {
 
 using namespace std::chrono_literals;
@@ -311,4 +311,4 @@ RANK_TEST_WITH(Withdrawal, BetweenTheHalvesOfAnExchange, patient()) {
 }
 
 }  // namespace
-}  // namespace partita::testing
+}  // namespace partita::testing::withdrawals
