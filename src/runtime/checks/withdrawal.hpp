@@ -1,4 +1,4 @@
-// A rank that executes what other ranks have not come to withdraws from it: it joins the check in which the
+// A rank that executes what other ranks have not come to withdraws from it: it enters the check in which the
 // others are, all throw the same error, and the context goes on.
 #pragma once
 
