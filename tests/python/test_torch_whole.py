@@ -118,13 +118,15 @@ def test_gradients_of_contributions(ctx, group):
     close(share.grad, 2 * whole * RANKS * (RANKS + 1) / 2)
 
 
-def test_gradients_that_pytorch_has_not_waited_for(ctx, group):
-    """Those of its own redistribution may come as tensors that a collective still writes."""
+def test_operands_that_pytorch_still_gathers(ctx, group):
+    """Its collectives give tensors that wait when they are read, in the backward pass too."""
     whole = numbers(SHAPE)
     flat, _ = meshes()
     x = spread(whole, flat, [Shard(0)])
-    y = ptt.redistribute(x * 2, [Shard(1)]).redistribute(flat, [Shard(2)])
-    ptt.redistribute(y, [Replicate()]).to_local().square().sum().backward()
+    gathered = (x * 2).redistribute(flat, [Replicate()], async_op=True)
+    assert RANKS == 1 or type(gathered.to_local()).__name__ == "AsyncCollectiveTensor"
+    y = ptt.redistribute(gathered, [Shard(1)]).redistribute(flat, [Replicate()], async_op=True)
+    ptt.redistribute(y, [Shard(2)]).full_tensor().square().sum().backward()
     close(x.grad.full_tensor(), 8 * whole)
 
 

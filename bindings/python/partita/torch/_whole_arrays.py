@@ -61,8 +61,7 @@ def whole_of(what: str, x: Any) -> Whole:
     if any(isinstance(one, Partial) and one.reduce_op == "avg" for one in x.placements):
         x = x.redistribute(placements=complete(x.placements))
     layout = layout_for(what, x.device_mesh, x.placements, x.shape)
-    part: Any = x.to_local(grad_placements=[_of_share(one) for one in x.placements])
-    return Whole(x.device_mesh, tuple(x.placements), part.trigger_wait() if hasattr(part, "trigger_wait") else part, layout)
+    return Whole(x.device_mesh, tuple(x.placements), x.to_local(grad_placements=[_of_share(one) for one in x.placements]), layout)
 
 
 def _of_share(placement: Placement) -> Placement:
