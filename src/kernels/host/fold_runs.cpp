@@ -74,6 +74,18 @@ INLINED E total_of(Lanes<E>& all) {
   return all[0];
 }
 
+constexpr std::int64_t line_bytes = 64,
+                       bytes_ahead = 8192;  // two pages, where the processor stops to look ahead by itself
+
+/// Loads into the cache what will be read soon; any address may be given.
+INLINED void fetch(const void* first, std::int64_t bytes) {
+  for (std::int64_t i = 0; i < bytes; i += line_bytes)
+    __builtin_prefetch(static_cast<const std::byte*>(first) + i);
+}
+INLINED void fetch_ahead(const void* here, std::size_t bytes) {
+  fetch(static_cast<const std::byte*>(here) + bytes_ahead, static_cast<std::int64_t>(bytes));
+}
+
 /// Element i is in lane i modulo their number.
 template <class S, class E, class Join, RunOf what>
 INLINED void reduce(const S* run, std::int64_t count, Lanes<E>& all) {
@@ -81,6 +93,7 @@ INLINED void reduce(const S* run, std::int64_t count, Lanes<E>& all) {
   std::int64_t i = 0;
   for (; i + std::ssize(all) <= count; i += std::ssize(all)) {
     const S* const here = run + i;
+    fetch_ahead(here, lanes<E> * sizeof(S));
     for (std::size_t lane = 0; lane < lanes<E>; ++lane)
       all[lane] = Join()(all[lane], number<E, what>(here[lane]));
   }
@@ -102,6 +115,7 @@ INLINED E extreme_of_floats(const E* run, std::int64_t count) {
   std::int64_t i = 0;
   for (; i + std::ssize(all) <= count; i += std::ssize(all)) {
     const E* const here = run + i;
+    fetch_ahead(here, lanes<E> * sizeof(E));
     for (std::size_t lane = 0; lane < lanes<E>; ++lane) {
       all[lane] = nearer<Join>(all[lane], here[lane]);
       bad[lane] |= is_nan<Bits>(here[lane]);
@@ -131,6 +145,7 @@ INLINED std::uint8_t truth(const S* run, std::int64_t count) {
   std::int64_t i = 0;
   for (; i + std::ssize(all) <= count; i += std::ssize(all)) {
     const S* const here = run + i;
+    fetch_ahead(here, lanes<Bits> * sizeof(S));
     for (std::size_t lane = 0; lane < lanes<Bits>; ++lane) join(all[lane], here[lane]);
   }
   for (; i < count; ++i) join(all[0], run[i]);
@@ -139,15 +154,10 @@ INLINED std::uint8_t truth(const S* run, std::int64_t count) {
   return static_cast<std::uint8_t>(found != 0);
 }
 
-/// What is read next of four runs at once, which are too many pages for the processor to see it. Elements of
-/// 8 bytes take longer to add than to wait for.
-template <class S>
-constexpr bool is_fetched = sizeof(S) < 8;
-template <class S>
-INLINED void fetch(const S* run, std::int64_t count) {
-  constexpr std::int64_t line = 64 / sizeof(S);
-  for (std::int64_t j = 0; j < count; j += line) __builtin_prefetch(run + j);
-}
+/// Whether the next four of four runs are fetched, since these are too many pages for the processor to see
+/// what comes. Elements of 8 bytes take longer to add than to wait for.
+template <class S, RunOf what>
+constexpr bool is_fetched = sizeof(S) < 8 || what == RunOf::truths;
 
 template <class S, class E, class Join, RunOf what>
 struct Loops {
@@ -185,11 +195,11 @@ struct Loops {
       std::int64_t i = 0;
       for (; i + 4 <= runs.count; i += 4) {  // between them the sums stay in registers
         const S* __restrict const x = run(i), * __restrict const y = run(i + 1), * __restrict const z = run(i + 2), * __restrict const w = run(i + 3);
-        const std::int64_t block = is_fetched<S> ? std::int64_t{512 / sizeof(S)} : runs.length;
+        const std::int64_t block = is_fetched<S, what> ? std::int64_t{512 / sizeof(S)} : runs.length;
         for (std::int64_t first = 0; first < runs.length; first += block) {
           const std::int64_t last = std::min(runs.length, first + block);
-          for (std::int64_t next = i + 4; is_fetched<S> && next < std::min(i + 8, runs.count); ++next)
-            fetch(run(next) + first, last - first);
+          for (std::int64_t next = i + 4; is_fetched<S, what> && next < std::min(i + 8, runs.count); ++next)
+            fetch(run(next) + first, (last - first) * std::int64_t{sizeof(S)});
           for (std::int64_t j = first; j < last; ++j)
             sums[j] = joined(joined(joined(joined(sums[j], x[j]), y[j]), z[j]), w[j]);
         }
