@@ -431,10 +431,11 @@ def test_what_one_rank_passes_that_is_wrong(ctx):
     assert bool((ptt.all_reduce(ctx, torch.ones(2, device=WHERE)) == ctx.size).all())
 
 
-def test_bench():
-    run = "from partita.bench import main; from partita.torch.bench import cases; main(['--case', 'layers/*ward', '--runs', '1'], cases)"
+@pytest.mark.parametrize("names, count", [("layers/*ward", 2), ("dtensor-*", 3)])
+def test_bench(names, count):
+    run = f"from partita.bench import main; from partita.torch.bench import cases; main(['--case', '{names}', '--runs', '1'], cases)"
     (printed, code), other = started(2, "", body=run)
-    assert code == 0 and printed.count("2 ranks  ours") == 2 and "cuda/*: skipped" in printed and other == ("", 0), (printed, other)
+    assert code == 0 and printed.count("2 ranks  ours") == count and "cuda/*: skipped" in printed and other == ("", 0), (printed, other)
 
 
 @pytest.mark.skipif(WHERE == "cpu", reason="there in processes of their own: test_torch_calls.py")

@@ -24,6 +24,7 @@ from .._collectives import all_reduce, broadcast
 from .._context import Context, initialize
 from .._errors import Error, UnsupportedError
 from ..bench import Case, Seconds, called, main, queued
+from .bench_dtensors import calls as calls_on_dtensors
 from .bench_products import products
 
 _waited: Any = wait_tensor  # DTensor's results are otherwise waited for when they are read
@@ -195,6 +196,8 @@ def _of_products(context: Context) -> Iterator[Case]:
 def _of_device(context: Context, device: str) -> Iterator[Case]:
     if context.size > 1:
         yield from _of_collectives(context, device)
+        for one in calls_on_dtensors(context, device):
+            yield _case(context, one.name, one.bytes, one.ours, one.theirs, one.calls, device)
         if device == "cuda":
             yield from _of_products(context)
     # Products alone, on one rank: what is compared there is how they are called.
