@@ -293,7 +293,7 @@ class Folding {
       return 1;
     }
     const Run run = elements_at(here, width);
-    if (stored_.total == nullptr || run.step_a != 1 || over_.empty()) {
+    if (stored_.total == nullptr || run.step_a != 1) {
       load_(run, dense_.data());
       loaded_.join(sums, {dense_.data(), width});
       return 1;

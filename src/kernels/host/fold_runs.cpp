@@ -52,7 +52,7 @@ INLINED bool is_true(S x) {
 }
 template <class T>
 INLINED bool is_true(std::complex<T> x) {
-  return (x.real() != T(0)) | (x.imag() != T(0));  // NOLINT(readability-implicit-bool-conversion): no branch
+  return x.real() != T(0) || x.imag() != T(0);
 }
 
 /// What is reduced of an element.
