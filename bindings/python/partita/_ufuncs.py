@@ -30,6 +30,7 @@ def apply(ufunc: np.ufunc, method: str, inputs: Tuple[Any, ...], options: Dict[s
     """Array.__array_ufunc__"""
     if method == "__call__" and (not options or (len(options) == 1 and "out" in options)):
         found = _written_alike(ufunc, inputs, options["out"]) if options else alike_parts(ufunc, inputs)
+        found = _of_pair(ufunc, inputs) if found is None and not options else found
         if found is not None:
             return found
     name = ufunc.__name__
@@ -174,6 +175,30 @@ def alike_parts(ufunc: np.ufunc, inputs: Sequence[Any]) -> Optional[Array]:
     return None if found is None else _like_first(found[0], _computed(ufunc, found[0].local, found[1]))
 
 
+def _of_pair(ufunc: np.ufunc, inputs: Sequence[Any]) -> Optional[Array]:
+    """The same of two arrays that are broadcast, or in other layouts of which one is read in place."""
+    if len(inputs) != 2 or any(type(one) is not Array or one._package != "numpy" or one._core.is_partial for one in inputs):
+        return None
+    first, second = inputs[0]._core, inputs[1]._core
+    context = first.context
+    if ufunc.signature is not None or ufunc.nout != 1 or second.context != context or current_default() is not None:
+        return None
+    found = _pair(first.layout, second.layout, context.rank)
+    if found is None:
+        return None
+    parts = [_indexed(one.local, index) for one, index in zip(inputs, found[1:])]
+    return _wrapped(context, found[0], "numpy", np.asarray(ufunc(*parts, order="C")))
+
+
+@functools.lru_cache(maxsize=256)
+def _pair(a: _core.Layout, b: _core.Layout, rank: int) -> Optional[Tuple[_core.Layout, Any, Any]]:
+    """The layout of the result, and what a rank's parts of two operands are indexed by; None: an error, or no elements."""
+    layout = _common_layout((a, b))
+    if layout is None or 0 in layout.local_shape(rank):
+        return None
+    return layout, _index(layout, a, rank), _index(layout, b, rank)
+
+
 def _written_alike(ufunc: np.ufunc, inputs: Sequence[Any], outputs: Sequence[Any]) -> Optional[Array]:
     """The same with a result in an array that is given."""
     out = outputs[0]
@@ -309,11 +334,13 @@ def _aligned(name: str, one: Any, like: _core.Layout) -> Any:
     if not isinstance(one, Array):
         return one
     part, index = one.local, _index(like, one.layout, one._core.context.rank)
-    if index is None:
-        return part
     if index == ():  # nothing is read, and maybe nothing is here
         return empty_beside(part, like.local_shape(one._core.context.rank))
-    for axis in index:
+    return _indexed(part, index)
+
+
+def _indexed(part: Any, index: Optional[Tuple[Any, ...]]) -> Any:
+    for axis in index or ():
         part = part[axis]
     return part
 
