@@ -17,8 +17,11 @@ constexpr std::int64_t run_bytes = 256;  // of neighbouring lines: four cache li
 constexpr std::int64_t far_block = std::int64_t{512}
                                    << 10;                   // of lines that are gathered, where they are long
 constexpr std::int64_t near_block = std::int64_t{8} << 10;  // of contiguous ones: the first-level cache
-constexpr std::int64_t fewest = 4;                          // lines in a block of gathered ones
-constexpr std::int64_t longest_beside = 128;                // points: beyond, lines are better one by one
+// Of contiguous ones of odd length, backward: the second level. FFTW allocates memory in each execution of
+// such plans, which costs as much as some lines.
+constexpr std::int64_t odd_block = std::int64_t{128} << 10;
+constexpr std::int64_t fewest = 4;                              // lines in a block of gathered ones
+constexpr std::int64_t longest_beside = 128;                    // points: beyond, lines are better one by one
 constexpr std::int64_t in_place_bytes = std::int64_t{1} << 20;  // beyond, one buffer is better than two
 
 bool is_real(TransformKind kind) {
@@ -66,7 +69,8 @@ void BufferedLines::choose_buffers() {
   line_bytes_ = round_up(longer, 64) / 64 % 2 == 0 ? round_up(longer, 64) + 64 : round_up(longer, 64);
   const std::int64_t neighbours = blocks_.along().count;
   if (from_.is_contiguous() && to_.is_contiguous()) {
-    width_ = std::clamp<std::int64_t>(near_block / (2 * line_bytes_), 1, neighbours);
+    const std::int64_t block = is_odd_backward() ? odd_block : near_block;
+    width_ = std::clamp<std::int64_t>(block / (2 * line_bytes_), 1, neighbours);
   } else {
     width_ = std::clamp(far_block / longer, fewest, run_bytes / std::max(from_.item, to_.item));
   }
