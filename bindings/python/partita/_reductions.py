@@ -101,6 +101,8 @@ def squared(deviation: Any) -> Any:
 
 def divided(total: Any, count: Any) -> Any:
     """A total by a number of elements, in the dtype of the total; NumPy takes the number for 0 if it is negative."""
+    if not isinstance(count, Array) and count > 0:
+        return total / np.float64(count) if not isinstance(total, Array) else total / float(count)
     with np.errstate(divide="ignore", invalid="ignore"):
         if not isinstance(total, Array):
             return np.divide(total, np.float64(count if count > 0 else 0))
@@ -140,10 +142,16 @@ def var(
         Another name for `ddof`, that of the array API standard.
     """
     refuse_out("var", out)
-    a = floating("var", a, dtype)
+    return number_of(_variance("var", a, axis, dtype, ddof if correction is None else correction, keepdims, distribution, root))
+
+
+def _variance(
+    name: str, a: Array, axis: Axis, dtype: Any, less: Any, keepdims: bool, distribution: Optional[DistributionLike], root: Optional[int]
+) -> Any:
+    a = floating(name, a, dtype)
     centre = a.mean(axis, keepdims=axis is not None)
     total = squared(a - readable(a, centre)).sum(axis, keepdims=keepdims, distribution=distribution, root=root)
-    return number_of(divided(total, count_of(a, axis) - (ddof if correction is None else correction)))
+    return divided(total, count_of(a, axis) - less)
 
 
 @alike
@@ -171,7 +179,8 @@ def std(
         Another name for `ddof`.
     """
     refuse_out("std", out)
-    return number_of(np.sqrt(var(a, axis, dtype, ddof=ddof, keepdims=keepdims, correction=correction, distribution=distribution, root=root)))
+    less = ddof if correction is None else correction
+    return number_of(np.sqrt(_variance("std", a, axis, dtype, less, keepdims, distribution, root)))
 
 
 @alike
