@@ -92,7 +92,7 @@ def interp(x: Array, xp: Any, fp: Any, left: Any = None, right: Any = None, peri
     Parameters
     ----------
     x : Array
-        Where values are wanted.
+        The points at which to interpolate.
     xp, fp : vector
         Increasing coordinates, and the values there. Distributed ones are gathered on every rank.
     left, right : number, optional
