@@ -168,6 +168,22 @@ def test_functions_of_torch_fft(ctx, group, registered, name, dtype, named):
             compared(theirs, theirs, whole, spread(whole, mesh, source))
 
 
+def test_transforms_of_contributions(ctx, group, registered):
+    whole = numbers(SHAPE, torch.complex128)
+    flat, grid = meshes()
+    for mesh, source in ((flat, [Partial()]), (grid, [Partial(), Shard(1)]), (grid, [Shard(0), Partial()])):
+        x = contributions(whole, mesh, source)
+        expected = x.full_tensor()
+        for dim in ((0,), (1,), (2, 0)):
+            close(ptt.fftn(x, dim=dim).full_tensor(), torch.fft.fftn(expected, dim=dim))
+            close(torch.fft.fftn(x, dim=dim).full_tensor(), torch.fft.fftn(expected, dim=dim))
+    y = spread(whole, flat, [Shard(1)])
+    for theirs in (lambda x: torch.fft.fft2(x, norm="ortho"), lambda x: torch.fft.hfft(x, dim=1), lambda x: torch.fft.ihfft(x.real, dim=1)):
+        close(theirs(y).full_tensor(), theirs(whole))
+    with torch.inference_mode():
+        close(torch.fft.fftn(y).full_tensor(), torch.fft.fftn(whole))
+
+
 def test_torch_fft_gathers_nothing(ctx, group, registered):
     from torch.distributed.tensor.debug import CommDebugMode
 

@@ -13,6 +13,8 @@ Operands are this rank's tensors, on the CPU or on the context's device, where w
 are collective: all ranks make the same calls in the same order, also in backward passes. Each is differentiated as the linear map on the
 tensors of all ranks together: the losses on which the ranks call backward() are added up (docs/torch.md). Under torch.compile the
 functions are operators of PyTorch (`torch.ops.partita`), which it does not split. Errors are those of `partita`, the same on every rank.
+
+Redistribution, transforms, products and linear algebra also take DTensors, without a context and layouts (docs/torch.md).
 """
 
 import importlib

@@ -90,7 +90,7 @@ _redistribute = operator(
 @or_dtensors("._whole_arrays")
 @collective
 def redistribute(context: Context, x: Tensor, source: _core.Layout, destination: Destination) -> Tensor:
-    """This rank's part of the array in another distribution. Collective.
+    """This rank's part of the array in another distribution. Collective. Of a DTensor: ``redistribute(x, placements)``.
 
     Parameters
     ----------
@@ -184,6 +184,8 @@ def fft(
 ) -> Tensor:  # fmt: skip
     """This rank's part of the Fourier transform of complex or real numbers. Collective.
 
+    Of a DTensor, along one dimension: ``fft(x, n=None, dim=-1, norm=None, placements=None)``, as `torch.fft.fft`.
+
     Parameters
     ----------
     inverse : bool, default False
@@ -198,7 +200,7 @@ def rfft(
     context: Context, x: Tensor, source: _core.Layout, destination: Optional[Destination] = None, *,
     axes: Optional[Sequence[int]] = None, norm: Optional[str] = None,
 ) -> Tensor:  # fmt: skip
-    """The transform of real numbers: half the spectrum along the last of the axes. Collective."""
+    """The transform of real numbers: half the spectrum along the last of the axes. Collective. Of a DTensor as `fft`."""
     return _transformed(context, x, source, destination, axes, norm, "r2c")
 
 
@@ -208,7 +210,7 @@ def irfft(
     context: Context, x: Tensor, source: _core.Layout, destination: Optional[Destination] = None, *,
     axes: Optional[Sequence[int]] = None, norm: Optional[str] = None, last_length: Optional[int] = None,
 ) -> Tensor:  # fmt: skip
-    """The inverse of `rfft`. Collective.
+    """The inverse of `rfft`. Collective. Of a DTensor as `fft`.
 
     Parameters
     ----------
@@ -385,6 +387,8 @@ def matmul(
     bias: Optional[Tensor] = None, activation: Optional[str] = None, reduce_dtype: Optional[torch.dtype] = None,
 ) -> Tensor:  # fmt: skip
     """This rank's part of the product of two matrices in any distributions, with an epilogue. Collective.
+
+    Of DTensors on one mesh, the bias too: ``matmul(a, b, placements=None, transpose_a=False, ...)``.
 
     Parameters
     ----------

@@ -7,7 +7,8 @@
 
 Operands are this rank's tensors and the layouts of the matrices, in any distribution: float32, float64, complex64 or complex128. All
 functions are collective and blocking, on GPUs too, where they wait for the current stream first. Gradients have any order and, for
-complex numbers, PyTorch's convention; they have the layouts of the operands. Errors are those of `partita.linalg`, the same on every rank,
+complex numbers, PyTorch's convention; they have the layouts of the operands. Functions also take DTensors, without a context and layouts, with
+`placements` in the place of a destination: ``solve(a, b)``, ``cholesky(a, upper=True)``. Errors are those of `partita.linalg`, the same on every rank,
 in the backward pass too.
 """
 
