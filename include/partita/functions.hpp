@@ -7,12 +7,12 @@
 //
 // Dtypes: the result has that of the operands, comparisons give booleans, and `abs` of complex numbers gives
 // real ones. f16 and bf16 are computed in f32 and rounded. Functions that are not defined for a dtype throw
-// ArgumentError: `sqrt`, `exp`, `log`, `sin`, `cos`, `tanh`, `pow` for integers (use `astype`), order and
-// `floor` for complex numbers, all of them but comparisons for booleans, all of them for FP8. NaN and
-// infinity follow IEEE 754; `minimum` and `maximum` propagate NaN. Integers wrap around: `abs` and `negative`
-// of the smallest one are that number. Host and device may differ in the last digits. In device memory
-// `sqrt`, `exp`, `log`, `sin`, `cos`, `tanh` and `pow` of complex numbers are an UnsupportedError: compute
-// them on a copy in host memory, `clone(a, {.space = MemorySpace::host})`.
+// ArgumentError: `sqrt`, `exp`, `log`, `sin`, `cos`, `tanh`, `pow` for integers (use `astype`), order,
+// `floor` and what follows it for complex numbers, all of them but comparisons for booleans, all of them for
+// FP8. NaN and infinity follow IEEE 754; `minimum` and `maximum` propagate NaN. Integers wrap around: `abs`
+// and `negative` of the smallest one are that number. Host and device may differ in the last digits. In
+// device memory `sqrt`, `exp`, `log`, `sin`, `cos`, `tanh` and `pow` of complex numbers are an
+// UnsupportedError: compute them on a copy in host memory, `clone(a, {.space = MemorySpace::host})`.
 //
 // Functions of your own: <partita/transform.hpp>.
 #pragma once
@@ -23,12 +23,35 @@
 namespace partita {
 
 /// The functions of one operand.
-enum class Unary : std::uint8_t { negative, abs, sqrt, exp, log, sin, cos, tanh, floor, ceil };
+enum class Unary : std::uint8_t {
+  negative,
+  abs,
+  sqrt,
+  exp,
+  log,
+  sin,
+  cos,
+  tanh,
+  floor,
+  ceil,
+  round,  ///< to the nearest integer, halves to even
+  tan,    ///< of floating-point numbers, as all below
+  asin,
+  acos,
+  atan,
+  sinh,
+  cosh,
+  log2,
+  log10,
+  log1p,  ///< log(1 + x)
+  expm1,  ///< exp(x) - 1
+};
 template <>
 struct OptionWords<Unary> {
   static constexpr std::string_view what = "elementwise function";
-  static constexpr std::string_view words[]{"negative", "abs", "sqrt", "exp",   "log",
-                                            "sin",      "cos", "tanh", "floor", "ceil"};
+  static constexpr std::string_view words[]{"negative", "abs",   "sqrt", "exp",   "log",   "sin",   "cos",
+                                            "tanh",     "floor", "ceil", "round", "tan",   "asin",  "acos",
+                                            "atan",     "sinh",  "cosh", "log2",  "log10", "log1p", "expm1"};
 };
 
 /// The functions of two operands, besides sums, differences, products and quotients.
@@ -42,12 +65,17 @@ enum class Binary : std::uint8_t {
   less_equal,     ///< a <= b
   greater,        ///< a > b
   greater_equal,  ///< a >= b
+  hypot,          ///< sqrt(a^2 + b^2) of floating-point numbers
+  atan2,          ///< the angle of the point (b, a), of floating-point numbers
+  remainder,      ///< a - b floor(a / b): of the sign of b; 0 for integers if b is 0
+  floor_divide,   ///< floor(a / b); 0 for integers if b is 0
 };
 template <>
 struct OptionWords<Binary> {
   static constexpr std::string_view what = "elementwise function";
-  static constexpr std::string_view words[]{"minimum", "maximum",    "pow",     "equal",        "not_equal",
-                                            "less",    "less_equal", "greater", "greater_equal"};
+  static constexpr std::string_view words[]{
+      "minimum", "maximum",       "pow",   "equal", "not_equal", "less",        "less_equal",
+      "greater", "greater_equal", "hypot", "atan2", "remainder", "floor_divide"};
 };
 
 /// f of each element.
@@ -154,6 +182,32 @@ inline Array operator>=(const Scalar& a, const Array& b) {
 /// a where the condition, an array of booleans, is true, b elsewhere. All three are broadcast. Two numbers
 /// must have one dtype, or b must be representable in that of a.
 PARTITA_API Array where(const Array& condition, const ArrayOrScalar& a, const ArrayOrScalar& b);
+/// The same into an existing array; local, as `apply`. The destination may be `b`, but must not overlap the
+/// condition and `a`.
+PARTITA_API void where(const Array& condition, const ArrayOrScalar& a, const ArrayOrScalar& b,
+                       Array& destination, std::optional<Stream> stream = {});
+
+/// The elements converted to the dtype of an existing array as by `astype`; local. The layouts must be
+/// equivalent, and the arrays must not overlap.
+PARTITA_API void convert(const Array& source, Array& destination, std::optional<Stream> stream = {});
+
+/// The elements of this rank's part as one sequence in row-major order, sorted, into the part of an array
+/// with as many elements: NaN are the largest. `order`, of i64: where they were; equal elements keep their
+/// order. All parts must be dense and row-major, and not overlap. Not for complex numbers and FP8
+/// (UnsupportedError). Local; it takes device memory of twice the size of the elements, and of 8 bytes each
+/// for an order.
+PARTITA_API void sort_part(const Array& source, Array& destination, bool descending = false,
+                           std::optional<Stream> stream = {});
+PARTITA_API void sort_part(const Array& source, Array& destination, Array& order, bool descending = false,
+                           std::optional<Stream> stream = {});
+
+/// A new array with undefined contents for the results of such calls: in ordinary memory, row-major, on the
+/// context and in the memory space of `model`. Local; it may be an operand of collective calls if all ranks
+/// have made it alike. Device memory is given again when the array has been dropped, for work that follows in
+/// `stream` (if unset, the context's own): complete what other streams do with it first. UnsupportedError in
+/// a stream that is being captured; MemoryError.
+PARTITA_API Array empty_beside(const Array& model, const Layout& layout, Dtype dtype,
+                               std::optional<Stream> stream = {});
 
 /// Whether |a - b| <= absolute + relative |b| for all elements, with infinities equal to themselves and NaN
 /// to nothing. Arrays of the same shape in any distributions and dtypes. The same result on every rank.

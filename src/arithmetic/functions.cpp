@@ -23,15 +23,33 @@ using arithmetic::joined;
 using arithmetic::Joining;
 using kernels::Arithmetic;
 
-constexpr Arithmetic unary_operations[] = {
-    Arithmetic::negative,  Arithmetic::absolute, Arithmetic::square_root, Arithmetic::exponential,
-    Arithmetic::logarithm, Arithmetic::sine,     Arithmetic::cosine,      Arithmetic::hyperbolic_tangent,
-    Arithmetic::floor,     Arithmetic::ceiling};
+constexpr Arithmetic unary_operations[] = {Arithmetic::negative,
+                                           Arithmetic::absolute,
+                                           Arithmetic::square_root,
+                                           Arithmetic::exponential,
+                                           Arithmetic::logarithm,
+                                           Arithmetic::sine,
+                                           Arithmetic::cosine,
+                                           Arithmetic::hyperbolic_tangent,
+                                           Arithmetic::floor,
+                                           Arithmetic::ceiling,
+                                           Arithmetic::rounding,
+                                           Arithmetic::tangent,
+                                           Arithmetic::arc_sine,
+                                           Arithmetic::arc_cosine,
+                                           Arithmetic::arc_tangent,
+                                           Arithmetic::hyperbolic_sine,
+                                           Arithmetic::hyperbolic_cosine,
+                                           Arithmetic::logarithm_to_2,
+                                           Arithmetic::logarithm_to_10,
+                                           Arithmetic::logarithm_of_one_more,
+                                           Arithmetic::exponential_less_one};
 // `greater` and `greater_equal` are these with operands exchanged.
 constexpr Arithmetic binary_operations[] = {
-    Arithmetic::minimum,    Arithmetic::maximum,   Arithmetic::power,
-    Arithmetic::equal,      Arithmetic::not_equal, Arithmetic::less,
-    Arithmetic::less_equal, Arithmetic::less,      Arithmetic::less_equal};
+    Arithmetic::minimum,       Arithmetic::maximum,    Arithmetic::power,          Arithmetic::equal,
+    Arithmetic::not_equal,     Arithmetic::less,       Arithmetic::less_equal,     Arithmetic::less,
+    Arithmetic::less_equal,    Arithmetic::hypotenuse, Arithmetic::arc_tangent_of, Arithmetic::remainder,
+    Arithmetic::floored_divide};
 
 /// Throws ArgumentError if there is no such function.
 template <class Function, std::size_t count>
@@ -53,7 +71,7 @@ decltype(auto) with_unary(Unary function, const Array& a, const Run& run) {
 }
 
 Joining binary(Binary function, const ArrayOrScalar& a, const ArrayOrScalar& b) {
-  const bool exchanged = function >= Binary::greater;
+  const bool exchanged = function == Binary::greater || function == Binary::greater_equal;
   return {name(function), operation_of(function, binary_operations), exchanged ? b : a, exchanged ? a : b};
 }
 
@@ -162,6 +180,10 @@ void apply(Binary function, const ArrayOrScalar& a, const ArrayOrScalar& b, Arra
 
 Array where(const Array& condition, const ArrayOrScalar& a, const ArrayOrScalar& b) {
   return arithmetic::selected("where", condition, a, b);
+}
+void where(const Array& condition, const ArrayOrScalar& a, const ArrayOrScalar& b, Array& destination,
+           std::optional<Stream> stream) {
+  arithmetic::select("where", condition, a, b, destination, stream);
 }
 
 Array conj(const Array& array) {

@@ -51,14 +51,30 @@ std::string remedy_for(std::string_view which, const Layout& operand, std::strin
                      which, other);
 }
 
+bool are_one(const View& a, const View& b) {
+  return a.data == b.data && a.dtype == b.dtype && a.extents == b.extents && a.strides == b.strides;
+}
+
 /// Where the operand's elements may not be overwritten before they are read.
 bool overlaps(const View& operand, const View& destination) {
-  const bool same = operand.data == destination.data && operand.dtype == destination.dtype &&
-                    operand.extents == destination.extents && operand.strides == destination.strides;
-  return !same && arrays::overlap(operand, destination);
+  return !are_one(operand, destination) && arrays::overlap(operand, destination);
 }
 
 /// `which`: "first" or "second".
+void check_place(std::string_view operation, std::string_view which, const Array& operand,
+                 const Array& destination) {
+  check(broadcast(operation, operand.shape(), destination.shape()) == destination.shape(),
+        "{}: an operand is {}, larger than the destination, {}", operation, to_string(operand.shape()),
+        to_string(destination.shape()));
+  check(suits(operand.layout(), destination.layout()),
+        "{}: the {} operand is {}, the destination {}: some ranks do not own the elements that their part "
+        "needs; {}",
+        operation, which, operand.layout().to_string(), destination.layout().to_string(),
+        remedy_for(which, operand.layout(), "destination", destination.layout()));
+  check(!overlaps(operand.local(), destination.local()), "{}: an operand overlaps the destination",
+        operation);
+}
+
 void check_operand(const Joining& joining, std::string_view which, const Array& operand,
                    const Array& destination) {
   if (kernels::is_comparison(joining.operation)) {
@@ -68,16 +84,7 @@ void check_operand(const Joining& joining, std::string_view which, const Array& 
   } else {
     check_alike(joining.name, operand, destination);
   }
-  check(broadcast(joining.name, operand.shape(), destination.shape()) == destination.shape(),
-        "{}: an operand is {}, larger than the destination, {}", joining.name, to_string(operand.shape()),
-        to_string(destination.shape()));
-  check(suits(operand.layout(), destination.layout()),
-        "{}: the {} operand is {}, the destination {}: some ranks do not own the elements that their part "
-        "needs; {}",
-        joining.name, which, operand.layout().to_string(), destination.layout().to_string(),
-        remedy_for(which, operand.layout(), "destination", destination.layout()));
-  check(!overlaps(operand.local(), destination.local()), "{}: an operand overlaps the destination",
-        joining.name);
+  check_place(joining.name, which, operand, destination);
 }
 
 /// Throws ArgumentError where it is no number of the dtype.
@@ -247,7 +254,7 @@ void join(const Joining& joining, Array& destination, const std::optional<Stream
   if (joining.a.is_array()) check_operand(joining, "first", joining.a.array(), destination);
   if (joining.b.is_array()) check_operand(joining, "second", joining.b.array(), destination);
   check_stream(joining.name, destination, stream);
-  const std::array<std::byte, 16> number = number_of(joining, destination.dtype());
+  const std::array<std::byte, 16> number = number_of(joining, one_array(joining).dtype());
   destination.context_state()->require_usable_here(joining.name);
   carry_out(joining, destination, number, stream);
 }
@@ -276,7 +283,43 @@ Dtype operand_dtype(const ArrayOrScalar& operand) {
   return operand.is_array() ? operand.array().dtype() : operand.scalar().dtype();
 }
 
+void check_condition(std::string_view operation, const Array& condition) {
+  check(condition.dtype() == Dtype::boolean, "{}: the condition is {}, not bool: compare it with a number",
+        operation, name(condition.dtype()));
+}
+
 }  // namespace
+
+void select(std::string_view operation, const Array& condition, const ArrayOrScalar& a,
+            const ArrayOrScalar& b, Array& destination, const std::optional<Stream>& stream) {
+  check_values(operation, condition);
+  check_values(operation, destination);
+  arrays::check_written(operation, destination);
+  check_together(operation, condition, destination);
+  check_condition(operation, condition);
+  check_place(operation, "condition", condition, destination);
+  for (const ArrayOrScalar* one : {&a, &b}) {
+    if (!one->is_array()) continue;
+    check_values(operation, one->array());
+    check_alike(operation, one->array(), destination);
+    check_place(operation, one == &a ? "first" : "second", one->array(), destination);
+  }
+  const bool is_kept = !a.is_array() || !arrays::overlap(a.array().local(), destination.local());
+  check(is_kept && !arrays::overlap(condition.local(), destination.local()),
+        "{}: the condition or the first operand overlaps the destination", operation);
+  check(kernels::is_defined(Arithmetic::select, destination.dtype()), "{} is not defined for {}", operation,
+        name(destination.dtype()));
+  check_stream(operation, destination, stream);
+  const ArrayOrScalar mask = condition;
+  const Joining others{operation, Arithmetic::copy, b, b};
+  const Joining chosen{operation, Arithmetic::select, mask, a};
+  const auto number_a = number_of(chosen, destination.dtype());
+  const auto number_b = number_of(others, destination.dtype());
+  destination.context_state()->require_usable_here(operation);
+  if (!b.is_array() || !are_one(b.array().local(), destination.local()))
+    carry_out(others, destination, number_b, stream);
+  carry_out(chosen, destination, number_a, stream);
+}
 
 Array selected(std::string_view operation, const Array& condition, const ArrayOrScalar& a,
                const ArrayOrScalar& b) {
@@ -297,8 +340,7 @@ Array selected(std::string_view operation, const Array& condition, const ArrayOr
       check_values(operation, *one.array);
       check_together(operation, *one.array, condition);
     }
-    check(condition.dtype() == Dtype::boolean, "{}: the condition is {}, not bool: compare it with a number",
-          operation, name(condition.dtype()));
+    check_condition(operation, condition);
     if (a.is_array() && b.is_array()) check_alike(operation, a.array(), b.array());
     check(kernels::is_defined(Arithmetic::select, dtype), "{} is not defined for {}", operation, name(dtype));
     if (!a.is_array()) number_a = number_of(chosen, dtype);

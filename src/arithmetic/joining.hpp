@@ -21,6 +21,9 @@ struct Joining {
 void join(const Joining& joining, Array& destination, const std::optional<Stream>& stream);
 /// Into a new array. Collective.
 Array joined(const Joining& joining);
+/// a where the condition is true, b elsewhere. Local.
+void select(std::string_view operation, const Array& condition, const ArrayOrScalar& a,
+            const ArrayOrScalar& b, Array& destination, const std::optional<Stream>& stream);
 /// A new array: a where the condition is true, b elsewhere. Collective.
 Array selected(std::string_view operation, const Array& condition, const ArrayOrScalar& a,
                const ArrayOrScalar& b);

@@ -12,11 +12,12 @@
 #include "device/cuda_timed_event.hpp"
 #include "device/cuda_transforms.hpp"
 #include "device/device_memory.hpp"
+#include "device/device_sorting.hpp"
 #include "device/launch_room.hpp"
 
 namespace partita::devices {
 
-class CudaAccelerator final : public Accelerator {
+class CudaAccelerator final : public Accelerator, public DeviceSorting {
  public:
   CudaAccelerator(const std::shared_ptr<CudaPhysicalDevice>& physical, const ContextOptions& options,
                   int ranks);
@@ -58,6 +59,8 @@ class CudaAccelerator final : public Accelerator {
             Stream stream) override;
   void compute(const kernels::ElementwisePass& pass, Stream stream) override;
   void generate(const kernels::RandomPass& pass, Stream stream) override;
+  std::int64_t sort_scratch_bytes(const kernels::SortPass& pass) override;
+  void sort(const kernels::SortPass& pass, void* scratch, Stream stream) override;
   void multiply(const kernels::SymbolPass& pass, Stream stream) override;
   void fold(const kernels::FoldPass& pass, void* scratch, Stream stream) override;
   void finish(const kernels::FinishPass& pass, Stream stream) override;

@@ -9,6 +9,7 @@
 #include "kernels/cuda/arithmetic_launch.hpp"
 #include "kernels/cuda/launch.hpp"
 #include "kernels/cuda/random_launch.hpp"
+#include "kernels/cuda/sort_launch.hpp"
 #include "kernels/cuda/symbol_launch.hpp"
 
 namespace partita::devices {
@@ -23,6 +24,10 @@ kernels::cuda::ElementLoops kernel_loops(const std::vector<kernels::ElementwiseL
     std::ranges::copy(loops[l].strides, result.strides[l]);
   }
   return result;
+}
+
+kernels::cuda::Sort kernel_sort(const kernels::SortPass& pass) {
+  return {pass.dtype, pass.descending, pass.count, pass.from, pass.to, pass.order};
 }
 
 }  // namespace
@@ -58,6 +63,17 @@ void CudaAccelerator::generate(const kernels::RandomPass& pass, Stream stream) {
                                              pass.first,
                                              kernel_loops(pass.loops)};
   cuda::check_launch(kernels::cuda::launch_random(kernel, in_turn(stream)), "make random numbers");
+}
+
+std::int64_t CudaAccelerator::sort_scratch_bytes(const kernels::SortPass& pass) {
+  std::int64_t bytes = 0;
+  cuda::check_launch(kernels::cuda::find_sort_scratch(kernel_sort(pass), bytes), "sort elements");
+  return bytes;
+}
+
+void CudaAccelerator::sort(const kernels::SortPass& pass, void* scratch, Stream stream) {
+  cuda::check_launch(kernels::cuda::launch_sort(kernel_sort(pass), scratch, in_turn(stream)),
+                     "sort elements");
 }
 
 void CudaAccelerator::multiply(const kernels::SymbolPass& pass, Stream stream) {

@@ -17,6 +17,7 @@
 #include "kernels/cuda/qr_panel.hpp"
 #include "kernels/cuda/random_launch.hpp"
 #include "kernels/cuda/row_exchange.hpp"
+#include "kernels/cuda/sort_launch.hpp"
 #include "kernels/cuda/symbol_launch.hpp"
 #include "kernels/cuda/triangular_solve.hpp"
 #include "memory/cuda_node_memory.hpp"
@@ -62,6 +63,7 @@ CudaPhysicalDevice::CudaPhysicalDevice(int index) : index_(index) {
   cuda::check_launch(kernels::cuda::load_not_finite_kernels(), "load the kernels");
   cuda::check_launch(kernels::cuda::load_qr_kernels(), "load the kernels");
   cuda::check_launch(kernels::cuda::load_triangular_kernels(), "load the kernels");
+  cuda::check_launch(kernels::cuda::load_sort_kernels(), "load the kernels");
   past_ = cuda::new_cuda_stream();
 }
 

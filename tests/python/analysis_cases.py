@@ -11,8 +11,9 @@ REALS = [name for name in DTYPES if not name.startswith("complex")]
 
 
 def some(many):
-    """The numbers of random cases: a third of them, with PARTITA_FULL=1 all, more with larger numbers."""
-    return range(max(many * int(os.environ.get("PARTITA_FULL") or 0), many // 3))
+    """The numbers of random cases: a third of them, on fake devices, which compute the same, a tenth; with PARTITA_FULL=1 all, more with larger
+    numbers."""
+    return range(max(many * int(os.environ.get("PARTITA_FULL") or 0), many // (10 if os.environ.get("PARTITA_TEST_DEVICE") == "fake" else 3)))
 
 
 def values(rng, shape, dtype, distinct=None):

@@ -3,6 +3,7 @@ processes that a launcher has started, each with a pytest of its own. Others nee
 
 import os
 import signal
+import sys
 
 import numpy as np
 import pytest
@@ -56,6 +57,14 @@ def launched():
 @pytest.fixture
 def ctx(launched):
     return launched
+
+
+@pytest.fixture(autouse=True)
+def nobody_else_computes(request):
+    """Data analysis on devices takes nothing of other packages."""
+    yield
+    if os.environ.get("PARTITA_TEST_DEVICE") == "fake" and request.node.path.name.startswith(("test_analysis", "test_device_ufuncs")):
+        assert not {"torch", "cupy"} & set(sys.modules)
 
 
 @pytest.fixture

@@ -56,7 +56,7 @@ def test_numbers_are_converted_as_by_numpy(ctx):
                         a[a == a if key == "mask" else key] = value
                 else:
                     a[a == a if key == "mask" else key] = value
-                    np.testing.assert_array_equal(a.gather(), x, err_msg=f"{dtype}, {value!r}, {key}")
+                    np.testing.assert_array_equal(a.gather(space="host"), x, err_msg=f"{dtype}, {value!r}, {key}")
                     x[:] = 0
 
 
@@ -190,3 +190,23 @@ def test_parts_that_are_refused(ctx):
             pt.from_parts(ctx, np.zeros((2,) * (1 + ctx.rank % 2)))
         with pytest.raises(pt.ArgumentError, match="dtype|disagree"):
             pt.from_parts(ctx, np.zeros(2, np.float32 if ctx.rank else np.float64))
+
+
+def test_steps_are_assigned_in_any_layout(ctx):
+    """Also along cyclic blocks, where what is selected has no layout."""
+    rng = np.random.default_rng(51)
+    for _ in cases.some(40):
+        x = cases.values(rng, cases.shape(rng, 2, 12), "float64")
+        a = cases.spread(ctx, rng, x)
+        step = int(rng.choice([-3, -2, 2, 3]))
+        for key in [(slice(None, None, step),), (..., slice(1, None, abs(step))), (slice(None, None, step), slice(None, None, -2)), (slice(0, None, 2), None, slice(None))]:
+            values = cases.values(rng, x[key].shape, rng.choice(["float64", "int32"]))
+            a[key], x[key] = (cases.spread(ctx, rng, values), values) if rng.integers(2) else (values, values)
+            cases.same(a, x)
+            a[key], x[key] = 3, 3
+            cases.same(a, x)
+        if 0 not in x.shape:
+            columns = rng.integers(0, x.shape[1], 2)
+            a[::2, columns], x[::2, columns] = 7, 7
+            a[::2, 0], x[::2, 0] = 1.5, 1.5
+            cases.same(a, x)

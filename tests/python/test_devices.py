@@ -127,6 +127,7 @@ def cupy(monkeypatch):
 
     module.ndarray = ndarray
     module.empty = lambda shape, dtype: ndarray(np.empty(shape, dtype))
+    module.from_dlpack = lambda part: ndarray(np.asarray(types.SimpleNamespace(__array_interface__=part.__cuda_array_interface__)))
     module.ascontiguousarray = lambda one: ndarray(np.ascontiguousarray(one.array))
     module.streams = streams
     module.cuda = types.SimpleNamespace(is_available=lambda: True, get_current_stream=lambda: streams)

@@ -11,7 +11,7 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 from . import _core
 from ._calls import collective
 from ._context import Context
-from ._dtypes import dtype_name, numpy_dtype
+from ._dtypes import _names, _of_ml_dtypes, dtype_name, numpy_dtype
 from ._errors import ArgumentError
 from ._mesh import DistributionLike, Rule, rule_of
 from ._methods import Methods
@@ -74,6 +74,7 @@ def axes_of(axis: Union[int, Sequence[int]], dimensions: int) -> list[int]:
     return [one % dimensions for one in axes]
 
 
+_of_numpy = frozenset(_names) - frozenset(_of_ml_dtypes)
 #: Dtypes whose products need no conversion.
 _multiplied = frozenset(("float16", "bfloat16", "float32", "float64", "complex64", "complex128", "int8"))
 
@@ -264,6 +265,10 @@ class Array(Methods, Reductions, NDArrayOperatorsMixin):
         if self._core.on_host and stream is None and self._package != "jax":
             self.local[...] = value
         else:
+            if self._core.dtype in _of_numpy:  # converted by its rules
+                one = np.empty((), self.dtype)
+                one[...] = value
+                value = one.item()
             _core.fill(self._core, value, stream_of_array(stream, self._core, self._package))
 
     # --- ufuncs: local

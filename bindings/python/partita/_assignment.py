@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, List
+from typing import Any, List, Tuple
 
 import numpy as np
 
@@ -10,13 +10,13 @@ from . import _core
 from ._agreement import alike
 from ._array import Array
 from ._errors import ArgumentError
-from ._moves import part_of, settled
+from ._moves import part_of, put, settled, shortened
 from ._keys import is_advanced
 from ._places import broadcast_to
 from ._put import converted, number_in, setitem
 from ._streams import stream_of_arrays
 from ._ufuncs import local_of, reads_in_place, replicas
-from ._views import indexed, keys_of, with_axis, without_axis
+from ._views import keys_of, view_of, with_axis, without_axis
 
 
 def assign(array: Array, key: Any, value: Any) -> None:
@@ -29,8 +29,11 @@ def assign(array: Array, key: Any, value: Any) -> None:
         return
     keys = keys_of(key, array.ndim)
     sources = [one for one in keys if one is not None]
-    target = indexed(array, [_kept(one, extent) for one, extent in zip(sources, array.shape)], copy=False)
-    if np.ndim(value) == 0 and not isinstance(value, Array):
+    kept = [_kept(one, extent) for one, extent in zip(sources, array.shape)]
+    target = view_of(array, kept)
+    if target is None:
+        _set_steps(array, kept, value, keys)
+    elif np.ndim(value) == 0 and not isinstance(value, Array):
         target.fill(value)
     elif not isinstance(value, (Array, np.ndarray)):
         raise ArgumentError(f"expected a number or an array, got {type(value).__name__}; write values of one rank to .local")
@@ -69,12 +72,37 @@ def _is_copied(target: Array, value: Any, keys: List[Any]) -> bool:
     return True
 
 
+def _set_steps(array: Array, slices: List[slice], value: Any, keys: List[Any]) -> None:
+    """What the slices select has no layout: a number is written by each rank where it has them, an array by its indices."""
+    ranges = [np.arange(*one.indices(extent)) for one, extent in zip(slices, array.shape)]
+    if np.ndim(value) == 0 and not isinstance(value, Array):
+        here = [array.indices(axis) for axis in range(array.ndim)]
+        places = [np.flatnonzero(np.isin(mine, chosen)) for mine, chosen in zip(here, ranges)]
+        if all(map(len, places)):
+            put(part_of(array), shortened(places), value)
+    else:
+        _set_by_index(array, ranges, value, keys)
+
+
+@alike
+def _set_by_index(array: Array, indices: List[Any], value: Any, keys: List[Any]) -> None:
+    setitem(array, np.ix_(*indices), _fitted(array, tuple(map(len, indices)), value, keys))
+
+
 @alike
 def _write(target: Array, value: Any, keys: List[Any]) -> None:
     """In another layout, dtype or shape."""
+    given = _fitted(target, target.shape, value, keys)
+    if not target._core.same_layout(given._core):
+        given = given.redistribute(target.layout)  # a new array: the value may be another view of this memory
+    _core.copy(given._core, target._core, stream_of_arrays(None, target, given))
+
+
+def _fitted(target: Array, shape: Tuple[int, ...], value: Any, keys: List[Any]) -> Array:
+    """The values in the dtype of the array, and in the shape of what the keys select with each integer as a slice."""
     given = replicas("setitem", [target, value])[1]
     given = converted(given, target)
-    extents, selected = iter(target.shape), []
+    extents, selected = iter(shape), []
     for one in keys:
         extent = 1 if one is None else next(extents)
         if one is None or isinstance(one, slice):
@@ -87,6 +115,4 @@ def _write(target: Array, value: Any, keys: List[Any]) -> None:
         elif not isinstance(one, slice):
             given = with_axis(given, place)
         place += one is not None
-    if not target._core.same_layout(given._core):
-        given = given.redistribute(target.layout)  # a new array: the value may be another view of this memory
-    _core.copy(given._core, target._core, stream_of_arrays(None, target, given))
+    return given

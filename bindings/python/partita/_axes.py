@@ -41,12 +41,16 @@ class Sequenced(NamedTuple):
         return Sequenced(self.context, values, self.cuts)
 
 
-def on_host(a: Array) -> Array:
-    """The array with its contributions reduced and in host memory, when the stream of its package has written it."""
+def reduced(a: Array) -> Array:
+    """The array with its contributions reduced, when the stream of its package has written it."""
     core = core_given(a)
     settle(core, a._package)
-    if core.is_partial:
-        a = a.redistribute(longest_slab(a.shape))
+    return a.redistribute(longest_slab(a.shape)) if core.is_partial else a
+
+
+def on_host(a: Array) -> Array:
+    """The same in host memory."""
+    a = reduced(a)
     return a if a._core.on_host else a.copy(space="host")
 
 

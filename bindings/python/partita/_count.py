@@ -19,6 +19,7 @@ from ._axes import (
     longest_slab,
     moved,
     on_host,
+    reduced,
     sequence,
     values_of,
     wrapped,
@@ -41,12 +42,16 @@ def count_nonzero(a: Array, axis: Axis = None, *, keepdims: bool = False) -> Any
     int or Array
         A number on every rank if `axis` is None, or else what `sum` returns.
     """
-    given = on_host(a)
+    given = reduced(a)
+    if axis is not None and not given._core.on_host:
+        return (given != 0).sum(axis, keepdims=keepdims)
     if axis is not None:
         is_true = values_of(given).astype(np.bool_)  # of complex numbers in half the time that comparisons take
         return wrapped(given, given.layout, is_true).sum(axis, keepdims=keepdims)
     if keepdims:
         raise ArgumentError("count_nonzero: a reduction over all axes returns a number on every rank")
+    if not given._core.on_host:
+        return int((given != 0).sum())
     one = in_any_order(given)
     return int(total(one.context, np.count_nonzero(one.values)))
 

@@ -55,30 +55,42 @@ def extreme(name: str, a: Array, axis: Optional[int], keepdims: bool) -> Any:
     settled(name, a)
     if count_of(a, axis) == 0:
         raise ArgumentError(f"{name}: the array {a.shape} has no elements{'' if axis is None else ' along the axis'}")
-    if axis is None or a.ndim == 1:
-        number = _position(name, a)
+    if axis is None or (a.ndim == 1 and a._core.on_host):
+        number = _position(name, a) if a._core.on_host else int(_positions(_at_extreme(name, a, None), range(a.ndim)).min())
         return number if axis is None and not keepdims else _of_number(number, a, (1,) * a.ndim if keepdims else ())
     along = axes_of(axis, a.ndim)[0]
-    given = a if a._core.on_host else _at_extreme(name, a, along)  # one byte per element is copied
-    largest = name == "argmax" or given is not a
-    layout = with_one_index(given.layout, along)
+    if not a._core.on_host:
+        return _positions(_at_extreme(name, a, along), [along]).min(along, keepdims=keepdims)
+    largest, layout = name == "argmax", with_one_index(a.layout, along)
     if layout is not None:
         local = layout.local_shape(a._core.context.rank)
-        found = wrapped(a, layout, np.empty(local, np.int64) if 0 in local else _places(given, along, largest))
-    elif has_whole_axes(given.layout, tuple(one for one in range(a.ndim) if one != along)):
-        places = _among_ranks(given, along, largest)
+        found = wrapped(a, layout, np.empty(local, np.int64) if 0 in local else _places(a, along, largest))
+    elif has_whole_axes(a.layout, tuple(one for one in range(a.ndim) if one != along)):
+        places = _among_ranks(a, along, largest)
         found = wrapped(a, _core.Layout(_core.Replicated(), places.shape, a.layout.ranks), places)
     else:
-        return _by_minimum(a, given if given is not a else _at_extreme(name, a, along), along, keepdims)
+        return _by_minimum(a, _at_extreme(name, a, along), along, keepdims)
     return found if keepdims else without_axis(found, along)
 
 
-def _at_extreme(name: str, a: Array, along: int) -> Array:
-    """Where the elements are the largest or smallest of the axis, or NaN; in host memory."""
-    best: Any = readable(a, (a.max if name == "argmax" else a.min)(along, keepdims=True))
+def _at_extreme(name: str, a: Array, along: Optional[int]) -> Array:
+    """Where the elements are the largest or smallest, of the axis if one is given, or NaN."""
+    best: Any = readable(a, (a.max if name == "argmax" else a.min)(along, keepdims=along is not None))
     found: Any = np.equal(a, best)
-    found = np.logical_or(found, np.isnan(a)) if a.dtype.kind == "f" else found
-    return cast(Array, found if found._core.on_host else found.copy(space="host"))
+    return cast(Array, np.logical_or(found, np.isnan(a)) if a.dtype.kind == "f" else found)
+
+
+def _positions(chosen: Array, axes: Sequence[int]) -> Array:
+    """In device memory: where the chosen elements are, in row-major order of these axes; larger numbers for others."""
+    extents, context = [chosen.shape[axis] for axis in axes], chosen._core.context
+    found: Any = np.where(chosen, 0, math.prod(extents))
+    for place, axis in enumerate(axes):
+        shape = tuple(extent if one == axis else 1 for one, extent in enumerate(chosen.shape))
+        step = math.prod(extents[place + 1 :])
+        line = _core.arange(context, 0, shape[axis] * step, step, _core.Replicated(), "int64", "device")
+        strides = tuple(int(one == axis) for one in range(chosen.ndim))
+        found = found + Array(_core.seen_as(line, _core.Layout(_core.Replicated(), shape, context.size), 0, strides, False))
+    return cast(Array, found)
 
 
 @functools.lru_cache(maxsize=256)
@@ -118,8 +130,7 @@ def _by_minimum(a: Array, at_extreme: Array, along: int, keepdims: bool) -> Arra
     part = part_of(at_extreme)
     indices = a.indices(along).reshape([-1 if one == along else 1 for one in range(a.ndim)])
     places = np.where(part, indices, a.shape[along]) if 0 not in part.shape else np.empty(part.shape, np.int64)
-    found = with_part(at_extreme, a.layout, places).min(along, keepdims=keepdims)
-    return cast(Array, found if a._core.on_host else found.copy(space="device"))
+    return cast(Array, with_part(at_extreme, a.layout, places).min(along, keepdims=keepdims))
 
 
 def _of_number(number: int, a: Array, shape: Tuple[int, ...]) -> Array:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Iterator, Optional, Tuple, Union, cast
 
 import numpy as np
 
+from . import _core
 from ._errors import ArgumentError, TypeError
 
 if TYPE_CHECKING:
@@ -151,7 +152,10 @@ class Methods:
     def _part_seen(self, name: str) -> Array:
         from ._moves import part_of, with_view
 
-        return with_view(self._array, self._array.layout, getattr(part_of(self._array), name))
+        a = self._array
+        if not a._core.on_host:
+            return a._seen_as(_core.real(a._core) if name == "real" else _core.imag(a._core))
+        return with_view(a, a.layout, getattr(part_of(a), name))
 
     def conj(self) -> Array:
         """The complex conjugates, as a new array. Local."""

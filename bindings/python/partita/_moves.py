@@ -10,6 +10,7 @@ import numpy as np
 
 from . import _core
 from ._array import Array, core_given
+from ._device_parts import DevicePart
 from ._errors import ArgumentError
 from ._layouts import default_layout, is_whole, laid_out
 from ._packages import empty_beside, package_of, seen_by
@@ -66,7 +67,7 @@ def part_of(array: Array) -> Any:
     """The local part for moving elements: in host memory as NumPy sees it, in device memory as its package does."""
     if array._core.on_host:
         return array.local if type(array.local) is np.ndarray else seen_by("numpy", array._core)
-    return array.local
+    return array.local if array._package != "none" else DevicePart.of(array._core)
 
 
 def with_part(array: Array, layout: _core.Layout, part: Any) -> Array:
@@ -81,6 +82,8 @@ def with_view(array: Array, layout: _core.Layout, part: Any) -> Array:
 
 def _wrapped(array: Array, layout: _core.Layout, part: Any, dense: bool, read_only: bool) -> Array:
     context = array._core.context
+    if isinstance(part, DevicePart):
+        return Array(part.seen_in(layout, dense), array._package, read_only=read_only)
     if part.shape != layout.local_shape(context.rank):
         part = part.reshape(layout.local_shape(context.rank))
     core = _core.wrap_like(context, layout, part, dense)
@@ -93,7 +96,7 @@ def picked(array: Array, maps: Sequence[Map], layout: Optional[_core.Layout] = N
 
     Collective, blocking: one all-to-all of the elements that change ranks, nothing if none do.
     """
-    if not array._core.on_host and array._package not in ("cupy", "torch"):  # no package that chooses elements on the device
+    if array._package == "jax" and not array._core.on_host:  # which writes no elements
         return picked(array.copy(space="host"), maps, layout).copy(space="device")
     shape = tuple(one.extent for one in maps)
     result = laid_out(array.layout, shape) if layout is None else layout
@@ -103,7 +106,7 @@ def picked(array: Array, maps: Sequence[Map], layout: Optional[_core.Layout] = N
     plan = _plan(array.layout, result, tuple(maps), rank)
     out = empty_beside(part, result.local_shape(rank))
     for positions, places in plan.here:
-        _put(out, places, _taken(part, positions))
+        put(out, places, _taken(part, positions))
     if plan.moves:
         _exchange(array, plan, part, out)
     return with_part(array, result, out)
@@ -132,8 +135,8 @@ def _plan(source: _core.Layout, result: _core.Layout, maps: Tuple[Map, ...], ran
     sent = {to: found[0] for to in ranks if to != rank for found in [_shared(owns[rank], wants[to])] if found}
     received = {one: found[1] for one in ranks if one != rank for found in [_shared(owns[one], wants[rank])] if found}
     mine = shared[rank]
-    here = [] if mine is None else [(_shortened(mine[0]), _shortened(mine[1]))]
-    return _Plan(here, {to: _shortened(one) for to, one in sent.items()}, {of: _shortened(one) for of, one in received.items()}, moves)
+    here = [] if mine is None else [(shortened(mine[0]), shortened(mine[1]))]
+    return _Plan(here, {to: shortened(one) for to, one in sent.items()}, {of: shortened(one) for of, one in received.items()}, moves)
 
 
 def _shared(own: List[Any], wanted: List[Any]) -> Optional[Tuple[List[Any], List[Any]]]:
@@ -151,7 +154,8 @@ def _shared(own: List[Any], wanted: List[Any]) -> Optional[Tuple[List[Any], List
     return positions, places
 
 
-def _shortened(each: List[Any]) -> Tuple[Positions, ...]:
+def shortened(each: List[Any]) -> Tuple[Positions, ...]:
+    """Slices, where the indices are equidistant."""
     return tuple(map(_short, each))
 
 
@@ -211,7 +215,8 @@ def _taken(part: Any, positions: Tuple[Positions, ...]) -> Any:
     return found
 
 
-def _put(out: Any, places: Tuple[Positions, ...], values: Any) -> None:
+def put(out: Any, places: Tuple[Positions, ...], values: Any) -> None:
+    """Sets the elements at these places."""
     if all(isinstance(one, slice) for one in places):
         out[places] = values
         return
@@ -234,5 +239,5 @@ def _exchange(array: Array, plan: _Plan, part: Any, out: Any) -> None:
     for one in ranks:
         if counts[1][one]:
             places = plan.received[one]
-            _put(out, places, arriving[start : start + counts[1][one]].reshape([_length(each) for each in places]))
+            put(out, places, arriving[start : start + counts[1][one]].reshape([_length(each) for each in places]))
             start += counts[1][one]

@@ -9,6 +9,7 @@ from typing import Any, Tuple, TypeVar, Union
 import numpy as np
 
 from . import _core
+from ._device_parts import DevicePart
 from ._dtypes import _of_ml_dtypes, numpy_dtype
 from ._errors import UnsupportedError
 
@@ -78,6 +79,8 @@ def fresh(made: Tensor) -> Tensor:
 
 def empty_beside(array: Any, shape: Tuple[int, ...]) -> Any:
     """A new array of the package, dtype and device of `array`."""
+    if isinstance(array, DevicePart):
+        return array.empty(shape)
     package = package_of(array)
     if package == "torch":
         return fresh(array.new_empty(shape))
@@ -88,6 +91,10 @@ def empty_beside(array: Any, shape: Tuple[int, ...]) -> Any:
 
 def zeros_beside(array: Any, shape: Tuple[int, ...]) -> Any:
     """The same, with zeros in it."""
+    if isinstance(array, DevicePart):
+        made = array.empty(shape)
+        made[...] = 0
+        return made
     package = package_of(array)
     if package == "torch":
         return array.new_zeros(shape)

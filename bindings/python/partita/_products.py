@@ -11,6 +11,7 @@ from . import _core
 from ._agreement import alike
 from ._array import Array, axes_of, core_given
 from ._axes import moved
+from ._device_ufuncs import product
 from ._errors import ArgumentError
 from ._layouts import default_layout
 from ._linear import dot
@@ -47,6 +48,8 @@ def outer(a: Any, b: Any) -> Array:
     assert isinstance(cut, _core.Slab)
     rows = first.redistribute(_core.Slab(0) if cut.axis == 0 else _core.Replicated())
     columns = second.redistribute(_core.Replicated() if cut.axis == 0 else _core.Slab(0))
+    if first._package == "none":  # in device memory that nobody else shows
+        return product(with_axis(rows, 1), with_axis(columns, 0), layout)
     return with_part(first, layout, part_of(rows).reshape(-1, 1) * part_of(columns).reshape(1, -1))
 
 

@@ -16,7 +16,7 @@ from ._moves import settled
 from ._places import broadcast_to
 from ._shapes import ravel
 from ._take import as_indices, columns_of, take, take_modes
-from ._views import indexed, with_axis, without_axis
+from ._views import indexed, view_of, with_axis, without_axis
 
 # --- values
 
@@ -70,7 +70,9 @@ def _fitted(value: Any, target: Array, shape: Sequence[int], new: Sequence[int])
 def setitem(a: Array, key: Any, value: Any) -> None:
     """``a[key] = value`` with arrays of integers or booleans in the key. Collective, blocking."""
     chosen = chosen_by(a, key)
-    window = indexed(a, [one for one in chosen.window if one is not None], copy=False)
+    slices = [one for one in chosen.window if one is not None]
+    view = view_of(a, slices)
+    window = indexed(a, slices) if view is None else view
     rest = [axis for axis in range(a.ndim) if axis not in chosen.axes]
     extents, shape, new = iter([window.shape[axis] for axis in rest]), [], []
     place = 0  # in the shape without new dimensions
@@ -82,8 +84,10 @@ def setitem(a: Array, key: Any, value: Any) -> None:
     if not chosen.axes:  # booleans without dimensions: all or nothing
         if chosen.shape != (0,):
             window[...] = _fitted(value, a, shape, sorted([*new, chosen.place]))
-        return
-    _set(window, chosen._replace(place=place), rest, _fitted(value, a, shape, new))
+    else:
+        _set(window, chosen._replace(place=place), rest, _fitted(value, a, shape, new))
+    if view is None:
+        a[tuple(slices)] = window
 
 
 def _of_rest(chosen: Chosen) -> List[Any]:

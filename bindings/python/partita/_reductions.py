@@ -12,7 +12,7 @@ from ._agreement import alike
 from ._array import Array, Axis, axes_of, core_given
 from ._errors import ArgumentError
 from ._mesh import DistributionLike
-from ._moves import part_of, settled, with_part
+from ._moves import settled
 
 
 def _method(name: str, text: str) -> Callable[..., Any]:
@@ -210,10 +210,11 @@ def average(a: Array, axis: Axis = None, weights: Any = None, returned: bool = F
         if axis is None or not isinstance(axis, (int, np.integer)) or weights.ndim != 1:
             raise ArgumentError(f"average: weights of shape {weights.shape} for an array of shape {a.shape}; give one axis and a vector")
         along = axes_of(axis, a.ndim)[0]
-        values = weights.gather() if isinstance(weights, Array) else weights
-        values = values.reshape([-1 if one == along else 1 for one in range(a.ndim)])
-        weights = np.where(np.ones_like(part_of(a), dtype=bool), np.take(values, a.indices(along), along), 0)
-        weights = with_part(a, a.layout, weights)
+        values = np.asarray(weights.gather(space="host") if isinstance(weights, Array) else weights)
+        values = np.ascontiguousarray(values.reshape([-1 if one == along else 1 for one in range(a.ndim)]))
+        line = Array(_core.wrap_like(a._core.context, _core.Layout(_core.Replicated(), values.shape, a._core.context.size), values), a._package)
+        line = line if a._core.on_host else line.copy(space="device")
+        weights = np.where(np.isnan(a), line, line)  # in the layout of the array
     total = weights.sum(axis, keepdims=keepdims)
     found = number_of((a * weights).sum(axis, keepdims=keepdims) / total)
     return (found, total) if returned else found

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, Optional, Tuple
+from typing import Any, Callable, Dict, Optional, Tuple, cast
 
 import numpy as np
 
 from . import _core
 from ._agreement import alike
 from ._array import Array
-from ._axes import Destination, Sequenced, finished, in_blocks, in_order, has_whole_axes, longest_slab, moved, on_host, one_axis, sequence, values_of, wrapped
+from ._axes import Destination, Sequenced, in_blocks, in_order, has_whole_axes, longest_slab, moved, on_host, one_axis, reduced, sequence, values_of, wrapped
 from ._dtypes import dtype_name, numpy_dtype
 from ._errors import ArgumentError
 from ._exchange import before
@@ -159,17 +159,17 @@ def diff(a: Array, n: int = 1, axis: int = -1, *, distribution: Optional[Destina
     Elements that move by `n` places to another rank are sent. `prepend` and `append` are not supported.
     """
     along = one_axis(axis, a.ndim) if isinstance(a, Array) and a.ndim else -1
-    given = on_host(a)
     if along < 0:
         raise ArgumentError("diff: the array has no dimensions")
     if n < 0:
         raise ArgumentError(f"diff: n is {n}, but differences are taken 0 or more times")
+    given = reduced(a)
     times = min(n, given.shape[along])
     shape = tuple(extent - times if one == along else extent for one, extent in enumerate(given.shape))
     result = given
     for _ in range(times):
         result = _neighbours(result, along)
-    return moved(finished(a, result), _fitting(given, shape) if distribution is None and times else distribution)
+    return moved(result, _fitting(given, shape) if distribution is None and times else distribution)
 
 
 def _neighbours(a: Array, axis: int) -> Array:
@@ -178,7 +178,7 @@ def _neighbours(a: Array, axis: int) -> Array:
     upper = a[(*key, slice(1, None))]
     lower = moved(a[(*key, slice(None, -1))], upper.layout)
     differ = np.not_equal if a.dtype == np.bool_ else np.subtract
-    return wrapped(upper, upper.layout, differ(values_of(upper), values_of(lower)))
+    return cast(Array, differ(upper, lower))
 
 
 def _fitting(a: Array, shape: Tuple[int, ...]) -> Destination:

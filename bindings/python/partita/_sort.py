@@ -8,25 +8,29 @@ import numpy as np
 
 from . import _core
 from ._agreement import alike
-from ._array import Array
+from ._array import Array, core_given
 from ._axes import (
     Destination,
     Sequenced,
+    cuts_of,
     finished,
     in_any_order,
     in_blocks,
     in_order,
     has_whole_axes,
+    layout_of_blocks,
     longest_slab,
     moved,
     on_host,
     one_axis,
+    reduced,
     sequence,
     slab_cuts,
     values_of,
     wrapped,
 )
 from ._dtypes import _of_ml_dtypes
+from ._device_parts import DevicePart
 from ._errors import ArgumentError
 from ._exchange import few_elements, gathered, sent
 from ._freed_memory import blocks
@@ -75,6 +79,8 @@ def sort(
     """
     if kind not in _kinds:
         raise ArgumentError(f"sort: kind {kind!r}; known: {', '.join(str(one) for one in _kinds[1:])}")
+    if _is_sorted_there(a, axis, few_elements):
+        return moved(_sorted_there(reduced(a), descending), distribution if axis is None or distribution is not None else a.layout)
     order: Any = "stable" if stable else kind
 
     def lines(values: Any, axis: int) -> Any:
@@ -116,6 +122,12 @@ def argsort(
     """
     if kind not in _kinds:
         raise ArgumentError(f"argsort: kind {kind!r}; known: {', '.join(str(one) for one in _kinds[1:])}")
+    if core_given(a).context.size == 1 and _is_sorted_there(a, axis):
+        part = DevicePart.of(reduced(a)._core).reshape(-1)
+        order = part.empty(part.shape, "int64")
+        _core.sort_part(part.core, part.empty(part.shape).core, order.core, descending)
+        made = Array(order.seen_in(layout_of_blocks(part.shape, 0, (0, a.size)), True), a._package)
+        return moved(made, distribution if axis is None or distribution is not None else a.layout)
 
     def lines(values: Any, axis: int) -> Any:
         return stable_order(values, descending, axis)
@@ -134,6 +146,39 @@ def stable_order(values: Any, descending: bool = False, axis: int = 0) -> Any:
     if descending:  # read from its end
         return np.flip(values.shape[axis] - 1 - stable_order(np.flip(values, axis), False, axis), axis)
     return argsorted(values) if values.ndim == 1 else np.argsort(values, axis, kind="stable")
+
+
+def _is_sorted_there(a: Array, axis: Optional[int], most: int = 0) -> bool:
+    """Whether it is one sequence of numbers in device memory, which the device sorts; among several ranks of more elements than `most`."""
+    core = core_given(a)
+    unsorted = ("complex", "float8") if core.context.size == 1 else ("complex", "float8", "bfloat16")
+    if core.on_host or core.dtype.startswith(unsorted) or (axis is not None and (a.ndim != 1 or axis not in (0, -1))):
+        return False
+    return core.context.size == 1 or a.size > most
+
+
+def _sorted_there(a: Array, descending: bool) -> Array:
+    """The elements in one dimension, in equal parts: as `sorted_parts`, but what arrives is sorted once more."""
+    context = a._core.context
+    if a.layout.is_replicated and context.size > 1:
+        a = a.redistribute(longest_slab(a.shape))
+    cuts, values = slab_cuts(a.size, context.size), _sorted_part(DevicePart.of(a._core).reshape(-1), descending)
+    if context.size > 1:
+        sizes = cuts_of([a.layout.local_size(rank) for rank in range(context.size)])
+        looked_up = values.on_host()
+        splits = _splits(Sequenced(context, looked_up, sizes), np.ascontiguousarray(looked_up[::-1]) if descending else looked_up, cuts, descending)
+        counts, received = np.diff(splits[context.rank]), splits[:, context.rank + 1] - splits[:, context.rank]
+        arriving = values.empty((int(received.sum()),))
+        mine = values[splits[context.rank, 0] : splits[context.rank, -1]]
+        _core.all_to_all(context, mine, arriving, [int(one) for one in counts], [int(one) for one in received], None)
+        values = _sorted_part(arriving, descending)
+    return Array(values.seen_in(layout_of_blocks((a.size,), 0, cuts), True), a._package)
+
+
+def _sorted_part(part: DevicePart, descending: bool) -> DevicePart:
+    made = part.empty(part.shape)
+    _core.sort_part(part.core, made.core, None, descending)
+    return made
 
 
 Lines = Callable[[Any, int], Any]

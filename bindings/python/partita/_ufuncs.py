@@ -8,7 +8,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
-from . import _core, _freed_memory
+from . import _core, _device_ufuncs, _freed_memory
 from ._agreement import hash_of
 from ._array import Array, how_to_make_one, require_one_context
 from ._calls import has_compared
@@ -54,10 +54,19 @@ def apply(ufunc: np.ufunc, method: str, inputs: Tuple[Any, ...], options: Dict[s
     arrays = [one for one in given if isinstance(one, Array)]
     _refuse_others(name, given)
     like = _like(name, arrays, lambda: [_called(one, inputs, options) for one in arrays])
+    context, package = arrays[0]._core.context, arrays[0]._package
+    if outputs:
+        _check_outputs(name, outputs, like)
+    if _by_kernels(arrays[0]) and set(options) <= {"where"}:
+        cores = _device_ufuncs.call(ufunc, inputs, like, outputs, options.get("where", True))
+        if cores is not None:
+            made = list(outputs) or [Array(one, package) for one in cores]
+            return made[0] if len(made) == 1 else tuple(made)
+    if package == "none":
+        raise _device_ufuncs.refused(name)
     parts = [_aligned(name, one, like) for one in inputs]
     if isinstance(options.get("where"), Array):
         options["where"] = _aligned(name, options["where"], like)
-    context, package = arrays[0]._core.context, arrays[0]._package
     if outputs:
         _write(ufunc, parts, outputs, like, options)
         return outputs[0] if len(outputs) == 1 else outputs
@@ -69,7 +78,7 @@ def apply(ufunc: np.ufunc, method: str, inputs: Tuple[Any, ...], options: Dict[s
 def local_call(name: str, function: Callable[..., Any], inputs: Sequence[Any], **options: Any) -> Any:
     """A function of NumPy that computes element by element, on the local parts of the operands: arrays, numbers, None. Local.
 
-    On devices it is the function of that name of the arrays' package.
+    On devices it is a composition of the library's kernels, or the function of that name of the arrays' package.
     """
     found = _equal_parts(inputs)
     if found is not None:
@@ -82,8 +91,10 @@ def local_call(name: str, function: Callable[..., Any], inputs: Sequence[Any], *
     _refuse_others(name, [one for one in given if one is not None])
     arrays = [one for one in given if isinstance(one, Array)]
     like = _like(name, arrays, lambda: [f"operand {1 + next(place for place, one in enumerate(given) if one is array)}" for array in arrays])
-    parts = [_aligned(name, one, like) for one in given]
     context, package = arrays[0]._core.context, arrays[0]._package
+    if _by_kernels(arrays[0]):
+        return Array(_device_ufuncs.where(like, *given), package) if name == "where" else getattr(_device_ufuncs, name)(*given, **options)
+    parts = [_aligned(name, one, like) for one in given]
     if package == "numpy":
         result = np.ascontiguousarray(function(*parts, **options)).reshape(like.local_shape(context.rank))
     else:
@@ -130,11 +141,10 @@ def replicas(name: str, inputs: Sequence[Any], others: Sequence[Any] = (), numbe
     if first is None or not any(map(is_replica, inputs)):
         return list(inputs)
     context, package = first._core.context, first._package
-    if not first._core.on_host:
-        raise ArgumentError(f"{name}: a NumPy array next to arrays in device memory; {how_to_make_one}")
     given = [np.asarray(one, order="C") if is_replica(one) else one for one in inputs]
     require_equal(name, context, [one for one in given if type(one) is np.ndarray])
-    return [_replicated(context, package, one) if type(one) is np.ndarray else one for one in given]
+    made: List[Any] = [_replicated(context, package, one) if type(one) is np.ndarray else one for one in given]
+    return made if first._core.on_host else [one.copy(space="device") if one is not old else one for one, old in zip(made, given)]
 
 
 def _replicated(context: _core.Context, package: str, values: Any) -> Array:
@@ -391,16 +401,24 @@ def _call(package: str, ufunc: np.ufunc, parts: List[Any], options: Dict[str, An
     return results[0] if len(results) == 1 else results
 
 
+def _by_kernels(array: Array) -> bool:
+    """Whether the library computes on its memory: PyTorch and JAX have derivatives of what they compute themselves."""
+    return not array._core.on_host and array._package in ("none", "cupy")
+
+
+def _check_outputs(name: str, outputs: Tuple[Optional[Array], ...], like: _core.Layout) -> None:
+    for one in outputs:
+        if not isinstance(one, Array):
+            raise ArgumentError(f"{name}: out must be a distributed array too")
+        if one._read_only:
+            raise ArgumentError(f"{name}: out is read-only, like the memory it was made from")
+        if one.shape != like.shape or not one.layout.equivalent(like):
+            raise ArgumentError(_difference(name, like, "the result", [("out", one)]))
+
+
 def _write(
     ufunc: np.ufunc, parts: List[Any], outputs: Tuple[Optional[Array], ...], like: _core.Layout, options: Dict[str, Any]
 ) -> None:
-    for one in outputs:
-        if not isinstance(one, Array):
-            raise ArgumentError(f"{ufunc.__name__}: out must be a distributed array too")
-        if one._read_only:
-            raise ArgumentError(f"{ufunc.__name__}: out is read-only, like the memory it was made from")
-        if one.shape != like.shape or not one.layout.equivalent(like):
-            raise ArgumentError(_difference(ufunc.__name__, like, "the result", [("out", one)]))
     given = [one for one in outputs if one is not None]
     if all(one._package in ("numpy", "cupy") for one in given):
         ufunc(*parts, out=tuple(one.local for one in given), **options)

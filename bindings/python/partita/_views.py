@@ -47,14 +47,14 @@ def without_axis(array: Array, axis: int) -> Array:
     return with_view(array, layout, part[(slice(None),) * axis + (0, ...)] if 0 not in part.shape else part.reshape(mine))
 
 
-def stepped(array: Array, steps: Sequence[Steps], copy: bool = True) -> Array:
-    """Elements at equal distances along each axis. Shares memory if each rank's part of the result can be described; else a copy, or an
-    ArgumentError if `copy` is False."""
+def stepped(array: Array, steps: Sequence[Steps], copy: bool = True) -> Optional[Array]:
+    """Elements at equal distances along each axis. Shares memory if each rank's part of the result can be described; else a copy, or None
+    if `copy` is False."""
     shape = tuple(count for _, _, count in steps)
     layout = _layout_of_steps(array.layout, tuple(steps))
     if layout is None:
         if not copy:
-            raise ArgumentError(f"steps along a dimension of {array.layout} cannot be assigned to: redistribute the array to partita.Slab(0) first")
+            return None
         return picked(array, [Affine(count, first, step) for first, step, count in steps])
     part, rank = part_of(array), array._core.context.rank
     if 0 in shape or 0 in layout.local_shape(rank):
@@ -118,8 +118,15 @@ def expanded(keys: List[Any], dimensions: int, covered: Callable[[Any], int]) ->
     return keys[:place] + [slice(None)] * (dimensions - given) + keys[place + 1 :]
 
 
-def indexed(array: Array, keys: Sequence[Key], copy: bool = True) -> Array:
-    """The elements that integers, slices and None select; `copy`: as for `stepped`."""
+def indexed(array: Array, keys: Sequence[Key]) -> Array:
+    """The elements that integers, slices and None select: shares memory, or is a copy, as `stepped`."""
+    found = view_of(array, keys, True)
+    assert found is not None
+    return found
+
+
+def view_of(array: Array, keys: Sequence[Key], copy: bool = False) -> Optional[Array]:
+    """The same, where it shares memory; else None, or a copy."""
     settled("index", array)
     lower, extents, steps, dropped = [], [], [], []
     for axis, one in enumerate(one for one in keys if one is not None):
@@ -137,9 +144,10 @@ def indexed(array: Array, keys: Sequence[Key], copy: bool = True) -> Array:
         extents.append(highest - lowest if count else 0)
         steps.append((0 if step > 0 else max(0, highest - lowest - 1), step, count))
     found = array._seen_as(array._core.window(tuple(lower), tuple(extents)))
-    if any(step != 1 for _, step, _ in steps):
-        found = stepped(found, steps, copy)
-    return _with_new_axes(found, keys, dropped)
+    if all(step == 1 for _, step, _ in steps):
+        return _with_new_axes(found, keys, dropped)
+    there = stepped(found, steps, copy)
+    return None if there is None else _with_new_axes(there, keys, dropped)
 
 
 def _with_new_axes(found: Array, keys: Sequence[Key], dropped: List[int]) -> Array:

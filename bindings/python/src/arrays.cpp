@@ -311,6 +311,7 @@ void bind_arrays(nb::module_& module) {
       .def_prop_ro("shape", &Array::shape, nb::rv_policy::copy)
       .def_prop_ro("dtype", &Array::dtype)
       .def_prop_ro("local_shape", &Array::local_shape)
+      .def_prop_ro("local_strides", [](const Array& self) { return self.local().strides; })
       .def_prop_ro("context", &Array::context)
       .def_prop_ro("operand", &Array::operand)
       .def_prop_ro("is_partial", [](const Array& self) { return self.layout().partial().has_value(); })

@@ -41,6 +41,7 @@ void bind_contexts(nb::module_& module);
 void bind_plans(nb::module_& module);
 void bind_traces(nb::module_& module);
 void bind_arrays(nb::module_& module);
+void bind_elementwise(nb::module_& module);
 void bind_redistribute(nb::module_& module);
 void bind_matmul(nb::module_& module);
 void bind_fft(nb::module_& module);

@@ -23,6 +23,7 @@ NB_MODULE(_core, module) {
   bind_plans(module);
   bind_traces(module);
   bind_arrays(module);
+  bind_elementwise(module);
   bind_redistribute(module);
   bind_matmul(module);
   bind_fft(module);

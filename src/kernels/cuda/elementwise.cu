@@ -1,6 +1,7 @@
-// to = a op b on a device, a thread an element, with the rules of kernels/host/elementwise.cpp.
+// to = a op b on a device, with the rules of kernels/host/elementwise.cpp: a thread an element, or, of dense
+// parts, 16 bytes.
 #include "kernels/cuda/arithmetic.cuh"
-#include "kernels/cuda/reduce.cuh"
+#include "kernels/cuda/joining.cuh"
 
 namespace partita::kernels::cuda {
 namespace {
@@ -133,6 +134,45 @@ __device__ T absolute(T x) {
   }
 }
 
+/// As the host's.
+template <class T>
+__device__ T remainder_of(T x, T y) {
+  if constexpr (std::is_integral_v<T>) {
+    if (y == 0) return 0;
+    if constexpr (std::is_signed_v<T>) {
+      if (y == -1) return 0;
+      const T rest = static_cast<T>(x % y);
+      return rest != 0 && (rest < 0) != (y < 0) ? sum(rest, y) : rest;
+    } else {
+      return static_cast<T>(x % y);
+    }
+  } else {
+    const T rest = fmod(x, y);
+    if (rest == 0) return copysign(T(0), y);
+    return (rest < 0) != (y < 0) ? rest + y : rest;
+  }
+}
+
+template <class T>
+__device__ T floored_quotient(T x, T y) {
+  if constexpr (std::is_integral_v<T>) {
+    const T whole = quotient(x, y);
+    if constexpr (std::is_signed_v<T>) {
+      const bool is_below = y != 0 && (x < 0) != (y < 0) && difference(x, product(whole, y)) != 0;
+      return is_below ? difference(whole, T(1)) : whole;
+    } else {
+      return whole;
+    }
+  } else {
+    if (y == 0) return x / y;
+    const T rest = fmod(x, y);
+    const T number = (x - rest) / y - (rest != 0 && (rest < 0) != (y < 0) ? 1 : 0);
+    if (number == 0) return copysign(T(0), x / y);
+    const T whole = floor(number);
+    return number - whole > T(0.5) ? whole + 1 : whole;
+  }
+}
+
 /// Functions of real numbers.
 template <class Real>
 __device__ Real real_function(Arithmetic operation, Real x, Real y) {
@@ -153,10 +193,34 @@ __device__ Real real_function(Arithmetic operation, Real x, Real y) {
       return cos(x);
     case Arithmetic::hyperbolic_tangent:
       return tanh(x);
+    case Arithmetic::arc_tangent_of:
+      return atan2(x, y);
+    case Arithmetic::tangent:
+      return tan(x);
+    case Arithmetic::arc_sine:
+      return asin(x);
+    case Arithmetic::arc_cosine:
+      return acos(x);
+    case Arithmetic::arc_tangent:
+      return atan(x);
+    case Arithmetic::hyperbolic_sine:
+      return sinh(x);
+    case Arithmetic::hyperbolic_cosine:
+      return cosh(x);
+    case Arithmetic::logarithm_to_2:
+      return log2(x);
+    case Arithmetic::logarithm_to_10:
+      return log10(x);
+    case Arithmetic::logarithm_of_one_more:
+      return log1p(x);
+    case Arithmetic::exponential_less_one:
+      return expm1(x);
     case Arithmetic::floor:
       return floor(x);
-    default:
+    case Arithmetic::ceiling:
       return ceil(x);
+    default:
+      return rint(x);
   }
 }
 
@@ -186,6 +250,8 @@ __device__ T joined_by(Arithmetic operation, T number, T x, T y) {
     if (operation == Arithmetic::minimum) return reduce<Reduction::min>(x, y);
     if (operation == Arithmetic::maximum) return reduce<Reduction::max>(x, y);
     if (operation == Arithmetic::absolute) return absolute(x);
+    if (operation == Arithmetic::remainder) return remainder_of(x, y);
+    if (operation == Arithmetic::floored_divide) return floored_quotient(x, y);
   }
   if constexpr (std::is_floating_point_v<T>) {
     return real_function(operation, x, y);
@@ -248,6 +314,163 @@ __global__ void join_elements(const __grid_constant__ Elementwise what, std::int
   }
 }
 
+// --- dense parts
+
+/// Of what takes less time than its operands' way through memory.
+template <Arithmetic operation, class T>
+__device__ auto joined_quickly(T number, T x, T y) {
+  if constexpr (operation == Arithmetic::add) {
+    return sum(x, y);
+  } else if constexpr (operation == Arithmetic::subtract) {
+    return difference(x, y);
+  } else if constexpr (operation == Arithmetic::multiply) {
+    return product(x, y);
+  } else if constexpr (operation == Arithmetic::divide) {
+    return quotient(x, y);
+  } else if constexpr (operation == Arithmetic::axpy) {
+    return sum(product(number, x), y);
+  } else if constexpr (operation == Arithmetic::minimum) {
+    return reduce<Reduction::min>(x, y);
+  } else if constexpr (operation == Arithmetic::maximum) {
+    return reduce<Reduction::max>(x, y);
+  } else if constexpr (operation == Arithmetic::negative) {
+    return negative(x);
+  } else if constexpr (operation == Arithmetic::absolute) {
+    return absolute(x);
+  } else if constexpr (operation == Arithmetic::square_root) {
+    return sqrt(x);
+  } else if constexpr (operation == Arithmetic::copy) {
+    return x;
+  } else {
+    return Boolean{static_cast<std::uint8_t>(compared_by<T>(operation, x, y))};
+  }
+}
+
+/// body.run<operation>(), if it is one of these for the dtype: order and roots only of real numbers.
+template <class T, class Body>
+__device__ bool quickly(Arithmetic operation, const Body& body) {
+#define CASE(name)                         \
+  case Arithmetic::name:                   \
+    body.template run<Arithmetic::name>(); \
+    return true;
+  switch (operation) {
+    CASE(add)
+    CASE(multiply)
+    CASE(axpy)
+    CASE(copy)
+    CASE(equal)
+    CASE(not_equal)
+    default:
+      break;
+  }
+  if constexpr (!std::is_same_v<T, Boolean>) {
+    switch (operation) {
+      CASE(subtract)
+      CASE(divide)
+      CASE(negative)
+      default:
+        break;
+    }
+  }
+  if constexpr (is_ordered<T>) {
+    switch (operation) {
+      CASE(minimum)
+      CASE(maximum)
+      CASE(absolute)
+      CASE(less)
+      CASE(less_equal)
+      default:
+        break;
+    }
+  }
+  if constexpr (std::is_floating_point_v<T>) {
+    switch (operation) {
+      CASE(square_root)
+      default:
+        break;
+    }
+  }
+#undef CASE
+  return false;
+}
+
+constexpr int unit_bytes = 16;
+
+bool is_quick(Arithmetic operation) {
+  return operation <= Arithmetic::maximum || operation == Arithmetic::copy ||
+         operation == Arithmetic::negative || operation == Arithmetic::absolute ||
+         operation == Arithmetic::square_root ||
+         (operation >= Arithmetic::equal && operation <= Arithmetic::less_equal);
+}
+
+template <class S>
+struct JoinUnit {
+  static constexpr int many = unit_bytes / sizeof(S);
+  using Unit = Together<S, unit_bytes>;
+  const Elementwise& what;
+  std::int64_t unit;
+
+  /// A part that does not move is one element.
+  __device__ Unit loaded(int part) const {
+    if (what.data[part] != nullptr && what.loops.strides[0][part] != 0)
+      return static_cast<const Unit*>(what.data[part])[unit];
+    const S one = what.data[part] == nullptr ? *reinterpret_cast<const S*>(what.number)
+                                             : *static_cast<const S*>(what.data[part]);
+    Unit all;
+#pragma unroll
+    for (int e = 0; e < many; ++e) all.elements[e] = one;
+    return all;
+  }
+
+  template <Arithmetic operation>
+  __device__ void run() const {
+    using T = typename ComputedAs<S>::type;
+    const Unit x = loaded(a), y = loaded(b);
+    const T number = widened(*reinterpret_cast<const S*>(what.number));
+    if constexpr (operation >= Arithmetic::equal) {
+      Together<Boolean, many> results;
+#pragma unroll
+      for (int e = 0; e < many; ++e)
+        results.elements[e] =
+            joined_quickly<operation, T>(number, widened(x.elements[e]), widened(y.elements[e]));
+      static_cast<Together<Boolean, many>*>(what.data[to])[unit] = results;
+    } else {
+      Unit results;
+#pragma unroll
+      for (int e = 0; e < many; ++e)
+        results.elements[e] =
+            rounded<S>(joined_quickly<operation, T>(number, widened(x.elements[e]), widened(y.elements[e])));
+      static_cast<Unit*>(what.data[to])[unit] = results;
+    }
+  }
+};
+
+template <class S>
+__global__ void join_units(const __grid_constant__ Elementwise what, std::int64_t elements) {
+  const auto step = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
+  const auto first = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const std::int64_t units = elements / JoinUnit<S>::many;
+  for (auto i = first; i < units; i += step) {
+    (void)quickly<typename ComputedAs<S>::type>(what.operation, JoinUnit<S>{what, i});
+  }
+  const std::int64_t i = units * JoinUnit<S>::many + first;
+  if (i >= elements) return;
+  const std::int64_t at[3] = {i, what.loops.strides[0][a] * i, what.loops.strides[0][b] * i};
+  compute_element<S>(what, at);
+}
+
+/// One loop over parts that are dense, or one element; at addresses of whole units.
+bool is_dense(const Elementwise& what) {
+  if (!is_quick(what.operation) || what.loops.loops != 1 || what.loops.strides[0][to] != 1) return false;
+  for (const int part : {to, a, b}) {
+    if (what.data[part] == nullptr) continue;
+    const std::int64_t stride = what.loops.strides[0][part];
+    if (stride == 1 && reinterpret_cast<std::uintptr_t>(what.data[part]) % unit_bytes != 0) return false;
+    if (stride != 0 && stride != 1) return false;
+  }
+  return true;
+}
+
 using Kernel = void (*)(Elementwise, std::int64_t);
 
 constexpr Kernel of_dtypes[] = {
@@ -257,17 +480,28 @@ constexpr Kernel of_dtypes[] = {
     join_elements<__half>,        join_elements<__nv_bfloat16>,  join_elements<float>,
     join_elements<double>,        join_elements<Complex<float>>, join_elements<Complex<double>>};
 
+constexpr Kernel of_dense_parts[] = {
+    join_units<Boolean>,       join_units<std::int8_t>,    join_units<std::uint8_t>,
+    join_units<std::int16_t>,  join_units<std::uint16_t>,  join_units<std::int32_t>,
+    join_units<std::uint32_t>, join_units<std::int64_t>,   join_units<std::uint64_t>,
+    join_units<__half>,        join_units<__nv_bfloat16>,  join_units<float>,
+    join_units<double>,        join_units<Complex<float>>, join_units<Complex<double>>};
+
 }  // namespace
 
 int launch_elementwise(const Elementwise& what, void* stream) {
   const std::int64_t elements = elements_of(what.loops);
-  const Kernel kernel = of_dtypes[static_cast<int>(what.dtype)];
-  kernel<<<blocks_for(elements), threads_per_block, 0, static_cast<cudaStream_t>(stream)>>>(what, elements);
+  const int dtype = static_cast<int>(what.dtype);
+  const bool dense = is_dense(what);
+  const Kernel kernel = dense ? of_dense_parts[dtype] : of_dtypes[dtype];
+  const std::int64_t threads = dense ? elements * size_of(what.dtype) / unit_bytes : elements;
+  kernel<<<blocks_for(threads), threads_per_block, 0, static_cast<cudaStream_t>(stream)>>>(what, elements);
   return cudaGetLastError();
 }
 
 int load_elementwise_kernels() {
-  return load_each(of_dtypes);
+  const int error = load_each(of_dtypes);
+  return error != 0 ? error : load_each(of_dense_parts);
 }
 
 }  // namespace partita::kernels::cuda

@@ -39,6 +39,47 @@ struct Divide {
     return quotient_of(a, b);
   }
 };
+/// NumPy's: the sign is that of b, also of a zero.
+struct Remainder {
+  template <class T>
+  T operator()(T a, T b) const {
+    if constexpr (std::is_integral_v<T>) {
+      if (b == 0) return 0;
+      if constexpr (std::is_signed_v<T>) {
+        if (b == -1) return 0;
+        const T rest = static_cast<T>(a % b);
+        return rest != 0 && (rest < 0) != (b < 0) ? static_cast<T>(rest + b) : rest;
+      } else {
+        return static_cast<T>(a % b);
+      }
+    } else {
+      const T rest = std::fmod(a, b);
+      if (rest == 0) return std::copysign(T{0}, b);
+      return (rest < 0) != (b < 0) ? rest + b : rest;
+    }
+  }
+};
+struct FlooredDivide {
+  template <class T>
+  T operator()(T a, T b) const {
+    if constexpr (std::is_integral_v<T>) {
+      const T quotient = quotient_of(a, b);
+      if constexpr (std::is_signed_v<T>) {
+        const bool is_below = b != 0 && (a < 0) != (b < 0) && difference_of(a, Product{}(quotient, b)) != 0;
+        return is_below ? static_cast<T>(quotient - 1) : quotient;
+      } else {
+        return quotient;
+      }
+    } else {
+      if (b == 0) return a / b;
+      const T rest = std::fmod(a, b);
+      const T quotient = (a - rest) / b - (rest != 0 && (rest < 0) != (b < 0) ? 1 : 0);
+      if (quotient == 0) return std::copysign(T{0}, a / b);
+      const T whole = std::floor(quotient);  // which it is, but for rounding
+      return quotient - whole > T{0.5} ? whole + 1 : whole;
+    }
+  }
+};
 
 // Found by Equal, as above.
 bool operator==(Boolean a, Boolean b) {
@@ -194,6 +235,43 @@ auto computed(T element) {
   }
 }
 
+/// As `with_continuous`, of real numbers.
+template <class T, class Run>
+void with_real(Arithmetic operation, const Run& run) {
+  switch (operation) {
+    case Arithmetic::hypotenuse:
+      return run([](T a, T b) { return std::hypot(a, b); });
+    case Arithmetic::arc_tangent_of:
+      return run([](T a, T b) { return std::atan2(a, b); });
+    case Arithmetic::tangent:
+      return run([](T a, T /*b*/) { return std::tan(a); });
+    case Arithmetic::arc_sine:
+      return run([](T a, T /*b*/) { return std::asin(a); });
+    case Arithmetic::arc_cosine:
+      return run([](T a, T /*b*/) { return std::acos(a); });
+    case Arithmetic::arc_tangent:
+      return run([](T a, T /*b*/) { return std::atan(a); });
+    case Arithmetic::hyperbolic_sine:
+      return run([](T a, T /*b*/) { return std::sinh(a); });
+    case Arithmetic::hyperbolic_cosine:
+      return run([](T a, T /*b*/) { return std::cosh(a); });
+    case Arithmetic::logarithm_to_2:
+      return run([](T a, T /*b*/) { return std::log2(a); });
+    case Arithmetic::logarithm_to_10:
+      return run([](T a, T /*b*/) { return std::log10(a); });
+    case Arithmetic::logarithm_of_one_more:
+      return run([](T a, T /*b*/) { return std::log1p(a); });
+    case Arithmetic::exponential_less_one:
+      return run([](T a, T /*b*/) { return std::expm1(a); });
+    case Arithmetic::floor:
+      return run([](T a, T /*b*/) { return std::floor(a); });
+    case Arithmetic::ceiling:
+      return run([](T a, T /*b*/) { return std::ceil(a); });
+    default:
+      return run([](T a, T /*b*/) { return std::nearbyint(a); });
+  }
+}
+
 /// Calls `run` with the function of (a, b). Only what `is_defined`.
 template <class T, class Run>
 void with_continuous(Arithmetic operation, const Run& run) {
@@ -216,9 +294,7 @@ void with_continuous(Arithmetic operation, const Run& run) {
       break;
   }
   if constexpr (std::is_floating_point_v<T>) {
-    if (operation == Arithmetic::floor) return run([](T a, T /*b*/) { return std::floor(a); });
-    if (operation == Arithmetic::ceiling) return run([](T a, T /*b*/) { return std::ceil(a); });
-    if (operation == Arithmetic::hypotenuse) return run([](T a, T b) { return std::hypot(a, b); });
+    with_real<T>(operation, run);
   }
 }
 
@@ -245,11 +321,13 @@ void with_operation(Arithmetic operation, T number, const Run& run) {
     if (operation == Arithmetic::minimum) return run(Min{});
     if (operation == Arithmetic::maximum) return run(Max{});
     if (operation == Arithmetic::absolute) return run([](T a, T /*b*/) { return absolute_of(a); });
+    if (operation == Arithmetic::remainder) return run(Remainder{});
+    if (operation == Arithmetic::floored_divide) return run(FlooredDivide{});
   }
   if constexpr (is_continuous<T>) {
     with_continuous<T>(operation, run);
   } else {
-    run([](T a, T /*b*/) { return a; });  // floor and ceiling of integers
+    run([](T a, T /*b*/) { return a; });  // integers rounded in whatever direction
   }
 }
 
@@ -299,6 +377,7 @@ bool continues(const ElementwiseLoop& outer, const ElementwiseLoop& inner) {
 
 bool is_defined(Arithmetic operation, Dtype dtype) {
   if (is_float8(dtype)) return false;
+  const bool is_real = dtype != Dtype::boolean && !is_complex(dtype) && !is_integer(dtype);
   switch (operation) {
     case Arithmetic::add:
     case Arithmetic::multiply:
@@ -315,15 +394,19 @@ bool is_defined(Arithmetic operation, Dtype dtype) {
     case Arithmetic::minimum:
     case Arithmetic::maximum:
     case Arithmetic::absolute:
+    case Arithmetic::remainder:
+    case Arithmetic::floored_divide:
     case Arithmetic::floor:
     case Arithmetic::ceiling:
+    case Arithmetic::rounding:
     case Arithmetic::less:
     case Arithmetic::less_equal:
       return dtype != Dtype::boolean && !is_complex(dtype);
     case Arithmetic::hypotenuse:
-      return dtype != Dtype::boolean && !is_complex(dtype) && !is_integer(dtype);
+    case Arithmetic::arc_tangent_of:
+      return is_real;
     default:
-      return dtype != Dtype::boolean && !is_integer(dtype);
+      return is_real || (is_complex(dtype) && operation <= Arithmetic::hyperbolic_tangent);
   }
 }
 

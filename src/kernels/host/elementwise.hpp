@@ -18,8 +18,11 @@ enum class Arithmetic : std::uint8_t {
   minimum,
   maximum,
   power,
-  hypotenuse,  ///< sqrt(a^2 + b^2)
-  copy,        ///< of a, as all up to `ceiling`; b is a, too
+  hypotenuse,      ///< sqrt(a^2 + b^2)
+  arc_tangent_of,  ///< the angle of the point (b, a)
+  remainder,       ///< a - b floor(a / b): of the sign of b
+  floored_divide,  ///< floor(a / b)
+  copy,            ///< of a, as all up to `rounding`; b is a, too
   negative,
   absolute,  ///< of real numbers
   square_root,
@@ -28,9 +31,20 @@ enum class Arithmetic : std::uint8_t {
   sine,
   cosine,
   hyperbolic_tangent,
+  tangent,  ///< of real numbers, as all up to `exponential_less_one`
+  arc_sine,
+  arc_cosine,
+  arc_tangent,
+  hyperbolic_sine,
+  hyperbolic_cosine,
+  logarithm_to_2,
+  logarithm_to_10,
+  logarithm_of_one_more,
+  exponential_less_one,
   floor,
   ceiling,
-  equal,  ///< `to` is boolean, as of all up to `less_equal`
+  rounding,  ///< halves to even
+  equal,     ///< `to` is boolean, as of all up to `less_equal`
   not_equal,
   less,
   less_equal,

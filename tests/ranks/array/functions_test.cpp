@@ -10,11 +10,14 @@
 namespace partita::testing {
 namespace {
 
-constexpr Unary unaries[] = {Unary::negative, Unary::abs, Unary::sqrt, Unary::exp,   Unary::log,
-                             Unary::sin,      Unary::cos, Unary::tanh, Unary::floor, Unary::ceil};
-constexpr Binary binaries[] = {Binary::minimum,    Binary::maximum,   Binary::pow,
-                               Binary::equal,      Binary::not_equal, Binary::less,
-                               Binary::less_equal, Binary::greater,   Binary::greater_equal};
+constexpr Unary unaries[] = {
+    Unary::negative, Unary::abs,   Unary::sqrt, Unary::exp,   Unary::log,   Unary::sin,   Unary::cos,
+    Unary::tanh,     Unary::floor, Unary::ceil, Unary::round, Unary::tan,   Unary::asin,  Unary::acos,
+    Unary::atan,     Unary::sinh,  Unary::cosh, Unary::log2,  Unary::log10, Unary::log1p, Unary::expm1};
+constexpr Binary binaries[] = {Binary::minimum,       Binary::maximum, Binary::pow,        Binary::equal,
+                               Binary::not_equal,     Binary::less,    Binary::less_equal, Binary::greater,
+                               Binary::greater_equal, Binary::hypot,   Binary::atan2,      Binary::remainder,
+                               Binary::floor_divide};
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
@@ -28,12 +31,14 @@ bool is_series(Unary function) {
 bool is_defined(Unary function, Dtype dtype) {
   if (dtype == Dtype::boolean || is_float8(dtype)) return false;
   if (is_series(function)) return !is_whole(dtype);
+  if (function >= Unary::tan) return !is_whole(dtype) && !is_complex(dtype);
   return !is_complex(dtype) || function == Unary::negative || function == Unary::abs;
 }
 bool is_defined(Binary function, Dtype dtype) {
   if (is_float8(dtype)) return false;
   if (function == Binary::equal || function == Binary::not_equal) return true;
   if (function == Binary::pow) return !is_whole(dtype);
+  if (function == Binary::hypot || function == Binary::atan2) return !is_whole(dtype) && !is_complex(dtype);
   return dtype != Dtype::boolean && !is_complex(dtype);
 }
 
@@ -57,8 +62,30 @@ Number expected(Unary function, Number x) {
       return std::tanh(x);
     case Unary::floor:
       return std::floor(x.real());
-    default:
+    case Unary::ceil:
       return std::ceil(x.real());
+    case Unary::round:
+      return std::nearbyint(x.real());
+    case Unary::tan:
+      return std::tan(x.real());
+    case Unary::asin:
+      return std::asin(x.real());
+    case Unary::acos:
+      return std::acos(x.real());
+    case Unary::atan:
+      return std::atan(x.real());
+    case Unary::sinh:
+      return std::sinh(x.real());
+    case Unary::cosh:
+      return std::cosh(x.real());
+    case Unary::log2:
+      return std::log2(x.real());
+    case Unary::log10:
+      return std::log10(x.real());
+    case Unary::log1p:
+      return std::log1p(x.real());
+    default:
+      return std::expm1(x.real());
   }
 }
 
@@ -81,8 +108,16 @@ Number expected(Binary function, Number x, Number y) {
       return a <= b;
     case Binary::greater:
       return a > b;
-    default:
+    case Binary::greater_equal:
       return a >= b;
+    case Binary::hypot:
+      return std::hypot(a, b);
+    case Binary::atan2:
+      return std::atan2(a, b);
+    case Binary::remainder:
+      return a - b * std::floor(a / b);
+    default:
+      return std::floor(a / b);
   }
 }
 
@@ -94,8 +129,13 @@ double function_tolerance(Dtype dtype) {
 
 void expect_near(const std::vector<Number>& found, const std::vector<Number>& wanted, double relative) {
   ASSERT_EQ(found.size(), wanted.size());
-  for (std::size_t i = 0; i < found.size(); ++i)
-    EXPECT_LE(std::abs(found[i] - wanted[i]), relative * std::max(1.0, std::abs(wanted[i]))) << i;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    if (wanted[i] != wanted[i]) {
+      EXPECT_TRUE(std::isnan(found[i].real())) << i;
+    } else {
+      EXPECT_LE(std::abs(found[i] - wanted[i]), relative * std::max(1.0, std::abs(wanted[i]))) << i;
+    }
+  }
 }
 
 /// Calls `check(a, b, to_unary, to_mask)` for every dtype, in layouts and memories in turn.
@@ -160,7 +200,8 @@ RANK_TEST(Functions, OfTwoOperandsInEveryDtypeLayoutAndMemory) {
         continue;
       }
       Array result = apply(function, a, b);
-      EXPECT_EQ(result.dtype(), function >= Binary::equal ? Dtype::boolean : a.dtype());
+      const bool is_comparison = function >= Binary::equal && function <= Binary::greater_equal;
+      EXPECT_EQ(result.dtype(), is_comparison ? Dtype::boolean : a.dtype());
       std::vector<Number> wanted(x.size());
       for (std::size_t i = 0; i < x.size(); ++i) wanted[i] = expected(function, x[i], y[i]);
       expect_near(whole_numbers(result), wanted, function_tolerance(a.dtype()));
@@ -180,6 +221,12 @@ RANK_TEST(Functions, WhereInEveryDtypeLayoutAndMemory) {
     expect_near(whole_numbers(where(differ, a, b)), wanted, 0);
     for (std::size_t i = 0; i < x.size(); ++i) wanted[i] = x[i] != y[i] ? x[i] : Number(1);
     if (a.dtype() != Dtype::boolean) expect_near(whole_numbers(where(differ, a, 1)), wanted, 0);
+    Array here = empty_beside(a, a.layout(), a.dtype());
+    where(differ, a, b, here);
+    EXPECT_TRUE(compare(here, where(differ, a, b)).equal);
+    where(differ, a, here, here);
+    EXPECT_TRUE(compare(here, where(differ, a, b)).equal);
+    EXPECT_THROW(where(differ, here, b, here), ArgumentError);
   });
   const Array rows = arange(context, 6, Slab(0));
   const Array chosen = where(rows > 3, 1.5, 0);
@@ -216,6 +263,9 @@ RANK_TEST(Functions, ComparisonsWithNumbersAndNan) {
   EXPECT_EQ(at<double>(clipped, {3}), 0.3);
   EXPECT_ERROR_ON_ALL(ArgumentError, arange(context, 3, Slab(0)) > 0.5,
                       "0.5 (f64) is not representable in i32");
+  Array mask = empty_beside(a, a.layout(), Dtype::boolean);
+  apply(Binary::less, 0.5, a, mask);
+  EXPECT_EQ(sum(mask), 5);
   Array wrong = zeros_like(a);
   EXPECT_THROW(apply(Binary::less, a, 1.0, wrong), ArgumentError);
 }
@@ -278,6 +328,69 @@ RANK_TEST(Functions, PartsOfComplexNumbersAreViews) {
   EXPECT_EQ(real(x).state(), x.state());
   EXPECT_TRUE(compare(conj(x), x).equal);
   EXPECT_THROW((void)imag(x), ArgumentError);
+}
+
+RANK_TEST(Functions, RemaindersOfAnySign) {
+  Array a = arange(context, -7.0, 8.0, 1.0, Slab(0)), b = full(context, {15}, Slab(0), -3.0);
+  for (const Dtype dtype : {Dtype::f32, Dtype::i8, Dtype::i64}) {
+    const Array x = astype(a, dtype), y = astype(b, dtype);
+    const Array quotient = apply(Binary::floor_divide, x, y), rest = apply(Binary::remainder, x, y);
+    EXPECT_TRUE(compare(quotient * y + rest, x).equal);
+    EXPECT_EQ(max<double>(rest), 0);
+    EXPECT_EQ(min<double>(rest), -2);
+  }
+  const Array ones = full(context, {4}, Slab(0), 7), none = zeros_like(ones);
+  EXPECT_EQ(sum(apply(Binary::floor_divide, ones, none)), 0);
+  EXPECT_EQ(sum(apply(Binary::remainder, ones, none)), 0);
+  EXPECT_EQ(sum(apply(Binary::remainder, ones, -1)), 0);
+}
+
+RANK_TEST(Functions, ResultsThatARankMakesForItself) {
+  const Array a = linspace(context, -3, 3, 13, Slab(0));
+  Array whole = empty_beside(a, a.layout(), Dtype::i32);
+  convert(a, whole);
+  EXPECT_TRUE(compare(whole, astype(a, Dtype::i32)).equal);
+  Array shorter = empty(context, {12}, Slab(0), Dtype::i32);
+  EXPECT_THROW(convert(a, shorter), ArgumentError);
+}
+
+/// Of this rank, as numbers in row-major order.
+std::vector<double> local_elements(const Array& array) {
+  const Array numbers = clone(astype(array, Dtype::f64), {.space = MemorySpace::host});
+  const auto* const first = static_cast<const double*>(numbers.local().data);
+  return {first, first + numbers.local_size()};
+}
+
+RANK_TEST(Functions, SortsTheElementsOfEachRank) {
+  Array a = empty(context, {9, 4}, Slab(0));
+  fill(a, [](const Index& index) {
+    return index[0] == 5 && index[1] == 2 ? nan : static_cast<double>((index[0] * 7 + index[1] * 3) % 5) - 2;
+  });
+  for (const Dtype dtype : {Dtype::u8, Dtype::i16, Dtype::f16, Dtype::bf16, Dtype::f32, Dtype::f64}) {
+    const Array x = astype(a, dtype);
+    Array sorted = empty_beside(x, x.layout(), dtype), order = empty_beside(x, x.layout(), Dtype::i64);
+    for (const bool descending : {false, true}) {
+      sort_part(x, sorted, order, descending);
+      const std::vector<double> given = local_elements(x), found = local_elements(sorted);
+      const std::vector<double> places = local_elements(order);
+      for (std::size_t i = 0; i < given.size(); ++i) {
+        const double here = given[static_cast<std::size_t>(places[i])];
+        EXPECT_TRUE(found[i] == here || (std::isnan(found[i]) && std::isnan(here)));
+        if (i == 0) continue;
+        const double before = found[descending ? i : i - 1], after = found[descending ? i - 1 : i];
+        EXPECT_TRUE(before <= after || std::isnan(after));
+        EXPECT_TRUE(before != after || places[i - 1] < places[i]);
+      }
+      Array alone = empty_beside(x, x.layout(), dtype);
+      sort_part(x, alone, descending);
+      const std::vector<double> by_itself = local_elements(alone);
+      for (std::size_t i = 0; i < found.size(); ++i)
+        EXPECT_TRUE(by_itself[i] == found[i] || (std::isnan(by_itself[i]) && std::isnan(found[i])));
+    }
+  }
+  Array z = zeros(context, {3}, Slab(0), Dtype::c64), into = zeros_like(z);
+  EXPECT_THROW(sort_part(z, into), UnsupportedError);
+  EXPECT_THROW(sort_part(a, a), ArgumentError);
 }
 
 double cube(double x) {

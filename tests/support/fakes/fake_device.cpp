@@ -10,6 +10,7 @@
 #include "base/check.hpp"
 #include "base/host_clock.hpp"
 #include "device/device_runtime.hpp"
+#include "device/device_sorting.hpp"
 #include "kernels/host/convert.hpp"
 #include "kernels/host/fill.hpp"
 #include "memory/nvshmem_node_memory.hpp"
@@ -134,7 +135,7 @@ class FakePhysicalDevice final : public devices::PhysicalDevice {
   FakeQueue past_;
 };
 
-class FakeAccelerator final : public devices::Accelerator {
+class FakeAccelerator final : public devices::Accelerator, public devices::DeviceSorting {
  public:
   using devices::Accelerator::Accelerator;
 
@@ -230,6 +231,13 @@ class FakeAccelerator final : public devices::Accelerator {
   }
   void generate(const kernels::RandomPass& pass, Stream stream) override {
     put(stream, [=] { kernels::generate(pass); });
+  }
+  std::int64_t sort_scratch_bytes(const kernels::SortPass& pass) override { return pass.count; }
+  void sort(const kernels::SortPass& pass, void* scratch, Stream stream) override {
+    put(stream, [=] {
+      std::memset(scratch, 1, static_cast<std::size_t>(pass.count));
+      kernels::sort(pass);
+    });
   }
   void multiply(const kernels::SymbolPass& pass, Stream stream) override {
     put(stream, [=] { kernels::multiply(pass); });

@@ -1,0 +1,135 @@
+"""Parts in device memory that no other package shows: as much of an array as moving elements takes, by the library's copies.
+
+Everything is put into the context's own stream.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Optional, Tuple
+
+import numpy as np
+
+from . import _core
+from ._dtypes import numpy_dtype
+
+
+class DevicePart:
+    """Elements of this rank in device memory. Indices that are arrays are looked up on the host, for which the elements are copied."""
+
+    __slots__ = ("core",)
+
+    def __init__(self, core: _core.Array) -> None:
+        self.core = core  # replicated: all of it is this part
+
+    @classmethod
+    def of(cls, core: _core.Array) -> DevicePart:
+        """Of an array that is distributed in any way."""
+        return cls(_core.seen_as(core, _whole(core, core.local_shape), 0, core.local_strides, False))
+
+    def seen_in(self, layout: _core.Layout, dense: bool) -> _core.Array:
+        """As this rank's part of an array."""
+        return _core.seen_as(self.core, layout, 0, self.core.local_strides, dense)
+
+    # --- what it is
+
+    @property
+    def shape(self) -> Tuple[int, ...]:
+        return self.core.local_shape
+
+    @property
+    def ndim(self) -> int:
+        return len(self.core.local_shape)
+
+    @property
+    def size(self) -> int:
+        return int(np.prod(self.shape, dtype=np.int64))
+
+    @property
+    def dtype(self) -> "np.dtype[Any]":
+        return numpy_dtype(self.core.dtype)
+
+    @property
+    def __cuda_array_interface__(self) -> Any:
+        return self.core.__cuda_array_interface__
+
+    # --- views
+
+    def _seen(self, view: Callable[[Any], Any]) -> Optional[DevicePart]:
+        """What `view` makes of NumPy's arrays. It sees one with these extents and strides at an address where there is nothing to read."""
+        item = self.dtype.itemsize
+        strides = tuple(item * one for one in self.core.local_strides)
+        here = np.lib.stride_tricks.as_strided(np.empty(1, np.dtype((np.void, item))), self.shape, strides)
+        there = view(here)
+        if there is None:
+            return None
+        offset = (there.__array_interface__["data"][0] - here.__array_interface__["data"][0]) // item if there.size else 0
+        return DevicePart(_core.seen_as(self.core, _whole(self.core, there.shape), offset, tuple(one // item for one in there.strides), False))
+
+    def reshape(self, *shape: Any) -> DevicePart:
+        wanted = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
+
+        def view(here: Any) -> Any:
+            try:
+                here.shape = wanted
+            except AttributeError:  # it would have to be copied
+                return None
+            return here
+
+        found = self._seen(view)
+        return found if found is not None else self.copy().reshape(wanted)
+
+    def diagonal(self, *which: int) -> DevicePart:
+        found = self._seen(lambda here: here.diagonal(*which))
+        assert found is not None
+        return found
+
+    def __getitem__(self, key: Any) -> DevicePart:
+        if _is_advanced(key):
+            return self.filled(self.on_host()[key])
+        keys = key if isinstance(key, tuple) else (key,)
+        found = self._seen(lambda here: here[keys if Ellipsis in keys else (*keys, ...)])
+        assert found is not None
+        return found
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        if _is_advanced(key):
+            all_ = self.on_host()
+            all_[key] = value.on_host() if isinstance(value, DevicePart) else value
+            key, value = ..., self.filled(all_)
+        target = self[key]
+        if not isinstance(value, DevicePart) and np.ndim(value) == 0:
+            _core.fill(target.core, value, None)
+        else:
+            _core.copy((value if isinstance(value, DevicePart) else self.filled(value)).reshape(target.shape).core, target.core, None)
+
+    # --- copies
+
+    def empty(self, shape: Tuple[int, ...], dtype: Optional[str] = None) -> DevicePart:
+        """New memory, by default of the same dtype."""
+        return DevicePart(_core.empty_beside(self.core, _whole(self.core, shape), dtype or self.core.dtype))
+
+    def copy(self) -> DevicePart:
+        made = self.empty(self.shape)
+        _core.copy(self.core, made.core, None)
+        return made
+
+    def on_host(self) -> Any:
+        """The elements as an array of NumPy's. Blocking."""
+        made = np.empty(self.shape, self.dtype)
+        _core.copy(self.core, _core.wrap_like(self.core.context, self.core.layout, made), None)
+        return made
+
+    def filled(self, values: Any) -> DevicePart:
+        """New memory with the elements of an array of NumPy's, of the same dtype. Blocking."""
+        values = np.asarray(values, self.dtype, order="C")
+        made = self.empty(values.shape)
+        _core.copy(_core.wrap_like(self.core.context, made.core.layout, values), made.core, None)
+        return made
+
+
+def _whole(core: _core.Array, shape: Tuple[int, ...]) -> _core.Layout:
+    return _core.Layout(_core.Replicated(), shape, core.context.size)
+
+
+def _is_advanced(key: Any) -> bool:
+    return any(not (one is None or one is Ellipsis or isinstance(one, (slice, int, np.integer))) for one in (key if isinstance(key, tuple) else (key,)))

@@ -1,0 +1,90 @@
+// Elementwise work by the library's kernels, into arrays that a rank makes for itself. All of it is local.
+#include <nanobind/nanobind.h>
+
+#include <partita/functions.hpp>
+
+#include "binding.hpp"
+#include "callers.hpp"
+#include "casters.hpp"
+#include "choices.hpp"
+
+namespace partita::python {
+
+namespace {
+
+ArrayOrScalar operand_of(const nb::handle& given) {
+  if (nb::isinstance<Array>(given)) return nb::cast<Array>(given);
+  return scalar_of(given);
+}
+
+using Arithmetic = void (*)(const ArrayOrScalar&, const ArrayOrScalar&, Array&, std::optional<Stream>);
+constexpr std::pair<std::string_view, Arithmetic> arithmetic[] = {
+    {"add", &add}, {"subtract", &subtract}, {"multiply", &multiply}, {"divide", &divide}};
+
+void join(const std::string& function, const nb::handle& a, const nb::handle& b, Array& out,
+          StreamHandle stream) {
+  const ArrayOrScalar left = operand_of(a), right = operand_of(b);
+  const nb::gil_scoped_release unlocked;
+  for (const auto& [name, run] : arithmetic) {
+    if (name == function) return run(left, right, out, stream_of(stream));
+  }
+  apply(parse<Binary>(function, "function"), left, right, out, stream_of(stream));
+}
+
+void select(const Array& condition, const nb::handle& a, const nb::handle& b, Array& out,
+            StreamHandle stream) {
+  const ArrayOrScalar chosen = operand_of(a), other = operand_of(b);
+  const nb::gil_scoped_release unlocked;
+  where(condition, chosen, other, out, stream_of(stream));
+}
+
+/// Other elements of an array's part in memory, `offset` elements after its first one, as the part of a
+/// layout.
+Array seen_as(const Array& array, const Layout& layout, std::int64_t offset, const Extents& strides,
+              bool dense) {
+  View view = array.local();
+  view.data = static_cast<char*>(view.data) + offset * size_of(view.dtype);
+  view.extents = layout.local_shape(array.context().rank());
+  view.strides = strides;
+  Operand operand = Operand::of(layout, view.dtype);
+  operand.space = view.space;
+  operand.dense = dense;
+  return wrap(array.context(), view, operand, std::make_shared<Array>(array));
+}
+
+}  // namespace
+
+void bind_elementwise(nb::module_& module) {
+  const auto stream = nb::arg("stream") = nb::none();
+  module.def("join", &join, nb::arg("function"), nb::arg("a"), nb::arg("b"), nb::arg("out"), stream);
+  module.def(
+      "apply",
+      [](const std::string& function, const Array& a, Array& out, StreamHandle in) {
+        apply(parse<Unary>(function, "function"), a, out, stream_of(in));
+      },
+      nb::arg("function"), nb::arg("a"), nb::arg("out"), stream, Unlocked());
+  module.def("select", &select, nb::arg("condition"), nb::arg("a"), nb::arg("b"), nb::arg("out"), stream);
+  module.def(
+      "convert",
+      [](const Array& source, Array& out, StreamHandle in) { convert(source, out, stream_of(in)); },
+      nb::arg("source"), nb::arg("out"), stream, Unlocked());
+  module.def(
+      "empty_beside",
+      [](const Array& model, const Layout& layout, Dtype dtype, StreamHandle in) {
+        return empty_beside(model, layout, dtype, stream_of(in));
+      },
+      nb::arg("model"), nb::arg("layout"), nb::arg("dtype"), stream, Unlocked());
+  module.def(
+      "sort_part",
+      [](const Array& source, Array& out, Array* order, bool descending, StreamHandle in) {
+        if (order != nullptr) return sort_part(source, out, *order, descending, stream_of(in));
+        sort_part(source, out, descending, stream_of(in));
+      },
+      nb::arg("source"), nb::arg("out"), nb::arg("order").none(), nb::arg("descending"), stream, Unlocked());
+  module.def("real", &real);
+  module.def("imag", &imag);
+  module.def("seen_as", &seen_as, nb::arg("array"), nb::arg("layout"), nb::arg("offset"), nb::arg("strides"),
+             nb::arg("dense"));
+}
+
+}  // namespace partita::python

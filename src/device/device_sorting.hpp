@@ -1,0 +1,24 @@
+// Sorting on a device.
+#pragma once
+
+#include <cstdint>
+#include <partita/stream.hpp>
+
+#include "kernels/host/sort.hpp"
+
+namespace partita::devices {
+
+/// What an accelerator is, too, that sorts.
+class DeviceSorting {
+ public:
+  virtual ~DeviceSorting() = default;
+
+  /// More elements are not sorted at once.
+  static constexpr std::int64_t most_sorted = std::int64_t{1} << 32;
+  /// Bytes of device memory that the pass wants besides.
+  virtual std::int64_t sort_scratch_bytes(const kernels::SortPass& pass) = 0;
+  /// As the kernel of the host; the places are in device memory. Starts and does not wait.
+  virtual void sort(const kernels::SortPass& pass, void* scratch, Stream stream) = 0;
+};
+
+}  // namespace partita::devices
