@@ -102,6 +102,29 @@ def test_contributions_are_reduced(ctx, group):
     close(ptt.redistribute(x, [Shard(2)]).full_tensor(), whole * (1 + RANKS) / 2)
 
 
+def test_numbers_and_nothing(ctx, group):
+    flat, _ = meshes()
+    one = DTensor.from_local(torch.tensor(1.0 + ctx.rank), flat, [Partial()], run_check=False)
+    close(ptt.redistribute(one, [Replicate()]).to_local(), torch.tensor(RANKS * (RANKS + 1) / 2))
+    nothing = spread(numbers((0, 3)), flat, [Shard(0)])
+    assert ptt.redistribute(nothing, [Shard(1)]).full_tensor().shape == (0, 3)
+
+
+def test_replicas_of_parts_that_two_axes_cut_unevenly(ctx, group):
+    """DTensor cuts 7 into 4 and 3, and then 3 into 2 and 1: what no spec of a mesh describes."""
+    from partita.torch._placements import layout_on
+
+    names = ("a", "b", "c")
+    layout = layout_on("test", names[:2], (2, 2), (Shard(0), Shard(0)), (7,))
+    assert [layout.local_shape(rank) for rank in range(4)] == [(2,), (2,), (2,), (1,)]
+    layout = layout_on("test", names[:2], (2, 3), (Shard(0), Shard(0)), (9,))
+    assert [layout.local_shape(rank) for rank in range(6)] == [(2,), (2,), (1,), (2,), (2,), (0,)]
+    for extents in ((2, 3, 2), (1, 2, 3, 2)):
+        placed = (*[Shard(0)] * (len(extents) - 1), Replicate())
+        with pytest.raises(pt.UnsupportedError, match="cut unevenly by several axes"):
+            layout_on("test", (*names, "d")[: len(extents)], extents, placed, (9,))
+
+
 def test_results_may_be_contributions(ctx, group):
     whole = numbers(SHAPE)
     flat, grid = meshes()

@@ -34,7 +34,7 @@ def layout_on(what: str, names: Tuple[str, ...], extents: Extents, placements: P
     parts = [_bounds(shape, orders, extents, place) for place in _places(extents)]
     if all(tuple(layout.local_shape(rank)) == _shape(part) for rank, part in enumerate(parts)):
         return layout
-    if sum(map(len, orders)) < sum(extent > 1 for extent in extents):
+    if sum(extents[axis] > 1 for order in orders for axis in order) < sum(extent > 1 for extent in extents):
         raise UnsupportedError(
             f"{what}: a dimension of {shape} is cut unevenly by several axes of the mesh of {extents}, of which others have replicas or contributions "
             f"({placements}): redistribute to Shard(dim) on the first of these axes alone, or to even parts"
