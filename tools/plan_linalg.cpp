@@ -10,7 +10,7 @@ namespace partita::tools {
 Planner planner_of_linear(const Question& question, const Topology& topology, const Machine& machine) {
   const Factorization kind = question.factorization();
   const Operand a = question.matrix(topology.ranks());
-  const FactorOptions how{.block = question.block};
+  const FactorOptions how = question.factors;
   if (question.factorizes())
     return [=](int rank) { return plan_factorization(kind, a, topology, rank, how, machine); };
   const Operand b = question.right_hand_sides(topology.ranks(), true);

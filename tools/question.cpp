@@ -135,7 +135,7 @@ void describe(Subcommand& command, Question& question) {
       .word("--method", question.method, "the algorithm (chosen); for a solve the factorization (lu)", "NAME")
       .offers(redistribute_methods.list());
   command.op(question.product, "for a multiply or a solve: op(A) and op(B), as in nt (nn)");
-  command.number("--block", question.block, 1, "for a factorization: columns of a panel (chosen)");
+  command.factorization(question.factors);
   command.distribution("--result", question.product.distribution,
                        "for a multiply: distribution of D (the cheapest)", "DISTRIBUTION");
   command.reduce_dtype(question.product);

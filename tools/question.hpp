@@ -15,8 +15,8 @@ struct Question {
   std::optional<Dtype> dtype;
   std::vector<int> axes;
   std::string method = "automatic";
-  MatmulOptions product;   ///< op, and the distribution of D
-  std::int64_t block = 0;  ///< columns of a factorization's panels; 0: chosen
+  MatmulOptions product;  ///< op, and the distribution of D
+  FactorOptions factors;  ///< of a factorization, and of the one that a solve uses
   std::string machine;
   bool ordinary = false;
   bool on_gpu = false;

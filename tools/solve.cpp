@@ -192,7 +192,7 @@ void describe(Subcommand& command, Options& options) {
                        "slab:1");
   command.distribution("--distribution-b", options.distribution_b, "distribution of B (slabs of its file)",
                        "slab:0");
-  command.number("--block", options.factors.block, 1, "columns of a panel (chosen)");
+  command.factorization(options.factors);
   command.dtype(options.dtype, "dtype to compute in, to which A and B are converted (theirs)");
   command.order(options.how.order, "order of the elements of X (c)");
   command.device(options.on_gpu, "device to compute on (cpu)");

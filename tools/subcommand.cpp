@@ -120,6 +120,16 @@ Option Subcommand::reduce_dtype(MatmulOptions& how) {
       .offers(dtype_names());
 }
 
+void Subcommand::factorization(FactorOptions& how) {
+  number("--block", how.block, 1, "of a factorization: columns of a panel (chosen)");
+  parsed("--grid", how.grid, parse_shape,
+         "of a factorization: rows and columns of the grid of ranks; 1xP: whole columns (chosen)", "2x2");
+  choice("--pivoting", how.pivoting, pivotings,
+         "of LU: partial, or tournament, which grids of several rows require (automatic)");
+  number("--memory-limit", how.memory_limit, 0, "of a factorization: maximum scratch per rank in bytes",
+         "BYTES");
+}
+
 Option Subcommand::machine(std::string& value, const std::string& help) {
   return word("--machine", value, help, "NAME|FILE").offers(Machine::shipped());
 }

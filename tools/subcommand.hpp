@@ -84,6 +84,8 @@ class Subcommand {
   }
   Option op(MatmulOptions& how, const std::string& help);
   Option reduce_dtype(MatmulOptions& how);
+  /// --block, --grid, --pivoting and --memory-limit.
+  void factorization(FactorOptions& how);
   Option machine(std::string& value, const std::string& help);
 
   /// Takes what follows the options as a separate command line.

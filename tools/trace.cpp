@@ -91,15 +91,14 @@ Array make_matrix(const Context& context, const Question& question) {
 template <class Factors>
 Traced trace_factorization(const Context& context, const Question& question) {
   Array a = make_matrix(context, question);
-  auto factors = std::make_shared<Factors>(a, FactorOptions{.block = question.block});
+  auto factors = std::make_shared<Factors>(a, question.factors);
   return {factors->plan(), planner_of_linear(question, factors->plan().topology, context.machine()),
           [=] { factors->factorize(a); }};
 }
 
 template <class Factors>
 Traced trace_solve(const Context& context, const Question& question) {
-  const auto factors =
-      std::make_shared<Factors>(make_matrix(context, question), FactorOptions{.block = question.block});
+  const auto factors = std::make_shared<Factors>(make_matrix(context, question), question.factors);
   const auto side = [&](bool of_b) {
     const Operand operand = question.right_hand_sides(context.size(), of_b);
     return make_random(context, question, operand.layout.distribution(), operand.layout.shape());

@@ -31,6 +31,7 @@ const Words<FftKind> fft_kinds;
 const Words<Norm> norms;
 const Words<Epilogue> epilogues;
 const Words<Factorization> factorizations("factorization", {"cholesky", "lu", "qr"});
+const Words<Pivoting> pivotings;
 const Words<Op> op_letters("op", {"n", "t", "c", "j"});
 
 Op parse_op(const std::string& letters, std::size_t operand) {

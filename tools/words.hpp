@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <partita/context.hpp>
 #include <partita/fft.hpp>
+#include <partita/linalg.hpp>
 #include <partita/matmul.hpp>
 #include <partita/names.hpp>
 #include <partita/redistribute.hpp>
@@ -53,6 +54,7 @@ extern const Words<FftKind> fft_kinds;
 extern const Words<Norm> norms;
 extern const Words<Epilogue> epilogues;
 extern const Words<Factorization> factorizations;
+extern const Words<Pivoting> pivotings;
 extern const Words<Op> op_letters;  ///< of one operand: see parse_op
 
 /// "nt", "cn", ...: a letter for each operand, 0 for A. n: as it is; t: transposed; c: conjugated and

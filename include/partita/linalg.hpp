@@ -26,12 +26,14 @@ namespace partita {
 /// the factorizations of panels are LAPACK's, from the BLAS library that is used; on devices cuSOLVER's.
 /// UnsupportedError, with what to install, if there is none.
 ///
-/// Batches: `solve`, `cholesky`, `inverse`, `qr`, `log_determinants`, and `eigh`, `eigvalsh`, `svd` and
-/// `svdvals` of <partita/eigen.hpp> also take arrays [.., m, n], as in NumPy. If the matrices are small, or
-/// as many as the ranks along a leading dimension, they are redistributed by that dimension and each is
-/// computed by LAPACK on the host of one rank, without communication (from device memory only up to 512
-/// rows); otherwise all ranks compute one after the other. Results that do not have the shape of A (or B) are
-/// in a `Slab` of a leading dimension. An error names the matrix, and no result is returned.
+/// Batches: `solve`, `solve_triangular`, `lstsq`, `cholesky`, `inverse`, `qr`, `log_determinants`, and
+/// `eigh`, `eigvalsh`, `svd` and `svdvals` of <partita/eigen.hpp> also take arrays [.., m, n], as in NumPy. B
+/// then has the same leading dimensions, or is [m] or [m, r] for all matrices; with a stream the host waits.
+/// If the matrices are small, or as many as the ranks along a leading dimension, they are redistributed by
+/// that dimension and each is computed by LAPACK on the host of one rank, without communication (from device
+/// memory only up to 512 rows); otherwise all ranks compute one after the other. Results that do not have the
+/// shape of A (or B) are in a `Slab` of a leading dimension. An error names the matrix, and no result is
+/// returned.
 ///
 /// Algorithms: right-looking factorizations with a look-ahead of one panel (Dongarra, Duff, Sorensen and van
 /// der Vorst 1998, chapter 5): LU with partial pivoting, of whole columns, which one rank owns, so that ranks
@@ -77,6 +79,11 @@ struct FactorOptions {
   Extents grid = {};
   /// Of LU. `tournament` lets the planner choose a grid on one node, too, where it costs less.
   Pivoting pivoting = Pivoting::automatic;
+  /// Bound on the scratch of one rank besides the factors, in bytes; 0: unlimited. Panels of whole columns
+  /// that `block` leaves open become narrower to fit. ArgumentError, which says how much is required, if that
+  /// does not suffice. On devices it includes neither the workspace of cuSOLVER nor copies of arrays in host
+  /// memory.
+  std::int64_t memory_limit = 0;
 };
 
 /// Options of a solve, and of what it allocates.
@@ -89,6 +96,9 @@ struct SolveOptions {
   Order order = Order::row_major;                 ///< of a new X
   Residency residency = Residency::heap;          ///< of a new X
   std::optional<MemorySpace> space = {};          ///< of a new X; unset: B's
+  /// `FactorOptions::memory_limit` of the solve, and of the factorization that `solve` or `lstsq` of one
+  /// matrix computes; CholeskyQR2 and TSQR have none.
+  std::int64_t memory_limit = 0;
 };
 
 /// Norms of matrices.
@@ -251,10 +261,7 @@ class PARTITA_API Qr {
 
 // --- functions: plans are kept in the context, factors are not
 
-/// X with op(A) X = B by LU with partial pivoting: see Lu::solve. SingularError if A is singular. For a batch
-/// A
-/// [.., n, n], B has the same leading dimensions, or is [n] or [n, r] for all matrices; then the host waits,
-/// also with a stream.
+/// X with op(A) X = B by LU with partial pivoting: see Lu::solve. SingularError if A is singular.
 PARTITA_API Array solve(const Array& a, const Array& b, const SolveOptions& options = {},
                         SourcePlace where = SourcePlace::current());
 

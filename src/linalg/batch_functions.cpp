@@ -141,54 +141,172 @@ std::function<void(Addresses, Addresses)> of_dtype(Dtype dtype, const Body& body
 }
 
 /// B for batches: a vector or a matrix for all, or one for each.
-void check_sides_of_batch(const Array& a, const Array& b) {
-  check(b.valid(), "solve: B holds no array");
-  check(b.context_state() == a.context_state(), "solve: A and B belong to different contexts");
-  check(b.dtype() == a.dtype(), "solve: A is {}, but B is {}; convert one of them with astype",
+void check_sides_of_batch(std::string_view operation, const Array& a, const Array& b) {
+  check(b.valid(), "{}: B holds no array", operation);
+  check(b.context_state() == a.context_state(), "{}: A and B belong to different contexts", operation);
+  check(b.dtype() == a.dtype(), "{}: A is {}, but B is {}; convert one of them with astype", operation,
         name(a.dtype()), name(b.dtype()));
   const Shape &of_a = a.shape(), &of_b = b.shape();
-  const std::int64_t n = matrix_rows(a);
-  bool fits = of_b.size() == 1 ? of_b[0] == n : of_b.size() >= 2 && matrix_rows(b) == n;
+  const std::int64_t m = matrix_rows(a);
+  bool fits = of_b.size() == 1 ? of_b[0] == m : of_b.size() >= 2 && matrix_rows(b) == m;
   if (of_b.size() > 2) {
     fits = fits && of_b.size() == of_a.size();
     for (int d = 0; fits && d < of_a.size() - 2; ++d) fits = of_a[d] == of_b[d];
   }
-  check(fits,
-        "solve: with A of shape {}, B must be [{}], [{}, r] or [.., {}, r] with A's leading dimensions, but "
-        "it is {}",
-        to_string(of_a), n, n, n, to_string(of_b));
+  check(
+      fits,
+      "{}: with A of shape {}, B must be [{}], [{}, r] or [.., {}, r] with A's leading dimensions, but it is "
+      "{}",
+      operation, to_string(of_a), m, m, m, to_string(of_b));
 }
 
-}  // namespace
+/// One system: X [n, r] of a matrix [m, n], which may be overwritten, and of B [m, r].
+struct System {
+  std::int64_t m = 0, n = 0, r = 0;
+};
 
-Array solve_batch(const Array& a, const Array& b, const SolveOptions& options, SourcePlace where) {
-  check_batch_together("solve", a, [&] {
-    check_batch("solve", a, true);
-    check_sides_of_batch(a, b);
+/// `solve_one(matrix, b, x)` by one rank, or `together` by all.
+template <class SolveOne>
+Array run_systems(std::string_view operation, const Array& a, const Array& b, const SolveOptions& options,
+                  bool square, const SolveOne& solve_one,
+                  const std::function<Array(const Array& a, const Array& b)>& together, SourcePlace where) {
+  check_batch_together(operation, a, [&] {
+    check_batch(operation, a, square);
+    check_sides_of_batch(operation, a, b);
     check<UnsupportedError>(!options.stream || a.operand().space == MemorySpace::device,
-                            "solve: a stream is given, but A is in host memory");
+                            "{}: a stream is given, but A is in host memory", operation);
     return fmt::format("{}, op {}", b.operand().to_string(), name(options.op));
   });
   if (options.stream) a.context().synchronize(options.stream);
   const bool is_vector = b.shape().size() == 1;
-  const std::int64_t n = matrix_rows(a), r = is_vector ? 1 : matrix_columns(b);
-  BatchJob job{.operation = "solve", .inputs = {a, b}};
-  job.outputs = {{is_vector ? Shape{n} : Shape{n, r}, a.dtype()}};
+  const System system{matrix_rows(a), matrix_columns(a), is_vector ? 1 : matrix_columns(b)};
+  BatchJob job{.operation = operation, .inputs = {a, b}};
+  job.outputs = {{is_vector ? Shape{system.n} : Shape{system.n, system.r}, a.dtype()}};
   job.local = of_dtype(a.dtype(), [=]<class T>(TypeTag<T>, Addresses inputs, Addresses outputs) {
-    std::vector<std::int32_t> pivots;
-    const auto lu = matrix_at<T>(inputs[0], n, n), x = matrix_at<T>(outputs[0], n, r);
-    factorize_or_throw("solve", lu, pivots);
-    std::copy_n(static_cast<const T*>(inputs[1]), n * r, x.data);
-    solve_with_lu(lu, pivots, options.op, x);
+    solve_one(matrix_at<T>(inputs[0], system.m, system.n), matrix_at<const T>(inputs[1], system.m, system.r),
+              matrix_at<T>(outputs[0], system.n, system.r));
   });
-  job.together = [&](const std::vector<Array>& one) {
-    return std::vector{solve(one[0], one[1], {.op = options.op}, where)};
-  };
+  job.together = [&](const std::vector<Array>& one) { return std::vector{together(one[0], one[1])}; };
   const BatchPlace place{.distribution = options.distribution,
                          .order = options.order,
                          .residency = options.residency,
                          .space = options.space.value_or(b.local().space)};
   return run_batch(job, place, where)[0];
+}
+
+template <class T>
+void copy_elements(const ColumnMatrix<const T>& from, const ColumnMatrix<T>& to) {
+  std::copy_n(from.data, from.rows * from.columns, to.data);
+}
+
+template <class T>
+void throw_zero_on_diagonal(std::string_view operation, std::string_view factor, const ColumnMatrix<T>& t) {
+  for (std::int64_t i = 0; i < std::min(t.rows, t.columns); ++i) {
+    if (t.data[i * (t.leading + 1)] == T(0)) throw_singular(operation, factor, i);
+  }
+}
+
+/// The least X, in the first n of its rows, for A [m, n], m >= n, in place of B; or for `adjoint` the
+/// smallest X with A^H X = B, from the first n rows.
+template <class T>
+void solve_with_qr(const ColumnMatrix<T>& a, const ColumnMatrix<T>& x, bool adjoint) {
+  using Block = kernels::BlockReflector<T>;
+  if (a.columns == 0 || x.columns == 0) return;
+  std::vector<T> tau(static_cast<std::size_t>(a.columns));
+  std::vector<T> work(
+      static_cast<std::size_t>(std::max(kernels::factor_qr_workspace<T>(a.rows, a.columns),
+                                        Block::workspace(Block::most_reflectors, Block::most_columns))));
+  kernels::factor_qr(a, tau.data(), work.data());
+  throw_zero_on_diagonal("lstsq", "R", a);
+  const auto solve_r = [&] {
+    kernels::solve_triangular<T>({.op = adjoint ? Op::conjugate_transpose : Op::none, .upper = true},
+                                 a.part(0, 0, a.columns, a.columns).read(),
+                                 x.part(0, 0, a.columns, x.columns));
+  };
+  if (adjoint) solve_r();
+  const std::int64_t width = Block::most_reflectors, blocks = (a.columns + width - 1) / width;
+  for (std::int64_t i = 0; i < blocks; ++i) {
+    const std::int64_t first = (adjoint ? blocks - 1 - i : i) * width;
+    const std::int64_t count = std::min(width, a.columns - first);
+    const Block block(a.part(first, first, a.rows - first, count).read(), tau.data() + first, work.data());
+    for (std::int64_t column = 0; column < x.columns; column += Block::most_columns) {
+      const std::int64_t columns = std::min<std::int64_t>(Block::most_columns, x.columns - column);
+      block.apply(x.part(first, column, a.rows - first, columns), !adjoint);
+    }
+  }
+  if (!adjoint) solve_r();
+}
+
+template <class T>
+void least_squares_of_one(const ColumnMatrix<T>& a, const ColumnMatrix<const T>& b,
+                          const ColumnMatrix<T>& x) {
+  const std::int64_t m = a.rows, n = a.columns;
+  if (m >= n) {
+    std::vector<T> rows(b.data, b.data + m * b.columns);
+    const ColumnMatrix<T> y = matrix_at<T>(rows.data(), m, b.columns);
+    solve_with_qr(a, y, false);
+    for (std::int64_t j = 0; j < b.columns; ++j)
+      std::copy_n(y.data + j * y.leading, n, x.data + j * x.leading);
+    return;
+  }
+  std::vector<T> adjoint(static_cast<std::size_t>(m * n));
+  for (std::int64_t j = 0; j < n; ++j) {
+    for (std::int64_t i = 0; i < m; ++i) {
+      const T element = a.data[i + j * a.leading];
+      if constexpr (std::is_floating_point_v<T>) {
+        adjoint[static_cast<std::size_t>(j + i * n)] = element;
+      } else {
+        adjoint[static_cast<std::size_t>(j + i * n)] = std::conj(element);
+      }
+    }
+  }
+  std::fill_n(x.data, n * x.columns, T(0));
+  for (std::int64_t j = 0; j < b.columns; ++j) std::copy_n(b.data + j * b.leading, m, x.data + j * x.leading);
+  solve_with_qr(matrix_at<T>(adjoint.data(), n, m), x, true);
+}
+
+}  // namespace
+
+Array solve_batch(const Array& a, const Array& b, const SolveOptions& options, SourcePlace where) {
+  const auto solve_one = [op = options.op]<class T>(const ColumnMatrix<T>& lu,
+                                                    const ColumnMatrix<const T>& of_b,
+                                                    const ColumnMatrix<T>& x) {
+    std::vector<std::int32_t> pivots;
+    factorize_or_throw("solve", lu, pivots);
+    copy_elements(of_b, x);
+    solve_with_lu(lu, pivots, op, x);
+  };
+  const auto together = [&](const Array& one, const Array& of_b) {
+    return solve(one, of_b, {.op = options.op}, where);
+  };
+  return run_systems("solve", a, b, options, true, solve_one, together, where);
+}
+
+Array solve_triangular_batch(const Array& t, const Array& b, const TriangularOptions& options,
+                             SourcePlace where) {
+  const kernels::TriangularForm form{
+      .op = options.op, .upper = options.upper, .unit_diagonal = options.unit_diagonal};
+  const auto solve_one = [form]<class T>(const ColumnMatrix<T>& triangle, const ColumnMatrix<const T>& of_b,
+                                         const ColumnMatrix<T>& x) {
+    if (!form.unit_diagonal) throw_zero_on_diagonal("solve_triangular", "T", triangle);
+    copy_elements(of_b, x);
+    if (x.rows > 0 && x.columns > 0) kernels::solve_triangular(form, triangle.read(), x);
+  };
+  const auto together = [&](const Array& one, const Array& of_b) {
+    TriangularOptions how;
+    how.op = options.op;
+    how.upper = options.upper;
+    how.unit_diagonal = options.unit_diagonal;
+    return solve_triangular(one, of_b, how, where);
+  };
+  return run_systems("solve_triangular", t, b, options, true, solve_one, together, where);
+}
+
+Array lstsq_batch(const Array& a, const Array& b, const SolveOptions& options, SourcePlace where) {
+  const auto solve_one = []<class T>(const ColumnMatrix<T>& one, const ColumnMatrix<const T>& of_b,
+                                     const ColumnMatrix<T>& x) { least_squares_of_one(one, of_b, x); };
+  const auto together = [&](const Array& one, const Array& of_b) { return lstsq(one, of_b, {}, where); };
+  return run_systems("lstsq", a, b, options, false, solve_one, together, where);
 }
 
 Array cholesky_batch(const Array& a, SourcePlace where) {

@@ -51,6 +51,9 @@ std::vector<Array> run_batch(const BatchJob& job, const BatchPlace& place, Sourc
 
 /// Functions of <partita/linalg.hpp> for batches.
 Array solve_batch(const Array& a, const Array& b, const SolveOptions& options, SourcePlace where);
+Array solve_triangular_batch(const Array& t, const Array& b, const TriangularOptions& options,
+                             SourcePlace where);
+Array lstsq_batch(const Array& a, const Array& b, const SolveOptions& options, SourcePlace where);
 Array cholesky_batch(const Array& a, SourcePlace where);
 Array inverse_batch(const Array& a, SourcePlace where);
 QrFactors qr_batch(const Array& a, SourcePlace where);

@@ -130,6 +130,16 @@ Panels whole_columns(const Operand& a, ComputeType compute) {
   return panels;
 }
 
+Panels narrowed(Panels panels, const Operand& a, const Topology& topology, std::int64_t limit) {
+  constexpr std::int64_t least_width = 16;
+  if (panels.on_grid() || panels.ranks == 1) return panels;
+  // Two at a time, which PanelTransport keeps in slots on devices and in messages between nodes.
+  const int kept = (a.space == MemorySpace::device ? 2 : 0) + (topology.node_count() > 1 ? 2 : 0);
+  const auto bytes = [&] { return kept * (panels.rows + 2) * panels.width * size_of(a.dtype); };
+  while (panels.width > least_width && bytes() > limit) panels.width /= 2;
+  return panels;
+}
+
 bool may_have_grid(Factorization kind, const Operand& a, const FactorOptions& options) {
   if (kind == Factorization::cholesky) return true;
   return kind == Factorization::lu && a.space == MemorySpace::host && options.pivoting != Pivoting::partial;

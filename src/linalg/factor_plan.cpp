@@ -15,7 +15,7 @@ class FactorPlanner {
  public:
   FactorPlanner(Factorization kind, const Operand& a, const Topology& topology, int rank,
                 const FactorOptions& options, const Machine& machine)
-      : kind_(kind), a_(a), compute_(options.compute) {
+      : kind_(kind), a_(a), memory_limit_(options.memory_limit), compute_(options.compute) {
     buffers_.panels = panels_of(kind, a, options, topology, machine);
     in_place_ = in_place(panels(), a, options);
     plan_.operation = factorization_name(kind);
@@ -60,7 +60,8 @@ class FactorPlanner {
     buffers_.pivots = builder_.add_operand("pivots", pivots_operand(kind_, panels(), a_.dtype, a_.space));
     buffers_.status = builder_.add_operand("status", status_operand(panels(), a_.space));
     if (in_place_) return;
-    builder_.append(plan_redistribute(a_, factor, plan_.topology, plan_.rank), a, buffers_.factor);
+    const RedistributeOptions how{.staging_bytes = staging_within(memory_limit_, 1, panels().ranks)};
+    builder_.append(plan_redistribute(a_, factor, plan_.topology, plan_.rank, how), a, buffers_.factor);
   }
 
   void factorize() {
@@ -149,6 +150,7 @@ class FactorPlanner {
   Factorization kind_;
   Operand a_;
   bool in_place_ = false;
+  std::int64_t memory_limit_;
   ComputeType compute_;
   Plan plan_;
   planning::PlanBuilder builder_{plan_};
@@ -164,7 +166,9 @@ Plan plan_factorization(Factorization kind, const Operand& a, const Topology& to
                         const FactorOptions& options, const Machine& machine) {
   linear::check_factorized(kind, a);
   linear::check_compute(kind, a.dtype, options.compute);
-  return linear::FactorPlanner(kind, a, topology, rank, options, machine).make();
+  Plan plan = linear::FactorPlanner(kind, a, topology, rank, options, machine).make();
+  linear::check_memory(plan, options.memory_limit);
+  return plan;
 }
 
 }  // namespace partita

@@ -21,7 +21,8 @@ void Factors::check_matrix_given(const Array& a) const {
 
 std::shared_ptr<LinearOperation> Factors::make_factoring(const Operand& a) const {
   contexts::PlanKey key(name());
-  key.add(a, options_.block, options_.overwrite, options_.compute, options_.grid, options_.pivoting);
+  key.add(a, options_.block, options_.overwrite, options_.compute, options_.grid, options_.pivoting,
+          options_.memory_limit);
   return Operation::kept<LinearOperation>(*context_, key, name(), [&]() -> LinearRequest {
     check_factorized(kind_, a);
     const Panels panels = panels_for(a, options_);

@@ -85,7 +85,7 @@ class Factors {
   std::shared_ptr<LinearOperation> make_factoring(const Operand& a) const;
   std::shared_ptr<LinearOperation> make_job(const Job& job, const Operand& b,
                                             const std::function<Operand()>& x, const contexts::PlanKey& of_x,
-                                            bool in_place, const std::optional<Stream>& stream) const;
+                                            bool in_place, const SolveOptions& options) const;
   /// Columns of the unit matrix, to which factors are applied in place.
   Array unit_matrix(std::int64_t columns, SourcePlace where) const;
   void run_packing(const Array& other, bool packs) const;

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "base/check.hpp"
+#include "plan/moves.hpp"
 
 namespace partita::linear {
 
@@ -43,6 +45,20 @@ void check_compute(Factorization kind, Dtype dtype, ComputeType compute) {
   check<UnsupportedError>(suits, "{}: cannot compute in {} with a matrix of {}: supported: {}",
                           factorization_name(kind), name(compute), name(dtype),
                           single ? "f32, tf32, bf16x9" : "f64");
+}
+
+std::int64_t staging_within(std::int64_t limit, int redistributions, int ranks) {
+  constexpr std::int64_t least_of_peer = 4096;  // a limit below that is refused as a whole
+  if (limit <= 0) return 0;
+  return std::max(limit / 2 / redistributions, least_of_peer * ranks);
+}
+
+void check_memory(const Plan& plan, std::int64_t limit) {
+  check(limit >= 0, "{}: memory_limit must not be negative, but is {}", plan.operation, limit);
+  const std::int64_t bytes = planning::scratch_bytes(plan);
+  check(limit == 0 || bytes <= limit,
+        "{}: a memory limit of {} bytes is too small: rank {} requires {} bytes of scratch with {}",
+        plan.operation, limit, plan.rank, bytes, plan.reason);
 }
 
 void throw_singular(std::string_view operation, std::string_view factor, std::int64_t index) {

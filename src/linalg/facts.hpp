@@ -21,6 +21,11 @@ void check_matrix(std::string_view operation, std::string_view what, const Opera
 /// Throws UnsupportedError for a precision that products of this dtype do not have.
 void check_compute(Factorization kind, Dtype dtype, ComputeType compute);
 
+/// What one of several redistributions of a plan may take of a limit of its scratch; 0: there is none.
+std::int64_t staging_within(std::int64_t limit, int redistributions, int ranks);
+/// Throws ArgumentError where the plan's scratch exceeds the limit; 0: there is none.
+void check_memory(const Plan& plan, std::int64_t limit);
+
 /// `factor`: "U".
 [[noreturn]] void throw_singular(std::string_view operation, std::string_view factor, std::int64_t index);
 /// Of Cholesky: the leading minor of order `index` + 1 is not positive.

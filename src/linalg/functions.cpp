@@ -39,7 +39,7 @@ linear::TallMethod first_method(const Array& a, bool forms_q) {
 Array solve(const Array& a, const Array& b, const SolveOptions& options, SourcePlace where) {
   if (linear::is_batch(a)) return linear::solve_batch(a, b, options, where);
   check_system("solve", a, b, true);
-  return Lu(a, {}, where).solve(b, options, where);
+  return Lu(a, {.memory_limit = options.memory_limit}, where).solve(b, options, where);
 }
 
 Array cholesky(const Array& a, SourcePlace where) {
@@ -69,6 +69,7 @@ LogDeterminant slogdet(const Array& a) {
 }
 
 Array solve_triangular(const Array& t, const Array& b, const TriangularOptions& options, SourcePlace where) {
+  if (linear::is_batch(t)) return linear::solve_triangular_batch(t, b, options, where);
   check(t.valid(), "solve_triangular: the matrix holds no array");
   ContextState& context = *t.context_state();
   context.require_usable("solve_triangular");
@@ -90,13 +91,16 @@ Array solve_triangular(const Array& t, const Array& b, const TriangularOptions& 
 }
 
 Array lstsq(const Array& a, const Array& b, const SolveOptions& options, SourcePlace where) {
-  check_system("lstsq", a, b, false);
+  const bool is_batch = linear::is_batch(a);
+  if (!is_batch) check_system("lstsq", a, b, false);
   runtime::check_or_tell_all(*a.context_state(), "lstsq", [&] {
     check(options.op == Op::none, "lstsq: op is {}, but must be none", name(options.op));
   });
+  if (is_batch) return linear::lstsq_batch(a, b, options, where);
   if (linear::suits_tall(a, b, options))
     return linear::tall_least_squares(a, b, options, first_method(a, false), where);
-  if (a.shape()[0] >= a.shape()[1]) return Qr(a, {}, where).solve(b, options, where);
+  if (a.shape()[0] >= a.shape()[1])
+    return Qr(a, {.memory_limit = options.memory_limit}, where).solve(b, options, where);
   return linear::least_norm(a, b, options, where);
 }
 

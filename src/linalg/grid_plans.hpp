@@ -43,6 +43,6 @@ void solve_on_grid(const FactorBuffers& buffers, const std::vector<Pass>& passes
 void solve_many_on_grid(const FactorBuffers& buffers, const std::vector<Pass>& passes, int b, int x,
                         planning::PlanBuilder& builder);
 
-void append_redistribution(planning::PlanBuilder& builder, int from, int to);
+void append_redistribution(planning::PlanBuilder& builder, int from, int to, std::int64_t staging = 0);
 
 }  // namespace partita::linear

@@ -73,7 +73,9 @@ Panels panels_of(Factorization kind, const Operand& a, const FactorOptions& opti
     if (computable && suits(panels.width, own->width) && suits(panels.grid_rows, own->grid_rows)) return *own;
   }
   if (panels.width > 0 && panels.grid_rows > 0) return panels;
-  return choose_panels(kind, panels, a, options, topology, machine);
+  const Panels chosen = choose_panels(kind, panels, a, options, topology, machine);
+  if (options.block > 0 || options.memory_limit <= 0) return chosen;
+  return narrowed(chosen, a, topology, options.memory_limit / 2);
 }
 
 bool in_place(const Panels& panels, const Operand& a, const FactorOptions& options) {

@@ -77,6 +77,10 @@ Panels panels_of(Factorization kind, const Operand& a, const FactorOptions& opti
 /// Whether the matrix is factorized in its own memory: it may be overwritten, and is stored as factors are.
 bool in_place(const Panels& panels, const Operand& a, const FactorOptions& options);
 
+/// Panels of whole columns half as wide until what passes of them fits into `limit` bytes of scratch of a
+/// rank, or they are few columns wide.
+Panels narrowed(Panels panels, const Operand& a, const Topology& topology, std::int64_t limit);
+
 /// Panels of whole columns, of the width that is best for them.
 Panels whole_columns(const Operand& a, ComputeType compute = ComputeType::automatic);
 /// Panels with the fewest predicted seconds; `width` and `grid_rows` are kept where they are not 0.

@@ -222,8 +222,9 @@ void check_refined(const Array& a, const Array& b, const RefineOptions& options)
 }
 
 Array solve_in_full(const Array& a, const Array& b, const RefineOptions& options, SourcePlace where) {
-  if (options.method == Factorization::cholesky) return Cholesky(a, {}, where).solve(b, options, where);
-  return Lu(a, {}, where).solve(b, options, where);
+  const FactorOptions how{.memory_limit = options.memory_limit};
+  if (options.method == Factorization::cholesky) return Cholesky(a, how, where).solve(b, options, where);
+  return Lu(a, how, where).solve(b, options, where);
 }
 
 /// In the layout and the memory that the caller asks for.

@@ -73,9 +73,9 @@ void Factors::check_sides_together(const Job& job, const Array& b) const {
 std::shared_ptr<LinearOperation> Factors::make_job(const Job& job, const Operand& b,
                                                    const std::function<Operand()>& x,
                                                    const contexts::PlanKey& of_x, bool in_place,
-                                                   const std::optional<Stream>& stream) const {
+                                                   const SolveOptions& options) const {
   contexts::PlanKey key(job.operation);
-  key.add(kind_, panels_.width, factor(), b, of_x, in_place);
+  key.add(kind_, panels_.width, factor(), b, of_x, in_place, options.memory_limit);
   for (const Pass& pass : job.passes) key.add(pass.kind, pass.op, pass.unit_diagonal, pass.exchanges);
   return Operation::kept<LinearOperation>(*context_, key, job.operation, [&]() -> LinearRequest {
     const Operand to = x();
@@ -93,13 +93,13 @@ std::shared_ptr<LinearOperation> Factors::make_job(const Job& job, const Operand
                   .axes = axes_of_columns(to),
                   .same_as = in_place ? 2 : -1}},
         .plan =
-            [job, kind = kind_, options = options_of(panels_), factors = planned(factors),
-             b = as_columns(planned(b)), x = as_columns(planned(to)),
-             in_place](const Topology& topology, int rank) {
-              return plan_passes(job.operation, job.passes, kind, factors, b, x, topology, rank, options, {},
+            [job, kind = kind_, how = options_of(panels_, {.memory_limit = options.memory_limit}),
+             machine = context_->machine, factors = planned(factors), b = as_columns(planned(b)),
+             x = as_columns(planned(to)), in_place](const Topology& topology, int rank) {
+              return plan_passes(job.operation, job.passes, kind, factors, b, x, topology, rank, how, machine,
                                  in_place);
             },
-        .stream = stream};
+        .stream = options.stream};
   });
 }
 
@@ -112,7 +112,7 @@ Array Factors::apply(const Job& job, const Array& b, const SolveOptions& options
   contexts::PlanKey key("new");
   key.add(options.distribution, options.order, options.residency, options.space.value_or(of_b.space),
           job.rows_of_x);
-  const auto operation = make_job(job, of_b, result, key, false, options.stream);
+  const auto operation = make_job(job, of_b, result, key, false, options);
   Array x = operation->result(context_, 3, operation->purpose(), where);
   const std::array<const Array*, 4> arrays{&factor_, &pivots_, &b, &x};
   operation->run(arrays, {.alpha = -1}, options.stream);
@@ -144,7 +144,7 @@ void Factors::apply_into(const Job& job, const Array& b, Array& x, const SolveOp
   contexts::PlanKey key("given");
   key.add(to);
   const auto operation = make_job(
-      job, b.state()->operand, [&] { return to; }, key, in_place, options.stream);
+      job, b.state()->operand, [&] { return to; }, key, in_place, options);
   const std::array<const Array*, 4> arrays{&factor_, &pivots_, &b, &x};
   operation->run(arrays, {.alpha = -1}, options.stream);
 }

@@ -22,16 +22,16 @@ constexpr std::int64_t most_passed = 16;
 class SolvePlanner {
  public:
   SolvePlanner(std::string_view operation, const std::vector<Pass>& passes, const Operand& b,
-               const Operand& x, const Topology& topology, int rank)
-      : passes_(passes), b_(b), x_(x) {
+               const Operand& x, const Topology& topology, int rank, const Machine& machine)
+      : passes_(passes), b_(b), x_(x), machine_(machine) {
     plan_.operation = operation;
     plan_.rank = rank;
     plan_.topology = topology;
   }
 
-  Plan make(Factorization kind, const Operand& a, const FactorOptions& options, const Machine& machine,
-            bool in_place) {
-    buffers_.panels = panels_of(kind, a, options, plan_.topology, machine);
+  Plan make(Factorization kind, const Operand& a, const FactorOptions& options, bool in_place) {
+    buffers_.panels = panels_of(kind, a, options, plan_.topology, machine_);
+    staging_ = staging_within(options.memory_limit, 2, panels().ranks);
     plan_.identity = {{"A", a.to_string()},
                       {"B", b_.to_string()},
                       {"X", x_.to_string()},
@@ -92,7 +92,7 @@ class SolvePlanner {
   void load(int b, int sides, const LayoutOf& layout) {
     const std::int64_t rows = b_.layout.shape()[0];
     const int part = part_of(sides, "B in parts", rows, layout);
-    append_redistribution(builder_, b, part);
+    append_redistribution(builder_, b, part, staging_);
     const Region own = builder_.operand(part).layout.region(plan_.rank);
     const Region all = builder_.operand(sides).layout.region(plan_.rank);
     if (part == sides || all.empty()) return;
@@ -107,7 +107,7 @@ class SolvePlanner {
     const Region own = builder_.operand(part).layout.region(plan_.rank);
     if (part != sides && !own.empty())
       builder_.copy(plan_.rank, own, builder_.own(sides), builder_.own(part));
-    append_redistribution(builder_, part, x);
+    append_redistribution(builder_, part, x, staging_);
   }
 
   // --- on a grid
@@ -192,9 +192,30 @@ class SolvePlanner {
   // --- right-hand sides pass
 
   /// A panel of w columns between nodes takes as long as r right-hand sides passed r/w times; what is lost is
-  /// that one rank computes at a time.
+  /// that one rank computes at a time. The host reads panels of the same node in place. Devices of a node
+  /// copy panels while they compute:
+  ///
+  ///     compute   the starts of a turn's kernels, and one read of the factors
+  ///     panels    the longer of compute and copies of what other ranks own
+  ///     sides     compute, then at each change of the owner a copy and three signals
   bool sides_pass() const {
-    return plan_.topology.node_count() > 1 && count() <= most_passed && !turns_.empty();
+    if (count() > most_passed || turns_.empty() || panels().ranks == 1) return false;
+    if (plan_.topology.node_count() > 1) return true;
+    if (buffers_.space == MemorySpace::host) return false;
+    constexpr int starts = 5;
+    double bytes = 0, of_others = 0;
+    int changes = 0;
+    for (std::size_t i = 0; i < turns_.size(); ++i) {
+      const auto& [pass, k] = turns_[i];
+      const std::int64_t read = pass->rows(panels(), k).size() * panels().diagonal(k).size();
+      bytes += static_cast<double>(read * buffers_.item());
+      if (panels().owner(k) != 0) of_others += static_cast<double>(read * buffers_.item());
+      if (i > 0 && panels().owner(k) != panels().owner(turns_[i - 1].panel)) ++changes;
+    }
+    const double compute = static_cast<double>(turns_.size()) * starts * machine_.copy_latency +
+                           bytes / (2 * machine_.copy_bandwidth);
+    return compute + changes * (machine_.copy_latency + 3 * machine_.signal_latency) <
+           std::max(compute, of_others / machine_.peer_bandwidth);
   }
 
   LayoutOf on_rank(int rank) const {
@@ -284,26 +305,32 @@ class SolvePlanner {
 
   const std::vector<Pass>& passes_;
   Operand b_, x_;
+  const Machine& machine_;
   Plan plan_;
   planning::PlanBuilder builder_{plan_};
   FactorBuffers buffers_;
   std::vector<Turn> turns_;
   std::int64_t height_ = 0;  // of the right-hand sides
   int sides_ = -1;
-  IndexSet mine_;  // right-hand sides of this rank
+  std::int64_t staging_ = 0;  // of a redistribution; 0: chosen
+  IndexSet mine_;             // right-hand sides of this rank
 };
 
 }  // namespace
 
-void append_redistribution(planning::PlanBuilder& builder, int from, int to) {
+void append_redistribution(planning::PlanBuilder& builder, int from, int to, std::int64_t staging) {
   const Operand source = builder.operand(from), destination = builder.operand(to);
-  builder.append(plan_redistribute(source, destination, builder.plan().topology, builder.rank()), from, to);
+  builder.append(plan_redistribute(source, destination, builder.plan().topology, builder.rank(),
+                                   {.staging_bytes = staging}),
+                 from, to);
 }
 
 Plan plan_passes(std::string_view operation, const std::vector<Pass>& passes, Factorization kind,
                  const Operand& a, const Operand& b, const Operand& x, const Topology& topology, int rank,
                  const FactorOptions& options, const Machine& machine, bool in_place) {
-  return SolvePlanner(operation, passes, b, x, topology, rank).make(kind, a, options, machine, in_place);
+  Plan plan = SolvePlanner(operation, passes, b, x, topology, rank, machine).make(kind, a, options, in_place);
+  check_memory(plan, options.memory_limit);
+  return plan;
 }
 
 }  // namespace partita::linear

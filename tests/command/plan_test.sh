@@ -145,6 +145,13 @@ assert plan["reason"] == "1954 panels of 512 columns, on a grid of 64x64 ranks",
 assert 0 < plan["received"]["ratio"] <= (1.1 if plan["operation"] == "cholesky" else 1.2), plan["received"]
 END
 done
+for words in '--grid 2x2' '--grid 2x2 --pivoting tournament'; do
+  "$partita" plan --operation lu slab:0 --shape 600x600 -n 4 --block 64 $words >out || fail "lu $words"
+  grep -q 'on a grid of 2x2 ranks' out || fail "lu $words: $(cat out)"
+done
+expect_failure 1 'partial pivoting' "$partita" plan --operation lu slab:0 --shape 90x90 -n 4 --grid 2x2 --pivoting partial
+expect_failure 2 'not one of 4 ranks' "$partita" plan --operation lu slab:0 --shape 90x90 -n 4 --grid 3x2
+expect_failure 2 'a memory limit of 1 bytes' "$partita" plan --operation lu slab:0 --shape 90x90 -n 4 --ranks-per-node 1 --memory-limit 1
 expect_failure 2 'm x n of a matrix' "$partita" plan --operation lu slab:0 --shape 9x9x9
 expect_failure 2 'has one distribution' "$partita" plan --operation lu slab:0 slab:1 --shape 9x9
 expect_failure 2 'one algorithm' "$partita" plan --operation qr slab:0 --shape 9x9 --method lu

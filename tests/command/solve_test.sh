@@ -23,6 +23,10 @@ solve a.npy v.npy -o x.npy -n 2 --op t --block 4 --explain
 grep -q '^lu: rank 0 of 2' out && grep -q '4 panels of 4 columns' out || fail "no plan: $(cat out)"
 check v.npy '[row[0] for row in product(transposed(load("a.npy")), [[x] for x in load("x.npy")])]' 1e-11
 
+solve a.npy b.npy -o x.npy -n 2 --grid 2x1 --pivoting tournament --block 4 --memory-limit 1000000 --explain
+residual_below 30
+grep -q 'on a grid of 2x1 ranks' out || fail "--grid: $(cat out)"
+
 # HDF5, distributions, Fortran order, single precision.
 "$partita" convert -n 1 a.npy system.h5:a >out && "$partita" convert -n 1 b.npy system.h5:group/b >out
 solve system.h5:a system.h5:group/b -o system.h5:x -n 3 --distribution-a block-cyclic:1x3:13x2 --distribution-b slab:1 \

@@ -585,3 +585,46 @@ def test_plans_without_ranks():
                 planned.verify()
     with pytest.raises(pt.ArgumentError, match="kind"):
         pt.plans.plan_factorization(of, pt.Topology(4), "svd")
+
+
+def test_grids_pivoting_and_memory_of_plans():
+    of = pt.plans.Operand(pt.Layout("slab:0", (256, 256), 4), "float64")
+    sides = pt.plans.Operand(pt.Layout("slab:0", (256, 1), 4), "float64")
+    nodes = pt.Topology(4, 1)
+    grid = pt.plans.plan_factorization(of, nodes, block=32, grid=(2, 2), pivoting="tournament")
+    assert "on a grid of 2x2 ranks" in grid.explain(1)
+    assert "2x2" in pt.plans.plan_solve(of, sides, nodes, block=32, grid=(2, 2)).explain(1)
+    with pytest.raises(pt.UnsupportedError, match="tournament"):
+        pt.plans.plan_factorization(of, nodes, grid=(2, 2), pivoting="partial").explain(1)
+    whole = pt.plans.plan_factorization(of, nodes, grid=(1, 4), memory_limit=1 << 22)
+    narrow = pt.plans.plan_factorization(of, nodes, grid=(1, 4), memory_limit=1 << 18)
+    assert "1 panels of 256 columns" in whole.explain(1) and "16 panels of 16 columns" in narrow.explain(1)
+    with pytest.raises(pt.ArgumentError, match="a memory limit of 1000 bytes is too small: rank 1 requires"):
+        pt.plans.plan_factorization(of, nodes, grid=(1, 4), memory_limit=1000).explain(1)
+    with pytest.raises(pt.ArgumentError, match="solve: a memory limit of 10 bytes"):
+        pt.plans.plan_solve(of, sides, nodes, memory_limit=10).explain(1)
+    with pytest.raises(pt.ArgumentError, match="pivoting"):
+        pt.plans.plan_factorization(of, nodes, pivoting="complete")
+
+
+def test_grids_pivoting_and_memory(ctx):
+    a, b = numbers((30, 30)) + 5 * np.eye(30), numbers((30, 2), seed=1)
+    matrix, sides = spread(ctx, a, pt.Slab(0)), spread(ctx, b, pt.Slab(0))
+    for options in ({"grid": (ctx.size, 1)}, {"grid": (1, ctx.size), "pivoting": "partial"}, {"memory_limit": 1 << 20}):
+        factors = linalg.LU(matrix, block=4, **options)
+        close(factors.solve(sides, memory_limit=1 << 20), np.linalg.solve(a, b))
+        if "grid" in options:
+            assert f"{options['grid'][0]}x" in factors.explain() or options["grid"][0] == 1
+        close(linalg.lu_solve(linalg.lu_factor(matrix, block=4, **options), sides), np.linalg.solve(a, b))
+    positive = a @ a.T
+    of_grid = linalg.Cholesky(spread(ctx, positive, pt.Slab(0)), block=4, grid=(ctx.size, 1), memory_limit=1 << 20)
+    close(of_grid.solve(sides), np.linalg.solve(positive, b))
+    close(linalg.solve(matrix, sides, memory_limit=1 << 20), np.linalg.solve(a, b))
+    close(linalg.QR(matrix, memory_limit=1 << 20).solve(sides), np.linalg.solve(a, b))
+    if ctx.size > 1:
+        with same_error(ctx, pt.ArgumentError, "a memory limit of 1 bytes is too small"):
+            linalg.solve(matrix, sides, memory_limit=1)
+    with same_error(ctx, pt.ArgumentError, "memory_limit must not be negative"):
+        linalg.LU(matrix, memory_limit=-1)
+    with same_error(ctx, pt.ArgumentError, "grid"):
+        linalg.LU(matrix, grid=(ctx.size, 2))

@@ -77,6 +77,57 @@ def test_rectangles(ctx):
         linalg.qr(batch, "complete")
 
 
+def solved_by_triangles(a, b, lower, unit):
+    a = np.tril(a) if lower else np.triu(a)
+    if unit:
+        a = a - a * np.eye(a.shape[-1]) + np.eye(a.shape[-1])
+    return np.linalg.solve(a, b).astype(b.dtype)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "complex64"])
+def test_triangular(ctx, dtype):
+    a, b = numbers((2, 3, 4, 4), dtype) + 3 * np.eye(4).astype(dtype), numbers((2, 3, 4, 2), dtype, 1)
+    for rule in (pt.Slab(0), pt.Slab(1), pt.Slab(3), pt.Replicated()):
+        batch, sides = spread(ctx, a, rule), spread(ctx, b, rule)
+        for lower in (False, True):
+            for unit in (False, True):
+                x = linalg.solve_triangular(batch, sides, lower=lower, unit_diagonal=unit)
+                close(x, solved_by_triangles(a, b, lower, unit))
+                assert x.layout == sides.layout
+            transposed = linalg.solve_triangular(batch, sides, "T", lower=lower)
+            close(transposed, solved_by_triangles(np.swapaxes(a, -1, -2), b, not lower, False))
+    close(linalg.solve(batch, sides, assume_a="lower triangular"), solved_by_triangles(a, b, True, False))
+    singular = spread(ctx, np.stack([np.eye(3), np.tri(3, k=-1)]), pt.Slab(0))
+    with same_error(ctx, pt.SingularError, "matrix 1 of the batch"):
+        linalg.solve_triangular(singular, spread(ctx, numbers((3, 1)), pt.Slab(0)), lower=True)
+
+
+@pytest.mark.parametrize("shape", [(4, 6, 3), (2, 2, 3, 5), (5, 4, 4)])
+@pytest.mark.parametrize("dtype", ["float64", "complex128"])
+def test_least_squares(ctx, shape, dtype):
+    a, b = numbers(shape, dtype), numbers(shape[:-1] + (2,), dtype, 1)
+    a[0] = a[0, ..., :1]  # of rank 1
+    inverses = np.linalg.pinv(a, rcond=1e-10)
+    batch = spread(ctx, a, pt.Slab(0))
+    close(linalg.pinv(batch, rcond=1e-10), inverses)
+    for sides in (b, b[(0,) * (len(shape) - 2)]):
+        found = linalg.lstsq(batch, spread(ctx, sides, pt.Slab(0)))
+        close(found.x, inverses @ sides)
+        assert np.array_equal(found.rank, np.linalg.matrix_rank(a)) and found.residuals.size == 0
+        np.testing.assert_allclose(found.s, np.linalg.svd(a, compute_uv=False), atol=1e-12)
+    one = b[(0,) * (len(shape) - 2)][:, 0].copy()
+    close(linalg.lstsq(batch, spread(ctx, one, pt.Slab(0)), distribution=pt.Slab(1)).x, inverses @ one)
+
+
+def test_residuals_of_batches(ctx):
+    a, b = numbers((4, 6, 3)), numbers((4, 6, 2), seed=1)
+    found = linalg.lstsq(spread(ctx, a, pt.Slab(0)), spread(ctx, b, pt.Slab(0)))
+    for i in range(4):
+        np.testing.assert_allclose(found.residuals[i], np.linalg.lstsq(a[i], b[i], rcond=None)[1])
+    with same_error(ctx, pt.ArgumentError, "leading dimensions"):
+        linalg.lstsq(spread(ctx, a, pt.Slab(0)), spread(ctx, b[:3].copy(), pt.Slab(0)))
+
+
 def test_what_takes_no_batches(ctx):
     batch, b = spread(ctx, numbers((4, 3, 3)), pt.Slab(0)), spread(ctx, numbers((4, 3, 1)), pt.Slab(0))
     singular = spread(ctx, np.stack([np.eye(3), np.ones((3, 3))]), pt.Slab(0))
@@ -87,11 +138,8 @@ def test_what_takes_no_batches(ctx):
         lambda: linalg.Cholesky(batch),
         lambda: linalg.QR(batch),
         lambda: linalg.lu_factor(batch),
-        lambda: linalg.solve_triangular(batch, b),
         lambda: linalg.solve(batch, b, refine=True),
         lambda: linalg.solve_refined(batch, b),
-        lambda: linalg.pinv(batch),
-        lambda: linalg.lstsq(batch, b),
         lambda: linalg.polar(batch),
         lambda: linalg.condition(batch),
     ):

@@ -13,6 +13,7 @@ from ._calls import collective
 from ._errors import ArgumentError, SingularError
 from ._linear import matmul, norm
 from ._matrices import on_every_rank, prepared, real_dtype, settled, singular_values, wait_for
+from ._redistribute import redistribute
 
 #: rtol was not given.
 _unset: Any = getattr(np, "_NoValue")
@@ -23,11 +24,11 @@ class LstsqResult(NamedTuple):
 
     x: Array
     residuals: "np.ndarray[Any, np.dtype[Any]]"
-    """The squared 2-norms of the columns of B - A X, on every rank; empty unless m > n and A has full rank."""
-    rank: int
-    """How many singular values are not taken as 0."""
+    """The squared 2-norms of the columns of B - A X, on every rank; empty unless m > n and A, or each matrix, has full rank."""
+    rank: Any
+    """How many singular values are not taken as 0; of a batch [..]."""
     s: "np.ndarray[Any, np.dtype[Any]]"
-    """The singular values, descending, on every rank."""
+    """The singular values, descending, on every rank; of a batch [.., min(m, n)]."""
 
 
 def _epsilon(a: Array) -> float:
@@ -43,8 +44,6 @@ class _Truncated:
     """U, S and Vh without the singular values that are not above a multiple of the largest. Blocking."""
 
     def __init__(self, a: Array, rcond: Optional[float]) -> None:
-        if a.ndim > 2:
-            raise ArgumentError(f"least squares and pseudo-inverses: A must be a matrix, but its shape is {a.shape}")
         u, s, vh = _core.svd(a._core, 0)
         self.values = on_every_rank(s)
         self.rank = _count(self.values, _rounding(a) if rcond is None else rcond)
@@ -60,6 +59,24 @@ class _Truncated:
             projected = _product(self.u, op, b._core, distribution=_core.Slab(1))
             found = _core.divided(projected.permuted([1, 0]), self.s).permuted([1, 0])
         return Array(found, b._package)
+
+
+class _TruncatedBatch:
+    """U, S^-1 and Vh of each matrix, with zeros in S^-1 where a singular value is not above a multiple of the largest. Blocking."""
+
+    def __init__(self, a: Array, rcond: Optional[float]) -> None:
+        self.u, s, self.vh = (Array(core, a._package) for core in _core.svd(a._core, 0))
+        self.values = on_every_rank(s._core)
+        if rcond is None:
+            rcond = _rounding(a)
+        self.rank = _count(self.values, rcond)
+        above = self.values > rcond * self.values[..., :1]
+        self._inverses = np.divide(1, self.values, out=np.zeros_like(self.values), where=above)
+
+    def times(self, b: Array) -> Array:
+        """V diag(s)^-1 b, for b [.., min(m, n), r]."""
+        scaled: Array = np.multiply(b, self._inverses[..., :, None])
+        return matmul(self.vh, scaled, op_a="conjugate-transpose")
 
 
 def _count(values: "np.ndarray[Any, np.dtype[Any]]", rcond: float) -> Any:
@@ -137,14 +154,14 @@ def cond(x: Array, p: Any = None) -> Any:
 
 @collective
 def pinv(a: Array, rcond: Optional[float] = None, hermitian: bool = False, *, rtol: Any = _unset) -> Array:
-    """The pseudo-inverse (Moore-Penrose) of a matrix [m, n], which is [n, m]. Collective, blocking.
+    """The pseudo-inverse (Moore-Penrose) of a matrix [m, n], which is [n, m], or of each matrix of a batch. Collective, blocking.
 
     To solve least squares problems, `lstsq` is faster.
 
     Parameters
     ----------
     a : Array
-        A matrix [m, n].
+        A matrix [m, n], or a batch [.., m, n].
     rcond : float, optional
         Singular values that are not above this multiple of the largest are taken as 0. Unset: 1e-15, as in NumPy.
     rtol : float, optional
@@ -153,13 +170,16 @@ def pinv(a: Array, rcond: Optional[float] = None, hermitian: bool = False, *, rt
     Returns
     -------
     Array
-        In the distribution of `a` if m = n, otherwise in Slab(0).
+        In the distribution of `a` if m = n, otherwise in Slab(0); of a batch in that of a product.
     """
     if rtol is not _unset and rcond is not None:
         raise ArgumentError("pinv: rcond and rtol exclude each other")
     matrix = settled(a)
     if rtol is _unset:
         rtol = 1e-15 if rcond is None else rcond
+    if matrix.ndim > 2:
+        batch = _TruncatedBatch(matrix, rtol)
+        return batch.times(_adjoint(batch.u))
     parts, op = _Truncated(matrix, rtol), "conjugate-transpose"
     place = matrix.distribution if matrix.shape[0] == matrix.shape[1] else _core.Slab(0)
     return Array(_product(parts.vh, op, _core.divided(parts.u, parts.s), op, place), a._package)
@@ -177,9 +197,9 @@ def lstsq(a: Array, b: Array, rcond: Optional[float] = None, *, stream: Any = No
     Parameters
     ----------
     a : Array
-        A matrix [m, n].
+        A matrix [m, n], or a batch [.., m, n].
     b : Array
-        [m] or [m, r].
+        [m] or [m, r]; for a batch also [.., m, r] with the leading dimensions of `a`.
     rcond : float, optional
         Singular values that are not above this multiple of the largest are taken as 0. Unset: max(m, n) times the distance from 1 to the next
         number; negative: that distance.
@@ -187,7 +207,7 @@ def lstsq(a: Array, b: Array, rcond: Optional[float] = None, *, stream: Any = No
     Returns
     -------
     LstsqResult
-        x, [n] or [n, r]; residuals, rank and s.
+        x, [n] or [n, r], or of a batch [.., n] or [.., n, r]; residuals, rank and s.
 
     Raises
     ------
@@ -200,7 +220,11 @@ def lstsq(a: Array, b: Array, rcond: Optional[float] = None, *, stream: Any = No
         wait_for(stream, one)
     if left.ndim == 2 and (right.ndim not in (1, 2) or right.shape[0] != left.shape[0]):
         raise ArgumentError(f"lstsq: B must have the shape [{left.shape[0]}] or [{left.shape[0]}, r], but its shape is {right.shape}")
-    parts = _Truncated(left, _epsilon(left) if rcond is not None and rcond < 0 else rcond)
+    if rcond is not None and rcond < 0:
+        rcond = _epsilon(left)
+    if left.ndim > 2:
+        return _lstsq_of_batch(left, right, rcond, how)
+    parts = _Truncated(left, rcond)
     m, n = left.shape
     how.setdefault("distribution", right.distribution if m == n else _core.Slab(0))
     sides = right
@@ -212,6 +236,32 @@ def lstsq(a: Array, b: Array, rcond: Optional[float] = None, *, stream: Any = No
     if m > n and parts.rank == n:
         residuals = _squared_residuals(left, x, right, stream).astype(residuals.dtype)
     return LstsqResult(x, residuals, parts.rank, parts.values)
+
+
+def _adjoint(a: Array) -> Array:
+    """Of each matrix."""
+    axes = [*range(a.ndim - 2), a.ndim - 1, a.ndim - 2]
+    return np.conj(Array(a._core.permuted(axes), a._package))  # type: ignore[no-any-return]
+
+
+def _lstsq_of_batch(a: Array, b: Array, rcond: Optional[float], how: Dict[str, Any]) -> LstsqResult:
+    m, n = a.shape[-2:]
+    is_vector = b.ndim == 1
+    if (b.shape[0] if is_vector else b.shape[-2]) != m or (b.ndim > 2 and b.shape[:-2] != a.shape[:-2]):
+        raise ArgumentError(f"lstsq: with A of shape {a.shape}, B must be [{m}], [{m}, r] or [.., {m}, r] with A's leading dimensions, but it is {b.shape}")
+    parts = _TruncatedBatch(a, rcond)
+    sides = b.reshape((m, 1)) if is_vector else b
+    if sides.space != a.space:
+        how.setdefault("space", sides.space)
+        sides = sides.copy(space=a.space)
+    x = parts.times(_adjoint(parts.u) @ sides)
+    residuals = np.zeros(0, real_dtype(a))
+    if m > n and np.all(parts.rank == n):
+        residuals = on_every_rank(norm(a @ x - sides, axis=-2)._core).astype(residuals.dtype) ** 2
+    if is_vector:
+        x = x.reshape(x.shape[:-1])
+    how.setdefault("distribution", b.distribution if x.shape == b.shape else _core.Slab(0))
+    return LstsqResult(redistribute(x, how.pop("distribution"), **how), residuals, parts.rank, parts.values)
 
 
 def _place_of_x(options: Dict[str, Any]) -> Dict[str, Any]:

@@ -47,6 +47,13 @@ def solve_options(op: str, options: Dict[str, Any]) -> _core.SolveOptions:
     return with_options(_core.SolveOptions, "solve", {"op": op, **given})
 
 
+def factor_options(block: int, overwrite: bool, memory_limit: int, grid: Any = None, pivoting: str = "automatic") -> _core.FactorOptions:
+    """The library's options of a factorization."""
+    return _core.FactorOptions(
+        block=block, overwrite=overwrite, grid=() if grid is None else grid, pivoting=pivoting, memory_limit=memory_limit
+    )
+
+
 def _transposed(core: _core.Array) -> _core.Array:
     """The transposed matrix, which shares memory; other arrays as they are, which the library refuses."""
     return core.permuted([1, 0]) if len(core.shape) == 2 else core
@@ -118,6 +125,7 @@ class Factorization(Uncopied):
             Stream for work on device memory; unset: the current stream of the array's package.
         **options
             Of a new X: distribution (unset: that of `b` if the shapes are equal, otherwise rows over all ranks), order, heap, space.
+            memory_limit: maximum scratch of a rank in bytes (0: unlimited); ArgumentError if it does not suffice.
 
         Raises
         ------
@@ -215,13 +223,23 @@ class LU(PackedFactorization):
         Columns of a panel; 0: chosen by Partita.
     overwrite : bool, default False
         Permit that the factors take the place of `a`, which saves memory where `a` has the library's own distribution.
+    grid : (int, int), optional
+        Rows and columns of the grid of ranks over which the factors are distributed; (1, P): whole columns. Unset: chosen by Partita.
+    pivoting : {'automatic', 'partial', 'tournament'}, default 'automatic'
+        How pivots are chosen: partial with whole columns, tournament on grids of several rows.
+    memory_limit : int, default 0
+        Maximum scratch of a rank in bytes, besides the factors; 0: unlimited. Panels become narrower to fit; ArgumentError if that does not suffice.
     """
 
     _core: CoreLu
 
     @collective
-    def __init__(self, a: Array, *, block: int = 0, overwrite: bool = False) -> None:
-        self._core = _core.Lu(self._take(a, overwrite), block, overwrite)
+    def __init__(
+        self, a: Array, *, block: int = 0, overwrite: bool = False, grid: Optional[Tuple[int, int]] = None,
+        pivoting: str = "automatic", memory_limit: int = 0,
+    ) -> None:  # fmt: skip
+        options = factor_options(block, overwrite, memory_limit, grid, pivoting)
+        self._core = _core.Lu(self._take(a, overwrite), options)
 
     @classmethod
     @collective
@@ -272,15 +290,23 @@ class Cholesky(Factorization):
         Columns of a panel; 0: chosen by Partita.
     overwrite : bool, default False
         Permit that the factors take the place of `a`, which saves memory where `a` has the library's own distribution.
+    grid : (int, int), optional
+        Rows and columns of the grid of ranks over which the factors are distributed; (1, P): whole columns. Unset: chosen by Partita.
+    memory_limit : int, default 0
+        Maximum scratch of a rank in bytes, besides the factors; 0: unlimited. Panels become narrower to fit; ArgumentError if that does not suffice.
     """
 
     # The upper triangle of A is the lower one of its transpose, conj(A) = L L^H, so that A = conj(L) L^T.
     _core: CoreCholesky
 
     @collective
-    def __init__(self, a: Array, *, lower: bool = True, block: int = 0, overwrite: bool = False) -> None:
+    def __init__(
+        self, a: Array, *, lower: bool = True, block: int = 0, overwrite: bool = False, grid: Optional[Tuple[int, int]] = None,
+        memory_limit: int = 0,
+    ) -> None:  # fmt: skip
+        options = factor_options(block, overwrite, memory_limit, grid)
         self._lower = bool(lower)
-        self._core = _core.Cholesky(self._take(a, overwrite), block, overwrite)
+        self._core = _core.Cholesky(self._take(a, overwrite), options)
 
     @classmethod
     @collective
@@ -337,13 +363,16 @@ class QR(PackedFactorization):
         Columns of a panel; 0: chosen by Partita.
     overwrite : bool, default False
         Permit that the factors take the place of `a`, which saves memory where `a` has the library's own distribution.
+    memory_limit : int, default 0
+        Maximum scratch of a rank in bytes, besides the factors; 0: unlimited. Panels become narrower to fit; ArgumentError if that does not suffice.
     """
 
     _core: CoreQr
 
     @collective
-    def __init__(self, a: Array, *, block: int = 0, overwrite: bool = False) -> None:
-        self._core = _core.Qr(self._take(a, overwrite), block, overwrite)
+    def __init__(self, a: Array, *, block: int = 0, overwrite: bool = False, memory_limit: int = 0) -> None:
+        options = factor_options(block, overwrite, memory_limit)
+        self._core = _core.Qr(self._take(a, overwrite), options)
 
     @classmethod
     @collective

@@ -6,13 +6,13 @@ Functions have the order, names and defaults of `numpy.linalg` (`solve`, `inv`, 
 collective and blocking.
 
 Matrices are distributed arrays of two dimensions, in any distribution, order and memory space, of any size from 0; right-hand sides have
-one or two dimensions. `solve`, `cholesky`, `inv`, `det`, `slogdet`, `qr`, `eigh`, `eigvalsh`, `svd`, `svdvals`, `matrix_rank` and `cond`
-also take batches [.., m, n]: small matrices are distributed by a leading dimension, and each is computed by one rank on the host. Computed is in float32, float64, complex64 and complex128: integers are converted to float64, and operands of two
+one or two dimensions. `solve`, `solve_triangular`, `lstsq`, `pinv`, `cholesky`, `inv`, `det`, `slogdet`, `qr`, `eigh`, `eigvalsh`, `svd`, `svdvals`,
+`matrix_rank` and `cond` also take batches [.., m, n]: small matrices are distributed by a leading dimension, and each is computed by one rank on the host. Computed is in float32, float64, complex64 and complex128: integers are converted to float64, and operands of two
 dtypes to their common one, in a copy. There is no check_finite: NaN and infinities spread as in LAPACK; eigenvalues, singular values and
 what is computed from them (`lstsq`, `pinv`, `cond`, `matrix_rank`, `polar`) are an ArgumentError then.
 
 Options of solves, for a new result: distribution (unset: that of B if the shapes are equal, otherwise rows over all ranks), order, heap,
-space.
+space; and memory_limit, the maximum scratch of a rank in bytes.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def solve(
     Parameters
     ----------
     a : Array
-        A square matrix [n, n]; or with a general structure a batch [.., n, n].
+        A square matrix [n, n]; or with a general or triangular structure a batch [.., n, n].
     b : Array
         [n] or [n, r]; for a batch also [.., n, r] with the leading dimensions of `a`.
     lower : bool, default False
@@ -133,7 +133,7 @@ def solve(
         structure = {"lu": "general", "cholesky": "positive definite"}.get(method, assume_a)
         x = solve_refined(left, right, assume_a=structure, op=op, stream=stream, **options).x
         return x if target is None else redistribute(x, target)
-    if left.ndim > 2:
+    if left.ndim > 2 and method not in ("lower", "upper"):
         if method != "lu":
             raise UnsupportedError(f"assume_a: {assume_a!r} is not supported for batches; use 'general', which needs the whole matrices")
         handle = stream_of_arrays(stream, left, right)
@@ -143,10 +143,11 @@ def solve(
         x = _triangular_solution(left, right, op, method == "upper", False, stream, options)
         return x if target is None else redistribute(x, target)
     factors: Factorization
+    limit = options.get("memory_limit", 0)
     if method == "cholesky":
-        factors = Cholesky(left, lower=lower, overwrite=overwrite_a)
+        factors = Cholesky(left, lower=lower, overwrite=overwrite_a, memory_limit=limit)
     else:
-        factors = LU(left, overwrite=overwrite_a)
+        factors = LU(left, overwrite=overwrite_a, memory_limit=limit)
     return factors.solve(right, op=op, out=target, stream=stream, **options)
 
 
@@ -167,9 +168,9 @@ def solve_triangular(
     Parameters
     ----------
     a : Array
-        [n, n]; the other triangle is not read.
+        [n, n], or a batch [.., n, n]; the other triangle is not read.
     b : Array
-        [n] or [n, r].
+        [n] or [n, r]; for a batch also [.., n, r] with the leading dimensions of `a`.
     trans : {0, 1, 2, 'N', 'T', 'C'}, default 0
         Solve A X = B, A^T X = B or A^H X = B.
     lower : bool, default False
@@ -190,7 +191,7 @@ def solve_triangular(
 
 
 @collective
-def lu_factor(a: Array, overwrite_a: bool = False, *, block: int = 0) -> Tuple[Array, Array]:
+def lu_factor(a: Array, overwrite_a: bool = False, **options: Any) -> Tuple[Array, Array]:
     """P A = L U with partial pivoting, for `lu_solve`. Collective, blocking.
 
     `LU` has the same factors without a copy of them in LAPACK's form.
@@ -201,8 +202,8 @@ def lu_factor(a: Array, overwrite_a: bool = False, *, block: int = 0) -> Tuple[A
         A matrix [m, n].
     overwrite_a : bool, default False
         The factors are written into `a`.
-    block : int, default 0
-        Columns of a panel; 0: chosen by Partita.
+    **options
+        As for `LU`: block, grid, pivoting, memory_limit.
 
     Returns
     -------
@@ -216,7 +217,7 @@ def lu_factor(a: Array, overwrite_a: bool = False, *, block: int = 0) -> Tuple[A
     if overwrite_a:
         writable("a", a)
         target = matrix
-    factors = LU(matrix, block=block)
+    factors = LU(matrix, **options)
     piv = Array(factors.pivots()._core, a._package, read_only=True)
     return FactorArray(factors.packed(target)._core, factors, piv), piv
 

@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, NamedTuple, NoReturn, Optional
+from typing import Any, Callable, Dict, NamedTuple, NoReturn, Optional, Tuple
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from . import _core
 from ._array import default_multiply, default_redistribution
 from ._core import Operand, Plan, Topology
 from ._errors import Error, UnsupportedError
+from ._factors import factor_options
 from ._mesh import DistributionLike, rule_of
 from ._numbers import Numbers, numbers_of_fft, numbers_of_matmul
 from .trace import Timeline
@@ -203,8 +204,9 @@ def plan_fft(
 
 
 def plan_factorization(
-    a: Operand, topology: Topology, kind: str = "lu", *, block: int = 0, overwrite: bool = False
-) -> Planned:
+    a: Operand, topology: Topology, kind: str = "lu", *, block: int = 0, overwrite: bool = False,
+    grid: Optional[Tuple[int, int]] = None, pivoting: str = "automatic", memory_limit: int = 0,
+) -> Planned:  # fmt: skip
     """The plans of a factorization. Local.
 
     Parameters
@@ -217,20 +219,17 @@ def plan_factorization(
         Columns of a panel; 0: chosen by Partita.
     overwrite : bool, default False
         The matrix may be overwritten by its factors.
+    grid, pivoting, memory_limit
+        As for `linalg.LU`.
     """
-    return Planned(_core.plan_factorization(kind, a, topology, block, overwrite), _no_numbers)
+    options = factor_options(block, overwrite, memory_limit, grid, pivoting)
+    return Planned(_core.plan_factorization(kind, a, topology, options), _no_numbers)
 
 
 def plan_solve(
-    a: Operand,
-    b: Operand,
-    topology: Topology,
-    kind: str = "lu",
-    x: Optional[Operand] = None,
-    *,
-    op: str = "none",
-    block: int = 0,
-) -> Planned:
+    a: Operand, b: Operand, topology: Topology, kind: str = "lu", x: Optional[Operand] = None, *, op: str = "none", block: int = 0,
+    grid: Optional[Tuple[int, int]] = None, pivoting: str = "automatic", memory_limit: int = 0,
+) -> Planned:  # fmt: skip
     """The plans of a solve with the factors of `plan_factorization`. Local.
 
     Parameters
@@ -245,10 +244,13 @@ def plan_solve(
         The solutions; unset: with the layout of `b`.
     op : str, default 'none'
         As for `linalg.LU.solve`.
-    block : int, default 0
+    block, grid, pivoting
         As of the factorization.
+    memory_limit : int, default 0
+        Maximum scratch of a rank of the solve, in bytes; 0: unlimited.
     """
-    return Planned(_core.plan_solve(kind, a, b, b if x is None else x, topology, op, block), _no_numbers)
+    options = factor_options(block, False, memory_limit, grid, pivoting)
+    return Planned(_core.plan_solve(kind, a, b, b if x is None else x, topology, op, options), _no_numbers)
 
 
 def _no_numbers() -> NoReturn:

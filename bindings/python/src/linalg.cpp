@@ -22,11 +22,22 @@ namespace {
 constexpr std::pair<std::string_view, Factorization> factorizations[] = {
     {"cholesky", Factorization::cholesky}, {"lu", Factorization::lu}, {"qr", Factorization::qr}};
 
-FactorOptions factor_options(std::int64_t block, bool overwrite) {
-  FactorOptions options;
-  options.block = block;
-  options.overwrite = overwrite;
-  return options;
+void bind_factor_options(nb::module_& module) {
+  nb::class_<FactorOptions>(module, "FactorOptions")
+      .def(
+          "__init__",
+          [](FactorOptions* self, std::int64_t block, bool overwrite, const Extents& grid,
+             const std::string& pivoting, std::int64_t memory_limit) {
+            FactorOptions options;
+            options.block = block;
+            options.overwrite = overwrite;
+            options.grid = grid;
+            options.pivoting = parse<Pivoting>(pivoting, "pivoting");
+            options.memory_limit = memory_limit;
+            new (self) FactorOptions(std::move(options));
+          },
+          nb::kw_only(), nb::arg("block") = 0, nb::arg("overwrite") = false, nb::arg("grid") = Extents{},
+          nb::arg("pivoting") = "automatic", nb::arg("memory_limit") = 0);
 }
 
 std::pair<std::complex<double>, double> sign_and_logarithm(const LogDeterminant& determinant) {
@@ -39,7 +50,8 @@ void bind_solve_options(nb::module_& module) {
       .def(
           "__init__",
           [](TriangularOptions* self, const std::string& op, const std::optional<Distribution>& distribution,
-             const std::string& order, bool heap, const Words& space, bool upper, bool unit_diagonal) {
+             const std::string& order, bool heap, const Words& space, bool upper, bool unit_diagonal,
+             std::int64_t memory_limit) {
             TriangularOptions options;
             options.op = parse<Op>(op, "op");
             options.distribution = distribution;
@@ -48,11 +60,12 @@ void bind_solve_options(nb::module_& module) {
             options.space = space_of(space);
             options.upper = upper;
             options.unit_diagonal = unit_diagonal;
+            options.memory_limit = memory_limit;
             new (self) TriangularOptions(std::move(options));
           },
           nb::kw_only(), nb::arg("op") = "none", nb::arg("distribution") = nb::none(), nb::arg("order") = "C",
           nb::arg("heap") = true, nb::arg("space") = nb::none(), nb::arg("upper") = false,
-          nb::arg("unit_diagonal") = false);
+          nb::arg("unit_diagonal") = false, nb::arg("memory_limit") = 0);
 }
 
 /// A member that returns a new array.
@@ -79,11 +92,11 @@ nb::class_<Object> bind_factors(nb::module_& module, const char* name) {
   return nb::class_<Object>(module, name)
       .def(
           "__init__",
-          [](Object* self, const Array& a, std::int64_t block, bool overwrite) {
+          [](Object* self, const Array& a, const FactorOptions& options) {
             const SourcePlace where = caller();
-            unlocked([&] { new (self) Object(a, factor_options(block, overwrite), where); });
+            unlocked([&] { new (self) Object(a, options, where); });
           },
-          nb::arg("a"), nb::arg("block") = 0, nb::arg("overwrite") = false)
+          nb::arg("a"), nb::arg("options"))
       .def("factorize", &Object::factorize, nb::arg("a"), Unlocked())
       .def(
           "solve",
@@ -327,32 +340,29 @@ void bind_eigen(nb::module_& module) {
 void bind_planning(nb::module_& module) {
   module.def(
       "plan_factorization",
-      [](const std::string& kind, const Operand& a, const Topology& topology, std::int64_t block,
-         bool overwrite) {
+      [](const std::string& kind, const Operand& a, const Topology& topology, const FactorOptions& options) {
         const Factorization which = named("kind", kind, factorizations);
-        const FactorOptions options = factor_options(block, overwrite);
         return Planned{[=](int rank) { return plan_factorization(which, a, topology, rank, options); },
                        topology.ranks()};
       },
-      nb::arg("kind"), nb::arg("a"), nb::arg("topology"), nb::arg("block") = 0, nb::arg("overwrite") = false,
-      Unlocked());
+      nb::arg("kind"), nb::arg("a"), nb::arg("topology"), nb::arg("options"), Unlocked());
   module.def(
       "plan_solve",
       [](const std::string& kind, const Operand& a, const Operand& b, const Operand& x,
-         const Topology& topology, const std::string& op, std::int64_t block) {
+         const Topology& topology, const std::string& op, const FactorOptions& options) {
         const Factorization which = named("kind", kind, factorizations);
-        const FactorOptions options = factor_options(block, false);
         const Op of = parse<Op>(op, "op");
         return Planned{[=](int rank) { return plan_solve(which, a, b, x, topology, rank, of, options); },
                        topology.ranks()};
       },
-      nb::arg("kind"), nb::arg("a"), nb::arg("b"), nb::arg("x"), nb::arg("topology"), nb::arg("op") = "none",
-      nb::arg("block") = 0, Unlocked());
+      nb::arg("kind"), nb::arg("a"), nb::arg("b"), nb::arg("x"), nb::arg("topology"), nb::arg("op"),
+      nb::arg("options"), Unlocked());
 }
 
 }  // namespace
 
 void bind_linalg(nb::module_& module) {
+  bind_factor_options(module);
   bind_solve_options(module);
   bind_cholesky_and_lu(module);
   bind_qr(module);

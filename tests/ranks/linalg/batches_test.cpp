@@ -75,6 +75,23 @@ DenseMatrix diagonal_of(const std::vector<double>& values) {
   return result;
 }
 
+/// Of lower triangles, and of upper ones whose diagonal is 1.
+void expect_triangular(const Array& a, const Array& b, const Dense& matrices, const Dense& sides, Op op,
+                       Dtype dtype) {
+  for (const bool upper : {false, true}) {
+    TriangularOptions options;
+    options.op = op;
+    options.upper = upper;
+    options.unit_diagonal = upper;
+    const Array x = solve_triangular(a, b, options);
+    EXPECT_EQ(x.layout(), b.layout());
+    const std::int64_t n = matrices[0].rows;
+    const Dense found = dense_batch(x, n, 2);
+    for (std::size_t i = 0; i < matrices.size(); ++i)
+      expect_solves(op_of(triangle_of(matrices[i], upper, upper), op), found[i], sides[i], dtype);
+  }
+}
+
 void check_all(Context& context, const Shape& leading, std::int64_t n, Dtype dtype, const Distribution& how) {
   std::int64_t count = 1;
   for (const std::int64_t extent : leading) count *= extent;
@@ -119,7 +136,10 @@ void check_all(Context& context, const Shape& leading, std::int64_t n, Dtype dty
     EXPECT_NEAR(std::abs(signs[i]), 1, 1e-5);
     EXPECT_NEAR(logs[i].real(), product, 1e4 * epsilon * static_cast<double>(n));
   }
+  const Dense least = dense_batch(lstsq(a, b), n, 2);
+  for (std::size_t i = 0; i < matrices.size(); ++i) expect_solves(matrices[i], least[i], sides[i], dtype);
   for (const Op op : every_op) {
+    expect_triangular(a, b, matrices, sides, op, dtype);
     const Array x = solve(a, b, {.op = op});
     EXPECT_EQ(x.layout(), b.layout());
     const Dense found = dense_batch(x, n, 2);
@@ -160,6 +180,7 @@ RANK_TEST(LargeBatches, ByAllRanks) {
   const LogDeterminant wanted = slogdet(array_of(context, matrices[0], Slab(0), Dtype::f64));
   EXPECT_EQ(whole_numbers(found.sign)[0], Number(wanted.sign.real()));
   EXPECT_NEAR(whole_numbers(found.log_absolute)[0].real(), wanted.log_absolute, 1e-9);
+  expect_solves(matrices[0], dense_batch(lstsq(a, b), n, 2)[0], sides[0], Dtype::f64);
   const QrFactors factors = qr(a);
   expect_near(dense_batch(factors.q, n, n)[0] * dense_batch(factors.r, n, n)[0], matrices[0], Dtype::f64);
   expect_near(diagonal_of(values_of(svdvals(a), n)[0]),
@@ -189,9 +210,12 @@ RANK_TEST(Batches, RectanglesAndEmptyBatches) {
     const Array a = batch_of(context, {4}, matrices, Slab(0), Dtype::c128, {.order = Order::column_major});
     const QrFactors factors = qr(a);
     const SvdFactors singular = svd(a);
+    const Dense sides = random_batch(4, m, 2, Dtype::c128, 70),
+                least = dense_batch(lstsq(a, batch_of(context, {4}, sides, Slab(1), Dtype::c128)), n, 2);
     for (std::size_t i = 0; i < 4; ++i) {
       expect_near(dense_batch(factors.q, m, k)[i] * dense_batch(factors.r, k, n)[i], matrices[i],
                   Dtype::c128);
+      expect_least_squares(matrices[i], least[i], sides[i], Dtype::c128);
       expect_near(dense_batch(singular.u, m, k)[i] * diagonal_of(values_of(singular.values, k)[i]) *
                       dense_batch(singular.vh, k, n)[i],
                   matrices[i], Dtype::c128);
@@ -204,6 +228,8 @@ RANK_TEST(Batches, RectanglesAndEmptyBatches) {
     EXPECT_EQ(eigh(none).vectors.shape(), shape);
     EXPECT_EQ(svd(none).u.shape(), shape);
     EXPECT_EQ(qr(none).r.shape(), shape);
+    EXPECT_EQ(lstsq(none, none).shape(), shape);
+    EXPECT_EQ(solve_triangular(none, none).shape(), shape);
     EXPECT_EQ(log_determinants(none).sign.shape().size(), shape.size() - 2);
   }
   const LogDeterminants ones = log_determinants(empty(context, {3, 0, 0}, Slab(0), Dtype::f64));
@@ -217,6 +243,11 @@ RANK_TEST(Batches, Errors) {
   const Array b = batch_of(context, {6}, random_batch(6, 4, 1, Dtype::f64, 9), Slab(0), Dtype::f64);
   EXPECT_ERROR_ON_ALL(SingularError, solve(a, b), "singular", "matrix 4 of the batch");
   EXPECT_ERROR_ON_ALL(SingularError, inverse(a), "singular", "matrix 4 of the batch");
+  EXPECT_ERROR_ON_ALL(SingularError, lstsq(a, b), "of R is 0", "matrix 4 of the batch");
+  EXPECT_ERROR_ON_ALL(SingularError, solve_triangular(a, b), "(2, 2) of T is 0", "matrix 4 of the batch");
+  EXPECT_ERROR_ON_ALL(ArgumentError, lstsq(a, b, {.op = Op::transpose}), "must be none");
+  EXPECT_ERROR_ON_ALL(ArgumentError, lstsq(a, empty(context, {6, 5}, Slab(0), Dtype::f64)), "lstsq",
+                      "leading dimensions");
   EXPECT_ERROR_ON_ALL(SingularError, cholesky(a), "not positive definite", "of the batch");
   EXPECT_EQ(whole_numbers(log_determinants(a).sign)[4], Number(0));
   matrices[5](3, 3) = std::numeric_limits<double>::quiet_NaN();

@@ -87,8 +87,10 @@ class FactorCase {
     const Operand of_x = in_place ? of_b : operand({rows_of_x, count}, true);
     SCOPED_TRACE(fmt::format("op {} B {} X {}{}", static_cast<int>(op), of_b.to_string(), of_x.to_string(),
                              in_place ? " in place" : ""));
+    Machine machine;
+    if (random_.maybe()) machine.peer_bandwidth = 1;  // so that devices pass right-hand sides, not panels
     const Planner planner = [&](int rank) {
-      return plan_solve(kind_, a_, of_b, of_x, topology_, rank, op, options_, in_place);
+      return plan_solve(kind_, a_, of_b, of_x, topology_, rank, op, options_, in_place, machine);
     };
     expect_consistent(planner, ranks_);
     const auto given = contributions_of(b, of_b.layout);

@@ -163,6 +163,23 @@ TEST(FactorPlan, SolvesOnAGridWithoutMovingTheMatrix) {
   }
 }
 
+TEST(FactorPlan, DevicesOfANodePassWhatTakesLessTime) {
+  const auto method = [](std::int64_t n, MemorySpace space, int ranks = 2, std::int64_t count = 1) {
+    Operand a = square_operand(n, Slab(0), ranks);
+    Operand b = Operand::of(Layout(Slab(0), {n, count}, ranks), Dtype::f64);
+    a.space = b.space = space;
+    return plan_solve(Factorization::lu, a, b, b, Topology::regular(ranks), 0, Op::none, {}, false,
+                      Machine::find("node-4-h200"))
+        .method;
+  };
+  const std::string panels_move = "right-hand sides", sides_move = "panels";
+  EXPECT_EQ(method(4096, MemorySpace::device), panels_move);
+  EXPECT_EQ(method(65536, MemorySpace::device), sides_move);
+  EXPECT_EQ(method(65536, MemorySpace::device, 2, 100), panels_move);
+  EXPECT_EQ(method(65536, MemorySpace::device, 1), panels_move);
+  EXPECT_EQ(method(65536, MemorySpace::host), panels_move);
+}
+
 TEST(FactorPlan, RefusesWhatIsNoMatrix) {
   const Topology topology = Topology::regular(2);
   const auto plan = [&](Factorization kind, const Shape& shape, Dtype dtype, std::int64_t block = 0) {
