@@ -18,8 +18,10 @@ ArrayOrScalar operand_of(const nb::handle& given) {
 }
 
 using Arithmetic = void (*)(const ArrayOrScalar&, const ArrayOrScalar&, Array&, std::optional<Stream>);
-constexpr std::pair<std::string_view, Arithmetic> arithmetic[] = {
-    {"add", &add}, {"subtract", &subtract}, {"multiply", &multiply}, {"divide", &divide}};
+constexpr std::pair<std::string_view, Arithmetic> arithmetic[] = {{"add", &partita::add},
+                                                                  {"subtract", &partita::subtract},
+                                                                  {"multiply", &partita::multiply},
+                                                                  {"divide", &partita::divide}};
 
 void join(const std::string& function, const nb::handle& a, const nb::handle& b, Array& out,
           StreamHandle stream) {
