@@ -164,7 +164,7 @@ void expect_right(Context& context, double value) {
   all_reduce(context, from.view(), to.view());
   const int ranks = context.size();
   EXPECT_EQ(to.wrong([&](const Index& i) {
-    return Number(ranks * (value + static_cast<double>(i[0])) + ranks * (ranks - 1) / 2);
+    return Number(ranks * (value + static_cast<double>(i[0])) + 0.5 * ranks * (ranks - 1));
   }),
             0);
 }
