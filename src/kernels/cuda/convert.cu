@@ -1,6 +1,6 @@
-// Elements of one dtype to elements of another on a device, a thread an element, with the rules of
-// kernels/host/convert.cpp. The dtypes are looked at as it runs: all threads go the same way, and memory is
-// what they wait for.
+// Elements of one dtype to elements of another on a device, a thread an element or a square of them a block,
+// with the rules of kernels/host/convert.cpp. The dtypes are looked at as it runs: all threads go the same
+// way, and memory is what they wait for.
 #include <cuda_fp8.h>
 
 #include "kernels/cuda/reduce.cuh"
@@ -186,10 +186,102 @@ __global__ void convert_elements(const __grid_constant__ Nest nest, Index elemen
   }
 }
 
+/// Elements that are adjacent along one loop in the source and along another one in the destination, in
+/// squares through shared memory, so that both sides are read and written by adjacent threads.
+struct Turned {
+  static constexpr int side = 32, rows_at_once = threads_per_block / side, most_bytes = 16;
+  Nest outer = {};
+  std::int64_t along_source = 1, along_destination = 1;  // how many elements
+  std::int64_t source_step = 0, destination_step = 0;    // bytes, on the side where they are not adjacent
+  std::int64_t columns = 1, tiles = 1;                   // squares along the destination's loop, and all
+};
+
+__device__ void copy_item(const char* from, char* to, int bytes) {
+  switch (bytes) {
+    case 1:
+      *to = *from;
+      return;
+    case 2:
+      *reinterpret_cast<std::uint16_t*>(to) = *reinterpret_cast<const std::uint16_t*>(from);
+      return;
+    case 4:
+      *reinterpret_cast<std::uint32_t*>(to) = *reinterpret_cast<const std::uint32_t*>(from);
+      return;
+    case 8:
+      *reinterpret_cast<std::uint64_t*>(to) = *reinterpret_cast<const std::uint64_t*>(from);
+      return;
+    default:
+      copy_item(from, to, 8);
+      copy_item(from + 8, to + 8, 8);
+  }
+}
+
+__global__ void convert_turned(const __grid_constant__ Turned what, Dtype from_dtype, Dtype to_dtype,
+                               int from_bytes, int to_bytes, const char* from, char* to) {
+  __shared__ alignas(Turned::most_bytes) char square[Turned::side * (Turned::side + 1) * Turned::most_bytes];
+  const int lane = static_cast<int>(threadIdx.x) % Turned::side,
+            first = static_cast<int>(threadIdx.x) / Turned::side;
+  const std::int64_t rows = (what.along_source + Turned::side - 1) / Turned::side;
+  for (std::int64_t tile = blockIdx.x; tile < what.tiles; tile += gridDim.x) {
+    const std::int64_t of_outer = tile / what.columns / rows;
+    const std::int64_t i = (tile / what.columns - of_outer * rows) * Turned::side;
+    const std::int64_t j = (tile % what.columns) * Turned::side;
+    const RowOffsets at = row_offsets(what.outer, of_outer);
+    for (int row = first; row < Turned::side; row += Turned::rows_at_once) {
+      if (i + lane >= what.along_source || j + row >= what.along_destination) continue;
+      const char* const place = from + at.from + (i + lane) * from_bytes + (j + row) * what.source_step;
+      store_number(to_dtype, square + (row * (Turned::side + 1) + lane) * to_bytes,
+                   load_number(from_dtype, place));
+    }
+    __syncthreads();
+    for (int row = first; row < Turned::side; row += Turned::rows_at_once) {
+      if (i + row >= what.along_source || j + lane >= what.along_destination) continue;
+      copy_item(square + (lane * (Turned::side + 1) + row) * to_bytes,
+                to + at.to + (i + row) * what.destination_step + (j + lane) * to_bytes, to_bytes);
+    }
+    __syncthreads();
+  }
+}
+
+/// Tiles: 0 where the elements are not adjacent along two loops, of which none is short.
+Turned turned(const Nest& nest, int from_bytes, int to_bytes) {
+  Turned result;
+  result.tiles = 0;
+  const int last = nest.loops - 1;
+  if (last < 1 || nest.to_strides[last] != to_bytes || nest.from_strides[last] == from_bytes) return result;
+  int other = 0;
+  while (other < last && nest.from_strides[other] != from_bytes) ++other;
+  if (other == last || nest.counts[other] < Turned::side / 2 || nest.counts[last] < Turned::side / 2)
+    return result;
+  result.along_source = nest.counts[other];
+  result.along_destination = nest.counts[last];
+  result.source_step = nest.from_strides[last];
+  result.destination_step = nest.to_strides[other];
+  for (int loop = 0; loop < last; ++loop) {
+    if (loop == other) continue;
+    result.outer.counts[result.outer.loops] = nest.counts[loop];
+    result.outer.from_strides[result.outer.loops] = nest.from_strides[loop];
+    result.outer.to_strides[result.outer.loops++] = nest.to_strides[loop];
+  }
+  result.columns = (result.along_destination + Turned::side - 1) / Turned::side;
+  result.tiles =
+      rows_of(result.outer) * result.columns * ((result.along_source + Turned::side - 1) / Turned::side);
+  return result;
+}
+
 }  // namespace
 
 int launch_convert(const Nest& nest, Dtype from_dtype, Dtype to_dtype, const void* from, void* to,
                    void* stream) {
+  const Turned squares =
+      turned(nest, static_cast<int>(size_of(from_dtype)), static_cast<int>(size_of(to_dtype)));
+  if (squares.tiles > 0) {
+    const auto blocks = static_cast<unsigned>(std::min<std::int64_t>(squares.tiles, 4 * most_blocks));
+    convert_turned<<<blocks, threads_per_block, 0, static_cast<cudaStream_t>(stream)>>>(
+        squares, from_dtype, to_dtype, static_cast<int>(size_of(from_dtype)),
+        static_cast<int>(size_of(to_dtype)), static_cast<const char*>(from), static_cast<char*>(to));
+    return cudaGetLastError();
+  }
   const std::int64_t elements = rows_of(nest);
   const std::int64_t wanted = (elements + threads_per_block - 1) / threads_per_block;
   const auto blocks = static_cast<unsigned>(std::clamp<std::int64_t>(wanted, 1, 4 * most_blocks));
@@ -207,7 +299,7 @@ int launch_convert(const Nest& nest, Dtype from_dtype, Dtype to_dtype, const voi
 }
 
 int load_convert_kernel() {
-  return load(convert_elements<std::uint32_t>, convert_elements<std::uint64_t>);
+  return load(convert_elements<std::uint32_t>, convert_elements<std::uint64_t>, convert_turned);
 }
 
 }  // namespace partita::kernels::cuda

@@ -1,6 +1,6 @@
-// Sums of real numbers in rows or columns, reduced in double precision as fold.cu does, at the speed
-// of memory: 16 bytes per access where layouts allow. Which thread takes what depends on the counts alone:
-// the same bits in every run.
+// Sums of real numbers, or of squares, in rows or columns, reduced in double precision as fold.cu does, at
+// the speed of memory: 16 bytes per access where layouts allow. Which thread takes what depends on the counts
+// alone: the same bits in every run.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
@@ -35,25 +35,36 @@ __device__ double widened(__nv_bfloat16 x) {
   return __bfloat162float(x);
 }
 
+/// What is added of each number: itself, or the square of `factor` times it.
+struct Addend {
+  bool squared = false;
+  double factor = 1;
+  __device__ double operator()(double x) const {
+    if (!squared) return x;
+    x *= factor;
+    return x * x;
+  }
+};
+
 template <class T, int width>
-__device__ void add(const Pack<T, width>& pack, double (&sums)[width]) {
+__device__ void add(const Pack<T, width>& pack, const Addend& of, double (&sums)[width]) {
 #pragma unroll
-  for (int v = 0; v < width; ++v) sums[v] += widened(pack.items[v]);
+  for (int v = 0; v < width; ++v) sums[v] += of(widened(pack.items[v]));
 }
 
-/// sums[v] += the packs first, first + step, ... below end, each `apart` packs behind the one before it.
+/// sums[v] += `of` the packs first, first + step, ... below end, each `apart` packs behind the one before it.
 template <class T, int width>
 __device__ void add_packs(const Pack<T, width>* from, std::int64_t first, std::int64_t end, std::int64_t step,
-                          std::int64_t apart, double (&sums)[width]) {
+                          std::int64_t apart, const Addend& of, double (&sums)[width]) {
   std::int64_t i = first;
   for (; i + (in_flight - 1) * step < end; i += in_flight * step) {
     Pack<T, width> loaded[in_flight];
 #pragma unroll
     for (int u = 0; u < in_flight; ++u) loaded[u] = from[(i + u * step) * apart];
 #pragma unroll
-    for (int u = 0; u < in_flight; ++u) add(loaded[u], sums);
+    for (int u = 0; u < in_flight; ++u) add(loaded[u], of, sums);
   }
-  for (; i < end; i += step) add(from[i * apart], sums);
+  for (; i < end; i += step) add(from[i * apart], of, sums);
 }
 
 /// Of each line a part by each of `chunks` blocks or warps; `to` of a chunk is `apart` numbers behind that of
@@ -64,6 +75,7 @@ struct Dealt {
   std::int64_t chunk = 0, chunks = 1;  // of the length
   double* to = nullptr;
   std::int64_t to_step = 1, apart = 0;
+  Addend of;
 };
 
 /// A thread a pack of columns, a warp side by side, the warps of a block row after row.
@@ -77,7 +89,8 @@ __global__ void __launch_bounds__(threads_per_block)
     double sums[width] = {};
     const std::int64_t begin = c * deal.chunk;
     const std::int64_t end = begin + deal.chunk < deal.length ? begin + deal.chunk : deal.length;
-    if (first + x < deal.lines) add_packs(from + first + x, begin + y, end, warps, deal.line_step, sums);
+    if (first + x < deal.lines)
+      add_packs(from + first + x, begin + y, end, warps, deal.line_step, deal.of, sums);
 #pragma unroll
     for (int v = 0; v < width; ++v) shared[y][x * width + v] = sums[v];
     __syncthreads();
@@ -104,7 +117,7 @@ __global__ void __launch_bounds__(threads_per_block)
     const std::int64_t begin = c * deal.chunk;
     const std::int64_t end = begin + deal.chunk < deal.length ? begin + deal.chunk : deal.length;
     double sums[width] = {};
-    add_packs(from + line * deal.line_step, begin + lane, end, warp, 1, sums);
+    add_packs(from + line * deal.line_step, begin + lane, end, warp, 1, deal.of, sums);
     double sum = sums[0];
 #pragma unroll
     for (int v = 1; v < width; ++v) sum += sums[v];
@@ -164,6 +177,7 @@ template <class T, int width>
 int sum_lines(const Lines& lines, const Fold& what, void* scratch, cudaStream_t stream) {
   Dealt deal;
   auto* const sums = static_cast<double*>(what.data[to]);
+  deal.of = {what.folded == Folded::square, what.factor};
   deal.lines = lines.columns() ? lines.kept / width : lines.kept;
   deal.length = lines.columns() ? lines.over : lines.over / width;
   deal.line_step = (lines.columns() ? lines.over_step : lines.kept_step) / width;
@@ -194,6 +208,10 @@ Lines lines_of(const Fold& what) {
   lines.over_step = step_of(what.over, a, lines.kept);
   lines.kept_step = step_of(what.kept, a, lines.over);
   lines.to_step = step_of(what.kept, to, 1);
+  if (is_complex(what.dtype)) {  // twice as many real numbers
+    lines.over *= 2;
+    lines.kept_step *= 2;
+  }
   return lines;
 }
 
@@ -219,10 +237,11 @@ int load_of() {
 }  // namespace
 
 bool folds_lines(const Fold& what) {
+  const bool squares = what.folded == Folded::square, complex = is_complex(what.dtype);
   const bool known = what.dtype == Dtype::f16 || what.dtype == Dtype::bf16 || what.dtype == Dtype::f32 ||
-                     what.dtype == Dtype::f64;
+                     what.dtype == Dtype::f64 || (complex && squares);
   if (!known || what.joined != Dtype::f64 || what.reduction != Reduction::sum ||
-      what.folded != Folded::value || what.kept.loops > 1 || what.over.loops > 1)
+      !(squares || what.folded == Folded::value) || what.kept.loops > 1 || what.over.loops > 1)
     return false;
   const Lines lines = lines_of(what);
   if (lines.kept_step < 0 || lines.over_step < 0) return false;
@@ -237,6 +256,7 @@ int launch_fold_lines(const Fold& what, void* scratch, void* stream) {
     case Dtype::bf16:
       return sum_of<__nv_bfloat16>(what, scratch, native);
     case Dtype::f32:
+    case Dtype::c64:
       return sum_of<float>(what, scratch, native);
     default:
       return sum_of<double>(what, scratch, native);

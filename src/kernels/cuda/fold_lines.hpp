@@ -5,7 +5,7 @@
 
 namespace partita::kernels::cuda {
 
-/// Whether it is one loop of sums of real numbers along another, one of them side by side.
+/// Whether it is one loop of sums of real numbers or of squares along another, one of them side by side.
 bool folds_lines(const Fold& what);
 /// Of such a fold, as launch_fold.
 int launch_fold_lines(const Fold& what, void* scratch, void* stream);
