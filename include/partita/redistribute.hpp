@@ -19,8 +19,8 @@ enum class RedistributeMethod : std::uint8_t {
   direct,    ///< the destination reads the source in place (source on the heap, same node)
   pushed,    ///< the source writes into the destination's memory (destination on the heap, same node); the
              ///< choice on devices, except for small transfers, which use packets there
-  pulled,    ///< the kernel copies the source for the destination (ordinary memory on both sides,
-             ///< same node, long rows, and the kernel allows it: ContextOptions::cross_memory)
+  pulled,    ///< the kernel copies the source (ordinary memory on both sides, same node, long rows, if
+             ///< ContextOptions::cross_memory allows it); devices of threads read it in place
   staged,    ///< through a ring of small shared buffers that stay in cache (ordinary memory, same node)
   messages,  ///< packed non-blocking messages in bounded staging, also inside a node
   grouped,   ///< messages in rounds, each one group of sends and receives, for transports that enqueue a

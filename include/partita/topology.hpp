@@ -21,8 +21,8 @@ class PARTITA_API Topology {
   int node_count() const;               ///< number of nodes
   bool same_node(int a, int b) const { return node(a) == node(b); }  ///< throws ArgumentError out of range
   std::vector<int> node_ranks(int node) const;                       ///< in increasing order
-  /// Whether ranks of a node can read each other's ordinary host memory through the kernel. False unless set
-  /// by `with_cross_memory`.
+  /// Whether ranks of a node can read each other's ordinary memory: of hosts through the kernel, of devices
+  /// in place. False unless set by `with_cross_memory`.
   bool has_cross_memory() const { return cross_memory_; }
   Topology with_cross_memory(bool can_read = true) const;  ///< the same ranks and nodes
   friend PARTITA_API bool operator==(const Topology& a, const Topology& b);

@@ -28,6 +28,7 @@ CudaVirtualMemoryCalls find_virtual_memory() {
   find("cuMemMap", calls.map);
   find("cuMemUnmap", calls.unmap);
   find("cuMemSetAccess", calls.set_access);
+  find("cuMemGetAccess", calls.get_access);
   find("cuMemExportToShareableHandle", calls.export_handle);
   find("cuMemImportFromShareableHandle", calls.import_handle);
   return calls;
@@ -36,6 +37,7 @@ CudaVirtualMemoryCalls find_virtual_memory() {
 CudaDriver find_all() {
   CudaDriver driver{CudaVirtualMemory(find_virtual_memory())};
   find("cuDeviceGetAttribute", driver.device_attribute);
+  find("cuPointerGetAttribute", driver.pointer_attribute);
   find("cuStreamGetCaptureInfo", driver.capture_info);
   return driver;
 }

@@ -15,6 +15,7 @@ namespace partita::cuda {
 struct CudaDriver {
   CudaVirtualMemory virtual_memory;
   decltype(&cuDeviceGetAttribute) device_attribute = nullptr;
+  decltype(&cuPointerGetAttribute) pointer_attribute = nullptr;
   /// As of CUDA 11.3; headers know it by other signatures.
   CUresult(CUDAAPI* capture_info)(CUstream, CUstreamCaptureStatus*, cuuint64_t*, CUgraph*,
                                   const CUgraphNode**, std::size_t*) = nullptr;

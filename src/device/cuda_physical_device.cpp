@@ -33,6 +33,36 @@ int attribute_of(cudaDeviceAttr which, int device) {
   return value;
 }
 
+/// Memory of a pool is readable by the devices that the pool has been given to.
+std::string let_read_pool(CUmemoryPool pool, std::span<const int> devices) {
+  for (const int device : devices) {
+    cudaMemAccessDesc access{};
+    access.location.type = cudaMemLocationTypeDevice;
+    access.location.id = device;
+    access.flags = cudaMemAccessFlagsProtReadWrite;
+    cudaMemAccessFlags now = cudaMemAccessFlagsProtNone;
+    const cudaError_t found = cudaMemPoolGetAccess(&now, pool, &access.location);
+    if (found == cudaSuccess && now == cudaMemAccessFlagsProtReadWrite) continue;
+    if (const cudaError_t refused = cudaMemPoolSetAccess(pool, &access, 1); refused != cudaSuccess) {
+      (void)cudaGetLastError();
+      return fmt::format("device {} gets no access to its pool: {}", device, cuda::text_of(refused));
+    }
+  }
+  return "";
+}
+
+/// Of memory that a program has mapped itself: who may read it. What is not mapped so is not known here.
+std::string let_read_mapped(CUdeviceptr address, std::span<const int> devices) {
+  const auto turn = cuda::CudaDriver::get().virtual_memory.turn();
+  for (const int device : devices) {
+    const CUmemLocation location{CU_MEM_LOCATION_TYPE_DEVICE, device};
+    unsigned long long access = 0;
+    if (turn->get_access(&access, &location, address) == CUDA_SUCCESS && access == 0)
+      return fmt::format("its owner has not mapped it for device {} (cuMemSetAccess)", device);
+  }
+  return "";
+}
+
 }  // namespace
 
 CudaPhysicalDevice::CudaPhysicalDevice(int index) : index_(index) {
@@ -141,6 +171,36 @@ FoundMemory CudaPhysicalDevice::find_memory(const void* address) {
     default:
       return {true, reaches_all_host_memory_ != 0, -1};
   }
+}
+
+bool CudaPhysicalDevice::reads_memory_of(int device) {
+  if (device == index_) return true;
+  use();
+  const cuda::CudaBesideCaptures unharmed;
+  int can = 0;
+  cuda::check_cuda(cudaDeviceCanAccessPeer(&can, index_, device), "query the access to another device");
+  if (can == 0) return false;
+  const cudaError_t enabled = cudaDeviceEnablePeerAccess(device, 0);
+  if (enabled != cudaErrorPeerAccessAlreadyEnabled)
+    cuda::check_cuda(enabled, "gain access to another device");
+  (void)cudaGetLastError();
+  return true;
+}
+
+/// What `cudaMalloc` gives is readable by all that have access to the device.
+std::string CudaPhysicalDevice::let_read(const void* address, std::span<const int> devices) {
+  if (devices.empty()) return "";
+  use();
+  const cuda::CudaBesideCaptures unharmed;
+  const auto attribute = cuda::CudaDriver::get().pointer_attribute;
+  const auto where = reinterpret_cast<CUdeviceptr>(address);
+  unsigned int plain = 0;
+  if (attribute(&plain, CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE, where) == CUDA_SUCCESS && plain != 0)
+    return "";
+  CUmemoryPool pool = nullptr;
+  const CUresult of_pool = attribute(&pool, CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE, where);
+  if (of_pool == CUDA_SUCCESS && pool != nullptr) return let_read_pool(pool, devices);
+  return let_read_mapped(where, devices);
 }
 
 std::unique_ptr<memory::NodeMemory> CudaPhysicalDevice::share_memory(runtime::Runtime& state,

@@ -2,11 +2,12 @@
 #pragma once
 
 #include "cuda/stream.hpp"
+#include "device/ordinary_reads.hpp"
 #include "device/physical_device.hpp"
 
 namespace partita::devices {
 
-class CudaPhysicalDevice final : public PhysicalDevice {
+class CudaPhysicalDevice final : public PhysicalDevice, public OrdinaryReads {
  public:
   /// Throws UnsupportedError (this build has no kernels for the device).
   explicit CudaPhysicalDevice(int index);
@@ -23,6 +24,8 @@ class CudaPhysicalDevice final : public PhysicalDevice {
   void use() override;
 
   FoundMemory find_memory(const void* address) override;
+  bool reads_memory_of(int device) override;
+  std::string let_read(const void* address, std::span<const int> devices) override;
   std::unique_ptr<memory::NodeMemory> share_memory(runtime::Runtime& state,
                                                    const Topology& topology) override;
   std::unique_ptr<memory::NodeMemory> share_memory_of_library(runtime::Runtime& state,

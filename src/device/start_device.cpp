@@ -4,6 +4,7 @@
 
 #include "base/check.hpp"
 #include "device/device_runtime.hpp"
+#include "device/ordinary_reads.hpp"
 #include "runtime/checks/agree.hpp"
 #include "runtime/groups/host_identity.hpp"
 
@@ -30,6 +31,23 @@ bool messages_go_direct(DeviceMessages wanted, const PhysicalDevice& device,
                          : "this MPI does not report support for device memory (it is not "
                            "CUDA-aware, or its support is switched off: see partita doctor)");
   return true;
+}
+
+/// Ranks that are threads of one process read each other's ordinary memory, if all of their devices can.
+void connect_ordinary_memory(DeviceRuntime& state) {
+  const Topology& topology = state.device_topology;
+  if (state.options.cross_memory == CrossMemory::off || !state.group->in_process()) return;
+  if (topology.node_count() == topology.ranks()) return;
+  PhysicalDevice& own = state.device->physical();
+  const std::vector<int> devices = runtime::exchange_values(state, starting_device, own.index());
+  int can = 1;
+  runtime::collectively(state, starting_device, [&] {
+    OrdinaryReads* const reads = OrdinaryReads::of(own);
+    for (const int rank : topology.node_ranks(topology.node(state.rank())))
+      if (reads == nullptr || !reads->reads_memory_of(devices[static_cast<std::size_t>(rank)])) can = 0;
+  });
+  if (std::ranges::min(runtime::exchange_values(state, starting_device, can)) == 1)
+    state.device_topology = topology.with_cross_memory();
 }
 
 }  // namespace
@@ -82,6 +100,7 @@ void start_device(DeviceRuntime& state) {
     state.device_mark = state.device->event();
   });
   make_device_heap(state, state.options.device_heap);
+  connect_ordinary_memory(state);
   state.log->debug(
       fmt::format("{}; messages {}", device->name(),
                   state.device_messages_direct ? "of its memory" : "through pinned host memory"));

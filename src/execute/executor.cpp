@@ -116,8 +116,9 @@ void Executor::enqueue(std::span<const Array::State* const> operands, const Para
   arrays::require_stream_of_device(plan_.operation, !on_host, stream);
   // A rank that has no memory, or an operand that does not suit it, is reported to all ranks: they may be
   // executing already.
-  runtime::check_or_tell_all(context_, plan_.operation,
-                             [&] { memory_.bind(operands, [this] { relower(); }); });
+  runtime::check_or_tell_all(context_, plan_.operation, [&] { memory_.bind(operands); });
+  memory_.exchange_addresses();
+  runtime::check_or_tell_all(context_, plan_.operation, [&] { memory_.lower([this] { relower(); }); });
   if (on_host) {
     try {
       begin(parameters, {}, false);

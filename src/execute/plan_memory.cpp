@@ -1,10 +1,18 @@
 #include "execute/plan_memory.hpp"
 
+#include <fmt/format.h>
+
+#include <string>
+#include <tuple>
+#include <utility>
+
 #include "array/overlap.hpp"
 #include "base/check.hpp"
 #include "base/hash.hpp"
+#include "device/ordinary_reads.hpp"
 #include "execute/message_use.hpp"
 #include "plan/moves.hpp"
+#include "runtime/checks/agree.hpp"
 
 namespace partita::execution {
 namespace {
@@ -13,6 +21,35 @@ namespace {
 [[noreturn]] void refuse_layout(std::string_view name, const Layout& wanted, const Layout& given) {
   throw ArgumentError(
       fmt::format("the {} is {}, but the plan was made for {}", name, given.to_string(), wanted.to_string()));
+}
+
+/// What a rank reads of its peers' ordinary memory in a plan.
+struct Reads {
+  int device = -1;
+  std::vector<char> buffers;  // whether some peer's is read
+};
+
+auto members_of(is_a<Reads> auto& reads) {
+  return std::tie(reads.device, reads.buffers);
+}
+
+Reads reads_of(const ContextState& context, const Plan& plan) {
+  Reads reads{context.device->physical().index(), std::vector<char>(plan.buffers.size(), 0)};
+  for (const Step& step : plan.steps) {
+    if (!planning::is_pull(plan, step)) continue;
+    reads.buffers[static_cast<std::size_t>(planning::memory_of(plan, step.from))] = 1;
+  }
+  return reads;
+}
+
+/// What a rank tells its peers about its arrays in one execution.
+struct Lent {
+  std::vector<char*> addresses;  // by buffer
+  std::string why_not;           // empty: the peers can read them
+};
+
+auto members_of(is_a<Lent> auto& lent) {
+  return std::tie(lent.addresses, lent.why_not);
 }
 
 }  // namespace
@@ -60,9 +97,24 @@ void PlanMemory::connect() {
     if (buffer.kind != BufferKind::shared || buffer.view_of >= 0 || scratch_[b]) continue;
     scratch_[b] = std::make_unique<Scratch>(context_, buffer, space_);
   }
+  if (space_ == MemorySpace::device && plan_.topology.has_cross_memory()) find_readers();
 }
 
-void PlanMemory::bind(std::span<const Array::State* const> operands, const std::function<void()>& lower) {
+void PlanMemory::find_readers() {
+  bool any = false;
+  std::vector<bool> read(plan_.buffers.size(), false);
+  const Reads mine = reads_of(context_, plan_);
+  for (const Reads& theirs : runtime::exchange_values(context_, plan_.operation, mine)) {
+    for (std::size_t b = 0; b < theirs.buffers.size(); ++b) {
+      any = any || theirs.buffers[b] != 0;
+      if (b < read.size() && theirs.buffers[b] != 0) read[b] = true;
+    }
+    if (theirs.device != mine.device) reading_devices_.push_back(theirs.device);
+  }
+  if (any) read_by_peers_ = std::move(read);
+}
+
+void PlanMemory::bind(std::span<const Array::State* const> operands) {
   std::size_t next = 0;
   for (const Buffer& buffer : plan_.buffers) {
     if (buffer.kind != BufferKind::operand) continue;
@@ -81,6 +133,32 @@ void PlanMemory::bind(std::span<const Array::State* const> operands, const std::
     operands_[b] = &array;
     strides_[b] = array.local.strides;
   }
+}
+
+void PlanMemory::exchange_addresses() {
+  if (read_by_peers_.empty()) return;
+  Lent mine;
+  runtime::check_or_tell_all(context_, plan_.operation, [&] {
+    devices::OrdinaryReads& reads = *devices::OrdinaryReads::of(context_.device->physical());
+    for (std::size_t b = 0; b < read_by_peers_.size(); ++b) {
+      void* const address = read_by_peers_[b] ? operands_[b]->local.data : nullptr;
+      mine.addresses.push_back(static_cast<char*>(address));
+      const std::string why = address == nullptr ? "" : reads.let_read(address, reading_devices_);
+      if (!why.empty())
+        mine.why_not = fmt::format("the {} of rank {}: {}", plan_.buffers[b].name, context_.rank(), why);
+    }
+  });
+  lent_.clear();
+  for (Lent& theirs : runtime::exchange_values(context_, plan_.operation, mine)) {
+    check<UnsupportedError>(theirs.why_not.empty(),
+                            "{}: other devices cannot read {}; allocate it by cudaMalloc, or set "
+                            "PARTITA_CROSS_MEMORY=off (the option cross_memory) to copy it through the heap",
+                            plan_.operation, theirs.why_not);
+    lent_.push_back(std::move(theirs.addresses));
+  }
+}
+
+void PlanMemory::lower(const std::function<void()>& lower) {
   if (lowered_) return;
   lower();
   lowered_ = true;
@@ -101,6 +179,8 @@ char* PlanMemory::address(const Place& place) const {
   if (scratch_[buffer]) return scratch_[buffer]->on_rank(place.rank);
   const Array::State& array = *operands_[buffer];
   if (place.rank == context_.rank()) return static_cast<char*>(array.local.data);
+  if (!read_by_peers_.empty() && read_by_peers_[buffer])
+    return lent_[static_cast<std::size_t>(place.rank)][buffer];
   return static_cast<char*>(heap_.at(place.rank, array.heap_offset));
 }
 

@@ -29,14 +29,19 @@ class PlanMemory {
   /// scratch itself, and all of it without a workspace. Local.
   PlanMemory(ContextState& context, const Plan& plan, MemorySpace space, MemorySpace messages,
              std::optional<std::int64_t> workspace = {});
-  /// Allocates the shared scratch. Collective where the plan has any.
+  /// Allocates the shared scratch. Collective where the plan has any, and where ranks may read each other's
+  /// ordinary device memory.
   void connect();
 
   /// Takes these arrays, one an operand buffer, in the order of the plan's buffers: all of them, or none and
-  /// throws ArgumentError where one does not match its buffer's operand. Calls `lower` where their strides
-  /// are others than when it last came to its end; what it throws is thrown on, and the next call lowers
-  /// again.
-  void bind(std::span<const Array::State* const> operands, const std::function<void()>& lower);
+  /// throws ArgumentError where one does not match its buffer's operand.
+  void bind(std::span<const Array::State* const> operands);
+  /// Where a rank reads ordinary device memory of another, the ranks exchange the addresses of what is bound:
+  /// collective and blocking only then. UnsupportedError, on all ranks: a device cannot read it.
+  void exchange_addresses();
+  /// Calls `lower` where the strides of what is bound are others than when it last came to its end; what it
+  /// throws is thrown on, and the next call lowers again.
+  void lower(const std::function<void()>& lower);
 
   /// Whether the local views of two bound operands may share memory.
   bool operands_meet() const;
@@ -62,6 +67,8 @@ class PlanMemory {
   std::uint64_t execution_hash(std::uint64_t plan_hash) const;
 
  private:
+  void find_readers();
+
   ContextState& context_;
   const Plan& plan_;
   MemorySpace space_;
@@ -71,6 +78,9 @@ class PlanMemory {
   std::vector<Strides> strides_;                   // by buffer
   std::vector<View> locals_;                       // for those who ask
   bool lowered_ = false;                           // for these strides
+  std::vector<bool> read_by_peers_;                // by buffer: in ordinary device memory; empty: none
+  std::vector<int> reading_devices_;               // of the other ranks
+  std::vector<std::vector<char*>> lent_;           // addresses of what is read by peers, by rank and buffer
   std::vector<std::unique_ptr<Scratch>> scratch_;  // by buffer; null for operands and views
 };
 

@@ -45,7 +45,7 @@ bool reads_with_gaps(const Problem& problem) {
 }
 
 bool is_dense_ordinary(const Operand& operand) {
-  return operand.residency == Residency::ordinary && operand.dense && operand.space == MemorySpace::host;
+  return operand.residency == Residency::ordinary && operand.dense;
 }
 
 /// What a rank takes from others of its node, as the kernel would copy it.
@@ -110,6 +110,10 @@ struct Choice {
 //   otherwise        heap and dense   no               pushed   once: the source writes it in place
 //   ordinary and     ordinary and     no               pulled   once, by the kernel, if it may: rows are long
 //     dense            dense
+//   ordinary and     otherwise        no               pulled   once: the destination's device reads it in
+//   place,
+//     dense on a                                                if it may
+//     device
 //   otherwise        otherwise        -                staged   twice
 //   otherwise        any              yes              staged   twice: only the taker accumulates
 //
@@ -129,7 +133,11 @@ Choice choose_inside(const Problem& problem) {
             "the source is on the symmetric heap: the destination reads it in place"};
   }
   const std::string source = "the source " + why_not_in_place(problem.source);
-  if (may_pull(problem) && is_dense_ordinary(problem.destination) && takes_long_rows(problem)) {
+  if (may_pull(problem) && problem.source.space == MemorySpace::device && !in_place(problem.destination)) {
+    return {RedistributeMethod::pulled, source + ": the destination's device reads it in place"};
+  }
+  if (may_pull(problem) && problem.source.space == MemorySpace::host &&
+      is_dense_ordinary(problem.destination) && takes_long_rows(problem)) {
     return {RedistributeMethod::pulled, source + ": the kernel copies it for the destination"};
   }
   if (!in_place(problem.destination)) {
@@ -157,7 +165,7 @@ Choice forced(const Problem& problem) {
   }
   if (method == RedistributeMethod::pulled) {
     check(is_dense_ordinary(problem.source),
-          "method pulled needs a dense source in ordinary memory of the host, but the source is {}",
+          "method pulled needs a dense source in ordinary memory, but the source is {}",
           problem.source.to_string());
     check(!problem.accumulates, "method pulled cannot accumulate, but the source ({}) is partial",
           problem.source.to_string());

@@ -87,6 +87,7 @@ set(suites
     "Overlapping:            device"
     "PacketNumbers:          device"
     "Packets:                device device-processes"
+    "PeerReads:              device device-processes"
     "PlanStreams:            device"
     "PointToPoint:           processes nodes launcher launcher-nodes tcp other-mpi-nodes device"
     "Print:"

@@ -13,8 +13,9 @@ namespace {
 using namespace std::chrono_literals;
 
 // NOLINTNEXTLINE(cppcoreguidelines-macro-usage): it ends the test
-#define NEEDS_CROSS_MEMORY(context) \
-  if (!may_pull(context)) GTEST_SKIP() << "ranks do not read each other's ordinary memory here"
+#define NEEDS_CROSS_MEMORY(context)        \
+  if (has_devices() || !may_pull(context)) \
+  GTEST_SKIP() << "ranks do not read each other's ordinary memory here"
 
 ContextOptions ends_soon() {
   return {.deadline = 20s};

@@ -120,7 +120,8 @@ RANK_TEST(RedistributeFailure, AnExceptionInLoweringIsNoLowering) {
   const std::array<const Array::State*, 2> operands{rows.state().get(), columns.state().get()};
   int calls = 0;
   const auto bind = [&](bool fails) {
-    memory.bind(operands, [&] {
+    memory.bind(operands);
+    memory.lower([&] {
       ++calls;
       if (fails) throw MemoryError("a test says so");
     });

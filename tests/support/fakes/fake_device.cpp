@@ -11,6 +11,7 @@
 #include "base/host_clock.hpp"
 #include "device/device_runtime.hpp"
 #include "device/device_sorting.hpp"
+#include "device/ordinary_reads.hpp"
 #include "kernels/host/convert.hpp"
 #include "kernels/host/fill.hpp"
 #include "memory/nvshmem_node_memory.hpp"
@@ -29,6 +30,8 @@ namespace partita::testing {
 namespace {
 
 std::atomic<bool> refuses{false};
+std::atomic<bool> refuses_reads{false};
+std::atomic<const void*> unreadable{nullptr};
 std::atomic<bool> has_nvshmem{false};
 std::atomic<bool> computes{true};
 std::atomic<FakeLibrary> library{FakeLibrary::none};
@@ -76,7 +79,7 @@ bool is_given_up(const std::uint64_t* given_up) {
   return given_up != nullptr && std::atomic_ref(const_cast<std::uint64_t&>(*given_up)).load() != 0;
 }
 
-class FakePhysicalDevice final : public devices::PhysicalDevice {
+class FakePhysicalDevice final : public devices::PhysicalDevice, public devices::OrdinaryReads {
  public:
   explicit FakePhysicalDevice(int index) : index_(index) {}
   ~FakePhysicalDevice() override { collect_all(); }
@@ -90,6 +93,10 @@ class FakePhysicalDevice final : public devices::PhysicalDevice {
 
   devices::FoundMemory find_memory(const void* address) override {
     return FakeMemory::get().find(address, index_);
+  }
+  bool reads_memory_of(int device) override { return device == index_ || !refuses_reads; }
+  std::string let_read(const void* address, std::span<const int> /*devices*/) override {
+    return address == unreadable ? "a test says so" : "";
   }
   bool is_host_memory() const override { return !is_fake_memory_separate(); }
   std::unique_ptr<memory::NodeMemory> share_memory(runtime::Runtime& state,
@@ -338,6 +345,14 @@ void delay_fake_copies(std::chrono::microseconds time) {
 
 void refuse_fake_peers(bool refuse) {
   refuses = refuse;
+}
+
+void refuse_fake_reads(bool refuse) {
+  refuses_reads = refuse;
+}
+
+void refuse_fake_reads_of(const void* memory) {
+  unreadable = memory;
 }
 
 void give_fake_nvshmem(bool give) {

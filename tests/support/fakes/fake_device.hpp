@@ -39,6 +39,11 @@ int fake_events_put();
 /// Whether contexts made from here on find that they cannot map their peers' memory.
 void refuse_fake_peers(bool refuse);
 
+/// Whether contexts made from here on find that devices cannot read each other's ordinary memory, and the
+/// memory that no device but its own can read from here on; null: there is none.
+void refuse_fake_reads(bool refuse);
+void refuse_fake_reads_of(const void* memory);
+
 /// Whether fake devices know a library with a symmetric heap from here on.
 void give_fake_nvshmem(bool give);
 

@@ -21,7 +21,7 @@ struct RandomRedistribution {
 
 /// Whether the context's ranks read each other's ordinary memory, in which its arrays may be.
 inline bool may_pull(const Context& context) {
-  return context.state()->cross_memory != nullptr && context.state()->default_space() == MemorySpace::host;
+  return context.state()->topology(context.state()->default_space()).has_cross_memory();
 }
 
 /// Extents up to 40, of more than two dimensions up to 9, times `factor`.

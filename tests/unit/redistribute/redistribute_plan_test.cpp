@@ -232,6 +232,24 @@ TEST(RedistributePlan, LongRowsOfOrdinaryMemoryAreCopiedByTheKernel) {
   EXPECT_EQ(method({16, 4 * 4096}, "slab:0", true), "local");
 }
 
+// Rows of any length, into memory with gaps, too.
+TEST(RedistributePlan, OrdinaryMemoryOfDevicesIsReadInPlace) {
+  const auto method = [](auto change) {
+    Case test = make_case({16, 12}, 4, "slab:0", "slab:1", 0, RedistributeMethod::automatic,
+                          Residency::ordinary, Residency::ordinary);
+    test.topology = test.topology.with_cross_memory();
+    test.source.space = test.destination.space = MemorySpace::device;
+    change(test);
+    if (test.source.dense && test.destination.dense) expect_right(test, 11);
+    return test.plan(1).method;
+  };
+  EXPECT_EQ(method([](Case&) {}), "pulled");
+  EXPECT_EQ(method([](Case& test) { test.destination.dense = false; }), "pulled");
+  EXPECT_EQ(method([](Case& test) { test.destination.residency = Residency::heap; }), "pushed");
+  EXPECT_EQ(method([](Case& test) { test.source.dense = false; }), "staged");
+  EXPECT_EQ(method([](Case& test) { test.topology = test.topology.with_cross_memory(false); }), "staged");
+}
+
 TEST(RedistributePlan, StridedMemoryIsNotTouchedByPeers) {
   Case test = make_case({40, 40}, 4, "slab:0", "slab:1");
   test.source.dense = false;
