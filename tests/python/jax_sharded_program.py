@@ -92,6 +92,105 @@ def products():
     same(jax.jit(lambda x, y: pj.matmul(x, y, transpose_b=True, bias=bias, activation="relu"))(x, y), np.maximum(a @ b.T + bias[:, None], 0))
 
 
+def sums_of_products():
+    a, b, c = array[:, :, 0], array[:, :, 1], array[:, :, 2]
+    for subscripts, *operands in (
+        ("ij,kj->ik", a, b), ("ij,ik->jk", a, b), ("ij,ik->kj", a, b), ("ijk,jk->i", array, array[0]), ("ijk,kl->ijl", array, array[0, :6].T[:, :n]),
+        ("ijk,ljk->li", array, array[: 2 * n]), ("ij,kj,kl->il", a, b, c), ("i,j->ij", a[:, 0], b[:, 1]), ("ii->i", a[: 2 * n] + a[: 2 * n].T),
+        ("ij,ij->i", a, b), ("bij,bjk->bik", array, array.transpose(0, 2, 1)), ("...k,jk", array, array[0]), ("ij->", a),
+    ):  # fmt: skip
+        there = [placed(one, rows if one.shape[0] % n == 0 else whole) for one in operands]
+        wanted = np.einsum(subscripts, *operands)
+        same(pj.einsum(subscripts, *there), wanted)
+        same(jax.jit(lambda *xs, text=subscripts: pj.einsum(text, *xs))(*there), wanted)
+    x, y = placed(a, rows), placed(b, rows)
+    for subscripts in ("ij,kj->ik", "ij,ik->jk", "ji,jk->ki"):
+        same(compiled(lambda x, y, text=subscripts: pj.einsum(text, x, y), x, y)(x, y), np.einsum(subscripts, a, b))
+    z = placed(array, rows)
+    found = compiled(lambda z, y: pj.einsum("ijk,ijl->kl", z, y, out_sharding=NamedSharding(mesh, whole)), z, z)(z, z)
+    same(found, np.einsum("ijk,ijl->kl", array, array), whole)
+    same(pj.einsum("ij,kj->ik", x, y, out_sharding=columns), a @ b.T, columns)
+    same(pj.einsum("ij,kj,kl->il", x, y, placed(c, rows), out_sharding=columns), a @ b.T @ c, columns)
+
+
+def precision():
+    """The CPU computes all in float32: only what is asked for differs."""
+    x = placed(array[:, :, 0].astype(np.float32), rows)
+
+    def asked(**given):
+        return re.findall('compute = "([a-z0-9]*)"', jax.jit(lambda x: pj.matmul(x, x, transpose_b=True, **given)).lower(x).compile().as_text())
+
+    assert asked() == ["tf32"] == asked(precision="tensorfloat32") == asked(precision=jax.lax.Precision.DEFAULT), asked()
+    assert asked(precision="highest") == ["automatic"] == asked(precision=jax.lax.Precision.HIGHEST) == asked(precision="float32")
+    assert asked(precision=("default", "highest")) == ["automatic"]
+    with jax.default_matmul_precision("float32"):
+        assert asked() == ["automatic"]
+        assert asked(precision="default") == ["tf32"]
+    double = placed(array[:, :, 0], rows)
+    program = jax.jit(jax.grad(lambda x: jnp.sum(pj.matmul(x, x, transpose_b=True))))
+    for one, wanted in ((x, "tf32"), (double, "automatic")):
+        found = re.findall('compute = "([a-z0-9]*)"', program.lower(one).compile().as_text())
+        assert set(found) == {wanted}, found
+
+
+def ghost_cells():
+    def wanted(values, where, spec, lower, upper, periodic):
+        """Each device's part, extended, at its place in the result."""
+        sharding = NamedSharding(where, spec)
+        cuts = [values.shape[d] // extent for d, extent in enumerate(sharding.shard_shape(values.shape))]
+        shape = tuple(extent + cut * (a + b) for extent, cut, a, b in zip(values.shape, cuts, lower, upper))
+        modes = [("wrap" if one else "constant") for one in periodic]
+        padded = values
+        for d, mode in enumerate(modes):
+            widths = [(0, 0)] * values.ndim
+            widths[d] = (lower[d], upper[d])
+            padded = np.pad(padded, widths, mode=mode)
+        expected = np.full(shape, np.nan)
+        for index in sharding.devices_indices_map(values.shape).values():
+            starts = [part.start or 0 for part in index]
+            lengths = [extent // cut + a + b for extent, cut, a, b in zip(values.shape, cuts, lower, upper)]
+            numbers = [start * cut // extent for start, cut, extent in zip(starts, cuts, values.shape)]
+            there = tuple(slice(k * length, (k + 1) * length) for k, length in zip(numbers, lengths))
+            expected[there] = padded[tuple(slice(start, start + length) for start, length in zip(starts, lengths))]
+        return expected
+
+    for where, spec, lower, upper, periodic in (
+        (mesh, rows, (1, 0, 0), (2, 0, 0), (False,) * 3),
+        (mesh, rows, (2, 1, 0), (2, 1, 0), (True, True, False)),
+        (mesh, columns, (0, 1, 1), (0, 2, 0), (False, True, False)),
+        (grid, PartitionSpec("x", "y"), (1, 1, 0), (1, 1, 0), (True, False, False)),
+        (grid, PartitionSpec(("y", "x")), (1, 0, 2), (7, 0, 0), (True, False, True)),
+        (grid, PartitionSpec(None, "x"), (0, 1, 0), (0, 1, 0), (False, True, False)),
+    ):
+        x, expected = placed(array, spec, where), wanted(array, where, spec, lower, upper, periodic)
+        given = {"lower": lower, "upper": upper, "periodic": periodic}
+        found = pj.halo(x, **given)
+        same(found, expected)
+        assert found.sharding.is_equivalent_to(NamedSharding(where, spec), 3), found.sharding
+        same(compiled(lambda x, given=given, to=NamedSharding(where, spec): pj.halo(x, **given, sharding=to), x)(x), expected)
+
+    to, x = NamedSharding(mesh, rows), placed(array, rows)
+
+    def smoothed(x):
+        extended = pj.halo(x, lower=(1, 0, 0), periodic=(True, False, False), sharding=to)
+        return jax.shard_map(lambda part: (part[:-2] + part[2:]) / 2, mesh=mesh, in_specs=rows, out_specs=rows)(extended)
+
+    def plain(x):
+        return (jnp.roll(x, 1, 0) + jnp.roll(x, -1, 0)) / 2
+
+    same(compiled(smoothed, x)(x), plain(array), rows)
+    loss = [lambda x, f=f: jnp.sum(jnp.sin(f(x)) ** 2) for f in (smoothed, plain)]
+    same(jax.jit(jax.grad(loss[0]))(x), jax.grad(loss[1])(array))
+    tangent = placed(np.sin(array), rows)
+    same(jax.jit(lambda x, t: jax.jvp(smoothed, (x,), (t,))[1])(x, tangent), plain(np.sin(array)))
+    second = [jax.jit(lambda x, t, f=f: jax.jvp(jax.grad(f), (x,), (t,))[1]) for f in loss]
+    same(second[0](x, tangent), second[1](array, np.sin(array)))
+    same(jax.jit(jax.vmap(lambda x: pj.halo(x, lower=(1, 0), sharding=NamedSharding(mesh, rows))))(jnp.moveaxis(x, 2, 0)),
+         np.stack([wanted(array[:, :, k], mesh, rows, (1, 0), (1, 0), (False,) * 2) for k in range(6)]))  # fmt: skip
+    y = placed(array, rows, explicit)
+    same(compiled(lambda x: pj.halo(x, lower=(1, 0, 0)), y)(y), wanted(array, mesh, rows, (1, 0, 0), (1, 0, 0), (False,) * 3), rows)
+
+
 def derivatives():
     weights = np.sin(np.arange(array.size)).reshape(array.shape)
 
@@ -115,6 +214,7 @@ def derivatives():
     check(lambda x: pj.irfftn(pj.fftn(x), s=(6 * n, 2 * n, 9)), lambda x: jnp.fft.irfftn(jnp.fft.fftn(x), s=(6 * n, 2 * n, 9)), array)
     to = NamedSharding(mesh, columns)
     check(lambda x: pj.redistribute(x, to) * weights, lambda x: x * weights, array)
+    check(lambda x, y: pj.einsum("ijk,ij->k", x, y), lambda x, y: jnp.einsum("ijk,ij->k", x, y), array, array[:, :, 0])
     for options in ({}, {"transpose_a": True, "transpose_b": True}):
         a, b = array[:, :, 0], array[:, :, 1].T.copy()
         check(lambda x, y, given=options: pj.matmul(x, y, **given), lambda x, y, given=options: (y @ x).T if given else x @ y, a, b)
@@ -203,11 +303,20 @@ def donated_memory():
 
 def errors():
     x = placed(array[:, :, 0], rows)
+    replicated = placed(array[:, :, 0], whole)
     refused = [
         (pt.ArgumentError, "cannot be multiplied", lambda: pj.matmul(x, x)),
         (pt.ArgumentError, "expected real numbers", lambda: pj.rfft(x + 0j)),
         (pt.ArgumentError, "expected different axes", lambda: pj.fftn(x, axes=(0, 0))),
         (pt.ArgumentError, "has no mesh", lambda: jax.jit(lambda x: pj.redistribute(x, columns))(x)),
+        (pt.ArgumentError, "'jk' does not describe", lambda: pj.einsum("ij,jk", x, array)),
+        (pt.ArgumentError, "'j' is of", lambda: pj.einsum("ij,jk->ik", x, x)),
+        (pt.ArgumentError, "precision is 'low'", lambda: pj.matmul(x, x, transpose_b=True, precision="low")),
+        (pt.ArgumentError, "pass sharding=", lambda: jax.jit(lambda x: pj.halo(x, lower=(1, 1)))(x)),
+        (pt.ArgumentError, "has replicas", lambda: jax.grad(lambda x: jnp.sum(pj.halo(x, lower=(1, 1), sharding=NamedSharding(mesh, whole))))(replicated)),
+        (pt.ArgumentError, "widths (1,) and (1,)", lambda: pj.halo(x, lower=(1,))),
+        (pt.ArgumentError, "a width is negative", lambda: pj.halo(x, lower=(1, -1))),
+        (pt.ArgumentError, "all must have the same size", lambda: jax.jit(lambda x: pj.halo(x[1:], lower=(1, 1), sharding=NamedSharding(mesh, rows)))(x)),
         (pt.UnsupportedError, "runs on 1 device", lambda: pj.fftn(jnp.ones((4, 4)))),
     ]
     if devices > 1:
@@ -227,7 +336,7 @@ def errors():
 with pj.Group(deadline=60) as group:
     assert group.size == n
     for check in (
-        redistribution, transforms, products, derivatives, linear_algebra, uneven_extents, shardings_in_types, order, donated_memory, errors,
+        redistribution, transforms, products, sums_of_products, precision, ghost_cells, derivatives, linear_algebra, uneven_extents, shardings_in_types, order, donated_memory, errors,
     ):  # fmt: skip
         check()
         print("passed:", check.__name__, flush=True)

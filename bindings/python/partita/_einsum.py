@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import math
-from typing import Any, Dict, Hashable, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, FrozenSet, Hashable, List, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -21,43 +22,64 @@ from ._views import with_axis, without_axis
 Labels = List[Any]
 
 
-def contracted(a: Array, of_a: Sequence[Hashable], b: Array, of_b: Sequence[Hashable], kept: Sequence[Hashable]) -> Array:
+@dataclasses.dataclass(frozen=True)
+class Steps:
+    """What sums of products are made of, for one kind of arrays; `product` is of matrices, behind dimensions that both have."""
+
+    total: Callable[[Any, List[int]], Any]
+    diagonal: Callable[[Any, int, int, int], Any]
+    with_axis: Callable[[Any, int], Any]
+    without_axis: Callable[[Any, int], Any]
+    reshape: Callable[[Any, Sequence[int]], Any]
+    product: Callable[[Any, Any], Any]
+    #: Labels of distributed dimensions: in front of those that they are merged with, so that parts stay together.
+    cut: FrozenSet[Hashable] = frozenset()
+
+
+def _total(a: Array, axes: List[int]) -> Any:
+    return a.sum(axes, dtype=a.dtype)
+
+
+def _diagonal(a: Array, offset: int, first: int, second: int) -> Array:
+    return diagonal(a, offset, first, second)
+
+
+_of_arrays = Steps(_total, _diagonal, with_axis, without_axis, reshape, matmul)
+
+
+def contracted(
+    a: Any, of_a: Sequence[Hashable], b: Any, of_b: Sequence[Hashable], kept: Sequence[Hashable], steps: Steps = _of_arrays
+) -> Any:
     """The sum of a[of_a] b[of_b] over all labels that are not kept, with the dimensions in the order of `kept`. Collective, blocking."""
-    a, left_labels = _reduced(a, list(of_a), {*of_b, *kept})
-    b, right_labels = _reduced(b, list(of_b), {*left_labels, *kept})
+    a, left_labels = _reduced(a, list(of_a), {*of_b, *kept}, steps)
+    b, right_labels = _reduced(b, list(of_b), {*left_labels, *kept}, steps)
     both = [one for one in left_labels if one in right_labels]
     batch, summed = [one for one in both if one in kept], [one for one in both if one not in kept]
     rows, columns = ([one for one in labels if one not in both] for labels in (left_labels, right_labels))
+    for merged in (rows, columns, summed):
+        merged.sort(key=lambda one: one not in steps.cut)
     extents = {**dict(zip(left_labels, a.shape)), **dict(zip(right_labels, b.shape))}
-    left = _grouped(a, left_labels, [*([one] for one in batch), rows, summed])
-    right = _grouped(b, right_labels, [*([one] for one in batch), summed, columns])
-    found = matmul(left, right)
+    left = _grouped(a, left_labels, [*([one] for one in batch), rows, summed], steps)
+    right = _grouped(b, right_labels, [*([one] for one in batch), summed, columns], steps)
+    found = steps.product(left, right)
     labels = [*batch, *rows, *columns]
     shape = tuple(extents[one] for one in labels)
     if not rows and found.ndim > len(batch) and found.shape != shape:
-        found = without_axis(found, len(batch))
+        found = steps.without_axis(found, len(batch))
     if not columns and found.ndim > len(batch) and found.shape != shape:
-        found = without_axis(found, found.ndim - 1)
-    found = found if found.shape == shape else reshape(found, shape)
+        found = steps.without_axis(found, found.ndim - 1)
+    found = found if found.shape == shape else steps.reshape(found, shape)
     order = [labels.index(one) for one in kept]
     return found if order == list(range(len(order))) else found.transpose(order)
 
 
-def _reduced(a: Array, labels: Labels, needed: "set[Hashable]") -> Tuple[Array, Labels]:
+def _reduced(a: Any, labels: Labels, needed: "set[Hashable]", steps: Steps) -> Tuple[Any, Labels]:
     """Summed over the labels that are not needed."""
     gone = [axis for axis, one in enumerate(labels) if one not in needed]
-    if gone:
-        a = a.sum(gone, dtype=a.dtype) if len(gone) < a.ndim else _number(a)
-    return a, [one for one in labels if one in needed]
+    return steps.total(a, gone) if gone else a, [one for one in labels if one in needed]
 
 
-def _number(a: Array) -> Array:
-    """The sum of all elements, as an array without dimensions."""
-    found: Array = a.sum(list(range(a.ndim)), dtype=a.dtype)
-    return found
-
-
-def _grouped(a: Array, labels: Labels, groups: List[Labels]) -> Array:
+def _grouped(a: Any, labels: Labels, groups: List[Labels], steps: Steps) -> Any:
     """One dimension for each group of labels."""
     order = [labels.index(one) for group in groups for one in group]
     a = a if order == list(range(a.ndim)) else a.transpose(order)
@@ -70,9 +92,9 @@ def _grouped(a: Array, labels: Labels, groups: List[Labels]) -> Array:
     if all(len(group) <= 1 for group in groups):
         for place, group in enumerate(groups):
             if not group:
-                a = with_axis(a, place)
+                a = steps.with_axis(a, place)
         return a
-    return reshape(a, shape)
+    return steps.reshape(a, shape)
 
 
 @functools.lru_cache(maxsize=256)
@@ -124,7 +146,7 @@ def _path(terms: Tuple[Tuple[Any, ...], ...], result: Tuple[Any, ...], shapes: T
 
 
 @functools.lru_cache(maxsize=256)
-def _as_matrices(subscripts: str) -> Optional[Tuple[bool, bool, bool]]:
+def as_matrices(subscripts: str) -> Optional[Tuple[bool, bool, bool]]:
     """Whether the operands and the result are transposed, if it is the product of two matrices; None: it is another sum."""
     try:
         terms, result = _parsed(subscripts, (2, 2))
@@ -142,7 +164,7 @@ def _matrix_product(subscripts: Any, a: Any, b: Any) -> Optional[Tuple[Array, Ar
         return None
     if a.ndim != 2 or b.ndim != 2 or a._core.dtype != b._core.dtype:
         return None
-    transposed = _as_matrices(subscripts)
+    transposed = as_matrices(subscripts)
     if transposed is None:
         return None
     left, right = (one.T if other else one for one, other in zip((a, b), transposed))
@@ -187,11 +209,26 @@ def _einsum(subscripts: str, *operands: Any, out: Optional[Array] = None, optimi
     if not isinstance(subscripts, str):
         raise ArgumentError("einsum: subscripts: expected str, such as 'ij,jk->ik'")
     given = [settled("einsum", one) for one in replicas("einsum", operands, numbers=True)]
-    terms, result = _parsed(subscripts, tuple(one.ndim for one in given))
     dtype = np.result_type(*(one.dtype for one in given))
-    given = [one if one.dtype == dtype else one.astype(dtype) for one in given]
-    prepared = [_distinct(subscripts, one, list(term)) for one, term in zip(given, terms)]
-    _require_extents(subscripts, prepared)
+    found = summed(subscripts, [one if one.dtype == dtype else one.astype(dtype) for one in given], optimize, _of_arrays)
+    found = found if found.dtype == dtype else found.astype(dtype)
+    if out is None:
+        return found  # type: ignore[no-any-return]
+    core_given(out)
+    out[...] = found
+    return out
+
+
+def labels_of(subscripts: str, arrays: Sequence[Any]) -> Tuple[Tuple[Any, ...], ...]:
+    """The labels of the dimensions of each operand."""
+    return _parsed(subscripts, tuple(one.ndim for one in arrays))[0]
+
+
+def summed(subscripts: str, given: List[Any], optimize: Any, steps: Steps) -> Any:
+    """The sum of products of arrays of one dtype, by such steps."""
+    terms, result = _parsed(subscripts, tuple(one.ndim for one in given))
+    prepared = [_distinct(subscripts, one, list(term), steps) for one, term in zip(given, terms)]
+    _require_extents(subscripts, prepared, steps)
     arrays, labels = [one for one, _ in prepared], [term for _, term in prepared]
     shapes = tuple(one.shape for one in arrays)
     for pair in _path(tuple(map(tuple, labels)), result, shapes, optimize) if optimize else [(0, 1)] * (len(arrays) - 1):
@@ -207,20 +244,14 @@ def _einsum(subscripts: str, *operands: Any, out: Optional[Array] = None, optimi
             kept = [one for one in dict.fromkeys((*term, *others)) if one in later]
             last = not arrays and place == len(chosen)
             kept = list(result) if last else kept
-            first, term = contracted(first, term, other, others, kept), kept
+            first, term = contracted(first, term, other, others, kept, steps), kept
         arrays.append(first)
         labels.append(term)
-    found, term = _reduced(arrays[0], labels[0], set(result))
-    found = found if list(term) == list(result) else found.transpose([term.index(one) for one in result])
-    found = found if found.dtype == dtype else found.astype(dtype)
-    if out is None:
-        return found
-    core_given(out)
-    out[...] = found
-    return out
+    found, term = _reduced(arrays[0], labels[0], set(result), steps)
+    return found if list(term) == list(result) else found.transpose([term.index(one) for one in result])
 
 
-def _distinct(subscripts: str, a: Array, term: Labels) -> Tuple[Array, Labels]:
+def _distinct(subscripts: str, a: Any, term: Labels, steps: Steps) -> Tuple[Any, Labels]:
     """With each label once: of repeated ones the diagonal."""
     for one in [one for one in dict.fromkeys(term) if term.count(one) > 1]:
         while term.count(one) > 1:
@@ -228,12 +259,12 @@ def _distinct(subscripts: str, a: Array, term: Labels) -> Tuple[Array, Labels]:
             second = term.index(one, first + 1)
             if a.shape[first] != a.shape[second]:
                 raise ArgumentError(f"einsum: {subscripts!r}: {one!r} is of {a.shape[first]} and of {a.shape[second]} elements")
-            a = diagonal(a, 0, first, second)
+            a = steps.diagonal(a, 0, first, second)
             term = [label for axis, label in enumerate(term) if axis not in (first, second)] + [one]
     return a, term
 
 
-def _require_extents(subscripts: str, prepared: List[Tuple[Array, Labels]]) -> None:
+def _require_extents(subscripts: str, prepared: List[Tuple[Any, Labels]], steps: Steps) -> None:
     """ArgumentError if extents differ; dimensions of extent 1 are dropped where another operand has more."""
     extents: Dict[Any, int] = {}
     for a, term in prepared:
@@ -243,7 +274,7 @@ def _require_extents(subscripts: str, prepared: List[Tuple[Array, Labels]]) -> N
     for place, (a, term) in enumerate(prepared):
         for axis in reversed(range(len(term))):
             if a.shape[axis] == 1 != extents[term[axis]]:
-                a, term = without_axis(a, axis), term[:axis] + term[axis + 1 :]
+                a, term = steps.without_axis(a, axis), term[:axis] + term[axis + 1 :]
             elif a.shape[axis] != extents[term[axis]]:
                 raise ArgumentError(f"einsum: {subscripts!r}: {term[axis]!r} is of {extents[term[axis]]} and of {a.shape[axis]} elements")
         prepared[place] = (a, term)

@@ -158,7 +158,8 @@ def tensordot(a: Any, b: Any, axes: Axes = 2) -> Array:
     labels = list(range(first.ndim))
     others = [of_a[of_b.index(axis)] if axis in of_b else first.ndim + axis for axis in range(second.ndim)]
     kept = [one for one in labels if one not in others] + [one for one in others if one not in labels]
-    return contracted(first, labels, second, others, kept)
+    found: Array = contracted(first, labels, second, others, kept)
+    return found
 
 
 __all__ = ["cross", "inner", "kron", "outer", "tensordot", "vecdot"]

@@ -219,6 +219,7 @@ void multiply_buffers(const Call& call, Group& group) {
   options.op_a = parse<Op>(call.text("op_a"));
   options.op_b = parse<Op>(call.text("op_b"));
   options.epilogue = parse<Epilogue>(call.text("epilogue"));
+  options.compute = parse<ComputeType>(call.text("compute"));
   Array bias;
   EpilogueArrays arrays;
   if (!call.text("bias").empty()) {

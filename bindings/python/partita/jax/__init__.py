@@ -36,9 +36,10 @@ from ._group import Group
 from ._halo import halo
 from ._messages import receive, send, send_receive
 from ._whole_arrays import fftn, ifft, ifftn, irfftn, rfftn
+from ._whole_einsum import einsum
 
 __all__ = [
-    "Group", "all_gather", "all_reduce", "all_to_all", "barrier", "broadcast", "fft", "fft_result", "fftn", "gather", "halo",
+    "Group", "all_gather", "all_reduce", "all_to_all", "barrier", "broadcast", "einsum", "fft", "fft_result", "fftn", "gather", "halo",
     "ifft", "ifftn", "irfft", "irfftn", "matmul", "matmul_result", "receive", "redistribute", "reduce", "reduce_scatter", "rfft", "rfftn",
     "scan", "scatter", "send", "send_receive",
 ]  # fmt: skip

@@ -20,6 +20,7 @@ from .._errors import ArgumentError
 from .._parts import Destination, check_activation, check_part, layout_of, of_product, of_transform
 from . import _whole_arrays
 from ._group import Group, chosen, collective
+from ._precision import compute_of
 from ._program import ad, batched_in_turn, call, linear, no_tangent
 
 
@@ -255,6 +256,7 @@ def irfft(
 
 _multiply = call("matmul", lambda a, b, *bias, group, d, **_: (_local(d, group), a.dtype))
 _plain = {"epilogue": "none", "bias": ""}
+_exact = {**_plain, "compute": "automatic"}
 _flipped = {"none": "transpose", "transpose": "none"}
 
 
@@ -286,13 +288,13 @@ def _multiply_jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any
 
 def _multiply_back(
     cotangent: Any, a: Any, b: Any, *, group: Group, layout_a: _core.Layout, layout_b: _core.Layout, d: _core.Layout,
-    op_a: str, op_b: str, **_: Any,
+    op_a: str, op_b: str, compute: str, **_: Any,
 ) -> Any:  # fmt: skip
     given = _whole(ad.instantiate_zeros(cotangent), d, group)
 
     def product(left: Any, right: Any, of: Tuple[Any, Any, Any], ops: Tuple[str, str]) -> Any:
         found = _multiply.bind(
-            left, right, group=group, layout_a=of[0], layout_b=of[1], d=of[2], op_a=ops[0], op_b=ops[1], **_plain
+            left, right, group=group, layout_a=of[0], layout_b=of[1], d=of[2], op_a=ops[0], op_b=ops[1], compute=compute, **_plain
         )
         return _share(found, of[2], group)
 
@@ -331,7 +333,7 @@ def matmul_result(
 def matmul(
     a: Any, b: Any, layout_a: Optional[_core.Layout] = None, layout_b: Optional[_core.Layout] = None,
     destination: Optional[Destination] = None, *, transpose_a: bool = False, transpose_b: bool = False, bias: Any = None,
-    activation: Optional[str] = None, out_sharding: Any = None, group: Optional[Group] = None,
+    activation: Optional[str] = None, precision: Any = None, out_sharding: Any = None, group: Optional[Group] = None,
 ) -> jax.Array:  # fmt: skip
     """The product of two matrices in any distributions, with an epilogue: this rank's part of it, or of whole arrays. Collective.
 
@@ -349,12 +351,15 @@ def matmul(
         One number per row of the product, complete on every rank.
     activation : {'relu', 'gelu'}, optional
         Applied after the bias; gelu is the form with tanh.
+    precision : str, jax.lax.Precision, optional
+        As for `jax.numpy.matmul`: GPUs round factors in float32 and complex64 to TF32, but not with 'highest' or 'float32'; unset:
+        `jax_default_matmul_precision`.
     """
     check_activation("matmul", activation)
     of_parts = {"layout_a": layout_a, "layout_b": layout_b, "destination": destination}
     _check_kind("matmul", layout_a is None or layout_b is None, of_parts, {"out_sharding": out_sharding})
     if layout_a is None or layout_b is None:
-        return _whole_arrays.multiplied(a, b, transpose_a, transpose_b, bias, activation, out_sharding, group)
+        return _whole_arrays.multiplied(a, b, transpose_a, transpose_b, bias, activation, precision, out_sharding, group)
     among = chosen(group)
     a, b = _part("matmul", a, layout_a, among), _part("matmul", b, layout_b, among)
     if a.dtype != b.dtype:
@@ -363,6 +368,7 @@ def matmul(
     more = () if bias is None else (jnp.asarray(bias),)
     epilogue = "-".join(([activation] if activation else []) + (["bias"] if more else [])) or "none"
     params = {"op_a": "transpose" if transpose_a else "none", "op_b": "transpose" if transpose_b else "none", "epilogue": epilogue}
+    params["compute"] = compute_of("matmul", precision, a.dtype)
     found: jax.Array = _multiply.bind(
         a, b, *more, group=among, layout_a=layout_a, layout_b=layout_b, d=d,
         bias=_core.Layout(_core.Replicated(), more[0].shape, among.size) if more else "", **params,

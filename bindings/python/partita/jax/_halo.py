@@ -9,7 +9,8 @@ import jax.numpy as jnp  # type: ignore[import-not-found,unused-ignore]
 
 from .. import _core
 from .._errors import ArgumentError
-from ._arrays import _local, _part
+from . import _whole_halo
+from ._arrays import _check_kind, _local, _part
 from ._group import Group, chosen, collective
 from ._program import batched_in_turn, call, linear
 
@@ -45,32 +46,43 @@ batched_in_turn(_accumulate)
 
 @collective
 def halo(
-    x: Any, layout: _core.Layout, lower: Sequence[int], upper: Optional[Sequence[int]] = None,
-    periodic: Optional[Sequence[bool]] = None, *, group: Optional[Group] = None,
+    x: Any, layout: Optional[_core.Layout] = None, lower: Sequence[int] = (), upper: Optional[Sequence[int]] = None,
+    periodic: Optional[Sequence[bool]] = None, *, sharding: Any = None, group: Optional[Group] = None,
 ) -> jax.Array:  # fmt: skip
-    """This rank's part, extended by ghost cells: elements of its neighbours. Collective.
+    """This rank's part, extended by ghost cells: elements of its neighbours; or a whole array of such parts. Collective.
 
     For all distributions whose parts are boxes, with any widths. Corners are filled too; cells outside of the array are 0. In
     reverse, cotangents of ghost cells are added to those of their owners.
 
+    Of a whole array, the result is sharded as the array is, and each device's part is the device's part of the array, extended: a dimension of n
+    elements that is cut into p parts has n + p (lower + upper) in the result. `jax.shard_map` with the same spec passes the extended parts to a
+    function of one device.
+
     Parameters
     ----------
     x : array
-        This rank's part.
-    layout : Layout
+        This rank's part; without `layout` a whole array with a NamedSharding, whose parts have the same size.
+    layout : Layout, optional
         The layout of the array.
     lower, upper : sequence of int
         Number of ghost cells before and after the part, along each dimension; `upper` defaults to `lower`.
     periodic : sequence of bool, optional
         Whether indices wrap around, along each dimension; unset: nowhere.
+    sharding : NamedSharding or PartitionSpec, optional
+        Of a whole array, how it is sharded; needed inside `jit` and `grad`, unless the mesh has explicit axes. Unset: as it is.
     """
     among = chosen(group)
-    x = _part("halo", x, layout, among)
+    _check_kind("halo", layout is None, {}, {"sharding": sharding})
+    x = jnp.asarray(x) if layout is None else _part("halo", x, layout, among)
     before = tuple(map(int, lower))
     behind = before if upper is None else tuple(map(int, upper))
     round_ = (0,) * x.ndim if periodic is None else tuple(int(bool(one)) for one in periodic)
     if not len(before) == len(behind) == len(round_) == x.ndim:
         raise ArgumentError(f"halo: widths {before} and {behind} for an array of {x.ndim} dimensions")
+    if min((*before, *behind, 0)) < 0:
+        raise ArgumentError(f"halo: a width is negative: {before} and {behind}")
+    if layout is None:
+        return _whole_halo.extended(x, before, behind, round_, sharding, among)
     params: Dict[str, Any] = {"group": among, "layout": layout, "lower": before, "upper": behind, "periodic": round_}
     found: jax.Array = _refresh.bind(_extended(x, **params), **params)
     return found

@@ -124,6 +124,9 @@ class Operation:
     `describe(*operands, **params)` lists shape and dtype of each result; with `typed(*operands, **params)`, their shardings if those of
     operands are in their types. Layouts are attributes of the call, named `operands` and `results`. XLA propagates shardings between
     dimensions that have the same name in `dimensions(*operands, **params)`, one text for operands and results: "i j, k -> i k".
+
+    `in_place(part, shape, **params)`: what the call gets in place of its only operand, with the shape of its only result, which takes its memory.
+    `alike`: the operand is sharded as the result.
     """
 
     name: str
@@ -133,6 +136,8 @@ class Operation:
     describe: Callable[..., List[Described]]
     typed: Callable[..., List[Any]]
     dimensions: Callable[..., str]
+    in_place: Optional[Callable[..., Any]] = None
+    alike: bool = False
 
 
 #: Parameters of primitives that handlers do not get.
@@ -145,7 +150,11 @@ def _call(operation: Operation, operands: Sequence[Any], results: Sequence[Descr
     given = attributes({**{name: value for name, value in params.items() if name not in _of_program}, **dict(zip(names, layouts))})
     given.update({f"{name}_padded": np.int64(1) for name, layout in zip(names, layouts) if _is_padded(layout)})
     types = [_jax.ShapeDtypeStruct(*one) for one in (*results, ((), np.int32))]
-    return tuple(jax.ffi.ffi_call(f"partita_{operation.handler}", types, has_side_effect=False)(*operands, **given))
+    aliases = None
+    if operation.in_place is not None:
+        operands, aliases = (operation.in_place(operands[0], results[0][0], **params), operands[-1]), {0: 0}
+    found = jax.ffi.ffi_call(f"partita_{operation.handler}", types, has_side_effect=False, input_output_aliases=aliases)
+    return tuple(found(*operands, **given))
 
 
 def _partitioned(operation: Operation, params: Dict[str, Any], results: List[Described], out: Sequence[Any], dimensions: str) -> Any:
@@ -157,9 +166,9 @@ def _partitioned(operation: Operation, params: Dict[str, Any], results: List[Des
         return _call(operation, operands, results, params, [_core.Layout(_core.Replicated(), shape, group.size) for shape in shapes])
 
     def partition(mesh: Any, given: Any, found: Any) -> Any:
-        before = [one.sharding for one in given[:-1]]
         after = [wanted or one.sharding for wanted, one in zip(out, found)]
-        layouts = [layout_of(one.sharding, tuple(one.shape), group) for one in given[:-1]]
+        before = after if operation.alike else [one.sharding for one in given[:-1]]
+        layouts = [layout_of(sharding, tuple(one.shape), group) for sharding, one in zip(before, given)]
         of_results = [layout_of(sharding, shape, group) for sharding, (shape, _) in zip(after, results)]
         parts = [(padded_shape(layout), dtype) for layout, (_, dtype) in zip(of_results, results)]
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from .. import _core
 from .._linear_layouts import places, replicated, transposed
-from ._arrays import _flipped, _local, _multiply, _plain, _redistribute, _share, _whole
+from ._arrays import _exact, _flipped, _local, _multiply, _redistribute, _share, _whole
 from ._collectives import _all_reduce, _shared_sum
 from ._group import Group
 from ._program import ad, batched_in_turn, call, no_tangent
@@ -72,7 +72,7 @@ def product(
         left, op_a = jnp.conj(left), "transpose"
     if op_b == "adjoint":
         right, op_b = jnp.conj(right), "transpose"
-    return _multiply.bind(left, right, group=group, layout_a=of_left, layout_b=of_right, d=to, op_a=op_a, op_b=op_b, **_plain)
+    return _multiply.bind(left, right, group=group, layout_a=of_left, layout_b=of_right, d=to, op_a=op_a, op_b=op_b, **_exact)
 
 
 def triangle(x: Any, group: Group, layout: _core.Layout, upper: bool, unit: bool = False) -> Any:

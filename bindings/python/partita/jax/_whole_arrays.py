@@ -11,22 +11,29 @@ import numpy as np
 from .._adjoints import opposite_norm
 from .._errors import ArgumentError
 from ._group import Group, chosen, collective
+from ._precision import compute_of
 from ._program import ad, batched_in_turn, no_tangent
 from ._sharded import NamedSharding, Operation, Spec, explicit_sharding, linear_of_whole, operation_of, zero_of
 
 
-def _names(prefix: str, dimensions: int) -> List[str]:
+def names_of_dimensions(prefix: str, dimensions: int) -> List[str]:
     return [f"{prefix}{i}" for i in range(dimensions)]
 
 
-def _checked(what: str, out: Any, x: Any) -> Any:
-    """The wanted sharding, on the mesh of the operand if it is a PartitionSpec."""
+def known_sharding(x: Any) -> Optional[Any]:
+    """The NamedSharding of an array, if it is known here: outside of programs, and on meshes with explicit axes."""
+    found = explicit_sharding(getattr(jax, "typeof")(x)) or (None if isinstance(x, jax.core.Tracer) else getattr(x, "sharding", None))
+    return found if isinstance(found, NamedSharding) else None
+
+
+def on_mesh(what: str, out: Any, *operands: Any) -> Any:
+    """The wanted sharding; a PartitionSpec is one on the mesh of the first operand whose sharding is known."""
     if out is None or isinstance(out, NamedSharding):
         return out
     if not isinstance(out, Spec):
         raise ArgumentError(f"{what}: expected a NamedSharding or PartitionSpec, got {type(out).__name__}")
-    own = explicit_sharding(getattr(jax, "typeof")(x)) or (None if isinstance(x, jax.core.Tracer) else getattr(x, "sharding", None))
-    if not isinstance(own, NamedSharding):
+    own = next((found for found in map(known_sharding, operands) if found is not None), None)
+    if own is None:
         raise ArgumentError(f"{what}: {out} has no mesh, as the operand has no NamedSharding here: pass NamedSharding(mesh, {out})")
     return NamedSharding(own.mesh, out)
 
@@ -38,7 +45,7 @@ _redistribute: Any = operation_of(
         "redistribute", "redistribute", ("source",), ("destination",),
         describe=lambda x, **_: [(x.shape, x.dtype)],
         typed=lambda x, **_: [explicit_sharding(x)],
-        dimensions=lambda x, **_: f"{' '.join(_names('i', x.ndim))} -> {' '.join(_names('j', x.ndim))}",
+        dimensions=lambda x, **_: f"{' '.join(names_of_dimensions('i', x.ndim))} -> {' '.join(names_of_dimensions('j', x.ndim))}",
     )
 )  # fmt: skip
 
@@ -55,7 +62,11 @@ batched_in_turn(_redistribute)
 
 def redistribute(x: Any, out: Any, group: Optional[Group]) -> jax.Array:
     x = jnp.asarray(x)
-    found: jax.Array = _redistribute.bind(x, group=chosen(group), out=_checked("redistribute", out, x))
+    return moved(x, on_mesh("redistribute", out, x), chosen(group))
+
+
+def moved(x: Any, out: Any, group: Group) -> jax.Array:
+    found: jax.Array = _redistribute.bind(x, group=group, out=out)
     return found
 
 
@@ -74,8 +85,8 @@ def _of_transform(x: Any, kind: str, axes: Tuple[int, ...], length: int, **_: An
 
 
 def _dimensions_of_transform(x: Any, kind: str, axes: Tuple[int, ...], out: Any, **_: Any) -> str:
-    before = _names("i", x.ndim)
-    after = list(before) if out is None else _names("j", x.ndim)
+    before = names_of_dimensions("i", x.ndim)
+    after = list(before) if out is None else names_of_dimensions("j", x.ndim)
     if kind != "c2c":  # another extent
         after[axes[-1]] = "half"
     return f"{' '.join(before)} -> {' '.join(after)}"
@@ -134,7 +145,7 @@ def transformed(
     along = _axes(what, axes, lengths, x.ndim)
     x, samples = _resized(what, x, lengths, along, kind)
     found: jax.Array = _transform.bind(
-        x, group=among, kind=kind, inverse=int(inverse), axes=along, norm=norm or "backward", length=samples, out=_checked(what, out, x)
+        x, group=among, kind=kind, inverse=int(inverse), axes=along, norm=norm or "backward", length=samples, out=on_mesh(what, out, x)
     )
     return found
 
@@ -287,8 +298,9 @@ batched_in_turn(_multiply)
 
 
 def multiplied(
-    a: Any, b: Any, transpose_a: bool, transpose_b: bool, bias: Any, activation: Optional[str], out: Any, group: Optional[Group]
-) -> jax.Array:
+    a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False, bias: Any = None, activation: Optional[str] = None,
+    precision: Any = None, out: Any = None, group: Optional[Group] = None,
+) -> jax.Array:  # fmt: skip
     among, a, b = chosen(group), jnp.asarray(a), jnp.asarray(b)
     if a.dtype != b.dtype:
         raise ArgumentError(f"matmul: the dtypes {a.dtype} and {b.dtype} differ or are not supported")
@@ -300,8 +312,9 @@ def multiplied(
         given = ", transposed as given," if transpose_a or transpose_b else ""
         raise ArgumentError(f"matmul: shapes {a.shape} and {b.shape}{given} cannot be multiplied")
     found: jax.Array = _multiply.bind(
-        a, b, group=among, op_a=op_a, op_b=op_b, epilogue="none", bias="", out=_checked("matmul", out, a)
-    )
+        a, b, group=among, op_a=op_a, op_b=op_b, epilogue="none", bias="", compute=compute_of("matmul", precision, a.dtype),
+        out=on_mesh("matmul", out, a, b),
+    )  # fmt: skip
     if bias is not None:
         found = found + jnp.asarray(bias)[:, None]
     if activation is None:

@@ -72,7 +72,7 @@ def _product(group: Group, a: Any, b: Any, op_a: str = "none", op_b: str = "none
         a, op_a = jnp.conj(a), "transpose"
     if op_b == "adjoint":
         b, op_b = jnp.conj(b), "transpose"
-    return _multiply.bind(a, b, group=group, op_a=op_a, op_b=op_b, epilogue="none", bias="", out=None)
+    return _multiply.bind(a, b, group=group, op_a=op_a, op_b=op_b, epilogue="none", bias="", compute="automatic", out=None)
 
 
 def _swapped(x: Any, **_: Any) -> List[Any]:

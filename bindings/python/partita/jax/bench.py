@@ -2,6 +2,7 @@
 
     mpirun -n 2 python -m partita.jax.bench                  # or: partita bench jax
     mpirun -n 4 python -m partita.jax.bench --device cuda    # a GPU for each rank; some cases are of one rank, too
+    python -m partita.jax.bench --device cuda --case "whole-*"   # one process with all GPUs: calls on whole arrays
 
 On the CPU compared with mpi4jax on the same MPI, if it is installed; on GPUs with Partita's in C++, JAX's own
 transform (of an array that is sharded over the ranks), `jax.lax.psum` under `shard_map`, and an all-reduce of MPI on copies in
@@ -27,6 +28,7 @@ from .._create import empty
 from .._errors import UnsupportedError
 from ..bench import Case, called, main, queued
 from ..compat import mpi4jax as compatible
+from . import _bench_whole
 
 _edge, _edge_on_gpus = 256, 512
 _sizes = (("1KiB", 1 << 10, 200), ("16KiB", 16 << 10, 200), ("256KiB", 256 << 10, 200), ("4MiB", 4 << 20, 50), ("64MiB", 64 << 20, 20), ("1GiB", 1 << 30, 3))  # fmt: skip
@@ -184,7 +186,10 @@ def _on_gpus(context: Context) -> Iterator[Case]:
 
 
 def cases(context: Context, device: Optional[str]) -> Iterator[Case]:
-    return _on_gpus(context) if device == "cuda" else _on_cpu(context)
+    """A process that has all devices to itself measures calls on whole arrays, too."""
+    yield from _on_gpus(context) if device == "cuda" else _on_cpu(context)
+    if context.size == 1 and jax.device_count() > 1:
+        yield from _bench_whole.cases(_edge_on_gpus if device == "cuda" else _edge // 4)
 
 
 if __name__ == "__main__":
