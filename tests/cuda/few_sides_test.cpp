@@ -1,4 +1,10 @@
 // Solves of few right-hand sides and exchanges of their rows on a GPU, against their definitions.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
 #include "cuda/math_case.hpp"
 #include "device/device_factorizations.hpp"
 
