@@ -626,9 +626,9 @@ def check(call, a, given, text):
     wanted = np.asarray(result)
     found = made = call(pt, given)
     if isinstance(found, pt.Array):
-        assert found.local.shape == found.local_shape, text
+        assert found.space == given.space and (found.space == "device" or found.local.shape == found.local_shape), text
         assert found.dtype == wanted.dtype, f"{text}: {found.dtype}, not {wanted.dtype}"
-        found = found.gather()
+        found = found.gather(space="host")
     found = np.asarray(found)
     assert found.shape == wanted.shape, f"{text}: {found.shape}, not {wanted.shape}"
     if wanted.dtype.kind in "fc":
@@ -639,11 +639,12 @@ def check(call, a, given, text):
     return made, found
 
 
-def compare(ctx, seed, only=()):
-    """One case on the ranks of a context."""
+def compare(ctx, seed, only=(), space="host"):
+    """One case on the ranks of a context, of an array in host or device memory."""
     name, a, distribution, call = draw(seed, ctx.size, only)
     with np.errstate(all="ignore"):
         given = spread(ctx, a, distribution)
+        given = given if space == "host" else given.copy(space=space)
         check(call, a, given, f"seed {seed}: {name} of {a.dtype} {a.shape} in {distribution} over {ctx.size}")
 
 

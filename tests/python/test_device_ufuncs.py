@@ -4,6 +4,7 @@ import os
 
 import analysis_cases as cases
 import numpy as np
+import numpy_programs
 import pytest
 from shapes import rules, whole
 
@@ -144,6 +145,13 @@ def test_what_is_refused(ctx):
         np.gcd(a, 2)
     with pytest.raises(pt.UnsupportedError, match="memory"):
         a + pt.zeros(ctx, (4, 4), pt.Slab(0), "int32", space="host")
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_random_calls(ctx):
+    """All functions with NumPy's names."""
+    for seed in range(100):
+        numpy_programs.compare(ctx, 1000 * ctx.size + seed, space="device")
 
 
 def test_views_and_moves(ctx):

@@ -8,7 +8,7 @@ import numpy as np
 
 from ._agreement import alike
 from ._array import Array, axes_of
-from ._axes import moved, on_host, values_of, with_whole, wrapped
+from ._axes import finished, moved, on_host, values_of, with_whole, wrapped
 from ._diagonals import diagonal
 from ._errors import ArgumentError
 from ._joining import concatenate
@@ -20,7 +20,7 @@ from ._ufuncs import local_call
 
 def _known(one: Any) -> Any:
     """Values that every rank needs: of a distributed array, gathered."""
-    return one.gather() if isinstance(one, Array) else np.asarray(one)
+    return one.gather(space="host") if isinstance(one, Array) else np.asarray(one)
 
 
 @alike
@@ -100,7 +100,8 @@ def interp(x: Array, xp: Any, fp: Any, left: Any = None, right: Any = None, peri
     period : number, optional
         Coordinates are taken modulo the period.
     """
-    return cast(Array, local_call("interp", np.interp, [x], xp=_known(xp), fp=_known(fp), left=left, right=right, period=period))
+    found = local_call("interp", np.interp, [on_host(x)], xp=_known(xp), fp=_known(fp), left=left, right=right, period=period)
+    return cast(Array, finished(x, found))
 
 
 def _variables(name: str, m: Array, rowvar: bool) -> Array:

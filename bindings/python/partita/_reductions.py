@@ -96,7 +96,7 @@ def squared(deviation: Any) -> Any:
     """|x|^2, of a temporary array of real numbers in its memory."""
     if deviation.dtype.kind == "c":
         return deviation.real**2 + deviation.imag**2
-    return np.multiply(deviation, deviation, out=deviation) if deviation._package in ("numpy", "cupy") else deviation * deviation
+    return np.multiply(deviation, deviation, out=deviation) if deviation._package in ("numpy", "cupy", "none") else deviation * deviation
 
 
 def divided(total: Any, count: Any) -> Any:
