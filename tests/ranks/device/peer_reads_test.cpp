@@ -12,9 +12,9 @@ namespace partita::testing {
 namespace {
 
 // NOLINTNEXTLINE(cppcoreguidelines-macro-usage): it ends the test
-#define NEEDS_PEER_READS(context)                \
-  NEEDS_DEVICES();                               \
-  if (context.size() == 1 || !may_pull(context)) \
+#define NEEDS_PEER_READS(context)                  \
+  NEEDS_DEVICES();                                 \
+  if ((context).size() == 1 || !may_pull(context)) \
   GTEST_SKIP() << "needs several ranks that read each other's ordinary device memory"
 
 const ArrayOptions ordinary{.residency = Residency::ordinary, .space = MemorySpace::device};
