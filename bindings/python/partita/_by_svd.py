@@ -241,7 +241,9 @@ def lstsq(a: Array, b: Array, rcond: Optional[float] = None, *, stream: Any = No
 def _adjoint(a: Array) -> Array:
     """Of each matrix."""
     axes = [*range(a.ndim - 2), a.ndim - 1, a.ndim - 2]
-    return np.conj(Array(a._core.permuted(axes), a._package))  # type: ignore[no-any-return]
+    conjugate: Any = np.conj
+    found: Array = conjugate(Array(a._core.permuted(axes), a._package))
+    return found
 
 
 def _lstsq_of_batch(a: Array, b: Array, rcond: Optional[float], how: Dict[str, Any]) -> LstsqResult:
