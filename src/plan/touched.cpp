@@ -15,7 +15,11 @@ constexpr std::int64_t all_bytes = std::numeric_limits<std::int64_t>::max();
 
 class TouchedBytes {
  public:
-  explicit TouchedBytes(const Plan& plan) : plan_(plan) {}
+  explicit TouchedBytes(const Plan& plan)
+      : plan_(plan),
+        lends_(plan.topology.has_cross_memory() && std::ranges::any_of(plan.steps, [](const Step& step) {
+                 return step.kind == StepKind::signal && static_cast<Channel>(step.channel) == Channel::ready;
+               })) {}
 
   Touched of(const Step& step) {
     Touched touched;
@@ -48,8 +52,8 @@ class TouchedBytes {
     const Buffer& buffer = buffer_of(plan_, place);
     MemoryRange range = buffer.operand ? part_of_array(place, region, item)
                                        : bytes_at(place, packed_bytes(place, region, item));
-    const bool reached = buffer.kind == BufferKind::operand &&
-                         (buffer.operand->residency == Residency::heap || plan_.topology.has_cross_memory());
+    const bool reached =
+        buffer.kind == BufferKind::operand && (buffer.operand->residency == Residency::heap || lends_);
     range.shared = buffer.kind == BufferKind::shared || reached;
     ranges.push_back(range);
   }
@@ -92,6 +96,7 @@ class TouchedBytes {
   }
 
   const Plan& plan_;
+  bool lends_;                                   // whether peers read ordinary memory of this rank
   std::map<std::pair<int, int>, Local> locals_;  // of arrays, by buffer and rank
 };
 

@@ -119,8 +119,9 @@ constexpr std::array table{
                                     true),
     word<&O::cross_memory>("PARTITA_CROSS_MEMORY", "cross_memory", "known: automatic, off, allow",
                            "whether ranks of a node read each other's ordinary memory through the "
-                           "kernel; automatic: if it permits that; allow: also asks Yama to permit "
-                           "it to all processes of the user",
+                           "kernel, and threads of one process that of their devices; automatic: if "
+                           "it permits that; allow: also asks Yama to permit it to all processes of "
+                           "the user",
                            true),
     word<&O::device_heap>("PARTITA_DEVICE_HEAP", "device_heap", "known: automatic, driver, nvshmem",
                           "memory of the device heap; automatic: the driver's memory, or "

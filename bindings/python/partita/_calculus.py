@@ -101,7 +101,7 @@ def interp(x: Array, xp: Any, fp: Any, left: Any = None, right: Any = None, peri
         Coordinates are taken modulo the period.
     """
     found = local_call("interp", np.interp, [on_host(x)], xp=_known(xp), fp=_known(fp), left=left, right=right, period=period)
-    return cast(Array, finished(x, found))
+    return finished(x, found)
 
 
 def _variables(name: str, m: Array, rowvar: bool) -> Array:
