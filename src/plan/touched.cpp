@@ -4,6 +4,7 @@
 #include <iterator>
 #include <limits>
 
+#include "plan/channels.hpp"
 #include "plan/cost.hpp"
 #include "plan/moves.hpp"
 #include "plan/work.hpp"

@@ -11,7 +11,7 @@ import numpy as np
 from . import _core
 from ._agreement import alike
 from ._array import Array, axes_of
-from ._axes import has_whole_axes, wrapped
+from ._axes import has_whole_axes, moved, on_host, values_of, wrapped
 from ._errors import ArgumentError
 from ._exchange import total
 from ._layouts import laid_out
@@ -65,7 +65,7 @@ def extreme(name: str, a: Array, axis: Optional[int], keepdims: bool) -> Any:
     if layout is not None:
         local = layout.local_shape(a._core.context.rank)
         found = wrapped(a, layout, np.empty(local, np.int64) if 0 in local else _places(a, along, largest))
-    elif has_whole_axes(a.layout, tuple(one for one in range(a.ndim) if one != along)):
+    elif a.dtype.kind != "c" and has_whole_axes(a.layout, tuple(one for one in range(a.ndim) if one != along)):
         places = _among_ranks(a, along, largest)
         found = wrapped(a, _core.Layout(_core.Replicated(), places.shape, a.layout.ranks), places)
     else:
@@ -77,7 +77,7 @@ def _at_extreme(name: str, a: Array, along: Optional[int]) -> Array:
     """Where the elements are the largest or smallest, of the axis if one is given, or NaN."""
     best: Any = readable(a, (a.max if name == "argmax" else a.min)(along, keepdims=along is not None))
     found: Any = np.equal(a, best)
-    return cast(Array, np.logical_or(found, np.isnan(a)) if a.dtype.kind == "f" else found)
+    return cast(Array, np.logical_or(found, np.isnan(a)) if a.dtype.kind in "fc" else found)
 
 
 def _positions(chosen: Array, axes: Sequence[int]) -> Array:
@@ -91,6 +91,25 @@ def _positions(chosen: Array, axes: Sequence[int]) -> Array:
         strides = tuple(int(one == axis) for one in range(chosen.ndim))
         found = found + Array(_core.seen_as(line, _core.Layout(_core.Replicated(), shape, context.size), 0, strides, False))
     return cast(Array, found)
+
+
+def extreme_of_complex(a: Array, reduction: str, axes: Sequence[int], keepdims: bool) -> Array:
+    """The largest or smallest complex numbers of these axes; NaN where an element is. Collective: two reductions."""
+    given = on_host(a)
+    if count_of(given, tuple(axes)) == 0:
+        raise ArgumentError(f"{reduction}: the array {a.shape} has no elements along the axes")
+    if not axes:
+        return a.copy()
+    real: Any = np.where(np.isnan(given), math.nan, given.real)
+    best = getattr(real, reduction)(tuple(axes), keepdims=True)
+    behind: Any = np.where(np.equal(real, readable(real, best)), given.imag, -math.inf if reduction == "max" else math.inf)
+    second = moved(getattr(behind, reduction)(tuple(axes), keepdims=True), best.layout)
+    part = np.empty(values_of(best).shape, a.dtype)
+    part.real, part.imag = values_of(best), np.where(np.isnan(values_of(best)), math.nan, values_of(second))
+    found = wrapped(a, best.layout, part)
+    for axis in () if keepdims else sorted(axes, reverse=True):
+        found = without_axis(found, axis)
+    return found
 
 
 @functools.lru_cache(maxsize=256)

@@ -8,8 +8,8 @@ import numpy as np
 
 from . import _core
 from ._calls import collective
-from ._errors import ArgumentError
-from ._mesh import DistributionLike, rule_of
+from ._errors import ArgumentError, UnsupportedError
+from ._mesh import DistributionLike, Rule, rule_of
 from ._streams import stream_of_array
 
 if TYPE_CHECKING:
@@ -79,10 +79,26 @@ class Reductions:
         if axis is None and not keepdims:
             if distribution is not None or root is not None:
                 raise ArgumentError(f"{reduction}: a reduction over all axes returns a number on every rank")
+            if array.dtype.kind == "c" and reduction in ("min", "max"):
+                return self._extreme_of_complex(reduction, None, False, None, None)
             return _core.reduce_all(array._core, reduction, handle)
         rule = None if distribution is None else rule_of(distribution)
+        if array.dtype.kind == "c" and reduction in ("min", "max"):
+            return self._extreme_of_complex(reduction, axis, keepdims, rule, root)
         core = _core.reduce_axes(array._core, reduction, array._axes(axis), keepdims, rule, root, True, handle)
         return type(array)(core, array._package)
+
+    def _extreme_of_complex(self, reduction: str, axis: Axis, keepdims: bool, rule: Optional[Rule], root: Optional[int]) -> Any:
+        """By real parts and, where these are equal, by imaginary parts, as NumPy orders complex numbers."""
+        from ._extrema import extreme_of_complex
+
+        array = cast("Array", self)
+        if root is not None:
+            raise UnsupportedError(f"{reduction}: root is not supported for complex numbers: unset, all ranks of the distribution have the result")
+        found = extreme_of_complex(array, reduction, array._axes(axis), keepdims)
+        if axis is None and not keepdims:
+            return found.item()
+        return found if rule is None else found.redistribute(rule)
 
     def _reduce_as(self, reduction: str, *how: Any) -> Any:
         """Computed in a dtype, which the result has."""
