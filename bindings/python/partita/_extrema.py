@@ -55,12 +55,12 @@ def extreme(name: str, a: Array, axis: Optional[int], keepdims: bool) -> Any:
     settled(name, a)
     if count_of(a, axis) == 0:
         raise ArgumentError(f"{name}: the array {a.shape} has no elements{'' if axis is None else ' along the axis'}")
-    if axis is None or (a.ndim == 1 and a._core.on_host):
-        number = _position(name, a) if a._core.on_host else int(_positions(_at_extreme(name, a, None), range(a.ndim)).min())
+    if axis is None or a.ndim == 1:  # of a device, one byte per element is copied
+        number = _position(name, a) if a._core.on_host else _position("argmax", _at_extreme(name, a, None).copy(space="host"))
         return number if axis is None and not keepdims else _of_number(number, a, (1,) * a.ndim if keepdims else ())
     along = axes_of(axis, a.ndim)[0]
     if not a._core.on_host:
-        return _positions(_at_extreme(name, a, along), [along]).min(along, keepdims=keepdims)
+        return _positions(_at_extreme(name, a, along), along).min(along, keepdims=keepdims)
     largest, layout = name == "argmax", with_one_index(a.layout, along)
     if layout is not None:
         local = layout.local_shape(a._core.context.rank)
@@ -80,17 +80,14 @@ def _at_extreme(name: str, a: Array, along: Optional[int]) -> Array:
     return cast(Array, np.logical_or(found, np.isnan(a)) if a.dtype.kind in "fc" else found)
 
 
-def _positions(chosen: Array, axes: Sequence[int]) -> Array:
-    """In device memory: where the chosen elements are, in row-major order of these axes; larger numbers for others."""
-    extents, context = [chosen.shape[axis] for axis in axes], chosen._core.context
-    found: Any = np.where(chosen, 0, math.prod(extents))
-    for place, axis in enumerate(axes):
-        shape = tuple(extent if one == axis else 1 for one, extent in enumerate(chosen.shape))
-        step = math.prod(extents[place + 1 :])
-        line = _core.arange(context, 0, shape[axis] * step, step, _core.Replicated(), "int64", "device")
-        strides = tuple(int(one == axis) for one in range(chosen.ndim))
-        found = found + Array(_core.seen_as(line, _core.Layout(_core.Replicated(), shape, context.size), 0, strides, False))
-    return cast(Array, found)
+def _positions(chosen: Array, axis: int) -> Array:
+    """In device memory: the indices along the axis of the chosen elements; larger numbers for others."""
+    extent, context = chosen.shape[axis], chosen._core.context
+    shape = tuple(extent if one == axis else 1 for one in range(chosen.ndim))
+    line = _core.arange(context, 0, extent, 1, _core.Replicated(), "int64", "device")
+    strides = tuple(int(one == axis) for one in range(chosen.ndim))
+    indices = Array(_core.seen_as(line, _core.Layout(_core.Replicated(), shape, context.size), 0, strides, False))
+    return cast(Array, np.where(chosen, indices, extent))
 
 
 def extreme_of_complex(a: Array, reduction: str, axes: Sequence[int], keepdims: bool) -> Array:
