@@ -94,7 +94,7 @@ void expect_extremes(std::int64_t rows, std::int64_t columns, std::int64_t step)
               numbers[static_cast<std::size_t>(k * pass.kept[0].strides[1] + r * pass.over[0].strides[1])];
           found = reduction == Reduction::min ? std::min(found, x) : std::max(found, x);
         }
-        expected[static_cast<std::size_t>(k)] = static_cast<J>(found);
+        expected[static_cast<std::size_t>(k)] = static_cast<J>(+found);
       }
       EXPECT_EQ(result, expected) << rows << " x " << columns << " step " << step << " "
                                   << name(dtype_of<T>());
