@@ -15,7 +15,7 @@ void expect_unfolded(kernels::FftwPrecision precision, std::int64_t length, Real
   std::vector<Real> spectrum(size + 1), numbers(size + 2, Real(-77));
   for (std::size_t i = 0; i < spectrum.size(); ++i) spectrum[i] = std::sin(static_cast<Real>(3 * i + 1));
   kernels::unfold(precision, length, reinterpret_cast<const char*>(spectrum.data()),
-                  reinterpret_cast<char*>(numbers.data() + 1), double{factor});
+                  reinterpret_cast<char*>(numbers.data() + 1), static_cast<double>(factor));
   EXPECT_EQ(numbers.front(), Real(-77)) << length;
   EXPECT_EQ(numbers.back(), Real(-77)) << length;
   EXPECT_EQ(numbers[1], factor * spectrum[0]) << length;
