@@ -42,7 +42,7 @@ def gradient(f: Array, *varargs: Any, axis: Union[None, int, Sequence[int]] = No
 
     Returns
     -------
-    Array, or list of Arrays
+    Array, or tuple of Arrays
         In the layout of `f`, one for each axis.
     """
     axes = list(range(f.ndim)) if axis is None else axes_of(cast(Any, axis), f.ndim)
@@ -177,7 +177,7 @@ def corrcoef(x: Array, y: Optional[Array] = None, rowvar: bool = True) -> Any:
     found = cov(x, y, rowvar)
     if not isinstance(found, Array) or not found.ndim:
         return found / found
-    deviation = np.sqrt(diagonal(found).gather().real)
+    deviation = np.sqrt(_known(diagonal(found)).real)
     return found / deviation[:, None] / deviation[None, :]
 
 

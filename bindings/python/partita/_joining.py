@@ -22,11 +22,9 @@ Arrays = Sequence[Any]
 
 
 def _list(name: str, arrays: Any) -> List[Array]:
-    found = [arrays[i] for i in range(arrays.shape[0])] if isinstance(arrays, Array) else list(arrays)
+    found = replicas(name, [arrays[i] for i in range(arrays.shape[0])] if isinstance(arrays, Array) else list(arrays))
     if not found:
         raise ArgumentError(f"{name}: expected at least one array")
-    if any(isinstance(one, Array) for one in found):
-        found = replicas(name, found)
     for one in found:
         core_given(one)
     require_one_context(name, *found)

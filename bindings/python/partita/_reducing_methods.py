@@ -76,15 +76,14 @@ class Reductions:
         handle = stream_of_array(stream, array._core, array._package)
         if out is not None:
             raise ArgumentError(f"{reduction}: the argument out is not supported")
-        if axis is None and not keepdims:
-            if distribution is not None or root is not None:
-                raise ArgumentError(f"{reduction}: a reduction over all axes returns a number on every rank")
-            if array.dtype.kind == "c" and reduction in ("min", "max"):
-                return self._extreme_of_complex(reduction, None, False, None, None)
-            return _core.reduce_all(array._core, reduction, handle)
+        over_all = axis is None and not keepdims
+        if over_all and (distribution is not None or root is not None):
+            raise ArgumentError(f"{reduction}: a reduction over all axes returns a number on every rank")
         rule = None if distribution is None else rule_of(distribution)
-        if array.dtype.kind == "c" and reduction in ("min", "max"):
+        if reduction in ("min", "max") and array._core.dtype.startswith("complex"):
             return self._extreme_of_complex(reduction, axis, keepdims, rule, root)
+        if over_all:
+            return _core.reduce_all(array._core, reduction, handle)
         core = _core.reduce_axes(array._core, reduction, array._axes(axis), keepdims, rule, root, True, handle)
         return type(array)(core, array._package)
 
