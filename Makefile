@@ -4,6 +4,7 @@
 #                             build-$(MPI)/
 #   UNITY=OFF                 compile each file alone, which suits who edits (when the build folder is made)
 #   INPUT=my.npy              the volume for `make demo`
+#   CUDA=AUTO|ON|OFF          kernels for GPUs: AUTO where nvcc is; the demo and the tests, where a GPU is, too
 #   PARTITA_SETUP=skip        install nothing
 
 MPI ?= openmpi
@@ -13,6 +14,9 @@ PREFIX ?= /usr/local
 UNITY ?= ON
 INPUT ?=
 TEST_FLAGS ?=
+# What stays on this machine has no kernels if it has no GPU.
+CUDA = AUTO
+demo docs test: CUDA := PRESENT
 export MPI BUILD JOBS
 
 .DEFAULT_GOAL := all
@@ -33,7 +37,8 @@ setup-lint:
 	@scripts/setup lint
 
 configure: setup
-	@test -f $(BUILD)/build.ninja || cmake --preset release -B $(BUILD) -DPARTITA_MPI=$(MPI) -DPARTITA_UNITY=$(UNITY)
+	@test -f $(BUILD)/build.ninja || cmake --preset release -B $(BUILD) -DPARTITA_MPI=$(MPI) -DPARTITA_UNITY=$(UNITY) -DPARTITA_CUDA=$(CUDA)
+	@[ $(CUDA) = PRESENT ] || ! grep -q '^PARTITA_CUDA:STRING=PRESENT' $(BUILD)/CMakeCache.txt || cmake -B $(BUILD) -DPARTITA_CUDA=$(CUDA)
 
 test: all  ## build and test
 	@ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS) $(if $(PARTITA_FULL),-C full) \

@@ -1,21 +1,27 @@
 # The devices for which kernels are compiled by default.
 
-# partita_choose_cuda_architectures(RESULT NVCC NVIDIA_SMI): 90, and what devices are here, as far as nvcc knows
-# them, ascending. Newer ones than it knows run what it makes for others, compiled anew by the driver.
-function(partita_choose_cuda_architectures result nvcc nvidia_smi)
-  set(chosen 90)
+# partita_find_gpus(RESULT NVIDIA_SMI): the compute capabilities of the devices that are here, as 9.0; empty without any.
+function(partita_find_gpus result nvidia_smi)
   set(present)
   if(nvidia_smi)
     execute_process(COMMAND ${nvidia_smi} --query-gpu=compute_cap --format=csv,noheader
                     OUTPUT_VARIABLE answer ERROR_QUIET RESULT_VARIABLE failed)
     if(NOT failed)
       string(REGEX MATCHALL "[0-9]+\\.[0-9]" present "${answer}")
+      list(REMOVE_DUPLICATES present)
     endif()
   endif()
+  set(${result} ${present} PARENT_SCOPE)
+endfunction()
+
+# partita_choose_cuda_architectures(RESULT NVCC NVIDIA_SMI): 90, and what devices are here, as far as nvcc knows
+# them, ascending. Newer ones than it knows run what it makes for others, compiled anew by the driver.
+function(partita_choose_cuda_architectures result nvcc nvidia_smi)
+  set(chosen 90)
+  partita_find_gpus(present "${nvidia_smi}")
   if(present)
     execute_process(COMMAND ${nvcc} --list-gpu-code OUTPUT_VARIABLE known ERROR_QUIET)
   endif()
-  list(REMOVE_DUPLICATES present)
   foreach(capability IN LISTS present)
     string(REPLACE "." "" architecture ${capability})
     if(known MATCHES "sm_${architecture}[ \n]")
