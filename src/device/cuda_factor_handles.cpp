@@ -20,13 +20,6 @@ CublasOperation operation_of(Op op) {
                                : CublasOperation::conjugate_transpose;
 }
 
-/// cuBLAS solves for one column several times as fast as for two: of 8192 f64 numbers on an H200 in 0.5 ms,
-/// for two to four columns in 2.7 ms and for eight in 5.1 ms.
-std::int64_t columns_one_by_one(const DeviceTriangularSolve& what) {
-  if (what.from_right || what.m < 256) return 1;
-  return what.m < 2048 ? 3 : 8;
-}
-
 }  // namespace
 
 void check_cusolver(int status, const char* what) {
@@ -68,15 +61,6 @@ void CudaFactorHandles::use(Stream stream) const {
 }
 
 void CudaFactorHandles::solve(const DeviceTriangularSolve& what, const void* triangle, void* to) const {
-  if (what.n == 1 || what.n > columns_one_by_one(what)) return solve_at_once(what, triangle, to);
-  DeviceTriangularSolve one = what;
-  one.n = 1;
-  for (std::int64_t j = 0; j < what.n; ++j)
-    solve_at_once(one, triangle, static_cast<char*>(to) + j * what.leading * size_of(what.dtype));
-}
-
-void CudaFactorHandles::solve_at_once(const DeviceTriangularSolve& what, const void* triangle,
-                                      void* to) const {
   const CublasFactor one(1, what.dtype);
   check_blas(CublasLibrary::of_process().trsm.at(number_of(what.dtype))(
                  blas_.get(), what.from_right ? CublasSide::right : CublasSide::left,

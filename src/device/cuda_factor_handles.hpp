@@ -45,8 +45,6 @@ class CudaFactorHandles {
   void* any_memory() const { return workspace_.data(); }
 
  private:
-  void solve_at_once(const DeviceTriangularSolve& what, const void* triangle, void* to) const;
-
   Accelerator& device_;
   DeviceMemory workspace_;
   std::shared_ptr<cusolverDnContext> solver_;

@@ -28,22 +28,24 @@ class CudaFewSides : public CudaMathTest {
     what.upper = number(0, 1) == 1;
     what.unit_diagonal = number(0, 1) == 1;
     what.m = number(0, 3) == 0 ? number(1, 200) : number(1, 3000);
-    what.n = number(1, 8);
+    what.n = number(0, 2) == 0 ? number(9, 70) : number(1, 8);
     what.leading = what.m + number(0, 3);
     what.leading_triangle = what.m + number(0, 3);
     return what;
   }
 
-  /// With a dominant diagonal. What is not read is NaN.
+  /// With a dominant diagonal if it has many rows, otherwise with ill-conditioned blocks. What is not read is
+  /// NaN.
   Memory random_triangle(const devices::DeviceTriangularSolve& what) {
     std::vector<Precise> numbers =
         widened(random_numbers(what.leading_triangle * what.m, what.dtype), what.dtype);
     const double nan = std::numeric_limits<double>::quiet_NaN();
+    const double size = (what.m <= 200 ? 16 : 1) / std::sqrt(static_cast<double>(what.m));
     for (std::int64_t j = 0; j < what.m; ++j) {
       for (std::int64_t i = 0; i < what.leading_triangle; ++i) {
         Precise& one = numbers[static_cast<std::size_t>(i + j * what.leading_triangle)];
         const bool unread = i >= what.m || (what.upper ? i > j : i < j) || (i == j && what.unit_diagonal);
-        one = unread ? Precise(nan) : i == j ? one + 2.0 : one / std::sqrt(static_cast<double>(what.m));
+        one = unread ? Precise(nan) : i == j ? one + 2.0 : one * size;
       }
     }
     return narrowed(numbers, what.dtype);

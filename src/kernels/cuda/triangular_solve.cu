@@ -6,9 +6,8 @@ namespace partita::kernels::cuda {
 namespace {
 
 constexpr std::int64_t aligned_bytes = 256;
-constexpr int most_launches = 2;
 
-/// Of one launch: what the registers of a thread hold.
+/// Of one thread block: what the registers of a thread hold.
 template <class T>
 constexpr int several_sides = sizeof(T) == 16 ? 2 : 4;
 
@@ -21,15 +20,15 @@ std::int64_t blocks_of(std::int64_t n) {
   return (n + solve_rows - 1) / solve_rows;
 }
 
-/// Of one launch.
-std::int64_t launch_bytes(Dtype dtype, std::int64_t n, int sides) {
+/// Of the columns that thread blocks take at once.
+std::int64_t group_bytes(Dtype dtype, std::int64_t n, int sides) {
   const std::int64_t known = blocks_of(n) * solve_rows * sides * size_of(dtype);
   return aligned_bytes + (known + aligned_bytes - 1) / aligned_bytes * aligned_bytes;
 }
 
-int launches_of(const TriangularSides& what) {
-  const int sides = sides_at_once(what.dtype, what.columns);
-  return (what.columns + sides - 1) / sides;
+int groups_of(Dtype dtype, int columns) {
+  const int sides = sides_at_once(dtype, columns);
+  return (columns + sides - 1) / sides;
 }
 
 __global__ void set_all_bits(ulonglong2* data, std::int64_t count) {
@@ -38,10 +37,18 @@ __global__ void set_all_bits(ulonglong2* data, std::int64_t count) {
     data[i] = {~0ULL, ~0ULL};
 }
 
+/// Groups of columns in turn, so that thread blocks that run at a time read the same rows of the triangle.
 template <class T, bool RowsAdjacent, int Sides>
-__global__ void __launch_bounds__(solve_threads) solve_rows_in_order(const LowerSolve<T> what) {
+__global__ void __launch_bounds__(solve_threads)
+    solve_rows_in_order(const LowerSolve<T> what, int groups, std::int64_t bytes_of_group) {
   extern __shared__ __align__(16) char shared_bytes[];
-  SolvedRows<T, RowsAdjacent, Sides>(what, *reinterpret_cast<SharedSolve<T, Sides>*>(shared_bytes)).solve();
+  const int group = static_cast<int>(blockIdx.x) % groups;
+  LowerSolve<T> mine = what;
+  mine.columns = min(what.columns - group * Sides, Sides);
+  mine.sides += group * Sides * what.leading;
+  mine.started = reinterpret_cast<unsigned*>(reinterpret_cast<char*>(what.started) + group * bytes_of_group);
+  mine.known = reinterpret_cast<RealOf<T>*>(reinterpret_cast<char*>(what.known) + group * bytes_of_group);
+  SolvedRows<T, RowsAdjacent, Sides>(mine, *reinterpret_cast<SharedSolve<T, Sides>*>(shared_bytes)).solve();
 }
 
 template <class T>
@@ -66,18 +73,15 @@ LowerSolve<T> lower_of(const TriangularSides& what) {
 
 template <class T, bool RowsAdjacent, int Sides>
 int start(const TriangularSides& what, cudaStream_t stream) {
-  constexpr auto bytes = sizeof(SharedSolve<T, Sides>);
-  auto* workspace = static_cast<char*>(what.workspace);
+  auto* const workspace = static_cast<char*>(what.workspace);
   LowerSolve<T> lower = lower_of<T>(what);
-  for (int first = 0; first < what.columns; first += Sides) {
-    lower.columns = what.columns - first < Sides ? what.columns - first : Sides;
-    lower.started = reinterpret_cast<unsigned*>(workspace);
-    lower.known = reinterpret_cast<RealOf<T>*>(workspace + aligned_bytes);
-    solve_rows_in_order<T, RowsAdjacent, Sides>
-        <<<static_cast<unsigned>(blocks_of(what.n)), solve_threads, bytes, stream>>>(lower);
-    lower.sides += Sides * what.leading;
-    workspace += launch_bytes(what.dtype, what.n, Sides);
-  }
+  lower.columns = what.columns;
+  lower.started = reinterpret_cast<unsigned*>(workspace);
+  lower.known = reinterpret_cast<RealOf<T>*>(workspace + aligned_bytes);
+  const int groups = groups_of(what.dtype, what.columns);
+  solve_rows_in_order<T, RowsAdjacent, Sides>
+      <<<static_cast<unsigned>(blocks_of(what.n) * groups), solve_threads, sizeof(SharedSolve<T, Sides>),
+         stream>>>(lower, groups, group_bytes(what.dtype, what.n, Sides));
   return cudaGetLastError();
 }
 
@@ -106,15 +110,8 @@ int allow_all() {
 
 }  // namespace
 
-int most_triangular_sides(Dtype dtype) {
-  return most_launches * sides_at_once(dtype, most_launches);
-}
-
 std::int64_t triangular_sides_bytes(Dtype dtype, std::int64_t n, int columns) {
-  TriangularSides what;
-  what.dtype = dtype;
-  what.columns = columns;
-  return launches_of(what) * launch_bytes(dtype, n, sides_at_once(dtype, columns));
+  return groups_of(dtype, columns) * group_bytes(dtype, n, sides_at_once(dtype, columns));
 }
 
 int launch_triangular_sides(const TriangularSides& what, void* stream) {

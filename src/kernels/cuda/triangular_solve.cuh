@@ -1,8 +1,9 @@
-// L X = B for few columns, by one launch that reads L once. Each thread block takes the next rows of L, in
-// their order, subtracts the products with the rows of X before them as soon as these are there, and
-// multiplies by the inverse of the block on the diagonal, which it has computed meanwhile. A block waits only
-// for blocks that have begun before it, so that it does not matter how many run at a time. Numbers of X are
-// their own flags: what has not been computed has all bits set.
+// L X = B for few columns, by one launch. Each thread block takes the next rows of L, in their order, subtracts
+// the products with the rows of X before them as soon as these are there, and multiplies by the inverse of the
+// block on the diagonal, which it has computed meanwhile. What follows the last of these rows of X is all that
+// the next block waits for: one product, since the inverse has been multiplied by the block next to the
+// diagonal before. A block waits only for blocks that have begun before it, so that it does not matter how many
+// run at a time. Numbers of X are their own flags: what has not been computed has all bits set.
 #pragma once
 
 #include "kernels/cuda/qr_number.cuh"
@@ -23,8 +24,8 @@ struct LowerSolve {
   T* sides = nullptr;
   std::int64_t side_step = 1, leading = 1;
   int columns = 1;
-  unsigned* started = nullptr;         ///< thread blocks: all bits set before the first one
-  RealOf<T>* known = nullptr;  ///< X by rows of Sides elements, as far as it is known
+  unsigned* started = nullptr;  ///< thread blocks: all bits set before the first one
+  RealOf<T>* known = nullptr;   ///< X by rows of Sides elements, as far as it is known
 };
 
 /// The bits of a real number.
@@ -50,6 +51,8 @@ struct SharedSolve {
   /// Element (i, j), i >= j, of the inverse is at i + j * leading; (i, j), i > j, of the block itself at
   /// j + i * leading.
   T block[leading * solve_rows];
+  /// The inverse times the block of L before it: (i, j) at j + i * leading.
+  T next[leading * solve_rows];
   T diagonal[solve_rows], inverse[solve_rows];
   Column x[2];  // in turns
   Column sums[groups];
@@ -74,13 +77,30 @@ class SolvedRows {
     T right[Sides];
     load_sides(right);
     load_block();
+    const int count = static_cast<int>(shared_.number);
+    Tile tile;
+    if (count > 0) load_tile(tile, count - 1);
     invert_block();
-    subtract_products();
+    // Both are the same for all threads of the block.
+    const bool is_accurate = has_small_condition();
+    const bool joins = is_accurate && count > 0 && multiply_next(tile);
+    subtract_products(joins ? count - 1 : count);
     T y[Sides], z[Sides];
 #pragma unroll
     for (int s = 0; s < Sides; ++s) right[s] = right[s] - sum_of_groups(s);
     share(right, shared_.rest);
     multiply_by_inverse(shared_.rest, y);
+    if (joins) {
+      multiply(solve_rows, take(count - 1), z, [&](int j) { return next_at(row(), j); });
+#pragma unroll
+      for (int s = 0; s < Sides; ++s) publish(s, y[s] - z[s]);
+      return;
+    }
+    if (is_accurate) {
+#pragma unroll
+      for (int s = 0; s < Sides; ++s) publish(s, y[s]);
+      return;
+    }
     share(y, shared_.first);
     // Corrected once, it is as accurate as substitution, whatever the block's condition.
     subtract_block(shared_.first, y, right);
@@ -104,6 +124,9 @@ class SolvedRows {
   static constexpr int rows_of_warp = solve_rows / warps, columns_of_lane = solve_rows / lanes;
   static constexpr int sums_of_thread = RowsAdjacent ? 2 : rows_of_warp;  // two are added in less time than one
   static constexpr int least_inverse = 16;
+  /// Of a block that is not corrected. In LU factors of random matrices it is 100 to 1200, where the backward
+  /// error without correction was at most 3.3 times the rounding, with it 1.3.
+  static constexpr int most_condition = 1024;
 
   // A row and one of the groups that share its columns: as tiles are read by rows, and everywhere else.
   __device__ int tile_row() const { return thread_ % solve_rows; }
@@ -119,6 +142,7 @@ class SolvedRows {
   }
   __device__ T& block_at(int i, int j) const { return shared_.block[j + i * Shared::leading]; }
   __device__ T& inverse_at(int i, int j) const { return shared_.block[i + j * Shared::leading]; }
+  __device__ T& next_at(int i, int j) const { return shared_.next[j + i * Shared::leading]; }
 
   // --- the block on the diagonal
 
@@ -204,9 +228,54 @@ class SolvedRows {
     }
   }
 
+  /// Whether the largest sum of a row of |D| |D^-1| is small, for the block D.
+  __device__ __forceinline__ bool has_small_condition() const {
+    auto* const sums = reinterpret_cast<Real*>(shared_.rest);
+    Real sum = 0;
+    for (int j = group(); j <= row(); j += groups) sum += magnitude(inverse_at(row(), j));
+    sum = over_groups(sum);
+    if (group() == 0) sums[row()] = sum;
+    __syncthreads();
+    sum = group() == 0 ? magnitude(shared_.diagonal[row()]) * sum : Real{0};
+    for (int j = group(); j < row(); j += groups) sum += magnitude(block_at(row(), j)) * sums[j];
+    return __syncthreads_or(!(over_groups(sum) <= Real{most_condition})) == 0;
+  }
+  __device__ __forceinline__ static Real magnitude(T x) { return abs(real(x)) + abs(imaginary(x)); }
+
   // --- the blocks before it
 
   using Tile = T[of_thread];
+
+  /// The inverse times the last block before it. False if numbers are not finite.
+  __device__ __forceinline__ bool multiply_next(const Tile& tile) const {
+#pragma unroll
+    for (int e = 0; e < of_thread; ++e) {
+      if constexpr (RowsAdjacent) {
+        next_at(tile_row(), tile_group() + e * groups) = conjugated(tile[e]);
+      } else {
+        next_at(warp() * rows_of_warp + e / columns_of_lane, lane() + e % columns_of_lane * lanes) =
+            conjugated(tile[e]);
+      }
+    }
+    __syncthreads();
+    T product[of_thread];
+#pragma unroll
+    for (int e = 0; e < of_thread; ++e) product[e] = T{};
+    const int rows = (warp() + 1) * rows_of_warp;  // up to the last one of this warp
+    for (int l = 0; l < rows; ++l) {
+      const T a = l <= row() ? inverse_at(row(), l) : T{};
+#pragma unroll
+      for (int e = 0; e < of_thread; ++e) product[e] = product[e] + a * next_at(l, group() + e * groups);
+    }
+    __syncthreads();
+    bool spoilt = false;
+#pragma unroll
+    for (int e = 0; e < of_thread; ++e) {
+      next_at(row(), group() + e * groups) = product[e];
+      spoilt = spoilt || !is_finite(product[e]);
+    }
+    return __syncthreads_or(spoilt) == 0;
+  }
 
   __device__ __forceinline__ void load_tile(Tile& tile, int j) const {
     const std::int64_t column = std::int64_t{j} * solve_rows;
@@ -264,9 +333,9 @@ class SolvedRows {
     }
   }
 
-  /// Two tiles are on their way while a block waits. The sums are shared by groups afterwards.
-  __device__ __forceinline__ void subtract_products() {
-    const int count = static_cast<int>(shared_.number);
+  /// Of the first `count` blocks. Two tiles are on their way while a block waits. The sums are shared by groups
+  /// afterwards.
+  __device__ __forceinline__ void subtract_products(int count) {
 #pragma unroll
     for (int s = 0; s < Sides; ++s) {
 #pragma unroll
@@ -297,7 +366,8 @@ class SolvedRows {
 
   // --- the rows themselves: the threads of a row have the same numbers
 
-  __device__ __forceinline__ T over_groups(T sum) const {
+  template <class N>
+  __device__ __forceinline__ N over_groups(N sum) const {
 #pragma unroll
     for (int other = 1; other < groups; other *= 2) sum = sum + shuffle_xor(sum, other);
     return sum;
