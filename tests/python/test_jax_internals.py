@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+import types
 
 import pytest
 
@@ -40,3 +41,13 @@ def test_the_structs_are_those_of_jaxlib(tmp_path):
     command = [compiler, "-std=c++20", "-fsyntax-only", "-Wno-invalid-offsetof", *more, f"-I{jax.ffi.include_dir()}", f"-I{sources}"]
     end = subprocess.run([*command, str(here / "abi/xla_abi.cpp")], capture_output=True, text=True)
     assert end.returncode == 0, end.stderr
+
+
+@pytest.mark.parametrize("platform, devices, is_fast", [("cpu", 1, True), ("cpu", 4, False), ("cuda", 1, True), ("cuda", 2, True)])
+def test_programs_that_xla_keeps_in_order_have_no_token(platform, devices, is_fast):
+    """With a token JAX would wait, before each program of several devices, for the end of the one before it."""
+    from partita.jax import _fast_path
+
+    backend = types.SimpleNamespace(local_device_count=lambda: devices)
+    assert _fast_path._is_in_order((platform,), backend) == is_fast
+    assert not _fast_path._is_in_order((platform, "rocm"), backend)

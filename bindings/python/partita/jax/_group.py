@@ -104,11 +104,12 @@ def _failures() -> List[Tuple[int, str]]:
     return [_core.xla_group_failures(group._number) for group in _of_thread.open]
 
 
-def _wait_for_programs(context: Context) -> None:
-    """Wait for the programs of this thread; raises the error of one that fails."""
+def _wait_for_programs(contexts: Sequence[Context]) -> None:
+    """Wait for the programs of this thread on the devices of these ranks; raises the error of one that fails."""
     before = _failures()
     _tokens.wait_for_programs()
-    _fast_path.wait_for_programs(index_of_device(context))
+    for context in contexts:
+        _fast_path.wait_for_programs(index_of_device(context))
     for (seen, _), (found, text) in zip(before, _failures()):
         if found > seen:
             raise jax.errors.JaxRuntimeError(text)
@@ -199,7 +200,7 @@ class Group:
         key : int, default 0
             Orders the ranks of a group; equal keys are ordered by rank.
         """
-        _wait_for_programs(self._context)
+        _wait_for_programs(self._contexts)
         self.rank  # of one rank only
         own = self._context.split(colour, key)
         return None if own is None else Group._of(own)
@@ -232,7 +233,7 @@ class Group:
         Errors that occur on a GPU after a call has enqueued its work are raised here, or by the next call of the group: JAX does not see
         them, and results are undefined from that point on.
         """
-        _wait_for_programs(self._context)
+        _wait_for_programs(self._contexts)
         _core.synchronize_xla_group(self._number)
 
     def close(self) -> None:
@@ -322,7 +323,7 @@ def pairwise(function: Function) -> Function:
 def tell(name: str, error: Exception, group: Optional[Group]) -> None:
     """Notify the other ranks, after this rank's programs, which use the group's context."""
     if group is not None and not group._is_closed and len(group._contexts) == 1:  # or all of its ranks have the error
-        _wait_for_programs(group._context)
+        _wait_for_programs(group._contexts)
         _calls.raise_on_all(name, error, (group._context,))
 
 
