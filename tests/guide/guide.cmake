@@ -1,6 +1,7 @@
-# The code of docs/guide.md and docs/linalg.md as a program, on 1 to 4 ranks.
+# The C++ code of these documents as a program, on 1 to 4 ranks.
 find_package(Python3 COMPONENTS Interpreter REQUIRED)
-set(guide_documents ${PROJECT_SOURCE_DIR}/docs/guide.md ${PROJECT_SOURCE_DIR}/docs/linalg.md)
+set(guide_documents guide linalg arithmetic arrays collectives)
+list(TRANSFORM guide_documents REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/docs/\\1.md")
 set(guide_program ${CMAKE_CURRENT_BINARY_DIR}/guide.cpp)
 add_custom_command(
   OUTPUT ${guide_program}

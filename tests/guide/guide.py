@@ -1,6 +1,7 @@
 """Makes one C++ program of the pieces of code in Markdown documents: a function a piece.
 
-A piece is what stands in a fence of ```cpp; a comment <!-- check: EXPRESSION --> behind it must hold at its end.
+A piece is what is in a fence of ```cpp. A comment <!-- given: DECLARATIONS --> before it declares what its text describes, and
+<!-- check: EXPRESSION --> after it must hold at its end.
 """
 
 import re
@@ -10,9 +11,9 @@ program, *documents = sys.argv[1:]
 pieces = []  # heading, code, check
 for document in documents:
     text = open(document, encoding="utf-8").read()
-    for found in re.finditer(r"^```cpp\n(.*?)^```\n(?:<!-- check: (.*?) -->)?", text, re.S | re.M):
+    for found in re.finditer(r"^(?:<!-- given: ((?:(?!-->).)*) -->\n)?```cpp\n(.*?)^```\n(?:<!-- check: (.*?) -->)?", text, re.S | re.M):
         heading = re.findall(r"^##? (.*)$", text[: found.start()], re.M)[-1]
-        pieces.append((heading, found[1], found[2]))
+        pieces.append((heading, (found[1] + "\n" if found[1] else "") + found[2], found[3]))
 
 lines = [
     "#include <cmath>",
