@@ -4,6 +4,8 @@ import os
 import re
 import warnings
 
+from sphinx.ext.napoleon import NumpyDocstring
+
 import partita
 
 project = "Partita"
@@ -13,6 +15,8 @@ extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 html_theme = "pydata_sphinx_theme"
 html_title = "Partita"
 html_show_sourcelink = False
+html_static_path = ["site.css"]
+html_css_files = ["site.css"]
 html_extra_path = [os.environ["PARTITA_DOXYGEN_PAGES"]] if os.environ.get("PARTITA_DOXYGEN_PAGES") else []
 html_theme_options = {"show_nav_level": 2, "navigation_with_keys": False, "show_prev_next": False}
 myst_heading_anchors = 4
@@ -49,4 +53,6 @@ def as_markdown(app, what, name, obj, options, lines):
 
 
 def setup(app):
+    # Napoleon takes what precedes a colon in the docstring of a property for its type.
+    NumpyDocstring._parse_attribute_docstring = lambda self: self._consume_to_end()
     app.connect("autodoc-process-docstring", as_markdown)

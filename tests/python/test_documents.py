@@ -10,7 +10,7 @@ import partita as pt
 
 DOCS = pathlib.Path(__file__).parents[2] / "docs"
 #: Of other packages' documents those sections whose code is complete.
-SECTIONS = {"analysis": "", "choosing": "", "linalg": "", "migrating": "", "torch": "## Linear algebra", "jax": "## Linear algebra"}
+SECTIONS = {"analysis": "", "choosing": "", "linalg": "", "migrating": "", "python": "", "torch": "## Linear algebra", "jax": "## Linear algebra"}
 
 
 def code_in(name, section):
