@@ -1,5 +1,6 @@
 """partita.torch.linalg, against torch.linalg of whole matrices and against differences."""
 
+import contextlib
 import os
 
 import numpy as np
@@ -14,6 +15,7 @@ if not hasattr(torch.library, "custom_op"):
 import partita.torch as ptt  # noqa: E402
 from partita.torch import linalg  # noqa: E402
 from shapes import rules  # noqa: E402
+from torch.autograd import forward_ad  # noqa: E402
 
 WHERE = "cuda" if os.environ.get("PARTITA_TEST_DEVICE") == "cuda" else "cpu"
 DTYPES = [torch.float64, torch.complex128]
@@ -100,7 +102,41 @@ def check(ctx, ours, theirs, wholes, layouts, of_results, loss=squares):
     for found, layout, reference in zip(gradients, layouts, torch.autograd.grad(squares(wanted, of_results), wholes)):
         assert found.shape == layout.local_shape(ctx.rank)
         close(assembled(found, layout, ctx, summed=True), reference, 1e-8)
-    check_differences(ctx, ours, [x.detach() for x in wholes], layouts, of_results, loss)
+    wholes = [x.detach() for x in wholes]
+    check_differences(ctx, ours, wholes, layouts, of_results, loss)
+    check_forward(ctx, ours, theirs, wholes, layouts, of_results)
+
+
+@contextlib.contextmanager
+def dual_level(ctx):
+    """PyTorch has one level for all threads of a process."""
+    ctx.barrier()
+    with forward_ad.dual_level() if ctx.rank == 0 or os.environ.get("PARTITA_TEST_GROUP") != "threads" else contextlib.nullcontext():
+        ctx.barrier()
+        yield
+        ctx.barrier()
+    ctx.barrier()
+
+
+def check_forward(ctx, ours, theirs, wholes, layouts, of_results):
+    """Along tangents of all operands, and of the last one alone: of what does not depend on signs and phases."""
+    along = [numbers(x.shape, x.dtype, 90 + i) for i, x in enumerate(wholes)]
+
+    def slopes(results):
+        return [torch.zeros(x.shape, dtype=torch.float64) + forward_ad.unpack_dual((x * x.conj()).real).tangent.cpu() for x in results]
+
+    def dual(xs, lines, moving):
+        return [forward_ad.make_dual(x.clone(), line) if i in moving else x for i, (x, line) in enumerate(zip(xs, lines))]
+
+    for moving in {tuple(range(len(wholes))), (len(wholes) - 1,)}:
+        with dual_level(ctx):
+            wanted = slopes(theirs(*dual(wholes, along, moving)))
+            parts, lines = ([part(x, layout, ctx) for x, layout in zip(some, layouts)] for some in (wholes, along))
+            for records in (False, True):
+                given = [x.requires_grad_() for x in parts] if records else parts
+                found = slopes(ours(*dual(given, lines, moving)))
+                for one, other, layout in zip(found, wanted, of_results):
+                    close(assembled(one, layout, ctx), other, 1e-8)
 
 
 def check_differences(ctx, ours, wholes, layouts, of_results, loss):
@@ -188,6 +224,11 @@ def test_a_shared_determinant_counts_once(ctx, dtype):
     (found,) = torch.autograd.grad(linalg.slogdet(ctx, own, of_a, shared=True).logabsdet, own)
     (wanted,) = torch.autograd.grad(torch.linalg.slogdet(a).logabsdet, a)
     close(assembled(found, of_a, ctx, summed=True), wanted)
+    line = numbers(a.shape, dtype, 1)
+    with dual_level(ctx):
+        results = linalg.slogdet(ctx, forward_ad.make_dual(part(a.detach(), of_a, ctx), part(line, of_a, ctx)), of_a, shared=True)
+        theirs = torch.linalg.slogdet(forward_ad.make_dual(a.detach(), line))
+        close(*[forward_ad.unpack_dual(one.logabsdet).tangent for one in (results, theirs)])
 
 
 def hermitian(function, layout, ctx):

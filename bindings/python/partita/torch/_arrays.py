@@ -84,6 +84,7 @@ _redistribute = operator(
     _call_redistribute,
     lambda x, context, source, destination: _part(x, destination, context),
     _redistribute_back,
+    forward=True,
 )
 
 
@@ -243,7 +244,7 @@ def _call_matmul(
 
 
 _matmul = operator(
-    "matmul", _call_matmul, lambda a, b, context, layout_a, layout_b, destination, *_: _part(a, destination, context)
+    "matmul", _call_matmul, lambda a, b, context, layout_a, layout_b, destination, *_: _part(a, destination, context), forward=True
 )
 
 

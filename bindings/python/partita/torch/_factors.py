@@ -50,7 +50,7 @@ def _call_cholesky(a: Tensor, context: int, of_a: int, of_l: int, upper: bool) -
     return found
 
 
-cholesky = operator("linalg_cholesky", _call_cholesky, lambda a, context, of_a, of_l, upper: _part(a, of_l, context))
+cholesky = operator("linalg_cholesky", _call_cholesky, lambda a, context, of_a, of_l, upper: _part(a, of_l, context), forward=True)
 
 
 def _cholesky_gradients(ctx: Any, gradient: Gradient) -> Tuple[Gradient, ...]:
@@ -84,7 +84,7 @@ def _call_qr(a: Tensor, context: int, of_a: int, of_q: int, of_r: int) -> Tuple[
     return found
 
 
-qr = operator("linalg_qr", _call_qr, lambda a, context, of_a, of_q, of_r: _qr_like(a, context, of_q, of_r))
+qr = operator("linalg_qr", _call_qr, lambda a, context, of_a, of_q, of_r: _qr_like(a, context, of_q, of_r), forward=True)
 
 
 def _qr_gradients(ctx: Any, by_q: Gradient, by_r: Gradient) -> Tuple[Gradient, ...]:
@@ -124,7 +124,7 @@ def _call_eigh(a: Tensor, context: int, layout: int, upper: bool) -> Tuple[Tenso
     return found
 
 
-eigh = operator("linalg_eigh", _call_eigh, lambda a, context, layout, upper: _eigh_like(a, context, layout))
+eigh = operator("linalg_eigh", _call_eigh, lambda a, context, layout, upper: _eigh_like(a, context, layout), forward=True)
 
 
 def _differences(values: Tensor, x: Tensor, layout: int, context: int) -> Tensor:
@@ -169,7 +169,7 @@ def _call_svd(a: Tensor, context: int, of_a: int, of_u: int, of_vh: int) -> Tupl
     return found
 
 
-svd = operator("linalg_svd", _call_svd, _svd_like)
+svd = operator("linalg_svd", _call_svd, _svd_like, forward=True)
 
 
 def _svd_gradients(ctx: Any, by_u: Gradient, by_values: Gradient, by_vh: Gradient) -> Tuple[Gradient, ...]:

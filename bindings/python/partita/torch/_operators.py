@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import importlib
 import inspect
-from typing import TYPE_CHECKING, Any, Callable, Dict, Generic, List, Optional, Protocol, Tuple, TypeVar, Union, overload
+from typing import TYPE_CHECKING, Any, Callable, Dict, Generic, List, Optional, Protocol, Sequence, Tuple, TypeVar, Union, overload
 
 import torch
 from torch import Tensor
@@ -161,8 +161,9 @@ class Operator(Generic[Found]):
     tensors, and tensors without memory. For others it is the call, with one node of autograd where gradients are recorded.
     """
 
-    def __init__(self, name: str, call: Callable[..., Found], fake: Callable[..., Results]) -> None:
+    def __init__(self, name: str, call: Callable[..., Found], fake: Callable[..., Results], forward: bool = False) -> None:
         self._call = call
+        self._forward = forward
         self._name = name
         self._seen: Any = torch.library.custom_op(f"partita::{name}", call, mutates_args=())
         self._seen.register_fake(fake)
@@ -180,7 +181,10 @@ class Operator(Generic[Found]):
             return self._seen(*arguments)  # type: ignore[no-any-return]
         tensors = [one for one in arguments[: self._tensors] if one is not None]
         if _forward_ad._current_level >= 0:
-            _refuse_tangents(self._name, tensors)
+            _refuse_wrapped(self._name, tensors)
+            if has_tangents(tensors):
+                _refuse_without(self._forward, self._name)
+                return _along(self._node, self._tensors, arguments)  # type: ignore[no-any-return]
         if is_looked_at(tensors):
             return self._seen(*arguments)  # type: ignore[no-any-return]
         if torch.is_grad_enabled() and any([one.requires_grad for one in tensors]):
@@ -188,12 +192,58 @@ class Operator(Generic[Found]):
         return self._call(*arguments)
 
 
-def _refuse_tangents(name: str, tensors: List[Tensor]) -> None:
-    """PyTorch's own way through an operator that has no forward-mode derivative loses tangents without a word."""
-    for one in tensors:
-        # Of a tensor that transforms have wrapped it may be one further in that has a tangent.
-        if torch._C._functorch.is_functorch_wrapped_tensor(one) or _forward_ad.unpack_dual(one).tangent is not None:
-            raise UnsupportedError(f"{name}: forward-mode derivatives (torch.func.jvp, forward_ad) are not supported")
+def has_tangents(tensors: Sequence[Optional[Tensor]]) -> bool:
+    """Whether forward-mode derivatives are computed (torch.autograd.forward_ad) along tangents of any of them."""
+    if _forward_ad._current_level < 0:
+        return False
+    return any([one is not None and _forward_ad.unpack_dual(one).tangent is not None for one in tensors])
+
+
+def _refuse_without(forward: bool, name: str) -> None:
+    if not forward:
+        raise UnsupportedError(
+            f"{name}: forward-mode derivatives are not supported; functions of partita.torch.linalg, matmul and redistribute have them, by "
+            "torch.autograd.forward_ad"
+        )
+
+
+def _refuse_wrapped(name: str, tensors: List[Tensor]) -> None:
+    """PyTorch's own way through an operator that has no forward-mode derivative loses tangents without a word: of a tensor that transforms
+    have wrapped it may be one further in that has a tangent."""
+    _refuse_without(not any([torch._C._functorch.is_functorch_wrapped_tensor(one) for one in tensors]), name)
+
+
+def _along(node: Any, tensors: int, arguments: Tuple[Any, ...]) -> Any:
+    """The results with their tangents. The derivative is the adjoint of its adjoint: the map of weights of the results to gradients of the
+    operands is linear, and its own gradient along the tangents is what is looked for."""
+    records = torch.is_grad_enabled()
+    given, moving, tangents = list(arguments), [], []
+    with torch.enable_grad():
+        for i, one in enumerate(arguments[:tensors]):
+            if one is None:
+                continue
+            primal, tangent = _forward_ad.unpack_dual(one)
+            given[i] = primal
+            if tangent is not None:
+                given[i] = primal if records and primal.requires_grad else primal.detach().requires_grad_()
+                moving.append(given[i])
+                tangents.append(tangent)
+        found = node.apply(*given)
+        results = [one for one in (found if isinstance(found, tuple) else (found,)) if one.requires_grad]
+        weights = [torch.zeros_like(one, requires_grad=True) for one in results]
+        gradients = torch.autograd.grad(results, moving, weights, create_graph=True, allow_unused=True)
+        linear = [(one, along) for one, along in zip(gradients, tangents) if one is not None and one.requires_grad]
+        slopes = iter(
+            torch.autograd.grad([one for one, _ in linear], weights, [along for _, along in linear], create_graph=records, allow_unused=True)
+        )
+
+    def dual(one: Tensor) -> Tensor:
+        if not one.requires_grad:
+            return one
+        slope = next(slopes)
+        return _forward_ad.make_dual(one if records else one.detach(), torch.zeros_like(one) if slope is None else slope)
+
+    return tuple(map(dual, found)) if isinstance(found, tuple) else dual(found)
 
 
 _ordinary = (Tensor, torch.nn.Parameter)
@@ -225,12 +275,15 @@ def _node(name: str, call: Callable[..., Any], gradients: Gradients, keep: Keep)
     return type(f"partita_{name}", (torch.autograd.Function,), methods)
 
 
-def operator(name: str, call: Callable[..., Found], fake: Callable[..., Results], backward: Optional[Backward] = None) -> Operator[Found]:
+def operator(
+    name: str, call: Callable[..., Found], fake: Callable[..., Results], backward: Optional[Backward] = None, *, forward: bool = False
+) -> Operator[Found]:
     """The operator `partita::<name>`, which is differentiated by its first argument.
 
-    `fake(x, *arguments)`: new tensors of the results' shapes. `backward(gradient, shape of x, *arguments)` is made of operators.
+    `fake(x, *arguments)`: new tensors of the results' shapes. `backward(gradient, shape of x, *arguments)` is made of operators. `forward`:
+    there are forward-mode derivatives, too; gradients are then the adjoint of the function on all ranks together.
     """
-    made = Operator(name, call, fake)
+    made = Operator(name, call, fake, forward)
     if backward is not None:
         made.differentiate(_gradient_by(backward), _keep_arguments)
     return made

@@ -128,6 +128,7 @@ solve_with = operator(
     "linalg_solve_with",
     _call_solve_with,
     lambda a, b, packed, pivots, context, of_a, of_b, of_x, transpose: _part(b, of_x, context),
+    forward=True,
 )
 
 
@@ -175,7 +176,7 @@ def _call_triangular(
 
 #: The X of op(T) X = B, or with `right` of X op(T) = B.
 solve_triangular = operator(
-    "linalg_solve_triangular", _call_triangular, lambda t, b, context, of_t, of_b, of_x, *_: _part(b, of_x, context)
+    "linalg_solve_triangular", _call_triangular, lambda t, b, context, of_t, of_b, of_x, *_: _part(b, of_x, context), forward=True
 )
 
 
@@ -234,7 +235,7 @@ def _call_slogdet_with(
 
 
 #: Of A with its factors. `shared`: each rank's result is one value that all share.
-slogdet_with = operator("linalg_slogdet_with", _call_slogdet_with, lambda a, *_: _determinant_like(a))
+slogdet_with = operator("linalg_slogdet_with", _call_slogdet_with, lambda a, *_: _determinant_like(a), forward=True)
 
 
 def _keep_determinant(ctx: Any, inputs: Tuple[Any, ...], output: Tuple[Tensor, Tensor]) -> None:

@@ -7,7 +7,8 @@
 
 Operands are this rank's tensors and the layouts of the matrices, in any distribution: float32, float64, complex64 or complex128. All
 functions are collective and blocking, on GPUs too, where they wait for the current stream first. Gradients have any order and, for
-complex numbers, PyTorch's convention; they have the layouts of the operands. Functions also take DTensors, without a context and layouts, with
+complex numbers, PyTorch's convention; they have the layouts of the operands. `torch.autograd.forward_ad` gives forward derivatives, where all
+ranks give tangents of the same operands. Functions also take DTensors, without a context and layouts, with
 `placements` in the place of a destination: ``solve(a, b)``, ``cholesky(a, upper=True)``. Errors are those of `partita.linalg`, the same on every rank,
 in the backward pass too.
 """
@@ -38,7 +39,7 @@ from .._linear_layouts import (
 from .._parts import Destination, check_part
 from . import _factors, _solves
 from ._arrays import _redistribute
-from ._operators import collective, number_of, number_of_layout, or_dtensors
+from ._operators import collective, has_tangents, number_of, number_of_layout, or_dtensors
 
 
 class EighResult(NamedTuple):
@@ -77,7 +78,8 @@ def _checked(what: str, context: Context, *parts: Tuple[Tensor, _core.Layout]) -
 
 
 def _recorded(*tensors: Tensor) -> bool:
-    return torch.is_grad_enabled() and any([x.requires_grad for x in tensors])
+    """Whether there is something to differentiate, backward or forward."""
+    return has_tangents(tensors) or (torch.is_grad_enabled() and any([x.requires_grad for x in tensors]))
 
 
 def _as_columns(
@@ -240,7 +242,8 @@ def slogdet(context: Context, a: Tensor, layout: _core.Layout, *, shared: bool =
     if not _recorded(a):
         return SlogdetResult(*_solves.slogdet_once(a.detach(), group, of_a))
     factors = _solves.lu(a.detach(), group, of_a)
-    return SlogdetResult(*_solves.slogdet_with(a, *factors, group, of_a, shared))
+    # Forward there is nothing to count: the gradients whose adjoint is taken are those of separate results.
+    return SlogdetResult(*_solves.slogdet_with(a, *factors, group, of_a, shared and not has_tangents([a])))
 
 
 @or_dtensors("._whole_linalg")
