@@ -1,7 +1,9 @@
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <partita/redistribute.hpp>
+#include <vector>
 
 #include "array/array_name.hpp"
 #include "array/array_state.hpp"
@@ -49,31 +51,31 @@ template <class T>
 void compare_pieces(const View& a, const View& b, const Extents& lower, const Array& whole, Finding& finding,
                     std::vector<T>& values) {
   const int rank = whole.context_state()->rank();
-  values.clear();  // of b, in the order in which for_each_element walks
-  arrays::for_each_element<T>(b, lower, whole.layout(), rank,
-                              [&](std::int64_t, T& element) { values.push_back(element_at(&element)); });
+  values.clear();  // of b, in the order of rows
+  arrays::for_each_row(b, lower, whole.layout(), rank, [&](const arrays::ElementRow& row) {
+    row.visit<T>([&](std::int64_t, T& element) { values.push_back(element_at(&element)); });
+  });
   std::size_t next = 0;
-  arrays::for_each_element<T>(a, lower, whole.layout(), rank, [&](std::int64_t number, T& element) {
-    const T one = element_at(&element), other = values[next++];
-    if (same_bits(one, other)) return;
-    ++finding.differing;
-    finding.largest = std::max(finding.largest, distance(one, other));
-    finding.first = std::min(finding.first, number);
+  arrays::for_each_row(a, lower, whole.layout(), rank, [&](const arrays::ElementRow& row) {
+    row.visit<T>([&](std::int64_t number, T& element) {
+      const T one = element_at(&element), other = values[next++];
+      if (same_bits(one, other)) return;
+      ++finding.differing;
+      finding.largest = std::max(finding.largest, distance(one, other));
+      finding.first = std::min(finding.first, number);
+    });
   });
 }
 
-template <class T>
-Finding compare_parts(const Array& a, const Array& b) {
-  Finding finding;
+using ComparePieces = std::function<void(const View& a, const View& b, const Extents& lower)>;
+
+void compare_parts(const Array& a, const Array& b, const ComparePieces& compare) {
   ContextState& context = *a.context_state();
   arrays::HostPiece of_a, of_b;
-  std::vector<T> values;
   arrays::for_each_piece(a.local(), arrays::piece_bytes, [&](const Extents& lower, const Extents& extents) {
-    const View here = of_a.bring(context, arrays::piece_of(a.local(), lower, extents));
-    const View there = of_b.bring(context, arrays::piece_of(b.local(), lower, extents));
-    compare_pieces(here, there, lower, a, finding, values);
+    compare(of_a.bring(context, arrays::piece_of(a.local(), lower, extents)),
+            of_b.bring(context, arrays::piece_of(b.local(), lower, extents)), lower);
   });
-  return finding;
 }
 
 Finding join(const std::vector<Finding>& findings) {
@@ -114,9 +116,12 @@ Comparison compare(const Array& a, const Array& b, std::optional<Stream> stream)
   const Array moved = together ? b : redistribute(b, a.layout());
   Finding mine;
   runtime::check_or_tell_all(context, "compare", [&] {
+    if (!arrays::is_first_holder(a.layout(), context.rank())) return;
     visit_dtype(a.dtype(), [&](auto tag) {
-      using T = typename decltype(tag)::type;
-      if (arrays::is_first_holder(a.layout(), context.rank())) mine = compare_parts<T>(a, moved);
+      std::vector<typename decltype(tag)::type> values;
+      compare_parts(a, moved, [&](const View& here, const View& there, const Extents& lower) {
+        compare_pieces(here, there, lower, a, mine, values);
+      });
     });
   });
   const Finding all = join(runtime::exchange_values(context, "compare", mine));

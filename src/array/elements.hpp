@@ -2,59 +2,44 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <partita/array.hpp>
-#include <vector>
-
-#include "distribution/local_indices.hpp"
+#include <span>
 
 namespace partita::arrays {
 
-/// Calls `body(number, element)` for every element of a piece of the rank's part, where `number` is the
-/// element's row-major number in the whole array; `lower` is where the piece begins in the part.
-template <class T, class Body>
-void for_each_element(const View& piece, const Extents& lower, const Layout& layout, int rank, Body&& body) {
-  const int dimensions = layout.dimensions();
-  if (volume(piece.extents) == 0) return;
-  const Strides global = dense_strides(layout.shape());
-  const Region held = layout.region(rank);
-  // numbers[d][i]: what position i along dimension d adds to the row-major number.
-  std::vector<std::vector<std::int64_t>> numbers(static_cast<std::size_t>(dimensions));
-  for (int d = 0; d < dimensions; ++d) {
-    auto& table = numbers[static_cast<std::size_t>(d)];
-    table = distribution::local_indices(held, d, lower[d], piece.extents[d]);
-    for (std::int64_t& index : table) index *= global[d];
-  }
-  auto* base = static_cast<T*>(piece.data);
-  Extents at = Extents::filled(dimensions, 0);
-  const int last = dimensions - 1;
-  for (bool more = true; more;) {
-    std::int64_t number = 0;
-    T* row = base;
-    for (int d = 0; d < last; ++d) {
-      number += numbers[static_cast<std::size_t>(d)][static_cast<std::size_t>(at[d])];
-      row += at[d] * piece.strides[d];
-    }
-    if (last < 0) {
-      body(number, *row);
-      return;
-    }
-    const auto& table = numbers[static_cast<std::size_t>(last)];
-    for (std::int64_t i = 0; i < piece.extents[last]; ++i) {
-      body(number + table[static_cast<std::size_t>(i)], row[i * piece.strides[last]]);
-    }
-    more = false;
-    for (int d = last - 1; d >= 0 && !more; --d) {
-      more = ++at[d] < piece.extents[d];
-      if (!more) at[d] = 0;
-    }
-  }
-}
+/// Elements along the last dimension of a piece.
+struct ElementRow {
+  std::int64_t number = 0;                ///< what all their numbers have in common
+  std::span<const std::int64_t> numbers;  ///< what each one adds to it
+  char* first = nullptr;
+  std::int64_t stride = 0;  ///< in bytes
 
-/// The same for all of the part.
-template <class T, class Body>
-void for_each_element(const View& local, const Layout& layout, int rank, Body&& body) {
-  for_each_element<T>(local, Extents::filled(layout.dimensions(), 0), layout, rank, body);
-}
+  /// Calls `body(number, element)` for each.
+  template <class T, class Body>
+  void visit(Body&& body) const {
+    char* at = first;
+    for (const std::int64_t more : numbers) {
+      body(number + more, *reinterpret_cast<T*>(at));
+      at += stride;
+    }
+  }
+};
+
+using RowBody = std::function<void(const ElementRow&)>;
+
+/// Calls `body` for the rows of a piece of the rank's part. Numbers are row-major in the whole array; `lower`
+/// is where the piece begins in the part. What differs between dtypes is only the body, so that little is
+/// compiled for each.
+void for_each_row(const View& piece, const Extents& lower, const Layout& layout, int rank,
+                  const RowBody& body);
+
+/// For all of the part.
+void for_each_row(const View& local, const Layout& layout, int rank, const RowBody& body);
+
+/// For all of the array's part. What is in device memory is made on the host, piece by piece, and copied
+/// over; done when it returns. Local.
+void fill_rows(Array& array, const RowBody& body);
 
 /// Whether the rank is the first of the ranks that hold its part: so that a sum over ranks counts each
 /// element once.

@@ -11,7 +11,6 @@
 #include "array/elements.hpp"
 #include "array/number_texts.hpp"
 #include "base/check.hpp"
-#include "base/visit_dtype.hpp"
 #include "device/device_synchronization.hpp"
 #include "runtime/checks/agree.hpp"
 
@@ -50,17 +49,19 @@ auto members_of(is_a<Given> auto& given) {
 void give_window(const Array& array, const Index& lower, const Shape& shape, std::vector<Given>& given) {
   const Array part = arrays::on_host(array.window(lower, shape));
   const Strides strides = dense_strides(array.shape()), inside = dense_strides(shape);
-  visit_dtype(array.dtype(), [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    arrays::for_each_element<T>(
-        part.local(), part.layout(), array.context_state()->rank(),
-        [&](std::int64_t number, const T& element) {
-          std::int64_t place = 0;
-          for (int d = 0; d < shape.size(); ++d)
-            place += (lower[d] + number / inside[d] % shape[d]) * strides[d];
-          given.push_back({place, {reinterpret_cast<const char*>(&element), sizeof element}});
-        });
-  });
+  const auto bytes = static_cast<std::size_t>(size_of(array.dtype()));
+  arrays::for_each_row(part.local(), part.layout(), array.context_state()->rank(),
+                       [&](const arrays::ElementRow& row) {
+                         const char* at = row.first;
+                         for (const std::int64_t more : row.numbers) {
+                           const std::int64_t number = row.number + more;
+                           std::int64_t place = 0;
+                           for (int d = 0; d < shape.size(); ++d)
+                             place += (lower[d] + number / inside[d] % shape[d]) * strides[d];
+                           given.push_back({place, {at, bytes}});
+                           at += row.stride;
+                         }
+                       });
 }
 
 /// The corners that are shown, or all, of what this rank is the first to hold.

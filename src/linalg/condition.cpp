@@ -10,6 +10,7 @@
 #include "array/elements.hpp"
 #include "array/pieces.hpp"
 #include "base/check.hpp"
+#include "distribution/local_indices.hpp"
 #include "kernels/host/lapack_library.hpp"
 #include "linalg/factors.hpp"
 #include "linalg/numbers.hpp"

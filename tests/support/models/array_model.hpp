@@ -43,28 +43,6 @@ bool same_value(const T& a, const T& b) {
   }
 }
 
-/// Which contribution `rank` holds; -1: it owns nothing.
-inline int contribution_of(const Layout& layout, int rank) {
-  const Region mine = layout.region(rank);
-  if (mine.empty()) return -1;
-  const std::vector<Layout::Cell> cells = layout.cells(mine);
-  const auto& contributions = cells.at(0).contributions;
-  for (std::size_t c = 0; c < contributions.size(); ++c) {
-    if (std::find(contributions[c].begin(), contributions[c].end(), rank) != contributions[c].end()) {
-      return static_cast<int>(c);
-    }
-  }
-  return -1;
-}
-
-inline int contribution_count(const Layout& layout) {
-  for (int rank = 0; rank < layout.ranks(); ++rank) {
-    const Region region = layout.region(rank);
-    if (!region.empty()) return static_cast<int>(layout.cells(region).at(0).contributions.size());
-  }
-  return 1;
-}
-
 template <class T>
 T joined_value(std::int64_t number, int contributions, Reduction reduction, int round = 0) {
   double value = known_value(number, 0, round);
@@ -87,73 +65,39 @@ void each_element(const Array& array, Body&& body) {
   bool changed = false;
   visit_dtype(array.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
-    arrays::for_each_element<T>(part.local(), part.layout(), part.context_state()->rank(),
-                                [&](std::int64_t number, T& element) {
-                                  // Bytes, not a value: memory that was never written may hold no valid one.
-                                  std::array<unsigned char, sizeof(T)> before{};
-                                  std::memcpy(before.data(), &element, sizeof(T));
-                                  body(number, element);
-                                  changed = changed || std::memcmp(before.data(), &element, sizeof(T)) != 0;
-                                });
+    arrays::for_each_row(part.local(), part.layout(), part.context_state()->rank(),
+                         [&](const arrays::ElementRow& row) {
+                           row.visit<T>([&](std::int64_t number, T& element) {
+                             // Bytes, not a value: memory that was never written may hold no valid one.
+                             std::array<unsigned char, sizeof(T)> before{};
+                             std::memcpy(before.data(), &element, sizeof(T));
+                             body(number, element);
+                             changed = changed || std::memcmp(before.data(), &element, sizeof(T)) != 0;
+                           });
+                         });
   });
   Array target = array;
   if (changed && part.state() != array.state()) copy(part, target);
 }
 
-/// Every rank writes the known values of its contribution.
-inline void write_known(Array& array, int round = 0) {
-  const int contribution = std::max(0, contribution_of(array.layout(), array.context_state()->rank()));
-  each_element(array, [&](std::int64_t number, auto& element) {
-    element = make_value<std::decay_t<decltype(element)>>(known_value(number, contribution, round));
-  });
-}
+/// Which contribution `rank` holds; -1: it owns nothing.
+int contribution_of(const Layout& layout, int rank);
 
-inline void write_constant(Array& array, double value) {
-  each_element(array, [&](std::int64_t, auto& element) {
-    element = make_value<std::decay_t<decltype(element)>>(value);
-  });
-}
+int contribution_count(const Layout& layout);
+
+/// Every rank writes the known values of its contribution.
+void write_known(Array& array, int round = 0);
+
+void write_constant(Array& array, double value);
 
 /// The row-major number in the source of element `number` of the result, whose dimension i is the source's
 /// axes[i].
-inline std::int64_t source_number(std::int64_t number, const Shape& result, const Shape& source,
-                                  const std::vector<int>& axes) {
-  if (axes.empty()) return number;
-  const Strides of_result = dense_strides(result);
-  const Strides of_source = dense_strides(source);
-  std::int64_t sum = 0;
-  for (int i = 0; i < result.size(); ++i) {
-    const std::int64_t index = number / of_result[i] % std::max<std::int64_t>(result[i], 1);
-    sum += index * of_source[axes[static_cast<std::size_t>(i)]];
-  }
-  return sum;
-}
+std::int64_t source_number(std::int64_t number, const Shape& result, const Shape& source,
+                           const std::vector<int>& axes);
 
 /// The number of elements of this rank's part of `result` that are not what the redistribution of the known
 /// values of `source` must give.
-inline std::int64_t count_wrong(const Array& result, const Layout& source, const std::vector<int>& axes = {},
-                                int round = 0) {
-  const int contributions = contribution_count(source);
-  const Reduction reduction = source.partial() ? source.partial()->reduction : Reduction::sum;
-  const Layout wanted = axes.empty() ? source : source.permuted(axes);
-  const bool kept = result.layout().partial() && wanted.equivalent(result.layout());
-  const int rank = result.context().rank();
-  const int mine = contribution_of(result.layout(), rank);
-  // Equivalent layouts may number them otherwise: meshes list their ranks.
-  const int given = kept ? contribution_of(wanted, rank) : 0;
-  std::int64_t wrong = 0;
-  each_element(result, [&](std::int64_t number, auto& element) {
-    using T = std::decay_t<decltype(element)>;
-    const std::int64_t origin = source_number(number, result.shape(), source.shape(), axes);
-    T expected = joined_value<T>(origin, contributions, reduction, round);
-    if (kept) {
-      expected = make_value<T>(known_value(origin, given, round));
-    } else if (mine > 0) {
-      write_identity(result.layout().partial()->reduction, result.dtype(), &expected);
-    }
-    if (!same_value(element, expected)) ++wrong;
-  });
-  return wrong;
-}
+std::int64_t count_wrong(const Array& result, const Layout& source, const std::vector<int>& axes = {},
+                         int round = 0);
 
 }  // namespace partita::testing
