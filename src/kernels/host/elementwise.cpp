@@ -171,17 +171,29 @@ class Source {
 #define EACH_BY_ITSELF _Pragma("GCC ivdep")
 #endif
 
-template <class T, class To, class Operation>
-void join(const T* a, const T* b, To* to, std::int64_t count, const Operation& operation) {
+/// A stretch of results. It is compiled once for each operation and each type that is computed in; all around
+/// it, once for each type that is stored. `number`: the pass's.
+template <class T, class Result>
+using Kernel = void (*)(const T* a, const T* b, Result* to, std::int64_t count, T number);
+
+/// Operation: without members; called with (a, b), or with (a, b, number).
+template <class T, class Result, class Operation>
+void join(const T* a, const T* b, Result* to, std::int64_t count, [[maybe_unused]] T number) {
+  constexpr Operation operation{};
   EACH_BY_ITSELF
-  for (std::int64_t i = 0; i < count; ++i) to[i] = static_cast<To>(operation(a[i], b[i]));
+  for (std::int64_t i = 0; i < count; ++i) {
+    if constexpr (std::is_invocable_v<const Operation&, T, T, T>) {
+      to[i] = operation(a[i], b[i], number);
+    } else {
+      to[i] = static_cast<Result>(operation(a[i], b[i]));
+    }
+  }
 }
 
 /// Along one loop. To: as S, or Boolean for comparisons.
-template <class S, class To, class Operation>
-void join_row(const ElementwiseLoop& loop, To* to, const S* a, const S* b, const Operation& operation) {
-  using T = typename ComputedAs<S>::type;
-  using Result = std::invoke_result_t<const Operation&, T, T>;
+template <class S, class To, class T, class Result>
+void join_row(const ElementwiseLoop& loop, To* to, const S* a, const S* b, Kernel<T, Result> kernel,
+              T number) {
   Source<S, T> from_a(a, loop.strides[ElementwisePass::a], loop.count);
   Source<S, T> from_b(b, loop.strides[ElementwisePass::b], loop.count);
   const std::int64_t step = loop.strides[ElementwisePass::to];
@@ -192,24 +204,25 @@ void join_row(const ElementwiseLoop& loop, To* to, const S* a, const S* b, const
     const T* const right = from_b.at(i, count);
     if constexpr (std::is_same_v<To, Result>) {
       if (step == 1) {
-        join(left, right, to + i, count, operation);
+        kernel(left, right, to + i, count, number);
         continue;
       }
     }
-    join(left, right, dense.data(), count, operation);
+    kernel(left, right, dense.data(), count, number);
     spread_stretch<To, Result>(dense.data(), to + i * step, step, count);
   }
 }
 
-template <class S, class To, class Operation>
+template <class S, class To, class T, class Result>
 void join_nest(std::span<const ElementwiseLoop> loops, To* to, const S* a, const S* b,
-               const Operation& operation) {
-  if (loops.empty()) return join_row({}, to, a, b, operation);
+               Kernel<T, Result> kernel, T number) {
+  if (loops.empty()) return join_row({}, to, a, b, kernel, number);
   const ElementwiseLoop& loop = loops.front();
-  if (loops.size() == 1) return join_row(loop, to, a, b, operation);
+  if (loops.size() == 1) return join_row(loop, to, a, b, kernel, number);
   for (std::int64_t i = 0; i < loop.count; ++i) {
     join_nest(loops.subspan(1), to + i * loop.strides[ElementwisePass::to],
-              a + i * loop.strides[ElementwisePass::a], b + i * loop.strides[ElementwisePass::b], operation);
+              a + i * loop.strides[ElementwisePass::a], b + i * loop.strides[ElementwisePass::b], kernel,
+              number);
   }
 }
 
@@ -235,110 +248,112 @@ auto computed(T element) {
   }
 }
 
-/// As `with_continuous`, of real numbers.
-template <class T, class Run>
-void with_real(Arithmetic operation, const Run& run) {
+template <class T, class Result = T, class Operation>
+constexpr Kernel<T, Result> with(const Operation& /*operation*/) {
+  return join<T, Result, Operation>;
+}
+
+/// As `kernel_of`, of real numbers.
+template <class T>
+Kernel<T, T> real_kernel_of(Arithmetic operation) {
   switch (operation) {
     case Arithmetic::hypotenuse:
-      return run([](T a, T b) { return std::hypot(a, b); });
+      return with<T>([](T a, T b) { return std::hypot(a, b); });
     case Arithmetic::arc_tangent_of:
-      return run([](T a, T b) { return std::atan2(a, b); });
+      return with<T>([](T a, T b) { return std::atan2(a, b); });
     case Arithmetic::tangent:
-      return run([](T a, T /*b*/) { return std::tan(a); });
+      return with<T>([](T a, T /*b*/) { return std::tan(a); });
     case Arithmetic::arc_sine:
-      return run([](T a, T /*b*/) { return std::asin(a); });
+      return with<T>([](T a, T /*b*/) { return std::asin(a); });
     case Arithmetic::arc_cosine:
-      return run([](T a, T /*b*/) { return std::acos(a); });
+      return with<T>([](T a, T /*b*/) { return std::acos(a); });
     case Arithmetic::arc_tangent:
-      return run([](T a, T /*b*/) { return std::atan(a); });
+      return with<T>([](T a, T /*b*/) { return std::atan(a); });
     case Arithmetic::hyperbolic_sine:
-      return run([](T a, T /*b*/) { return std::sinh(a); });
+      return with<T>([](T a, T /*b*/) { return std::sinh(a); });
     case Arithmetic::hyperbolic_cosine:
-      return run([](T a, T /*b*/) { return std::cosh(a); });
+      return with<T>([](T a, T /*b*/) { return std::cosh(a); });
     case Arithmetic::logarithm_to_2:
-      return run([](T a, T /*b*/) { return std::log2(a); });
+      return with<T>([](T a, T /*b*/) { return std::log2(a); });
     case Arithmetic::logarithm_to_10:
-      return run([](T a, T /*b*/) { return std::log10(a); });
+      return with<T>([](T a, T /*b*/) { return std::log10(a); });
     case Arithmetic::logarithm_of_one_more:
-      return run([](T a, T /*b*/) { return std::log1p(a); });
+      return with<T>([](T a, T /*b*/) { return std::log1p(a); });
     case Arithmetic::exponential_less_one:
-      return run([](T a, T /*b*/) { return std::expm1(a); });
+      return with<T>([](T a, T /*b*/) { return std::expm1(a); });
     case Arithmetic::floor:
-      return run([](T a, T /*b*/) { return std::floor(a); });
+      return with<T>([](T a, T /*b*/) { return std::floor(a); });
     case Arithmetic::ceiling:
-      return run([](T a, T /*b*/) { return std::ceil(a); });
+      return with<T>([](T a, T /*b*/) { return std::ceil(a); });
     default:
-      return run([](T a, T /*b*/) { return std::nearbyint(a); });
+      return with<T>([](T a, T /*b*/) { return std::nearbyint(a); });
   }
 }
 
-/// Calls `run` with the function of (a, b). Only what `is_defined`.
-template <class T, class Run>
-void with_continuous(Arithmetic operation, const Run& run) {
+template <class T>
+Kernel<T, T> continuous_kernel_of(Arithmetic operation) {
   switch (operation) {
     case Arithmetic::power:
-      return run([](T a, T b) { return static_cast<T>(std::pow(a, b)); });
+      return with<T>([](T a, T b) { return static_cast<T>(std::pow(a, b)); });
     case Arithmetic::square_root:
-      return run([](T a, T /*b*/) { return std::sqrt(a); });
+      return with<T>([](T a, T /*b*/) { return std::sqrt(a); });
     case Arithmetic::exponential:
-      return run([](T a, T /*b*/) { return std::exp(a); });
+      return with<T>([](T a, T /*b*/) { return std::exp(a); });
     case Arithmetic::logarithm:
-      return run([](T a, T /*b*/) { return std::log(a); });
+      return with<T>([](T a, T /*b*/) { return std::log(a); });
     case Arithmetic::sine:
-      return run([](T a, T /*b*/) { return std::sin(a); });
+      return with<T>([](T a, T /*b*/) { return std::sin(a); });
     case Arithmetic::cosine:
-      return run([](T a, T /*b*/) { return std::cos(a); });
+      return with<T>([](T a, T /*b*/) { return std::cos(a); });
     case Arithmetic::hyperbolic_tangent:
-      return run([](T a, T /*b*/) { return std::tanh(a); });
+      return with<T>([](T a, T /*b*/) { return std::tanh(a); });
     default:
       break;
   }
-  if constexpr (std::is_floating_point_v<T>) {
-    with_real<T>(operation, run);
-  }
+  if constexpr (std::is_floating_point_v<T>) return real_kernel_of<T>(operation);
+  return nullptr;
 }
 
-template <class T, class Run>
-void with_operation(Arithmetic operation, T number, const Run& run) {
+/// Of (a, b). Only what `is_defined`.
+template <class T>
+Kernel<T, T> kernel_of(Arithmetic operation) {
   switch (operation) {
     case Arithmetic::add:
-      return run(Sum{});
+      return with<T>(Sum{});
     case Arithmetic::multiply:
-      return run(Product{});
+      return with<T>(Product{});
     case Arithmetic::axpy:
-      return run([number](T x, T y) { return Sum{}(Product{}(number, x), y); });
+      return with<T>([](T x, T y, T number) { return Sum{}(Product{}(number, x), y); });
     case Arithmetic::copy:
-      return run([](T a, T /*b*/) { return a; });
+      return with<T>([](T a, T /*b*/) { return a; });
     default:
       break;
   }
   if constexpr (!std::is_same_v<T, Boolean>) {
-    if (operation == Arithmetic::subtract) return run(Subtract{});
-    if (operation == Arithmetic::divide) return run(Divide{});
-    if (operation == Arithmetic::negative) return run([](T a, T /*b*/) { return negative_of(a); });
+    if (operation == Arithmetic::subtract) return with<T>(Subtract{});
+    if (operation == Arithmetic::divide) return with<T>(Divide{});
+    if (operation == Arithmetic::negative) return with<T>([](T a, T /*b*/) { return negative_of(a); });
   }
   if constexpr (is_ordered<T>) {
-    if (operation == Arithmetic::minimum) return run(Min{});
-    if (operation == Arithmetic::maximum) return run(Max{});
-    if (operation == Arithmetic::absolute) return run([](T a, T /*b*/) { return absolute_of(a); });
-    if (operation == Arithmetic::remainder) return run(Remainder{});
-    if (operation == Arithmetic::floored_divide) return run(FlooredDivide{});
+    if (operation == Arithmetic::minimum) return with<T>(Min{});
+    if (operation == Arithmetic::maximum) return with<T>(Max{});
+    if (operation == Arithmetic::absolute) return with<T>([](T a, T /*b*/) { return absolute_of(a); });
+    if (operation == Arithmetic::remainder) return with<T>(Remainder{});
+    if (operation == Arithmetic::floored_divide) return with<T>(FlooredDivide{});
   }
-  if constexpr (is_continuous<T>) {
-    with_continuous<T>(operation, run);
-  } else {
-    run([](T a, T /*b*/) { return a; });  // integers rounded in whatever direction
-  }
+  if constexpr (is_continuous<T>) return continuous_kernel_of<T>(operation);
+  return with<T>([](T a, T /*b*/) { return a; });  // integers rounded in whatever direction
 }
 
-template <class T, class Run>
-void with_comparison(Arithmetic operation, const Run& run) {
-  if (operation == Arithmetic::equal) return run([](T a, T b) { return a == b; });
-  if (operation == Arithmetic::not_equal) return run([](T a, T b) { return !(a == b); });
+template <class T>
+Kernel<T, bool> comparison_of(Arithmetic operation) {
+  if (operation == Arithmetic::equal) return with<T, bool>([](T a, T b) { return a == b; });
+  if (operation == Arithmetic::not_equal) return with<T, bool>([](T a, T b) { return !(a == b); });
   if constexpr (is_ordered<T>) {
-    if (operation == Arithmetic::less) return run([](T a, T b) { return a < b; });
-    run([](T a, T b) { return a <= b; });
+    if (operation == Arithmetic::less) return with<T, bool>([](T a, T b) { return a < b; });
+    if (operation == Arithmetic::less_equal) return with<T, bool>([](T a, T b) { return a <= b; });
   }
+  return nullptr;
 }
 
 template <class S>
@@ -356,13 +371,10 @@ void compute_as(const ElementwisePass& pass) {
   }
   if (a == nullptr) a = &number;
   if (is_comparison(pass.operation)) {
-    return with_comparison<T>(pass.operation, [&](const auto& operation) {
-      join_nest<S>(pass.loops, static_cast<Boolean*>(to), a, b, operation);
-    });
+    return join_nest<S>(pass.loops, static_cast<Boolean*>(to), a, b, comparison_of<T>(pass.operation),
+                        computed(number));
   }
-  with_operation<T>(pass.operation, computed(number), [&](const auto& operation) {
-    join_nest<S>(pass.loops, static_cast<S*>(to), a, b, operation);
-  });
+  join_nest<S>(pass.loops, static_cast<S*>(to), a, b, kernel_of<T>(pass.operation), computed(number));
 }
 
 /// Whether `outer` continues where `inner` ends, in all parts.
