@@ -3,10 +3,11 @@
 
 option(PARTITA_UNITY "Compile the sources of each folder as one" OFF)
 
-# partita_unite(TARGET [ALONE FILES...]): the named files, and all of named folders, stay alone: those that have a name for
-# themselves which another file of the folder has too, and inner loops, whose inlining must not hang on their neighbours.
+# partita_unite(TARGET [ALONE FILES...] [QUICK FOLDERS...]): the files and all of the folders after ALONE stay alone: those that
+# have a name for themselves which another file of the folder has too, and inner loops, whose inlining must not hang on their
+# neighbours. The folders after QUICK take longer to optimise than to run: they plan, print, or read and write files.
 function(partita_unite target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "ALONE")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "ALONE;QUICK")
   if(NOT PARTITA_UNITY)
     return()
   endif()
@@ -21,6 +22,13 @@ function(partita_unite target)
     string(MAKE_C_IDENTIFIER "${folder}" group)
     set_property(SOURCE ${source} TARGET_DIRECTORY ${target} PROPERTY UNITY_GROUP "${target}_${group}")
   endforeach()
+  if(NOT CMAKE_BUILD_TYPE STREQUAL Debug)
+    foreach(folder IN LISTS arg_QUICK)
+      string(MAKE_C_IDENTIFIER "${folder}" group)
+      set_property(SOURCE ${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/${target}.dir/Unity/unity_${target}_${group}_cxx.cxx
+                   APPEND PROPERTY COMPILE_OPTIONS -O1)
+    endforeach()
+  endif()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
   # What only files together can be blamed for: hidden names of another file, a file's own type as a member.
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wno-shadow>)
