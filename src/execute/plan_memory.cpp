@@ -42,16 +42,6 @@ Reads reads_of(const ContextState& context, const Plan& plan) {
   return reads;
 }
 
-/// What a rank tells its peers about its arrays in one execution.
-struct Lent {
-  std::vector<char*> addresses;  // by buffer
-  std::string why_not;           // empty: the peers can read them
-};
-
-auto members_of(is_a<Lent> auto& lent) {
-  return std::tie(lent.addresses, lent.why_not);
-}
-
 }  // namespace
 
 void check_suits(std::string_view name, const Operand& wanted, const Array::State& array) {
@@ -111,7 +101,9 @@ void PlanMemory::find_readers() {
     }
     if (theirs.device != mine.device) reading_devices_.push_back(theirs.device);
   }
-  if (any) read_by_peers_ = std::move(read);
+  if (!any) return;
+  read_by_peers_ = std::move(read);
+  lent_ = std::make_unique<LentWords>(context_, plan_.operation, read_by_peers_.size() + 1);
 }
 
 void PlanMemory::bind(std::span<const Array::State* const> operands) {
@@ -135,26 +127,39 @@ void PlanMemory::bind(std::span<const Array::State* const> operands) {
   }
 }
 
+// Arrays move from one execution to the next, also those of one call in a program.
 void PlanMemory::exchange_addresses() {
   if (read_by_peers_.empty()) return;
-  Lent mine;
-  runtime::check_or_tell_all(context_, plan_.operation, [&] {
-    devices::OrdinaryReads& reads = *devices::OrdinaryReads::of(context_.device->physical());
-    for (std::size_t b = 0; b < read_by_peers_.size(); ++b) {
-      void* const address = read_by_peers_[b] ? operands_[b]->local.data : nullptr;
-      mine.addresses.push_back(static_cast<char*>(address));
-      const std::string why = address == nullptr ? "" : reads.let_read(address, reading_devices_);
-      if (!why.empty())
-        mine.why_not = fmt::format("the {} of rank {}: {}", plan_.buffers[b].name, context_.rank(), why);
-    }
-  });
-  lent_.clear();
-  for (Lent& theirs : runtime::exchange_values(context_, plan_.operation, mine)) {
-    check<UnsupportedError>(theirs.why_not.empty(),
+  std::string why_not;
+  runtime::check_or_tell_all(context_, plan_.operation, [&] { why_not = lend(); });
+  lent_->mine().back() = why_not.empty() ? 0 : 1;
+  lent_->exchange();
+  for (int rank = 0; rank < context_.size(); ++rank) {
+    if (lent_->of(rank).back() != 0) refuse_to_read(why_not);
+  }
+}
+
+/// Why the peers cannot read this rank's arrays; empty: they can.
+std::string PlanMemory::lend() {
+  devices::OrdinaryReads& reads = *devices::OrdinaryReads::of(context_.device->physical());
+  std::string why_not;
+  for (std::size_t b = 0; b < read_by_peers_.size(); ++b) {
+    void* const address = read_by_peers_[b] ? operands_[b]->local.data : nullptr;
+    lent_->mine()[b] = reinterpret_cast<std::uint64_t>(address);
+    const std::string why = address == nullptr ? "" : reads.let_read(address, reading_devices_);
+    if (!why.empty())
+      why_not = fmt::format("the {} of rank {}: {}", plan_.buffers[b].name, context_.rank(), why);
+  }
+  return why_not;
+}
+
+/// On all ranks.
+void PlanMemory::refuse_to_read(const std::string& why_not) {
+  for (const std::string& theirs : runtime::exchange_values(context_, plan_.operation, why_not)) {
+    check<UnsupportedError>(theirs.empty(),
                             "{}: other devices cannot read {}; allocate it by cudaMalloc, or set "
                             "PARTITA_CROSS_MEMORY=off (the option cross_memory) to copy it through the heap",
-                            plan_.operation, theirs.why_not);
-    lent_.push_back(std::move(theirs.addresses));
+                            plan_.operation, theirs);
   }
 }
 
@@ -180,7 +185,8 @@ char* PlanMemory::address(const Place& place) const {
   const Array::State& array = *operands_[buffer];
   if (place.rank == context_.rank()) return static_cast<char*>(array.local.data);
   if (!read_by_peers_.empty() && read_by_peers_[buffer])
-    return lent_[static_cast<std::size_t>(place.rank)][buffer];
+    return reinterpret_cast<char*>(  // NOLINT(performance-no-int-to-ptr): the peer's
+        lent_->of(place.rank)[buffer]);
   return static_cast<char*>(heap_.at(place.rank, array.heap_offset));
 }
 

@@ -6,12 +6,14 @@
 #include <optional>
 #include <partita/plan.hpp>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "array/array_state.hpp"
 #include "context/context_state.hpp"
 #include "execute/host/scratch.hpp"
+#include "execute/lent_words.hpp"
 #include "runtime/checks/call_notes.hpp"
 
 namespace partita::execution {
@@ -68,19 +70,21 @@ class PlanMemory {
 
  private:
   void find_readers();
+  std::string lend();
+  void refuse_to_read(const std::string& why_not);
 
   ContextState& context_;
   const Plan& plan_;
   MemorySpace space_;
   memory::SymmetricHeap& heap_;
   std::optional<std::int64_t> behind_scratch_;
-  std::vector<const Array::State*> operands_;      // by buffer; null for scratch
-  std::vector<Strides> strides_;                   // by buffer
-  std::vector<View> locals_;                       // for those who ask
-  bool lowered_ = false;                           // for these strides
-  std::vector<bool> read_by_peers_;                // by buffer: in ordinary device memory; empty: none
-  std::vector<int> reading_devices_;               // of the other ranks
-  std::vector<std::vector<char*>> lent_;           // addresses of what is read by peers, by rank and buffer
+  std::vector<const Array::State*> operands_;  // by buffer; null for scratch
+  std::vector<Strides> strides_;               // by buffer
+  std::vector<View> locals_;                   // for those who ask
+  bool lowered_ = false;                       // for these strides
+  std::vector<bool> read_by_peers_;            // by buffer: in ordinary device memory; empty: none
+  std::vector<int> reading_devices_;           // of the other ranks
+  std::unique_ptr<LentWords> lent_;  // addresses by buffer, and 1 if peers cannot read them; or none
   std::vector<std::unique_ptr<Scratch>> scratch_;  // by buffer; null for operands and views
 };
 

@@ -65,8 +65,9 @@ void require_device_of_group(const Call& call, const Context& context) {
 
 /// A device executes what it is given without a look at the other ranks: the hosts compare first, so that a
 /// call that differs gives an error, and no numbers.
-void prepare_on_device(const Call& call, const Operation& operation, const Context& context) {
-  if (operation.alike == Alike::no_call) return require_device_of_group(call, context);
+void prepare_on_device(const Call& call, const Operation& operation, const Group& group) {
+  const Context& context = group.context();
+  if (operation.alike == Alike::no_call || group.is_whole()) return require_device_of_group(call, context);
   agree(context, operation.name, [&] {
     require_device_of_group(call, context);
     return call.facts(first_dimension_alike(call, operation.alike), counts_of_rank);
@@ -80,7 +81,7 @@ void in_group(const Call& call) {
   const std::shared_ptr<Group> group = xla::group_of(call);
   const std::lock_guard lock(group->mutex());
   try {
-    if (call.space() == MemorySpace::device) prepare_on_device(call, operation, group->context());
+    if (call.space() == MemorySpace::device) prepare_on_device(call, operation, *group);
     operation.run(call, *group);
   } catch (...) {
     group->note_failure(xla::current_refusal().as_raised());

@@ -42,7 +42,10 @@ bool is_on(const Context& context, std::size_t rank, int device) {
 
 std::int64_t add_group(const std::vector<Context>& contexts) {
   Members members;
-  for (const Context& context : contexts) members.push_back(std::make_shared<Group>(context));
+  for (const Context& context : contexts) {
+    const bool is_whole = static_cast<std::size_t>(context.size()) == contexts.size();
+    members.push_back(std::make_shared<Group>(context, is_whole));
+  }
   const std::lock_guard lock(known().mutex);
   known().groups.emplace(++known().last, std::move(members));
   return known().last;

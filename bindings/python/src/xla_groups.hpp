@@ -21,9 +21,11 @@ namespace partita::python::xla {
 /// time.
 class Group {
  public:
-  explicit Group(const Context& context) : context_(context) {}
+  Group(const Context& context, bool is_whole) : context_(context), is_whole_(is_whole) {}
 
   const Context& context() const { return context_; }
+  /// All ranks are devices of this process, where one program makes the calls of all of them: they are alike.
+  bool is_whole() const { return is_whole_; }
   std::mutex& mutex() { return mutex_; }
 
   /// A buffer as a distributed array: the call's attribute NAME is its distribution's text, NAME_shape its
@@ -54,6 +56,7 @@ class Group {
   void keep(const std::string& identity, std::shared_ptr<void> plan);
 
   Context context_;
+  bool is_whole_;
   std::mutex mutex_;
   std::map<std::string, Operand> operands_;                         // texts are read slowly
   std::list<std::pair<std::string, std::shared_ptr<void>>> plans_;  // most recently used first

@@ -136,9 +136,13 @@ void refuse_on_all(Runtime& state, std::string_view operation, const std::except
 
 std::vector<std::string> exchange(Runtime& state, std::string_view operation, std::string_view mine) {
   Meeting meeting(state, operation);
-  Summary summary = Summary::of(hash_of(operation));
+  return exchange(meeting, mine);
+}
+
+std::vector<std::string> exchange(Meeting& meeting, std::string_view mine) {
+  Summary summary = Summary::of(hash_of(meeting.operation()));
   summary.bytes_smallest = summary.bytes_largest = static_cast<std::int64_t>(mine.size());
-  const Summary all = settle(meeting, summary, [&] { return report_of(operation); });
+  const Summary all = settle(meeting, summary, [&] { return report_of(meeting.operation()); });
   return meeting.gather(mine, all.bytes_smallest == all.bytes_largest);
 }
 

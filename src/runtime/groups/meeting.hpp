@@ -51,11 +51,14 @@ class Meeting {
   Meeting& operator=(const Meeting&) = delete;
 
   int size() const { return size_; }
+  std::string_view operation() const { return operation_; }
   int rank(int position) const;  ///< of the context
   CallNotes& notes() const;
   std::uint64_t hash_of_plans() const;  ///< of this rank; 0 where not all ranks meet
   void forget_plans();                  ///< those of all members differ
   bool of_all() const { return circle_.members.empty(); }
+  /// Who has not come yet, as far as this rank knows; if of nobody else, `awaited`.
+  std::vector<int> not_here(int awaited) const;
 
   /// The summary of all members, where all ranks meet also of what they have executed before, in ceil(log2 P)
   /// rounds of one message of fixed size (dissemination: Hensgen, Finkel, Manber 1988). A member that is in a
@@ -84,7 +87,6 @@ class Meeting {
   std::vector<std::string> gather_pieces(std::string_view mine, const std::vector<std::int64_t>& sizes);
   int at(int distance) const;  ///< the rank so many positions after mine
   std::uint64_t number() const;
-  std::vector<int> not_here(int awaited) const;
   [[noreturn]] void refuse(int peer, const std::string& theirs, const std::vector<int>& their_members);
 
   Runtime& state_;
@@ -94,5 +96,8 @@ class Meeting {
   int position_;
   std::uint64_t circle_hash_;
 };
+
+/// Every member's bytes, by position (see `exchange` of checks/agree.hpp). Blocking.
+std::vector<std::string> exchange(Meeting& meeting, std::string_view mine);
 
 }  // namespace partita::runtime

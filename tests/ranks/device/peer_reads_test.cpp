@@ -1,5 +1,6 @@
 // Ranks that are threads read each other's ordinary device memory in place.
 #include <partita/fft.hpp>
+#include <partita/matmul.hpp>
 #include <partita/redistribute.hpp>
 #include <random>
 #include <thread>
@@ -70,6 +71,29 @@ RANK_TEST(PeerReads, FollowEachOtherInAStream) {
   }
   context.synchronize();
   EXPECT_EQ(count_wrong(arrays.source, arrays.source.layout()), 0);
+}
+
+// Hosts meet once in a call, to tell each other where arrays are, and in products not at all: device-side
+// signals do the rest.
+RANK_TEST(PeerReads, HostsMeetOnceInACallThatIsMadeAgain) {
+  NEEDS_PEER_READS(context);
+  OrdinaryArrays arrays(context);
+  const std::int64_t n = 8 * context.size();
+  const Array a = empty(context, {n, n}, Slab(0), Dtype::f64, ordinary);
+  Array d = empty(context, {n, n}, Slab(0), Dtype::f64, ordinary);
+  const MatmulOptions in_stream{.stream = Stream{}};
+  const auto meetings_of = [&](const auto& call) {
+    call();
+    const std::uint64_t before = context.state()->agreements;
+    for (int round = 0; round < 5; ++round) call();
+    return context.state()->agreements - before;
+  };
+  write_known(arrays.source);
+  EXPECT_EQ(meetings_of([&] { redistribute_into(arrays.source, arrays.destination, {.stream = Stream{}}); }),
+            5U);
+  EXPECT_EQ(meetings_of([&] { matmul_into(a, a, nullptr, d, in_stream); }), 5U);
+  context.synchronize();
+  EXPECT_EQ(count_wrong(arrays.destination, arrays.source.layout()), 0);
 }
 
 RANK_TEST(PeerReads, CarryThoseOfSubgroups) {
