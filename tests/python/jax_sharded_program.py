@@ -253,6 +253,13 @@ def linear_algebra():
     check(lambda a: la.eigh(a).eigenvalues, lambda a: jla.eigh(a)[0], positive)
     check(lambda a: la.svd(a).S, lambda a: jla.svd(a, False)[1], tall)
 
+    def polar(a):
+        u, s, vh = jla.svd(a, full_matrices=False)
+        return u @ vh, (vh.conj().T * s) @ vh
+
+    for one in (square + np.diag(np.arange(1.0 * m)), tall):
+        check(lambda a: tuple(la.polar(a)), polar, one)
+
 
 def uneven_extents():
     """Within programs XLA pads parts to one size."""

@@ -163,6 +163,32 @@ def test_cholesky(ctx, dtype, upper, which):
         close(one_triangle(here(ctx, np.triu(a) if upper else np.tril(a), of_a)), here(ctx, jnp.linalg.cholesky(a, upper=upper), of_a))
 
 
+def polar_of(a):
+    """By singular vectors."""
+    u, s, vh = jnp.linalg.svd(a, full_matrices=False)
+    return [u @ vh, (vh.conj().T * s) @ vh]
+
+
+@pytest.mark.parametrize("dtype, shape, which", [(REAL, (5, 5), 0), (COMPLEX, (9, 4), 1), (REAL, (8, 3), 5), (COMPLEX, (5, 5), 5)])
+def test_polar(ctx, dtype, shape, which):
+    a = numbers(shape, dtype)
+    (of_a,) = layouts_of(ctx, [which], shape)
+    with pj.Group(ctx):
+        check(ctx, lambda a: [*linalg.polar(a, of_a)], polar_of, [a], [of_a], linalg.polar_result(of_a), twice=which != 0)
+
+
+def test_polar_of_equal_singular_values_has_derivatives(ctx):
+    (of_a,) = layouts_of(ctx, [0], (5, 3))
+    weights = numbers((5, 3), REAL, 3)
+    with pj.Group(ctx):
+        a, own = here(ctx, np.eye(5, 3), of_a), here(ctx, weights, of_a)
+        gradient = jax.jit(jax.grad(lambda a: jnp.sum(linalg.polar(a, of_a).U * own)))(a)
+        top = weights[:3]
+        close(gradient, here(ctx, np.concatenate([(top - top.T) / 2, weights[3:]]), of_a))
+        with pytest.raises(pt.ArgumentError, match="at least as many rows as columns"):
+            linalg.polar_result(pt.Layout(pt.Slab(0), (3, 5), ctx.size))
+
+
 @pytest.mark.parametrize("dtype, shape, which", [(REAL, (6, 6), 0), (COMPLEX, (9, 4), 1), (REAL, (8, 3), 5)])
 def test_qr(ctx, dtype, shape, which):
     a = numbers(shape, dtype)

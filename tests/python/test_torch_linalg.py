@@ -315,6 +315,32 @@ def test_svd(ctx, dtype, shape, which):
     check(ctx, lambda a: [linalg.svd(ctx, a, of_a).S], lambda a: [torch.linalg.svdvals(a)], [a], [of_a], [of_s], products)
 
 
+def polar_of(a):
+    """By singular vectors."""
+    u, s, vh = torch.linalg.svd(a, full_matrices=False)
+    return [u @ vh, (vh.mH * s) @ vh]
+
+
+@of_dtypes
+@pytest.mark.parametrize("shape, which", [((5, 5), 0), ((7, 4), 1), ((7, 4), 2), ((8, 3), 5)])
+def test_polar(ctx, dtype, shape, which):
+    a = numbers(shape, dtype)
+    (of_a,) = layouts_of(ctx, [which], shape)
+    check(ctx, lambda a: [*linalg.polar(ctx, a, of_a)], polar_of, [a], [of_a], linalg.polar_result(of_a), products)
+
+
+def test_polar_of_equal_singular_values_has_gradients(ctx):
+    a, weights = torch.eye(5, 3, dtype=torch.float64), numbers((5, 3), torch.float64, 3)
+    (of_a,) = layouts_of(ctx, [0], a.shape)
+    own = part(a, of_a, ctx).requires_grad_()
+    u, _ = linalg.polar(ctx, own, of_a)
+    (u * part(weights, of_a, ctx)).sum().backward()
+    top = weights[:3]
+    close(assembled(own.grad, of_a, ctx, summed=True), torch.cat([(top - top.mT) / 2, weights[3:]]))
+    with pytest.raises(pt.ArgumentError, match="at least as many rows as columns"):
+        linalg.polar_result(pt.Layout(pt.Slab(0), (3, 5), ctx.size))
+
+
 def test_errors(ctx):
     a, b = part(torch.ones(4, 4), *layouts_of(ctx, [0], (4, 4)), ctx), part(torch.ones(4, 2), *layouts_of(ctx, [0], (4, 2)), ctx)
     of_a, of_b, of_wide = layouts_of(ctx, (0, 0, 1), (4, 4), (4, 2), (4, 5))

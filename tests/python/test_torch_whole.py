@@ -280,6 +280,7 @@ def test_linear_algebra(ctx, group):
         (lambda x: ptt.linalg.eigh(x).eigenvalues, lambda x: linalg.eigh(x).eigenvalues, a),
         (lambda x: ptt.linalg.svd(x).S, lambda x: linalg.svd(x, full_matrices=False).S, b),
         (lambda x: (lambda q, r: ptt.matmul(q, r))(*ptt.linalg.qr(x)), lambda x: (lambda q, r: q @ r)(*linalg.qr(x)), b),
+        (lambda x: ptt.linalg.polar(x).U, lambda x: (lambda u, _, vh: u @ vh)(*linalg.svd(x, full_matrices=False)), b),
     ]
     for mesh in meshes():
         for placed in placements_of(mesh, 2)[:: 1 if mesh.ndim == 1 else 2]:

@@ -91,6 +91,20 @@ def of_svd(a: _core.Layout) -> Tuple[_core.Layout, _core.Layout]:
     return of_factor(a, (m, k)), of_factor(a, (k, n))
 
 
+def check_polar(shape: Sequence[int]) -> None:
+    if shape[0] < shape[1]:
+        raise ArgumentError(
+            f"polar: A must have at least as many rows as columns, but its shape is {tuple(shape)}; decompose A^H = U P, then A = P U^H"
+        )
+
+
+def of_polar(a: _core.Layout) -> Tuple[_core.Layout, _core.Layout]:
+    """The layouts of U and P."""
+    check_matrix("polar", a)
+    check_polar(a.shape)
+    return a, of_factor(a, (a.shape[1],) * 2)
+
+
 def replicated(length: int, ranks: int) -> _core.Layout:
     """Of numbers that every rank has: eigenvalues, pivots."""
     return _core.Layout(_core.Replicated(), (length,), ranks)

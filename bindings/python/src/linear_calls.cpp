@@ -98,6 +98,12 @@ void run_svd(Matrices given, Results results, const LinearOptions&) {
   redistribute_into(found.vh, results[2]);
 }
 
+void run_polar(Matrices given, Results results, const LinearOptions&) {
+  const PolarFactors found = polar(given[0]);
+  redistribute_into(found.u, results[0]);
+  redistribute_into(found.h, results[1]);
+}
+
 struct LinearFunction {
   std::string_view name;
   std::size_t operands, results;
@@ -115,6 +121,7 @@ constexpr LinearFunction linear_functions[] = {
     {"qr", 1, 2, run_qr},
     {"eigh", 1, 2, run_eigh},
     {"svd", 1, 3, run_svd},
+    {"polar", 1, 2, run_polar},
 };
 
 }  // namespace

@@ -2,7 +2,8 @@
 
 Sources: Murray, "Differentiation of the Cholesky decomposition" (2016); Walter and Lehmann, "Algorithmic differentiation of linear algebra
 functions with application in optimum experimental design" (2010) for QR; Giles (2008) for eigenvalues; Seeger, Hetzel, Dai, Meissner and
-Lawrence, "Auto-differentiating linear algebra" (2017); Wan and Zhang, "Automatic differentiation for complex valued SVD" (2019). In
+Lawrence, "Auto-differentiating linear algebra" (2017); Wan and Zhang, "Automatic differentiation for complex valued SVD" (2019). A polar
+factor moves by the solution of a Lyapunov equation, which, other than singular vectors, has no poles where singular values are equal. In
 comments dX is the tangent of X.
 """
 
@@ -10,10 +11,12 @@ from __future__ import annotations
 
 from typing import Any, List, Sequence, Tuple
 
+import jax  # type: ignore[import-not-found,unused-ignore]
 import jax.numpy as jnp  # type: ignore[import-not-found,unused-ignore]
 
 from .. import _core
-from .._linear_layouts import check_tall, of_factor, of_qr, of_svd, places, replicated
+from .._linear_layouts import check_tall, of_factor, of_polar, of_qr, of_svd, places, replicated, transposed
+from ._arrays import _share, _whole
 from ._group import Group
 from ._program import ad, no_tangent
 from ._solves import (
@@ -27,9 +30,12 @@ from ._solves import (
     product,
     real,
     same,
+    solve_linearly,
     solve_triangular,
     triangle,
 )
+
+_jax: Any = jax  # of which not all has types
 
 
 def half_triangle(x: Any, group: Group, layout: _core.Layout, upper: bool) -> Any:
@@ -165,3 +171,48 @@ def _svd_jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> 
 
 
 ad.primitive_jvps[_svd] = _svd_jvp
+
+# --- polar decompositions
+
+_polar = function("polar", lambda dtype: [dtype, dtype], several=True)
+
+
+def polar(a: Any, group: Group, layout: _core.Layout) -> Any:
+    return _polar.bind(a, **linear_params("polar", group, [layout], of_polar(layout)))
+
+
+def _lyapunov(p: Any, c: Any, group: Group, layout: _core.Layout) -> Any:
+    """The X of P X + X P = C, P Hermitian and positive definite."""
+    w, v = eigh(_jax.lax.stop_gradient(p), group, layout, False)
+    rows, columns = places(layout, group.rank)
+    sums = at(w, columns) + at(w, rows)
+
+    def times(x: Any, y: Any, *ops: str) -> Any:
+        return product(group, (x, layout), (y, layout), layout, *ops)
+
+    def solved(v: Any, c: Any) -> Any:
+        inner = times(v, times(c, v), "adjoint") / sums.astype(c.dtype)
+        return times(times(v, inner), v, "none", "adjoint")
+
+    def solved_back(_: Any, c: Any) -> Any:
+        return _share(solved(jnp.conj(v), _whole(c, layout, group)), layout, group)
+
+    return _jax.lax.custom_linear_solve(lambda x: times(p, x) + times(x, p), c, lambda _, c: solved(v, c), solved_back)
+
+
+def _polar_jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> Any:
+    """With K = U^H dA and the X of P X + X P = K - K^H: dU = U X + (dA - U K) P^-1, dP = K - X P"""
+    (da,), group, of_a, of_p = tangents, params["group"], params["operand0"], params["result1"]
+    u, p = _polar.bind(*primals, **params)
+    if is_zero(da):
+        return _zeros((u, p))
+    k = product(group, (u, of_a), (da, of_a), of_p, "adjoint")
+    x = _lyapunov(p, k - adjoint(k, group, of_p), group, of_p)
+    du = product(group, (u, of_a), (x, of_p), of_a)
+    if of_a.shape[0] > of_a.shape[1]:
+        outside, sides = da - product(group, (u, of_a), (k, of_p), of_a), transposed(of_a)
+        du = du + jnp.conj(solve_linearly(p, jnp.conj(outside.T), group, (of_p, sides, sides)).T)
+    return [u, p], [du, k - product(group, (x, of_p), (p, of_p), of_p)]
+
+
+ad.primitive_jvps[_polar] = _polar_jvp

@@ -148,6 +148,11 @@ def with_factors(group: Group, layouts: Layouts, op: str = "none") -> Any:
     return linear_params("lu_solve", group, [of_a, replicated(of_a.shape[0], group.size), of_b], [of_x], op=op)
 
 
+def solve_linearly(a: Any, b: Any, group: Group, layouts: Layouts) -> Any:
+    """`solve`, for a B that is linear in tangents."""
+    return _solve_with.bind(*factors(a, group, layouts[0]), b, a, **with_factors(group, layouts))
+
+
 def _solve_jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> Any:
     (a, b), (da, db), group = primals, tangents, params["group"]
     layouts = (params["operand0"], params["operand1"], params["result0"])

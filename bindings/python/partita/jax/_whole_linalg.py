@@ -13,7 +13,7 @@ import jax.numpy as jnp  # type: ignore[import-not-found,unused-ignore]
 import numpy as np
 
 from .._errors import ArgumentError, UnsupportedError
-from .._linear_layouts import check_numbers
+from .._linear_layouts import check_numbers, check_polar
 from ._group import Group
 from ._program import ad, batched_in_turn, no_tangent
 from ._sharded import NamedSharding, Operation, Spec, explicit_sharding, linear_of_whole, operation_of, zero_of
@@ -394,3 +394,50 @@ ad.primitive_jvps[_svd] = _svd_jvp
 def svd(a: Any, group: Group) -> Any:
     check("svd", a, square=False)
     return _svd.bind(a, **_words("svd", group))
+
+
+# --- polar decompositions
+
+_polar = _function(
+    "polar", ("operand0",), 2, lambda a: [(a.shape, a.dtype), ((a.shape[1],) * 2, a.dtype)],
+    lambda a: [explicit_sharding(a), _everywhere(a)], lambda a: "i j -> i j, k l",
+)  # fmt: skip
+
+
+def _lyapunov(p: Any, c: Any, group: Group) -> Any:
+    """The X of P X + X P = C, P Hermitian and positive definite."""
+    w, v = _eigh.bind(_jax.lax.stop_gradient(p), **_words("eigh", group))
+    sums = w[:, None] + w[None, :]
+
+    def solved(v: Any, c: Any) -> Any:
+        inner = _product(group, v, _product(group, c, v), "adjoint") / sums.astype(c.dtype)
+        return _product(group, _product(group, v, inner), v, op_b="adjoint")
+
+    def matvec(x: Any) -> Any:
+        return _product(group, p, x) + _product(group, x, p)
+
+    return _jax.lax.custom_linear_solve(matvec, c, lambda _, c: solved(v, c), lambda _, c: solved(jnp.conj(v), c))
+
+
+def _polar_jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> Any:
+    """With K = U^H dA and the X of P X + X P = K - K^H: dU = U X + (dA - U K) P^-1, dP = K - X P"""
+    (a,), (da,), group = primals, tangents, params["group"]
+    u, p = _polar.bind(a, **params)
+    if _is_zero(da):
+        return _zeros((u, p))
+    k = _product(group, u, da, "adjoint")
+    x = _lyapunov(p, k - adjoint(k, group), group)
+    du = _product(group, u, x)
+    if a.shape[0] > a.shape[1]:
+        outside = da - _product(group, u, k)
+        du = du + jnp.conj(_solve_with.bind(*_factors_of(p, group), jnp.conj(outside.T), p, **_words("lu_solve", group)).T)
+    return [u, p], [du, k - _product(group, x, p)]
+
+
+ad.primitive_jvps[_polar] = _polar_jvp
+
+
+def polar(a: Any, group: Group) -> Any:
+    check("polar", a, square=False)
+    check_polar(a.shape)
+    return _polar.bind(a, **_words("polar", group))

@@ -27,6 +27,7 @@ from .._linear_layouts import (
     check_numbers,
     check_square,
     of_columns,
+    of_polar,
     of_qr,
     of_solution,
     of_svd,
@@ -44,6 +45,13 @@ class EighResult(NamedTuple):
 
     eigenvalues: jax.Array
     eigenvectors: jax.Array
+
+
+class PolarResult(NamedTuple):
+    """What `polar` returns."""
+
+    U: jax.Array
+    P: jax.Array
 
 
 class QRResult(NamedTuple):
@@ -367,9 +375,40 @@ def svd(a: Any, layout: Optional[_core.Layout] = None, *, group: Optional[Group]
     return SVDResult(*_factors.svd(a, among, layout))
 
 
+def polar_result(layout: _core.Layout) -> Tuple[_core.Layout, _core.Layout]:
+    """The layouts of the U and P of `polar`, chosen as by `qr_result`. Local.
+
+    Parameters
+    ----------
+    layout : Layout
+        The layout of A.
+    """
+    return of_polar(layout)
+
+
+@collective
+def polar(a: Any, layout: Optional[_core.Layout] = None, *, group: Optional[Group] = None) -> PolarResult:
+    """This rank's parts of the U [m, n], with orthonormal columns, and of the Hermitian P [n, n] of A = U P. Collective.
+
+    Derivatives are defined for full rank, also where singular values are equal.
+
+    Parameters
+    ----------
+    a : array
+        This rank's part of A [m, n], m >= n.
+    layout : Layout, optional
+        The layout of A and U; `polar_result` returns that of P, too.
+    """
+    among = chosen(group)
+    if layout is None:
+        return PolarResult(*_whole_linalg.polar(jnp.asarray(a), among))
+    (a,) = _checked("polar", among, (a, layout))
+    return PolarResult(*_factors.polar(a, among, layout))
+
+
 __all__ = [
-    "EighResult", "QRResult", "SVDResult", "SlogdetResult", "cholesky", "det", "eigh", "inv", "qr", "qr_result", "slogdet", "solve",
-    "solve_triangular", "svd", "svd_result",
+    "EighResult", "PolarResult", "QRResult", "SVDResult", "SlogdetResult", "cholesky", "det", "eigh", "inv", "polar", "polar_result", "qr",
+    "qr_result", "slogdet", "solve", "solve_triangular", "svd", "svd_result",
 ]  # fmt: skip
 
 _documents.complete(sys.modules[__name__], __all__)

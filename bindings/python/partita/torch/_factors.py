@@ -3,7 +3,8 @@
 Derivatives are made of operators that have derivatives. Sources: Murray, "Differentiation of the Cholesky decomposition" (2016); Walter and
 Lehmann, "Algorithmic differentiation of linear algebra functions with application in optimum experimental design" (2010) for QR; Giles
 (2008) for eigenvalues; Seeger, Hetzel, Dai, Meissner and Lawrence, "Auto-differentiating linear algebra" (2017); Wan and Zhang, "Automatic
-differentiation for complex valued SVD" (2019). In comments X' is the gradient of X.
+differentiation for complex valued SVD" (2019). A polar factor moves by the solution of a Lyapunov equation, which, other than singular
+vectors, has no poles where singular values are equal. In comments X' is the gradient of X.
 """
 
 from __future__ import annotations
@@ -17,7 +18,18 @@ from .._context import context_of
 from .._linear_layouts import check_tall, of_factor, replicated
 from ._arrays import _part, _share, _whole
 from ._operators import layout_at, number_of_layout, operator
-from ._solves import adjoint, computed, diagonal, half_triangle, product, rows_and_columns, solve_triangular
+from ._solves import (
+    adjoint,
+    computed,
+    diagonal,
+    flipped,
+    half_triangle,
+    lu,
+    product,
+    rows_and_columns,
+    solve_triangular,
+    solve_with,
+)
 
 Gradient = Optional[Tensor]
 
@@ -218,3 +230,69 @@ def _svd_gradients(ctx: Any, by_u: Gradient, by_values: Gradient, by_vh: Gradien
 
 
 svd.differentiate(_svd_gradients, _keep_results)
+
+
+# --- polar decompositions
+
+
+def _call_lyapunov(p: Tensor, c: Tensor, context: int, layout: int) -> Tensor:
+    values, vectors = _eigh_like(p, context, layout)
+    computed("eigh", [p], [layout], [values, vectors], [_of_values(layout_at(layout).shape, context), layout], context)
+    rows, columns = rows_and_columns(layout, context, p)
+    v = (vectors, layout)
+    inner = product(context, v, (product(context, (c, layout), v, layout), layout), layout, adjoint_a=True)
+    left = product(context, v, (inner / (values[columns] + values[rows]), layout), layout)
+    return product(context, (left, layout), v, layout, adjoint_b=True)
+
+
+#: The X of P X + X P = C, P Hermitian and positive definite.
+_lyapunov = operator("linalg_lyapunov", _call_lyapunov, lambda p, c, context, layout: _part(c, layout, context), forward=True)
+
+
+def _keep_equation(ctx: Any, inputs: Tuple[Any, ...], output: Tensor) -> None:
+    ctx.save_for_backward(inputs[0], output)
+    ctx.arguments = inputs[2:]
+
+
+def _lyapunov_gradients(ctx: Any, gradient: Tensor) -> Tuple[Gradient, ...]:
+    """P C' + C' P = X', and P' = -(C' X^H + X^H C')."""
+    p, x = ctx.saved_tensors
+    context, layout = ctx.arguments
+    by_c = _lyapunov(p, _whole(gradient, layout, context), context, layout)
+    own, other = (by_c, layout), (x, layout)
+    by_p = -product(context, own, other, layout, adjoint_b=True) - product(context, other, own, layout, adjoint_a=True)
+    return (_share(by_p, layout, context), _share(by_c, layout, context), None, None)
+
+
+_lyapunov.differentiate(_lyapunov_gradients, _keep_equation)
+
+
+def _call_polar(a: Tensor, context: int, of_a: int, of_p: int) -> Tuple[Tensor, Tensor]:
+    found = _qr_like(a, context, of_a, of_p)
+    computed("polar", [a], [of_a], found, [of_a, of_p], context)
+    return found
+
+
+polar = operator("linalg_polar", _call_polar, lambda a, context, of_a, of_p: _qr_like(a, context, of_a, of_p), forward=True)
+
+
+def _polar_gradients(ctx: Any, by_u: Gradient, by_p: Gradient) -> Tuple[Gradient, ...]:
+    """A' = U (X + P') + (U' - U U^H U') P^-1, for G = U^H U' - P' P and the X of P X + X P = G - G^H."""
+    u, p = ctx.saved_tensors
+    context, of_a, of_p = ctx.arguments
+    by_u, by_p = _wholes(context, (by_u, of_a), (by_p, of_p))
+    if by_u is None and by_p is None:
+        return (None,) * 4
+    inside = torch.zeros_like(p) if by_u is None else product(context, (u, of_a), (by_u, of_a), of_p, adjoint_a=True)
+    middle = inside if by_p is None else inside - product(context, (by_p, of_p), (p, of_p), of_p)
+    middle = _lyapunov(p, middle - adjoint(middle, context, of_p), context, of_p)
+    found = product(context, (u, of_a), (middle if by_p is None else middle + by_p, of_p), of_a)
+    m, n = layout_at(of_a).shape
+    if m > n and by_u is not None:
+        outside = by_u - product(context, (u, of_a), (inside, of_p), of_a)
+        sides = flipped(of_a)
+        found = found + solve_with(p, outside.mT.conj(), *lu(p.detach(), context, of_p), context, of_p, sides, sides, False).mT.conj()
+    return (_share(found, of_a, context), *[None] * 3)
+
+
+polar.differentiate(_polar_gradients, _keep_results)

@@ -228,8 +228,8 @@ def _along(node: Any, tensors: int, arguments: Tuple[Any, ...]) -> Any:
                 given[i] = primal if records and primal.requires_grad else primal.detach().requires_grad_()
                 moving.append(given[i])
                 tangents.append(tangent)
-        found = node.apply(*given)
-        results = [one for one in (found if isinstance(found, tuple) else (found,)) if one.requires_grad]
+        made = node.apply(*given)
+        results = [one for one in (made if isinstance(made, tuple) else (made,)) if one.requires_grad]
         weights = [torch.zeros_like(one, requires_grad=True) for one in results]
         gradients = torch.autograd.grad(results, moving, weights, create_graph=True, allow_unused=True)
         linear = [(one, along) for one, along in zip(gradients, tangents) if one is not None and one.requires_grad]
@@ -241,9 +241,10 @@ def _along(node: Any, tensors: int, arguments: Tuple[Any, ...]) -> Any:
         if not one.requires_grad:
             return one
         slope = next(slopes)
-        return _forward_ad.make_dual(one if records else one.detach(), torch.zeros_like(one) if slope is None else slope)
+        found: Tensor = _forward_ad.make_dual(one if records else one.detach(), torch.zeros_like(one) if slope is None else slope)
+        return found
 
-    return tuple(map(dual, found)) if isinstance(found, tuple) else dual(found)
+    return tuple(map(dual, made)) if isinstance(made, tuple) else dual(made)
 
 
 _ordinary = (Tensor, torch.nn.Parameter)

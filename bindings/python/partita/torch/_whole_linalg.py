@@ -107,6 +107,13 @@ def svd(context: Context, a: DTensor) -> _parts.SVDResult:
     return _parts.SVDResult(left, _everywhere(context, s, one), right)
 
 
+@on_dtensors
+def polar(context: Context, a: DTensor) -> _parts.PolarResult:
+    (one,) = _complete("polar", context, a)
+    factors = _parts.polar(context, one.part, one.layout)
+    return _parts.PolarResult(*_factors("polar", context, factors, _parts.polar_result(one.layout), one))
+
+
 def _factors(what: str, context: Context, parts: Tuple[Tensor, Tensor], layouts: Tuple[Any, Any], of: Whole) -> List[DTensor]:
     return [_like(what, context, part, layout, of) for part, layout in zip(parts, layouts)]
 

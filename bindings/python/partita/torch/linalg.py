@@ -30,6 +30,7 @@ from .._linear_layouts import (
     check_numbers,
     check_square,
     of_columns,
+    of_polar,
     of_qr,
     of_solution,
     of_svd,
@@ -47,6 +48,13 @@ class EighResult(NamedTuple):
 
     eigenvalues: Tensor
     eigenvectors: Tensor
+
+
+class PolarResult(NamedTuple):
+    """What `polar` returns."""
+
+    U: Tensor
+    P: Tensor
 
 
 class QRResult(NamedTuple):
@@ -385,9 +393,38 @@ def svd(context: Context, a: Tensor, layout: _core.Layout) -> SVDResult:
     return SVDResult(*_factors.svd(a, number_of(context), *layouts))
 
 
+def polar_result(layout: _core.Layout) -> Tuple[_core.Layout, _core.Layout]:
+    """The layouts of the U and P of `polar`, chosen as by `qr_result`. Local.
+
+    Parameters
+    ----------
+    layout : Layout
+        The layout of A.
+    """
+    return of_polar(layout)
+
+
+@or_dtensors("._whole_linalg")
+@collective
+def polar(context: Context, a: Tensor, layout: _core.Layout) -> PolarResult:
+    """This rank's parts of the U [m, n], with orthonormal columns, and of the Hermitian P [n, n] of A = U P. Collective, blocking.
+
+    Gradients are defined for full rank, also where singular values are equal.
+
+    Parameters
+    ----------
+    a : Tensor
+        This rank's part of A [m, n], m >= n.
+    layout : Layout
+        The layout of A and U; `polar_result` returns that of P, too.
+    """
+    _checked("polar", context, (a, layout))
+    return PolarResult(*_factors.polar(a, number_of(context), *map(number_of_layout, of_polar(layout))))
+
+
 __all__ = [
-    "EighResult", "QRResult", "SVDResult", "SlogdetResult", "cholesky", "det", "eigh", "inv", "qr", "qr_result", "slogdet", "solve",
-    "solve_triangular", "svd", "svd_result",
+    "EighResult", "PolarResult", "QRResult", "SVDResult", "SlogdetResult", "cholesky", "det", "eigh", "inv", "polar", "polar_result", "qr",
+    "qr_result", "slogdet", "solve", "solve_triangular", "svd", "svd_result",
 ]  # fmt: skip
 
 _documents.complete(sys.modules[__name__], __all__)
