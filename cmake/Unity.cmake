@@ -3,9 +3,9 @@
 
 option(PARTITA_UNITY "Compile the sources of each folder as one" OFF)
 
-# partita_unite(TARGET [ALONE FILES...] [QUICK FOLDERS...]): the files and all of the folders after ALONE stay alone: those that
+# partita_unite(TARGET [ALONE FILES...] [QUICK FILES...]): the files, and all of the folders, after ALONE stay alone: those that
 # have a name for themselves which another file of the folder has too, and inner loops, whose inlining must not hang on their
-# neighbours. The folders after QUICK take longer to optimise than to run: they plan, print, or read and write files.
+# neighbours. Those after QUICK take longer to optimise than to run: they plan, print, or read and write files.
 function(partita_unite target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "ALONE;QUICK")
   if(NOT PARTITA_UNITY)
@@ -19,16 +19,18 @@ function(partita_unite target)
     if(path IN_LIST arg_ALONE OR folder IN_LIST arg_ALONE)
       continue()
     endif()
-    string(MAKE_C_IDENTIFIER "${folder}" group)
-    set_property(SOURCE ${source} TARGET_DIRECTORY ${target} PROPERTY UNITY_GROUP "${target}_${group}")
+    string(MAKE_C_IDENTIFIER "${target}_${folder}" group)
+    if(NOT CMAKE_BUILD_TYPE STREQUAL Debug AND (path IN_LIST arg_QUICK OR folder IN_LIST arg_QUICK))
+      string(APPEND group _quick)
+      list(APPEND quick_groups ${group})
+    endif()
+    set_property(SOURCE ${source} TARGET_DIRECTORY ${target} PROPERTY UNITY_GROUP ${group})
   endforeach()
-  if(NOT CMAKE_BUILD_TYPE STREQUAL Debug)
-    foreach(folder IN LISTS arg_QUICK)
-      string(MAKE_C_IDENTIFIER "${folder}" group)
-      set_property(SOURCE ${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/${target}.dir/Unity/unity_${target}_${group}_cxx.cxx
-                   APPEND PROPERTY COMPILE_OPTIONS -O1)
-    endforeach()
-  endif()
+  list(REMOVE_DUPLICATES quick_groups)
+  foreach(group IN LISTS quick_groups)
+    set_property(SOURCE ${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/${target}.dir/Unity/unity_${group}_cxx.cxx
+                 PROPERTY COMPILE_OPTIONS -O1)
+  endforeach()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
   # What only files together can be blamed for: hidden names of another file, a file's own type as a member.
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wno-shadow>)

@@ -17,7 +17,7 @@ namespace partita {
 namespace {
 
 namespace fs = std::filesystem;
-using Document = nlohmann::json;
+using Document = nlohmann::ordered_json;
 
 struct Field {
   const char* key;
