@@ -21,14 +21,17 @@ void check_sorted_part(const Array& source, std::string_view part, const Array& 
   check(arrays::lies_dense(one.local()), "sort_part: {} is not dense and row-major: clone it first", part);
 }
 
-/// `order`: null if it is not wanted.
+/// `order`: null if it is not wanted. The destination may be an empty Array beside one.
 void sort_elements(const Array& source, Array& destination, Array* order, bool descending,
                    const std::optional<Stream>& stream) {
   check_sorted_part(source, "the source", source, source.dtype());
-  check_sorted_part(source, "the destination", destination, source.dtype());
-  arrays::check_written("sort_part", destination);
-  check(!arrays::overlap(source.local(), destination.local()),
-        "sort_part: the source overlaps the destination");
+  const bool is_wanted = order == nullptr || destination.valid();
+  if (is_wanted) {
+    check_sorted_part(source, "the destination", destination, source.dtype());
+    arrays::check_written("sort_part", destination);
+    check(!arrays::overlap(source.local(), destination.local()),
+          "sort_part: the source overlaps the destination");
+  }
   if (order != nullptr) {
     check_sorted_part(source, "the order", *order, Dtype::i64);
     arrays::check_written("sort_part", *order);
@@ -40,8 +43,9 @@ void sort_elements(const Array& source, Array& destination, Array* order, bool d
   context.require_usable_here("sort_part");
   if (source.local_size() == 0) return;
   auto* const places = order == nullptr ? nullptr : static_cast<std::int64_t*>(order->local().data);
-  const kernels::SortPass pass{source.dtype(),           descending, source.local_size(), source.local().data,
-                               destination.local().data, places};
+  void* const sorted = is_wanted ? destination.local().data : nullptr;
+  const kernels::SortPass pass{source.dtype(),      descending, source.local_size(),
+                               source.local().data, sorted,     places};
   if (source.local().space == MemorySpace::host) return kernels::sort(pass);
   auto* const device = dynamic_cast<DeviceSorting*>(context.device.get());
   check<UnsupportedError>(device != nullptr && pass.count <= DeviceSorting::most_sorted,

@@ -61,6 +61,7 @@ class CudaAccelerator final : public Accelerator, public DeviceSorting {
   void generate(const kernels::RandomPass& pass, Stream stream) override;
   std::int64_t sort_scratch_bytes(const kernels::SortPass& pass) override;
   void sort(const kernels::SortPass& pass, void* scratch, Stream stream) override;
+  void find_places(const kernels::PlacePass& pass, void* scratch, Stream stream) override;
   void multiply(const kernels::SymbolPass& pass, Stream stream) override;
   void fold(const kernels::FoldPass& pass, void* scratch, Stream stream) override;
   void finish(const kernels::FinishPass& pass, Stream stream) override;

@@ -8,6 +8,7 @@
 #include "device/cuda_exchange.hpp"
 #include "kernels/cuda/arithmetic_launch.hpp"
 #include "kernels/cuda/launch.hpp"
+#include "kernels/cuda/places_launch.hpp"
 #include "kernels/cuda/random_launch.hpp"
 #include "kernels/cuda/sort_launch.hpp"
 #include "kernels/cuda/symbol_launch.hpp"
@@ -74,6 +75,16 @@ std::int64_t CudaAccelerator::sort_scratch_bytes(const kernels::SortPass& pass) 
 void CudaAccelerator::sort(const kernels::SortPass& pass, void* scratch, Stream stream) {
   cuda::check_launch(kernels::cuda::launch_sort(kernel_sort(pass), scratch, in_turn(stream)),
                      "sort elements");
+}
+
+void CudaAccelerator::find_places(const kernels::PlacePass& pass, void* scratch, Stream stream) {
+  kernels::cuda::Places kernel;
+  kernel.dtype = pass.dtype;
+  kernel.smallest = pass.smallest;
+  std::ranges::copy(pass.data, kernel.data);
+  kernel.kept = kernel_loops(pass.kept);
+  kernel.over = kernel_loops(pass.over);
+  cuda::check_launch(kernels::cuda::launch_places(kernel, scratch, in_turn(stream)), "compare elements");
 }
 
 void CudaAccelerator::multiply(const kernels::SymbolPass& pass, Stream stream) {

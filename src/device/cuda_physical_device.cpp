@@ -14,6 +14,7 @@
 #include "kernels/cuda/line_transform.hpp"
 #include "kernels/cuda/not_finite.hpp"
 #include "kernels/cuda/packet_launch.hpp"
+#include "kernels/cuda/places_launch.hpp"
 #include "kernels/cuda/qr_panel.hpp"
 #include "kernels/cuda/random_launch.hpp"
 #include "kernels/cuda/row_exchange.hpp"
@@ -94,6 +95,7 @@ CudaPhysicalDevice::CudaPhysicalDevice(int index) : index_(index) {
   cuda::check_launch(kernels::cuda::load_qr_kernels(), "load the kernels");
   cuda::check_launch(kernels::cuda::load_triangular_kernels(), "load the kernels");
   cuda::check_launch(kernels::cuda::load_sort_kernels(), "load the kernels");
+  cuda::check_launch(kernels::cuda::load_places_kernels(), "load the kernels");
   past_ = cuda::new_cuda_stream();
 }
 

@@ -1,14 +1,15 @@
-// Sorting on a device.
+// Sorting on a device, and the places of its largest elements.
 #pragma once
 
 #include <cstdint>
 #include <partita/stream.hpp>
 
+#include "kernels/host/places.hpp"
 #include "kernels/host/sort.hpp"
 
 namespace partita::devices {
 
-/// What an accelerator is, too, that sorts.
+/// What an accelerator is, too, that compares elements.
 class DeviceSorting {
  public:
   virtual ~DeviceSorting() = default;
@@ -19,6 +20,8 @@ class DeviceSorting {
   virtual std::int64_t sort_scratch_bytes(const kernels::SortPass& pass) = 0;
   /// As the kernel of the host; the places are in device memory. Starts and does not wait.
   virtual void sort(const kernels::SortPass& pass, void* scratch, Stream stream) = 0;
+  /// Likewise; `scratch`: DeviceArithmetic::fold_scratch_bytes.
+  virtual void find_places(const kernels::PlacePass& pass, void* scratch, Stream stream) = 0;
 };
 
 }  // namespace partita::devices

@@ -11,7 +11,7 @@ import numpy as np
 from . import _core
 from ._agreement import alike
 from ._array import Array, axes_of
-from ._axes import has_whole_axes, moved, on_host, values_of, wrapped
+from ._axes import finished, has_whole_axes, moved, on_host, values_of, wrapped
 from ._errors import ArgumentError
 from ._exchange import total
 from ._layouts import laid_out
@@ -55,12 +55,16 @@ def extreme(name: str, a: Array, axis: Optional[int], keepdims: bool) -> Any:
     settled(name, a)
     if count_of(a, axis) == 0:
         raise ArgumentError(f"{name}: the array {a.shape} has no elements{'' if axis is None else ' along the axis'}")
-    if axis is None or a.ndim == 1:  # of a device, one byte per element is copied
-        number = _position(name, a) if a._core.on_host else _position("argmax", _at_extreme(name, a, None).copy(space="host"))
+    on_device = not a._core.on_host
+    if on_device and a.dtype.kind == "c":  # which the library does not order
+        found = extreme(name, on_host(a), axis, keepdims)
+        return finished(a, found) if isinstance(found, Array) else found
+    if axis is None or a.ndim == 1:
+        number = _position_on_device(name, a) if on_device else _position(name, a)
         return number if axis is None and not keepdims else _of_number(number, a, (1,) * a.ndim if keepdims else ())
     along = axes_of(axis, a.ndim)[0]
-    if not a._core.on_host:
-        return _positions(_at_extreme(name, a, along), along).min(along, keepdims=keepdims)
+    if on_device:
+        return Array(_core.places_along(a._core, along, name == "argmin", keepdims), a._package)
     largest, layout = name == "argmax", with_one_index(a.layout, along)
     if layout is not None:
         local = layout.local_shape(a._core.context.rank)
@@ -78,16 +82,6 @@ def _at_extreme(name: str, a: Array, along: Optional[int]) -> Array:
     best: Any = readable(a, (a.max if name == "argmax" else a.min)(along, keepdims=along is not None))
     found: Any = np.equal(a, best)
     return cast(Array, np.logical_or(found, np.isnan(a)) if a.dtype.kind in "fc" else found)
-
-
-def _positions(chosen: Array, axis: int) -> Array:
-    """In device memory: the indices along the axis of the chosen elements; larger numbers for others."""
-    extent, context = chosen.shape[axis], chosen._core.context
-    shape = tuple(extent if one == axis else 1 for one in range(chosen.ndim))
-    line = _core.arange(context, 0, extent, 1, _core.Replicated(), "int64", "device")
-    strides = tuple(int(one == axis) for one in range(chosen.ndim))
-    indices = Array(_core.seen_as(line, _core.Layout(_core.Replicated(), shape, context.size), 0, strides, False))
-    return cast(Array, np.where(chosen, indices, extent))
 
 
 def extreme_of_complex(a: Array, reduction: str, axes: Sequence[int], keepdims: bool) -> Array:
@@ -172,6 +166,10 @@ def _position(name: str, a: Array) -> int:
     best = values[getattr(np, name)(values)]
     equal = (values == best) | (values != values) if best != best else values == best
     return int(rows[equal, 0].min())
+
+
+def _position_on_device(name: str, a: Array) -> int:
+    return int(np.ravel_multi_index(_core.place_of_all(a._core, name == "argmin"), a.shape)) if a.ndim else 0
 
 
 def _global_position(a: Array, shape: Sequence[int], place: int) -> int:

@@ -125,7 +125,7 @@ def argsort(
     if core_given(a).context.size == 1 and _is_sorted_there(a, axis):
         part = DevicePart.of(reduced(a)._core).reshape(-1)
         order = part.empty(part.shape, "int64")
-        _core.sort_part(part.core, part.empty(part.shape).core, order.core, descending)
+        _core.sort_part(part.core, None, order.core, descending)
         made = Array(order.seen_in(layout_of_blocks(part.shape, 0, (0, a.size)), True), a._package)
         return moved(made, distribution if axis is None or distribution is not None else a.layout)
 

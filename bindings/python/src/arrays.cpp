@@ -4,6 +4,7 @@
 #include <nanobind/ndarray.h>
 
 #include <partita/partita.hpp>
+#include <partita/places.hpp>
 
 #include "binding.hpp"
 #include "callers.hpp"
@@ -269,6 +270,19 @@ constexpr std::pair<std::string_view, ArrayReduction> reductions[] = {
     {"max", ArrayReduction::max}, {"mean", ArrayReduction::mean},    {"norm", ArrayReduction::norm},
     {"any", ArrayReduction::any}, {"all", ArrayReduction::all}};
 
+std::vector<std::int64_t> place_of_all(const Array& array, bool smallest) {
+  const Index place = unlocked([&] { return smallest ? argmin(array) : argmax(array); });
+  return {place.begin(), place.end()};
+}
+
+Array places_along(const Array& array, int axis, bool smallest, bool keep) {
+  const SourcePlace where = caller();
+  return unlocked([&] {
+    const ReduceAxesOptions options{.keep_dimensions = keep};
+    return smallest ? argmin(array, axis, options, where) : argmax(array, axis, options, where);
+  });
+}
+
 Array reduced_along(const Array& array, const std::string& reduction, const std::vector<int>& axes, bool keep,
                     const std::optional<Distribution>& distribution, std::optional<int> root, bool heap,
                     StreamHandle stream) {
@@ -291,6 +305,9 @@ void bind_reductions(nb::module_& module) {
         return python_number(unlocked([&] { return reduce(array, kind, stream_of(stream)); }));
       },
       nb::arg("array"), nb::arg("reduction"), nb::arg("stream") = nb::none());
+  module.def("place_of_all", &place_of_all, nb::arg("array"), nb::arg("smallest"));
+  module.def("places_along", &places_along, nb::arg("array"), nb::arg("axis"), nb::arg("smallest"),
+             nb::arg("keepdims"));
   module.def("reduce_axes", &reduced_along, nb::arg("array"), nb::arg("reduction"), nb::arg("axes"),
              nb::arg("keepdims"), nb::arg("distribution").none(), nb::arg("root").none(),
              nb::arg("heap") = true, nb::arg("stream") = nb::none());

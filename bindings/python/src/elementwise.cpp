@@ -78,11 +78,14 @@ void bind_elementwise(nb::module_& module) {
       nb::arg("model"), nb::arg("layout"), nb::arg("dtype"), stream, Unlocked());
   module.def(
       "sort_part",
-      [](const Array& source, Array& out, Array* order, bool descending, StreamHandle in) {
-        if (order != nullptr) return sort_part(source, out, *order, descending, stream_of(in));
-        sort_part(source, out, descending, stream_of(in));
+      [](const Array& source, Array* out, Array* order, bool descending, StreamHandle in) {
+        Array unwanted;
+        Array& sorted = out != nullptr ? *out : unwanted;
+        if (order != nullptr) return sort_part(source, sorted, *order, descending, stream_of(in));
+        sort_part(source, sorted, descending, stream_of(in));
       },
-      nb::arg("source"), nb::arg("out"), nb::arg("order").none(), nb::arg("descending"), stream, Unlocked());
+      nb::arg("source"), nb::arg("out").none(), nb::arg("order").none(), nb::arg("descending"), stream,
+      Unlocked());
   module.def("real", &real);
   module.def("imag", &imag);
   module.def("seen_as", &seen_as, nb::arg("array"), nb::arg("layout"), nb::arg("offset"), nb::arg("strides"),

@@ -316,7 +316,11 @@ __global__ void join_elements(const __grid_constant__ Elementwise what, std::int
 
 // --- dense parts
 
-/// Of what takes less time than its operands' way through memory.
+/// The functions of one real number.
+__host__ __device__ constexpr bool is_function(Arithmetic operation) {
+  return operation > Arithmetic::square_root && operation < Arithmetic::equal;
+}
+
 template <Arithmetic operation, class T>
 __device__ auto joined_quickly(T number, T x, T y) {
   if constexpr (operation == Arithmetic::add) {
@@ -341,18 +345,22 @@ __device__ auto joined_quickly(T number, T x, T y) {
     return sqrt(x);
   } else if constexpr (operation == Arithmetic::copy) {
     return x;
+  } else if constexpr (is_function(operation)) {
+    return real_function(operation, x, y);
   } else {
     return Boolean{static_cast<std::uint8_t>(compared_by<T>(operation, x, y))};
   }
 }
 
-/// body.run<operation>(), if it is one of these for the dtype: order and roots only of real numbers.
-template <class T, class Body>
-__device__ bool quickly(Arithmetic operation, const Body& body) {
 #define CASE(name)                         \
   case Arithmetic::name:                   \
     body.template run<Arithmetic::name>(); \
-    return true;
+    return;
+
+/// body.run<operation>() of what takes less time than its operands' way through memory: order and roots only
+/// of real numbers.
+template <class T, class Body>
+__device__ void quickly(Arithmetic operation, const Body& body) {
   switch (operation) {
     CASE(add)
     CASE(multiply)
@@ -390,17 +398,59 @@ __device__ bool quickly(Arithmetic operation, const Body& body) {
         break;
     }
   }
-#undef CASE
-  return false;
 }
+
+/// Of functions of a few dozen instructions.
+template <class Body>
+__device__ void shortly(Arithmetic operation, const Body& body) {
+  switch (operation) {
+    CASE(exponential)
+    CASE(logarithm)
+    CASE(hyperbolic_tangent)
+    CASE(logarithm_to_2)
+    CASE(logarithm_to_10)
+    CASE(logarithm_of_one_more)
+    CASE(exponential_less_one)
+    CASE(floor)
+    CASE(ceiling)
+    CASE(rounding)
+    default:
+      break;
+  }
+}
+
+/// Of those that want many registers.
+template <class Body>
+__device__ void at_length(Arithmetic operation, const Body& body) {
+  switch (operation) {
+    CASE(sine)
+    CASE(cosine)
+    CASE(tangent)
+    CASE(arc_sine)
+    CASE(arc_cosine)
+    CASE(arc_tangent)
+    CASE(hyperbolic_sine)
+    CASE(hyperbolic_cosine)
+    default:
+      break;
+  }
+}
+#undef CASE
 
 constexpr int unit_bytes = 16;
 
-bool is_quick(Arithmetic operation) {
-  return operation <= Arithmetic::maximum || operation == Arithmetic::copy ||
-         operation == Arithmetic::negative || operation == Arithmetic::absolute ||
-         operation == Arithmetic::square_root ||
-         (operation >= Arithmetic::equal && operation <= Arithmetic::less_equal);
+/// Which kernel has an operation: they differ in the registers that they want.
+enum class Effort : std::uint8_t { quick, brief, long_ };
+
+bool is_in_units(Arithmetic operation) {
+  return operation <= Arithmetic::maximum || operation >= Arithmetic::copy;
+}
+
+Effort effort_of(Arithmetic operation) {
+  if (!is_function(operation)) return Effort::quick;
+  const bool long_one = operation == Arithmetic::sine || operation == Arithmetic::cosine ||
+                        (operation >= Arithmetic::tangent && operation <= Arithmetic::hyperbolic_cosine);
+  return long_one ? Effort::long_ : Effort::brief;
 }
 
 template <class S>
@@ -420,6 +470,18 @@ struct JoinUnit {
 #pragma unroll
     for (int e = 0; e < many; ++e) all.elements[e] = one;
     return all;
+  }
+
+  /// `a` moves.
+  __device__ void select() const {
+    const auto mask = static_cast<const Together<Boolean, many>*>(what.data[a])[unit];
+    const Unit y = loaded(b);
+    Unit results = static_cast<const Unit*>(what.data[to])[unit];
+#pragma unroll
+    for (int e = 0; e < many; ++e) {
+      if (mask.elements[e].byte != 0) results.elements[e] = y.elements[e];
+    }
+    static_cast<Unit*>(what.data[to])[unit] = results;
   }
 
   template <Arithmetic operation>
@@ -445,13 +507,24 @@ struct JoinUnit {
   }
 };
 
-template <class S>
+template <class S, Effort effort>
 __global__ void join_units(const __grid_constant__ Elementwise what, std::int64_t elements) {
   const auto step = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
   const auto first = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   const std::int64_t units = elements / JoinUnit<S>::many;
   for (auto i = first; i < units; i += step) {
-    (void)quickly<typename ComputedAs<S>::type>(what.operation, JoinUnit<S>{what, i});
+    const JoinUnit<S> body{what, i};
+    if constexpr (effort == Effort::quick) {
+      if (what.operation == Arithmetic::select) {
+        body.select();
+        continue;
+      }
+      quickly<typename ComputedAs<S>::type>(what.operation, body);
+    } else if constexpr (effort == Effort::brief) {
+      shortly(what.operation, body);
+    } else {
+      at_length(what.operation, body);
+    }
   }
   const std::int64_t i = units * JoinUnit<S>::many + first;
   if (i >= elements) return;
@@ -461,14 +534,14 @@ __global__ void join_units(const __grid_constant__ Elementwise what, std::int64_
 
 /// One loop over parts that are dense, or one element; at addresses of whole units.
 bool is_dense(const Elementwise& what) {
-  if (!is_quick(what.operation) || what.loops.loops != 1 || what.loops.strides[0][to] != 1) return false;
+  if (!is_in_units(what.operation) || what.loops.loops != 1 || what.loops.strides[0][to] != 1) return false;
   for (const int part : {to, a, b}) {
     if (what.data[part] == nullptr) continue;
     const std::int64_t stride = what.loops.strides[0][part];
     if (stride == 1 && reinterpret_cast<std::uintptr_t>(what.data[part]) % unit_bytes != 0) return false;
     if (stride != 0 && stride != 1) return false;
   }
-  return true;
+  return what.operation != Arithmetic::select || what.loops.strides[0][a] == 1;
 }
 
 using Kernel = void (*)(Elementwise, std::int64_t);
@@ -480,28 +553,50 @@ constexpr Kernel of_dtypes[] = {
     join_elements<__half>,        join_elements<__nv_bfloat16>,  join_elements<float>,
     join_elements<double>,        join_elements<Complex<float>>, join_elements<Complex<double>>};
 
-constexpr Kernel of_dense_parts[] = {
-    join_units<Boolean>,       join_units<std::int8_t>,    join_units<std::uint8_t>,
-    join_units<std::int16_t>,  join_units<std::uint16_t>,  join_units<std::int32_t>,
-    join_units<std::uint32_t>, join_units<std::int64_t>,   join_units<std::uint64_t>,
-    join_units<__half>,        join_units<__nv_bfloat16>,  join_units<float>,
-    join_units<double>,        join_units<Complex<float>>, join_units<Complex<double>>};
+template <class S>
+constexpr Kernel quick = join_units<S, Effort::quick>;
+
+constexpr Kernel of_dense_parts[] = {quick<Boolean>,       quick<std::int8_t>,    quick<std::uint8_t>,
+                                     quick<std::int16_t>,  quick<std::uint16_t>,  quick<std::int32_t>,
+                                     quick<std::uint32_t>, quick<std::int64_t>,   quick<std::uint64_t>,
+                                     quick<__half>,        quick<__nv_bfloat16>,  quick<float>,
+                                     quick<double>,        quick<Complex<float>>, quick<Complex<double>>};
+
+/// Of f16, bf16, f32 and f64.
+constexpr Kernel of_short_functions[] = {join_units<__half, Effort::brief>,
+                                         join_units<__nv_bfloat16, Effort::brief>,
+                                         join_units<float, Effort::brief>, join_units<double, Effort::brief>};
+constexpr Kernel of_long_functions[] = {join_units<__half, Effort::long_>,
+                                        join_units<__nv_bfloat16, Effort::long_>,
+                                        join_units<float, Effort::long_>, join_units<double, Effort::long_>};
+
+/// Null: it has none.
+Kernel kernel_of_units(const Elementwise& what) {
+  const int dtype = static_cast<int>(what.dtype), real = dtype - static_cast<int>(Dtype::f16);
+  const Effort effort = effort_of(what.operation);
+  if (effort == Effort::quick) return of_dense_parts[dtype];
+  if (real < 0 || what.dtype > Dtype::f64) return nullptr;
+  return effort == Effort::brief ? of_short_functions[real] : of_long_functions[real];
+}
 
 }  // namespace
 
 int launch_elementwise(const Elementwise& what, void* stream) {
   const std::int64_t elements = elements_of(what.loops);
   const int dtype = static_cast<int>(what.dtype);
-  const bool dense = is_dense(what);
-  const Kernel kernel = dense ? of_dense_parts[dtype] : of_dtypes[dtype];
-  const std::int64_t threads = dense ? elements * size_of(what.dtype) / unit_bytes : elements;
+  const Kernel of_units = is_dense(what) ? kernel_of_units(what) : nullptr;
+  const Kernel kernel = of_units != nullptr ? of_units : of_dtypes[dtype];
+  const std::int64_t threads = of_units != nullptr ? elements * size_of(what.dtype) / unit_bytes : elements;
   kernel<<<blocks_for(threads), threads_per_block, 0, static_cast<cudaStream_t>(stream)>>>(what, elements);
   return cudaGetLastError();
 }
 
 int load_elementwise_kernels() {
-  const int error = load_each(of_dtypes);
-  return error != 0 ? error : load_each(of_dense_parts);
+  for (const int error : {load_each(of_dtypes), load_each(of_dense_parts), load_each(of_short_functions),
+                          load_each(of_long_functions)}) {
+    if (error != 0) return error;
+  }
+  return 0;
 }
 
 }  // namespace partita::kernels::cuda

@@ -68,12 +68,13 @@ __global__ void read_keys(const Key* keys, Key* to, std::int64_t count, Bits how
   for_each_element(count, [&](std::int64_t i) { to[i] = bits_of(keys[i], how); });
 }
 
+/// `to`: null if the elements are not wanted, whose places in memory are far apart.
 template <class Key>
 __global__ void write_order(const std::uint32_t* positions, const Key* from, Key* to, std::int64_t* order,
                             std::int64_t count) {
   for_each_element(count, [&](std::int64_t i) {
     order[i] = positions[i];
-    to[i] = from[positions[i]];
+    if (to != nullptr) to[i] = from[positions[i]];
   });
 }
 

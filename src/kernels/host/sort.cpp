@@ -40,6 +40,7 @@ void sort_values(const SortPass& pass) {
   std::ranges::stable_sort(order, [&](std::int64_t a, std::int64_t b) {
     return before(from[static_cast<std::size_t>(a)], from[static_cast<std::size_t>(b)]);
   });
+  if (to == nullptr) return;
   std::ranges::transform(order, to, [&](std::int64_t i) { return from[static_cast<std::size_t>(i)]; });
 }
 

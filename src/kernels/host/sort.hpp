@@ -12,7 +12,7 @@ struct SortPass {
   bool descending = false;
   std::int64_t count = 0;
   const void* from = nullptr;
-  void* to = nullptr;             ///< the sorted elements; not `from`
+  void* to = nullptr;             ///< the sorted elements; not `from`; null: not wanted beside an order
   std::int64_t* order = nullptr;  ///< where they were, in the order of equal elements; null: not wanted
 };
 

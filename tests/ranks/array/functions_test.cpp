@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 #include <partita/functions.hpp>
+#include <partita/places.hpp>
 #include <partita/transform.hpp>
 
 #include "support/models/number_model.hpp"
@@ -287,6 +288,48 @@ RANK_TEST(Functions, PlacesOfExtremaAreTheFirstOnes) {
   EXPECT_THROW((void)argmax(empty(context, {0, 3}, Slab(0))), ArgumentError);
 }
 
+RANK_TEST(Functions, PlacesOfExtremaAlongAxes) {
+  const Shape shape{7, 5, 3};
+  const auto value = [](const Index& index) {
+    return index == Index{4, 1, 2} ? nan : static_cast<double>((index[0] * 5 + index[1] * 3 + index[2]) % 4);
+  };
+  const auto is_first = [&](Index index, int axis, std::int64_t place, bool smallest) {
+    index[axis] = place;
+    const double best = value(index);
+    for (std::int64_t i = 0; i < shape[axis]; ++i) {
+      index[axis] = i;
+      const double other = value(index);
+      const bool beats = smallest ? other < best : other > best;
+      if (std::isnan(best) ? std::isnan(other) && i < place
+                           : std::isnan(other) || beats || (other == best && i < place))
+        return false;
+    }
+    return true;
+  };
+  for (const Distribution& distribution :
+       {Distribution(Slab(0)), Distribution(Slab(1)), Distribution(Slab(2)), Distribution(Replicated())}) {
+    Array a = empty(context, shape, distribution);
+    fill(a, value);
+    for (int axis = 0; axis < 3; ++axis) {
+      for (const bool smallest : {false, true}) {
+        const ReduceAxesOptions kept{.keep_dimensions = true, .distribution = Replicated{}};
+        const Array places = smallest ? argmin(a, axis, kept) : argmax(a, axis, kept);
+        ASSERT_EQ(places.dtype(), Dtype::i64);
+        for_each_local<std::int64_t>(clone(places, {.space = MemorySpace::host}), [&](const Index& index,
+                                                                                      std::int64_t place) {
+          EXPECT_TRUE(is_first(index, axis, place, smallest))
+              << distribution.to_string() << ", axis " << axis << ", " << to_string(index) << ": " << place;
+        });
+        const Array left = smallest ? argmin(a, axis) : argmax(a, axis);
+        EXPECT_EQ(sum(left), sum(places));
+        EXPECT_EQ(left.shape().size(), 2);
+      }
+    }
+    EXPECT_THROW((void)argmax(a, 3), ArgumentError);
+  }
+  EXPECT_THROW((void)argmin(zeros(context, {4, 2}, Slab(0), Dtype::c64), 0), ArgumentError);
+}
+
 RANK_TEST(Functions, AllcloseInAnyDistributionAndDtype) {
   const Array a = linspace(context, 0, 100, 23, Slab(0));
   EXPECT_TRUE(allclose(a, redistribute(a * (1 + 1e-7), Replicated())));
@@ -381,7 +424,9 @@ RANK_TEST(Functions, SortsTheElementsOfEachRank) {
         EXPECT_TRUE(before <= after || std::isnan(after));
         EXPECT_TRUE(before != after || places[i - 1] < places[i]);
       }
-      Array alone = empty_beside(x, x.layout(), dtype);
+      Array alone = empty_beside(x, x.layout(), dtype), places_alone = zeros_like(order), unwanted;
+      sort_part(x, unwanted, places_alone, descending);
+      EXPECT_EQ(local_elements(places_alone), places);
       sort_part(x, alone, descending);
       const std::vector<double> by_itself = local_elements(alone);
       for (std::size_t i = 0; i < found.size(); ++i)

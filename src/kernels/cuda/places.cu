@@ -1,0 +1,193 @@
+// The first largest or smallest elements of lines, with the rules of kernels/host/places.cpp: groups of
+// threads compare the elements of a line, and where there are few lines, of a part of it; a second start of
+// the kernel compares the parts' best ones.
+#include "kernels/cuda/arithmetic.cuh"
+#include "kernels/cuda/fold_rules.cuh"
+#include "kernels/cuda/places_launch.hpp"
+
+namespace partita::kernels::cuda {
+namespace {
+
+enum Part { to, a };
+
+/// Of each of `kept` lines with `over` elements, or candidates, a part by each of `chunks` groups of `lanes`
+/// threads.
+struct PlaceDeal {
+  std::int64_t kept = 1, over = 1;
+  std::int64_t chunks = 1, chunk = 1;
+  unsigned lanes = 1;
+  const std::int64_t* candidates = nullptr;  // [kept][over] places; null: all elements are
+  std::int64_t* partial = nullptr;           // [kept][chunks]; null: straight to where they belong
+};
+
+/// A place below 0: none yet.
+template <class W>
+struct Best {
+  W value{};
+  std::int64_t place = -1;
+
+  __device__ void join(W x, std::int64_t at, bool smallest) {
+    if (at < 0) return;
+    if (place >= 0) {
+      const bool x_is_nan = x != x, is_nan = value != value, first = at < place;
+      if (x_is_nan || is_nan) {
+        if (!x_is_nan || (is_nan && !first)) return;
+      } else if (x == value ? !first : smallest ? x > value : x < value) {
+        return;
+      }
+    }
+    value = x;
+    place = at;
+  }
+};
+
+template <class T>
+__global__ void __launch_bounds__(threads_per_block)
+    find_places(const __grid_constant__ Places what, const __grid_constant__ PlaceDeal deal) {
+  using W = typename Plain<T>::type;
+  __shared__ W values[threads_per_block];
+  __shared__ std::int64_t places[threads_per_block];
+  const auto* const elements = static_cast<const T*>(what.data[a]);
+  const unsigned lane = threadIdx.x % deal.lanes;
+  const std::int64_t groups = blockDim.x / deal.lanes, tasks = deal.kept * deal.chunks;
+  for (std::int64_t first = blockIdx.x * groups; first < tasks; first += gridDim.x * groups) {
+    const std::int64_t task = first + threadIdx.x / deal.lanes;
+    const std::int64_t chunk = task / deal.kept, kept = task - chunk * deal.kept;
+    std::int64_t at[3] = {};
+    Best<W> best;
+    if (task < tasks) {
+      move_to(what.kept, tasks <= narrow_numbers, kept, at);
+      const std::int64_t begin = chunk * deal.chunk;
+      const std::int64_t end = begin + deal.chunk < deal.over ? begin + deal.chunk : deal.over;
+#pragma unroll 4
+      for (std::int64_t r = begin + lane; r < end; r += deal.lanes) {
+        const std::int64_t place = deal.candidates == nullptr ? r : deal.candidates[kept * deal.over + r];
+        std::int64_t here[3] = {at[0], at[1], at[2]};
+        move_to(what.over, false, place, here);
+        best.join(plain(elements[here[a]]), place, what.smallest);
+      }
+    }
+    if (deal.lanes > 1) {
+      values[threadIdx.x] = best.value;
+      places[threadIdx.x] = best.place;
+      for (unsigned half = deal.lanes / 2; half > 0; half /= 2) {
+        __syncthreads();
+        if (lane < half) {
+          best.join(values[threadIdx.x + half], places[threadIdx.x + half], what.smallest);
+          values[threadIdx.x] = best.value;
+          places[threadIdx.x] = best.place;
+        }
+      }
+      __syncthreads();
+    }
+    if (task >= tasks || lane != 0) continue;
+    if (deal.partial != nullptr) {
+      deal.partial[kept * deal.chunks + chunk] = best.place;
+    } else {
+      static_cast<std::int64_t*>(what.data[to])[at[to]] = best.place;
+    }
+  }
+}
+
+std::int64_t rounded_up(std::int64_t x, std::int64_t y) {
+  return (x + y - 1) / y;
+}
+
+std::int64_t stride_of(const ElementLoops& loops) {
+  return loops.loops == 0 ? 0 : std::abs(loops.strides[loops.loops - 1][a]);
+}
+
+/// Adjacent threads take adjacent elements, of one line or of several.
+PlaceDeal deal_of(const Places& what) {
+  constexpr std::int64_t least_work = 16;  // of a thread
+  PlaceDeal deal;
+  deal.kept = elements_of(what.kept);
+  deal.over = elements_of(what.over);
+  const bool columns = deal.kept >= 32 && stride_of(what.kept) < stride_of(what.over);
+  while (!columns && deal.lanes < threads_per_block && deal.lanes < deal.over) deal.lanes *= 2;
+  const std::int64_t wanted =
+      rounded_up(std::int64_t{most_blocks} * threads_per_block, deal.kept * deal.lanes);
+  const std::int64_t useful = std::max<std::int64_t>(deal.over / (least_work * deal.lanes), 1);
+  const std::int64_t room = std::max<std::int64_t>(fold_scratch_bytes / 8 / deal.kept, 1);
+  deal.chunk = std::max<std::int64_t>(rounded_up(deal.over, std::min({wanted, useful, room})), 1);
+  deal.chunks = std::max<std::int64_t>(rounded_up(deal.over, deal.chunk), 1);
+  return deal;
+}
+
+template <class T>
+int start(const Places& what, const PlaceDeal& deal, cudaStream_t stream) {
+  const std::int64_t groups = threads_per_block / deal.lanes;
+  const auto blocks = static_cast<unsigned>(
+      std::clamp<std::int64_t>(rounded_up(deal.kept * deal.chunks, groups), 1, 4 * most_blocks));
+  find_places<T><<<blocks, threads_per_block, 0, stream>>>(what, deal);
+  return cudaGetLastError();
+}
+
+template <class T>
+int find_in(const Places& what, void* scratch, cudaStream_t stream) {
+  PlaceDeal deal = deal_of(what);
+  if (deal.chunks == 1) return start<T>(what, deal, stream);
+  deal.partial = static_cast<std::int64_t*>(scratch);
+  const int result = start<T>(what, deal, stream);
+  if (result != cudaSuccess) return result;
+  PlaceDeal last;
+  last.kept = deal.kept;
+  last.over = last.chunk = deal.chunks;
+  last.candidates = deal.partial;
+  while (last.lanes < threads_per_block && last.lanes < last.over) last.lanes *= 2;
+  return start<T>(what, last, stream);
+}
+
+/// body(T()) with the type of the elements.
+template <class Body>
+int with_element(Dtype dtype, const Body& body) {
+  switch (dtype) {
+    case Dtype::boolean:
+      return body(Boolean());
+    case Dtype::i8:
+      return body(std::int8_t());
+    case Dtype::u8:
+      return body(std::uint8_t());
+    case Dtype::i16:
+      return body(std::int16_t());
+    case Dtype::u16:
+      return body(std::uint16_t());
+    case Dtype::i32:
+      return body(std::int32_t());
+    case Dtype::u32:
+      return body(std::uint32_t());
+    case Dtype::i64:
+      return body(std::int64_t());
+    case Dtype::u64:
+      return body(std::uint64_t());
+    case Dtype::f16:
+      return body(__half());
+    case Dtype::bf16:
+      return body(__nv_bfloat16());
+    case Dtype::f32:
+      return body(float());
+    case Dtype::f64:
+      return body(double());
+    default:
+      return cudaErrorInvalidValue;
+  }
+}
+
+}  // namespace
+
+int launch_places(const Places& what, void* scratch, void* stream) {
+  return with_element(what.dtype, [&](auto element) {
+    return find_in<decltype(element)>(what, scratch, static_cast<cudaStream_t>(stream));
+  });
+}
+
+int load_places_kernels() {
+  for (int dtype = 0; dtype <= static_cast<int>(Dtype::f64); ++dtype) {
+    const int result = with_element(static_cast<Dtype>(dtype),
+                                    [](auto element) { return load(find_places<decltype(element)>); });
+    if (result != cudaSuccess) return result;
+  }
+  return cudaSuccess;
+}
+
+}  // namespace partita::kernels::cuda
