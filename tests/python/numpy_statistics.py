@@ -35,7 +35,7 @@ def quantiles(rng, a):
     name, axis, keep = str(rng.choice(["quantile", "percentile", "median"])), axes(rng, a), bool(rng.integers(2))
     if name == "median":
         return lambda np_, x: np_.median(x, axis=axis, keepdims=keep)
-    share = rng.integers(0, 17, tuple(int(one) for one in rng.integers(0, 4, rng.integers(0, 3)))) / 16 * (100 if name == "percentile" else 1)
+    share = rng.integers(0, 17, tuple(int(one) for one in rng.integers(1, 4, rng.integers(0, 3)))) / 16 * (100 if name == "percentile" else 1)
     method = str(rng.choice(methods))
     return lambda np_, x: getattr(np_, name)(x, share, axis=axis, method=method, keepdims=keep)
 
@@ -226,5 +226,3 @@ def averages(rng, a):
     weights = rng.integers(1, 5, a.shape if axis is None or rng.random() < 0.5 else a.shape[axis]).astype(a.real.dtype)
     return lambda np_, x: np_.average(x, axis, weights if np_ is np or weights.shape != a.shape else like(x, weights))
 
-
-__all__ = []

@@ -2,6 +2,7 @@
 
 import os
 
+import numpy_statistics  # noqa: F401: its cases
 import pytest
 from numpy_programs import compare, compare_chain
 

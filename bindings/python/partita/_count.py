@@ -40,16 +40,15 @@ def count_nonzero(a: Array, axis: Axis = None, *, keepdims: bool = False) -> Any
     Returns
     -------
     int or Array
-        A number on every rank if `axis` is None, or else what `sum` returns.
+        A number on every rank if `axis` is None and `keepdims` False, or else what `sum` returns.
     """
     given = reduced(a)
+    axis = tuple(range(a.ndim)) if axis is None and keepdims else axis
     if axis is not None and not given._core.on_host:
         return (given != 0).sum(axis, keepdims=keepdims)
     if axis is not None:
         is_true = values_of(given).astype(np.bool_)  # of complex numbers in half the time that comparisons take
         return wrapped(given, given.layout, is_true).sum(axis, keepdims=keepdims)
-    if keepdims:
-        raise ArgumentError("count_nonzero: a reduction over all axes returns a number on every rank")
     if not given._core.on_host:
         return int((given != 0).sum())
     one = in_any_order(given)

@@ -255,8 +255,9 @@ def _over(
         raise ArgumentError(f"{what.name}: the argument out is not supported")
     if given._core.dtype in _of_ml_dtypes:
         given = given.astype("float32")
+    axis = tuple(range(a.ndim)) if axis is None and keepdims else axis
     if axis is None:
-        if keepdims or distribution is not None:
+        if distribution is not None:
             raise ArgumentError(f"{what.name}: a reduction over all axes returns a number on every rank")
         elements = in_any_order(given)
         return _of_sequence(what, elements.context, elements.values)
