@@ -1,4 +1,4 @@
-// The rows of a matrix over a mesh of ranks, scaled to have the sum 1: each row is reduced along one axis of
+// Scales the rows of a matrix on a mesh of ranks so that each sum is 1: a row is reduced along one axis of
 // the mesh, by the ranks that share it.
 #include <cmath>
 #include <iostream>

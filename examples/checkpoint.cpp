@@ -1,5 +1,5 @@
-// A run that can be stopped and continued, on another number of ranks too: its state in an HDF5 file, with
-// attributes that say how far it is.
+// A run that can be stopped, and continued on another number of ranks: its state is in an HDF5 file, with
+// attributes for the number of steps.
 #include <filesystem>
 #include <iostream>
 #include <partita/partita.hpp>

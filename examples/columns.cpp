@@ -1,4 +1,4 @@
-// The columns of a matrix in an HDF5 file are normalised; the result is stored next to it.
+// Normalises the columns of a matrix in an HDF5 file, and stores the result in the same file.
 #include <cmath>
 #include <iostream>
 #include <partita/partita.hpp>

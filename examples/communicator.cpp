@@ -1,4 +1,4 @@
-// A context on a part of a program's own MPI communicator: rows of ranks that work apart, next to the whole.
+// Contexts of a program's own MPI communicators: one for each row of ranks, and one for all ranks.
 #include <mpi.h>
 
 #include <cstdio>

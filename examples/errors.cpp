@@ -1,4 +1,4 @@
-// What bad input looks like: one exception, the same on every rank, and the context can still be used.
+// Wrong arguments: the same exception on every rank, after which the context can still be used.
 #include <iostream>
 #include <partita/partita.hpp>
 

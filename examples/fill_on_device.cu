@@ -1,4 +1,4 @@
-// An array in a GPU's memory, filled there by the program's kernel. nvcc -std=c++20; CMake before 3.26 does
+// An array in GPU memory is filled by the program's own kernel. nvcc -std=c++20; CMake before 3.26 does
 // not know that flag: set CMAKE_CUDA20_STANDARD_COMPILE_OPTION to it.
 #include <iostream>
 #include <partita/partita.hpp>

@@ -1,5 +1,5 @@
-// A function of the plane from noisy samples, by a Gaussian process (Rasmussen and Williams 2006,
-// algorithm 2.1): its mean and its standard deviation next to one another in gaussian_process.pgm.
+// Predicts a function of the plane from noisy samples, by a Gaussian process (Rasmussen and Williams 2006,
+// algorithm 2.1), and draws its mean and standard deviation in gaussian_process.pgm.
 #include <algorithm>
 #include <cmath>
 #include <fstream>

@@ -1,4 +1,4 @@
-// Heat spreads over a periodic plane that is cut into uneven boxes.
+// The heat equation on a periodic plane that is distributed in uneven boxes.
 #include <cmath>
 #include <iostream>
 #include <partita/partita.hpp>

@@ -1,4 +1,4 @@
-// A first product: A in blocks, B in rows, and the result wherever that costs least.
+// A first product: A is block-cyclic, B is distributed by rows, and the result has the cheapest distribution.
 #include <iostream>
 #include <partita/partita.hpp>
 

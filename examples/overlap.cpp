@@ -1,4 +1,4 @@
-// Ghost cells travel while the inside is computed: a wave on a ring, cut into slabs.
+// A wave equation on a ring in slabs: the interior is computed while ghost cells are exchanged.
 #include <cmath>
 #include <iostream>
 #include <partita/partita.hpp>

@@ -1,5 +1,5 @@
-// Every rank has a partial result, on its GPU if it has one; their sum is made there, without a copy through
-// the host.
+// Every rank has a partial result, on its GPU if it has one. The sum is computed there, without a copy
+// through the host.
 #include <iostream>
 #include <partita/partita.hpp>
 

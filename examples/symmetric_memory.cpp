@@ -1,4 +1,4 @@
-// Symmetric memory by hand: every rank writes straight into its neighbours' blocks, through plain pointers.
+// Symmetric memory through plain pointers: every rank writes directly into its neighbours' blocks.
 #include <iostream>
 #include <numeric>
 #include <partita/partita.hpp>

@@ -1,6 +1,6 @@
 """A three-dimensional Fourier transform of an array that is sharded over a grid of devices.
 
-With mpi4jax, programs wrote it on the part of one rank, with one communicator per axis of the grid, and got a transposed result:
+With mpi4jax it is written for the part of one rank, with one communicator per axis of the grid, and has a transposed result:
 
     def fft3d(arr, comms):
         shape = list(arr.shape)
@@ -17,7 +17,7 @@ With mpi4jax, programs wrote it on the part of one rank, with one communicator p
         arr = arr.transpose([1, 2, 0, 3]).reshape(shape)
         return jnp.fft.fft(arr)                                                   # along y
 
-Here it is one call on the whole array, in natural order, with a derivative. The program runs in one process with all devices, or in one
+With Partita it is one call on the whole array, in natural order, with a derivative. The program runs in one process with all devices, or in one
 process per device (`jax.distributed.initialize()`).
 """
 

@@ -1,6 +1,6 @@
-"""Sharded programs in today's JAX, in place of `pjit` and `maps.Mesh`, and calls of Partita inside them.
+"""Sharded programs with `jax.jit` in place of `pjit` and `maps.Mesh`, and calls of Partita inside them.
 
-The lines of 2022 that this replaces:
+The older lines that it replaces:
 
     from jax.experimental import maps, PartitionSpec
     from jax.experimental.pjit import pjit

@@ -1,4 +1,4 @@
-"""Checkpoint and restart: a walk that is stopped halfway, and goes on in another distribution, to the same bits.
+"""Checkpoint and restart: an iteration is stopped halfway and continues in another distribution, with the same bits.
 
     mpirun -n 4 python checkpoint.py [folder]
 """

@@ -1,4 +1,4 @@
-"""A product of matrices that no memory holds: tiles of HDF5 files, of which each rank has its part of three at a time.
+"""A product of matrices that do not fit into memory: tiles are read from HDF5 files, and three of them are in memory at a time.
 
     mpirun -n 4 python out_of_core.py [folder]
 """

@@ -1,4 +1,4 @@
-"""The largest eigenvalue of a symmetric matrix in cyclic blocks, by power iteration.
+"""The largest eigenvalue of a symmetric block-cyclic matrix, by power iteration.
 
     mpirun -n 4 python power_iteration.py       or: partita run --threads 4 -- python power_iteration.py
 """

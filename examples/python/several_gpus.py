@@ -1,4 +1,4 @@
-"""Several GPUs of one process, without MPI: one thread each. Where there are none, the threads compute on the CPU.
+"""Several GPUs in one process, without MPI: one thread per GPU. Without GPUs, the threads compute on the CPU.
 
     python several_gpus.py [ranks]
 """

@@ -1,4 +1,4 @@
-"""A jet on a rotating plane becomes unstable: the equations of apps/shallow_water in JAX, all steps in one jit.
+"""An ocean model in JAX, with all steps in one jit: the equations of apps/shallow_water, in which a jet becomes unstable.
 
     mpirun -n 4 python shallow_water.py
 

@@ -1,10 +1,10 @@
-"""A block of a language model in PyTorch, its heads, features and tokens spread over ranks: that of apps/transformer.
+"""A block of a language model in PyTorch with distributed heads, features and tokens: the block of apps/transformer.
 
-    mpirun -n 2 python transformer_block.py           # checked against the same block whole on every rank
+    mpirun -n 2 python transformer_block.py           # compared with the same block, whole on every rank
     python transformer_block.py --time                # of 8192 features and tokens on a GPU, compared with PyTorch's own
 
-Between products the tokens lie spread ("sequence parallel"); inside of attention the heads do, inside of the perceptron the
-features. Every gather and every scatter of sums is part of a product.
+Tokens are distributed between products ("sequence parallel"), heads inside attention, and features inside the perceptron. Every gather and
+every scatter of sums is part of a product.
 """
 
 import argparse

@@ -1,13 +1,13 @@
-"""Muon, an optimizer that orthogonalizes its updates, of weights that FSDP has sharded.
+"""The optimizer Muon, which orthogonalizes its updates, for weights that FSDP has sharded.
 
     torchrun --nproc-per-node 2 muon.py          # on GPUs if there are as many
 
-Muon (Jordan et al. 2024) needs each update as a whole matrix. The usual way gathers it, and every rank orthogonalizes it for itself:
+Muon (Jordan et al. 2024) needs each update as a whole matrix. Usually it is gathered, and every rank orthogonalizes the whole matrix:
 
     whole = orthogonalize(update.full_tensor())                                  # all ranks compute the same
     update = distribute_tensor(whole, update.device_mesh, update.placements)
 
-`ptt.orthogonalize` takes it as it is sharded: all ranks together compute it once.
+`ptt.orthogonalize` takes the sharded matrix: all ranks together orthogonalize it once.
 """
 
 import os
