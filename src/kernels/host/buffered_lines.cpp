@@ -24,6 +24,10 @@ constexpr std::int64_t fewest = 4;                              // lines in a bl
 constexpr std::int64_t longest_beside = 128;                    // points: beyond, lines are better one by one
 constexpr std::int64_t in_place_bytes = std::int64_t{1} << 20;  // beyond, one buffer is better than two
 
+// What is larger does not stay in a third-level cache until the next pass reads it. Stores of short runs past
+// the cache would take several times as long.
+constexpr std::int64_t streamed_bytes = std::int64_t{12} << 20;
+
 bool is_real(TransformKind kind) {
   return kind == TransformKind::real_to_complex || kind == TransformKind::complex_to_real;
 }
@@ -54,7 +58,6 @@ BufferedLines::BufferedLines(TransformKind kind, FftwPrecision precision, const 
   to_ = {items.to, elements(length_, kind == TransformKind::real_to_complex), line.to_stride * items.to,
          along.to_stride * items.to};
   if (is_real(kind) && length_ % 2 == 0) half_ = half_length(precision, length_);
-  hint_ = hint_for(blocks_.lines() * to_.count * to_.item);
   choose_buffers();
   choose_plans(measure);
   full_ = block_of(width_);
@@ -74,6 +77,10 @@ void BufferedLines::choose_buffers() {
   } else {
     width_ = std::clamp(far_block / longer, fewest, run_bytes / std::max(from_.item, to_.item));
   }
+  const bool has_long_runs = is_real(kind_) && to_.is_contiguous();
+  const bool is_wide = width_ * std::max(from_.item, to_.item) >= run_bytes;
+  if (blocks_.lines() * to_.count * to_.item > streamed_bytes && (has_long_runs || is_wide))
+    hint_ = StoreHint::memory;
   // About equal blocks: half spectra have one line more than there are in some blocks. Shorter runs would not
   // be stored past the cache.
   const bool is_streamed = hint_ == StoreHint::memory && neighbours > width_;
