@@ -13,7 +13,7 @@ namespace {
 /// and plane by plane, in cache, along the others, the halved one last. Between the two the half spectra are
 /// stored where they were if they may be overwritten, or in the memory of the result: a line of n real
 /// numbers holds n/2 of n/2 + 1 complex ones, and the last ones of all lines are stored in a column of
-/// scratch.
+/// scratch. Two axes of which each is a pass of its own are one step (kernels/host/paired_lines.hpp).
 class BackToReal {
  public:
   BackToReal(Steps& steps, const Problem& problem, const Stage& stage, bool last, int from, int to)
@@ -32,6 +32,7 @@ class BackToReal {
   }
 
   void run() {
+    if (goes_in_pairs()) return transform_in_pairs();
     if (!first_.empty()) transform_first();
     const bool gathers = in_planes_.size() > 1 || spectra_.size() > 1;
     const int lines = gathers ? steps_.scratch("lines", dtype_, 0) : -1;
@@ -91,6 +92,29 @@ class BackToReal {
   std::int64_t extent(int axis) const { return stage_.before.shape()[axis]; }
   std::int64_t chunk_elements() const { return std::max(chunk_bytes / item_, own_.size() / most_chunks); }
 
+  /// Lengths that FFTW transforms by its own small steps: others may be better as convolutions. And lines of
+  /// the result that are not stored in the same sets of the caches.
+  bool goes_in_pairs() const {
+    constexpr std::int64_t page = 4096;
+    if ((extent(problem_.halved_axis()) - 1) * item_ % page == 0) return false;
+    std::int64_t factor = problem_.real_length;
+    for (const std::int64_t prime : {2, 3, 5, 7})
+      while (factor % prime == 0) factor /= prime;
+    return factor == 1 && first_.size() == 1 && in_planes_.size() == 1 && result_holds_spectra() &&
+           fastest_axis_of(input_) == problem_.halved_axis();
+  }
+
+  void transform_in_pairs() {
+    if (own_.empty()) return;
+    steps_.compute(Transform{{own_, spectra_.front().place},
+                             {transformed(problem_, stage_, own_), to_},
+                             {first_.front(), problem_.halved_axis()},
+                             TransformKind::complex_to_real,
+                             problem_.real_length,
+                             last_,
+                             overwrites_});
+  }
+
   void transform_first() {
     const std::vector<Columns> spectra = overwrites_ ? spectra_ : between();
     for (const Columns& columns : spectra) {
@@ -122,9 +146,13 @@ class BackToReal {
   }
 
   bool result_holds_spectra() const {
-    const Operand& result = steps_.operand(to_.buffer);
-    return problem_.real_length % 2 == 0 && result.dense &&
-           result.axis_order[result.axis_order.size() - 1] == problem_.halved_axis();
+    return problem_.real_length % 2 == 0 && steps_.operand(to_.buffer).dense &&
+           fastest_axis_of(to_.buffer) == problem_.halved_axis();
+  }
+
+  std::int64_t fastest_axis_of(int buffer) const {
+    const Extents& order = steps_.operand(buffer).axis_order;
+    return order[order.size() - 1];
   }
 
   Region part_of(Region region, const Columns& columns) const {

@@ -19,6 +19,7 @@
 #include "kernels/host/copy.hpp"
 #include "kernels/host/fft_planning.hpp"
 #include "kernels/host/number_arithmetic.hpp"
+#include "kernels/host/paired_lines.hpp"
 #include "kernels/host/rader_lines.hpp"
 #include "plan/work.hpp"
 
@@ -183,8 +184,10 @@ class Calls {
     base_.threads = kernels::held_fft_threads();
     base_.overwrites = work.overwrites && work.kind == TransformKind::complex_to_real;
     check<UnsupportedError>(
-        work.kind != TransformKind::complex_to_real || work.axes.size() == 1,
-        "a complex-to-real transform runs along one axis at a time; the other axes are complex");
+        work.kind != TransformKind::complex_to_real || work.axes.size() == 1 || is_paired(work),
+        "a complex-to-real transform runs along one axis at a time, or two with an even number of points "
+        "along "
+        "the last; the other axes are complex");
     for (PlacedTransform& placed : transform_nests(work, binding)) {
       base_.kind = placed.nest.kind;
       base_.precision = program_.precision = placed.nest.precision;
@@ -200,6 +203,10 @@ class Calls {
   }
 
  private:
+  static bool is_paired(const Transform& work) {
+    return work.kind == TransformKind::complex_to_real && work.axes.size() == 2 && work.real_length % 2 == 0;
+  }
+
   void add_weights(PlacedTransform& placed, Call& call) {
     const planning::LineEnds before = planning::ends_before(work_.kind);
     if (before != planning::LineEnds()) {
@@ -252,7 +259,8 @@ class Calls {
 
   void add_call(const Call& call, std::vector<kernels::FftwLoop> loops) {
     // FFTW's threads want large pieces.
-    if (base_.measure && base_.threads > 1) return add_whole(call, base_, std::move(loops));
+    if (base_.measure && base_.threads > 1 && !is_paired(work_))
+      return add_whole(call, base_, std::move(loops));
     TransformNest nest{base_.kind, base_.precision, base_.lines, std::move(loops)};
     nest.in_cache = work_.overwrites && base_.overwrites && bytes_of(base_, nest.batch) <= in_cache_bytes;
     for (TransformPass& pass :
@@ -285,6 +293,9 @@ class Calls {
 
   std::shared_ptr<const kernels::Lines> lines_of(const TransformNest& nest, LineWay way) const {
     const kernels::FftwLoop& line = nest.lines.front();
+    if (way == LineWay::paired)
+      return std::make_shared<const kernels::PairedLines>(nest.precision, line, nest.lines.back(), nest.batch,
+                                                          base_.measure);
     if (way == LineWay::rader)
       return kernels::rader_lines(nest.kind, nest.precision, line, nest.batch, base_.measure);
     return std::make_shared<const kernels::BufferedLines>(nest.kind, nest.precision, line, nest.batch,

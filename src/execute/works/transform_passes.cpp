@@ -49,8 +49,26 @@ kernels::FftwLoop in_result(const kernels::FftwLoop& line, bool halved) {
   return {halved ? line.count / 2 + 1 : line.count, line.to_stride, line.to_stride};
 }
 
+/// Two axes that become real: the half spectra first, where they are scaled, then the complex numbers that
+/// they are in the result.
+std::vector<TransformPass> paired_passes(const TransformNest& nest) {
+  const kernels::FftwLoop& line = nest.lines.back();
+  TransformPass first{nest, false, true, LineWay::paired}, second;
+  second.on_result = true;
+  second.nest.kind = TransformKind::complex_backward;
+  second.nest.precision = nest.precision;
+  const auto in_complex = [](const kernels::FftwLoop& loop) {
+    return kernels::FftwLoop{loop.count, loop.to_stride / 2, loop.to_stride / 2};
+  };
+  second.nest.lines = {in_complex(nest.lines.front())};
+  second.nest.batch = {{line.count / 2, 1, 1}};
+  for (const kernels::FftwLoop& loop : nest.batch) second.nest.batch.push_back(in_complex(loop));
+  return {first, second};
+}
+
 /// A pass along each axis over all lines.
 std::vector<TransformPass> whole_passes(const TransformNest& nest) {
+  if (nest.kind == TransformKind::complex_to_real && nest.lines.size() > 1) return paired_passes(nest);
   std::vector<kernels::FftwLoop> lines = nest.lines;
   // The halved axis takes the real numbers; the others go with the memory.
   const auto first_sorted = lines.begin();
@@ -136,6 +154,7 @@ std::vector<TransformPass> in_planes(std::vector<TransformPass> passes) {
 std::vector<TransformPass> estimated_passes(const TransformNest& nest, int threads) {
   std::vector<TransformPass> passes = whole_passes(nest);
   for (TransformPass& pass : passes) {
+    if (pass.way == LineWay::paired) continue;
     if (is_strided(pass.nest) || (threads <= threads_beaten(pass.nest) && is_better_buffered(pass.nest)))
       pass.way = LineWay::buffered;
     if (threads == 1 && by_convolutions(pass.nest, false)) pass.way = LineWay::rader;
@@ -146,6 +165,7 @@ std::vector<TransformPass> estimated_passes(const TransformNest& nest, int threa
 std::vector<TransformPass> measured_passes(const TransformNest& nest) {
   std::vector<TransformPass> passes = whole_passes(nest);
   for (TransformPass& pass : passes) {
+    if (pass.way == LineWay::paired) continue;
     if (is_better_buffered(pass.nest)) pass.way = LineWay::buffered;
     if (by_convolutions(pass.nest, true)) pass.way = LineWay::rader;
   }

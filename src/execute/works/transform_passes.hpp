@@ -24,14 +24,15 @@ struct TransformNest {
 enum class LineWay : std::uint8_t {
   whole,     ///< all at once, in place
   buffered,  ///< some at a time, through buffers: they are strided, or real
+  paired,    ///< half spectra of two axes at a time, which become complex numbers of half the length
   rader,     ///< some at a time, as convolutions: their length has a large prime factor
 };
 
 /// One pass: from the input, or in place in the result. Offsets in bytes.
 struct TransformPass {
-  TransformNest nest;  ///< of one line loop, or more; one only where its way is not `whole`
+  TransformNest nest;  ///< of one line loop, or more; one only where its way is `buffered` or `rader`
   bool on_result = false;
-  bool last = false;  ///< nothing follows: here results are scaled
+  bool last = false;  ///< nothing follows: here results are scaled; or the first of two that are paired
   LineWay way = LineWay::whole;
   std::int64_t from_offset = 0;
   std::int64_t to_offset = 0;

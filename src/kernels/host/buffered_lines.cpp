@@ -19,14 +19,14 @@ constexpr std::int64_t far_block = std::int64_t{512}
 constexpr std::int64_t near_block = std::int64_t{8} << 10;  // of contiguous ones: the first-level cache
 // Of contiguous ones of odd length, backward: the second level. FFTW allocates memory in each execution of
 // such plans, which costs as much as some lines.
-constexpr std::int64_t odd_block = std::int64_t{128} << 10;
+constexpr std::int64_t odd_block = std::int64_t{256} << 10;
 constexpr std::int64_t fewest = 4;                              // lines in a block of gathered ones
 constexpr std::int64_t longest_beside = 128;                    // points: beyond, lines are better one by one
 constexpr std::int64_t in_place_bytes = std::int64_t{1} << 20;  // beyond, one buffer is better than two
 
-// What is larger does not stay in a third-level cache until the next pass reads it. Stores of short runs past
-// the cache would take several times as long.
+// What is larger does not stay in a third-level cache until the next pass reads it.
 constexpr std::int64_t streamed_bytes = std::int64_t{12} << 20;
+constexpr std::int64_t page_bytes = 4096;
 
 bool is_real(TransformKind kind) {
   return kind == TransformKind::real_to_complex || kind == TransformKind::complex_to_real;
@@ -60,6 +60,7 @@ BufferedLines::BufferedLines(TransformKind kind, FftwPrecision precision, const 
   if (is_real(kind) && length_ % 2 == 0) half_ = half_length(precision, length_);
   choose_buffers();
   choose_plans(measure);
+  fetches_results_ = side_by_side_ && to_.along == to_.item && hint_ == StoreHint::cache;
   full_ = block_of(width_);
   rest_ = block_of(blocks_.along().count % width_);
 }
@@ -77,15 +78,21 @@ void BufferedLines::choose_buffers() {
   } else {
     width_ = std::clamp(far_block / longer, fewest, run_bytes / std::max(from_.item, to_.item));
   }
-  const bool has_long_runs = is_real(kind_) && to_.is_contiguous();
-  const bool is_wide = width_ * std::max(from_.item, to_.item) >= run_bytes;
-  if (blocks_.lines() * to_.count * to_.item > streamed_bytes && (has_long_runs || is_wide))
-    hint_ = StoreHint::memory;
+  if (is_streamed()) hint_ = StoreHint::memory;
   // About equal blocks: half spectra have one line more than there are in some blocks. Shorter runs would not
   // be stored past the cache.
-  const bool is_streamed = hint_ == StoreHint::memory && neighbours > width_;
-  width_ = ceil_divide(neighbours, is_streamed ? neighbours / width_ : ceil_divide(neighbours, width_));
+  const bool keeps_width = hint_ == StoreHint::memory && neighbours > width_;
+  width_ = ceil_divide(neighbours, keeps_width ? neighbours / width_ : ceil_divide(neighbours, width_));
   buffer_bytes_ = side_by_side_ ? round_up(longer * width_, 64) : line_bytes_ * width_;
+}
+
+/// Runs that are stored in the same sets of the caches do not stay there. Stores of other short runs past the
+/// cache would take several times as long.
+bool BufferedLines::is_streamed() const {
+  const std::int64_t bytes = blocks_.lines() * to_.count * to_.item;
+  const bool is_line_by_line = is_real(kind_) && to_.is_contiguous();
+  if (is_line_by_line || to_.step % page_bytes == 0) return hint_for(bytes) == StoreHint::memory;
+  return bytes > streamed_bytes && width_ * std::max(from_.item, to_.item) >= run_bytes;
 }
 
 void BufferedLines::choose_plans(bool measure) {
@@ -166,6 +173,9 @@ void BufferedLines::run_block(const Block& block, const char* from, char* to, co
     direct_->run(const_cast<char*>(from), buffers.after);
   } else {
     copy(block.gather, from, buffers.before, StoreHint::cache);
+    if (fetches_results_ && from != to) {
+      for (std::int64_t i = 0; i < to_.count; ++i) fetch(to + i * to_.step, block.lines * to_.item);
+    }
     plan_->run(buffers.before, buffers.after);
   }
   take(block, buffers.after, to, factor, from == to ? StoreHint::cache : hint_);

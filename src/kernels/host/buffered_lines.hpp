@@ -50,6 +50,7 @@ class BufferedLines final : public Lines {
   bool is_backward() const { return kind_ == TransformKind::complex_to_real; }
   bool is_odd_backward() const { return is_backward() && !half_; }
   void choose_buffers();
+  bool is_streamed() const;
   void choose_plans(bool measure);
   Block block_of(std::int64_t lines) const;
   bool is_aligned(const char* address) const { return library_.alignment_of(address) == 0; }
@@ -75,6 +76,7 @@ class BufferedLines final : public Lines {
   bool in_place_ = false;              // FFTW transforms long lines better so: there is one buffer
   bool in_cache_ = false;              // the input
   StoreHint hint_ = StoreHint::cache;  // for results that are not in place
+  bool fetches_results_ = false;       // before they are written: they are apart from each other
   Block full_, rest_;
   std::shared_ptr<const LocalTransform> plan_;  // from buffer to buffer
   // With half_: of full blocks from the input, or to the result.

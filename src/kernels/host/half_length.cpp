@@ -3,7 +3,8 @@
 //   out[k] = h (s + r d),  out[m - k] = conj(h (s - r d))
 //
 // is with r = -i w^k and h = 1/2 the half spectrum of a line, from the transform of its m complex numbers;
-// and with the conjugate of r and h = 1 what is to be transformed backward, from a half spectrum.
+// and with the conjugate of r and h = 1 what is to be transformed backward, from a half spectrum. Of the
+// lines k and -k of a transform along another axis, b is the element of the other line, as is out[m - k].
 #include "kernels/host/half_length.hpp"
 
 #include <algorithm>
@@ -23,11 +24,13 @@ namespace {
 
 constexpr std::int64_t shortest_block = 512;  // of roots: 8 KiB stay in the first-level cache
 
-/// A line of m = half, and h.
+/// A line of m = half, the line with the elements m - k, which may be the same, and h.
 template <class Real>
 struct Line {
   const Real* in;
   Real* out;
+  const Real* other_in;
+  Real* other_out;
   std::int64_t half;
   Real h;
 };
@@ -41,7 +44,7 @@ __attribute__((always_inline)) inline void combine_plainly(Line<Real> line, std:
   const Real h = line.h;
   for (std::int64_t k = first; k < last; ++k, ++low) {
     const Real* const a = line.in + 2 * k;
-    const Real* const b = line.in + 2 * (line.half - k);
+    const Real* const b = line.other_in + 2 * (line.half - k);
     const Real real = high_real * low->real() - high_imaginary * low->imag();
     const Real imaginary = high_real * low->imag() + high_imaginary * low->real();
     const Real root = back ? -imaginary : imaginary;
@@ -49,7 +52,7 @@ __attribute__((always_inline)) inline void combine_plainly(Line<Real> line, std:
     const Real d_real = h * (a[0] - b[0]), d_imaginary = h * (a[1] + b[1]);
     const Real t_real = d_real * real - d_imaginary * root, t_imaginary = d_real * root + d_imaginary * real;
     Real* const to_a = line.out + 2 * k;
-    Real* const to_b = line.out + 2 * (line.half - k);
+    Real* const to_b = line.other_out + 2 * (line.half - k);
     to_a[0] = s_real + t_real;
     to_a[1] = s_imaginary + t_imaginary;
     to_b[0] = s_real - t_real;
@@ -120,12 +123,12 @@ __attribute__((target("avx2,fma"))) void combine_in_vectors(Line<Real> line, std
   for (; first + L::width <= last; first += L::width, low += L::width) {
     const std::int64_t other = line.half - first - L::width + 1;
     const auto a = L::load(line.in + 2 * first);
-    const auto b = L::flip(L::reversed(L::load(line.in + 2 * other)), signs);
+    const auto b = L::flip(L::reversed(L::load(line.other_in + 2 * other)), signs);
     const auto root = L::template product<false>(L::load(reinterpret_cast<const Real*>(low)), high);
     const auto s = L::scale(L::add(a, b), h);
     const auto t = L::template product<back>(L::scale(L::subtract(a, b), h), root);
     L::store(line.out + 2 * first, L::add(s, t));
-    L::store(line.out + 2 * other, L::reversed(L::flip(L::subtract(s, t), signs)));
+    L::store(line.other_out + 2 * other, L::reversed(L::flip(L::subtract(s, t), signs)));
   }
   combine_plainly<back>(line, first, last, low, high_real, high_imaginary);
 }
@@ -152,7 +155,7 @@ class HalfLengthOf final : public HalfLength {
     const auto* const in = reinterpret_cast<const Real*>(transform);
     auto* const out = reinterpret_cast<Real*>(spectrum);
     const auto whole = static_cast<Real>(factor);
-    combine_all<false>(in, out, whole / 2);
+    combine_all<false>({in, out, in, out, half_, whole / 2});
     const Real real = in[0] * whole, imaginary = in[1] * whole;
     out[0] = real + imaginary;
     out[2 * half_] = real - imaginary;
@@ -164,26 +167,48 @@ class HalfLengthOf final : public HalfLength {
     auto* const out = reinterpret_cast<Real*>(numbers);
     const auto whole = static_cast<Real>(factor);
     const Real first = in[0] * whole, last = in[2 * half_] * whole;
-    combine_all<true>(in, out, whole);
+    combine_all<true>({in, out, in, out, half_, whole});
     out[0] = first + last;
     out[1] = first - last;
+  }
+
+  // The first and last elements count as what their line and the other one have in common.
+  void from_spectra(const Pair& pair, double factor) const override {
+    const auto* const a = reinterpret_cast<const Real*>(pair.spectrum);
+    const auto* const b = reinterpret_cast<const Real*>(pair.other_spectrum);
+    auto* const to_a = reinterpret_cast<Real*>(pair.numbers);
+    auto* const to_b = reinterpret_cast<Real*>(pair.other_numbers);
+    const auto whole = static_cast<Real>(factor);
+    combine_all<true>({a, to_a, b, to_b, half_, whole});
+    combine_all<true>({b, to_b, a, to_a, half_, whole});
+    const Real h = whole / 2;
+    const Real *const a_last = a + 2 * half_, *const b_last = b + 2 * half_;
+    const Real first = h * (a[0] + b[0]), first_imaginary = h * (a[1] - b[1]);
+    const Real last = h * (a_last[0] + b_last[0]), last_imaginary = h * (a_last[1] - b_last[1]);
+    const Real sum = first + last, difference = first - last;
+    const Real sum_imaginary = first_imaginary + last_imaginary;
+    const Real difference_imaginary = first_imaginary - last_imaginary;
+    to_a[0] = sum - difference_imaginary;
+    to_a[1] = sum_imaginary + difference;
+    to_b[0] = sum + difference_imaginary;
+    to_b[1] = difference - sum_imaginary;
   }
 
  private:
   /// All but the first element and the one behind the last.
   template <bool back>
-  void combine_all(const Real* in, Real* out, Real h) const {
+  void combine_all(const Line<Real>& line) const {
     if (half_ % 2 == 0) {  // its own partner
-      const Real real = 2 * h * in[half_], imaginary = -2 * h * in[half_ + 1];
-      out[half_] = real;
-      out[half_ + 1] = imaginary;
+      const Real real = 2 * line.h * line.other_in[half_], imaginary = -2 * line.h * line.other_in[half_ + 1];
+      line.out[half_] = real;
+      line.out[half_ + 1] = imaginary;
     }
     const std::int64_t end = (half_ + 1) / 2, block = roots_.block();
     for (std::int64_t first = 0, number = 0; first < end; first += block, ++number) {
       const std::int64_t k = std::max<std::int64_t>(first, 1);
       const std::complex<Real> high = roots_.high(number);
-      combine<back>(Line<Real>{in, out, half_, h}, k, std::min(first + block, end),
-                    roots_.low() + (k - first), high.imag(), -high.real());
+      combine<back>(line, k, std::min(first + block, end), roots_.low() + (k - first), high.imag(),
+                    -high.real());
     }
   }
 

@@ -13,7 +13,8 @@
 
 namespace partita::kernels {
 
-/// Of lines of one even length and precision. Immutable, thread-safe. Both functions may run in place.
+/// Of lines of one even length and precision. Immutable, thread-safe. The functions of one line may run in
+/// place.
 class HalfLength {
  public:
   HalfLength() = default;
@@ -26,6 +27,15 @@ class HalfLength {
   /// From a half spectrum the m complex numbers whose backward transform, unnormalised, is the line times
   /// `factor`. What should be real, the first and last element, counts as real.
   virtual void from_spectrum(const char* spectrum, char* numbers, double factor) const = 0;
+
+  /// Half spectra of two lines, and where their m complex numbers go; nothing overlaps.
+  struct Pair {
+    const char *spectrum, *other_spectrum;
+    char *numbers, *other_numbers;
+  };
+  /// The same for two lines that are each other's conjugates in reverse but for what was transformed along
+  /// another axis: k and -k of it (paired_lines.hpp).
+  virtual void from_spectra(const Pair& pair, double factor) const = 0;
 };
 
 /// The same for all that ask for one length. Thread-safe.

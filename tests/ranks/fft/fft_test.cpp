@@ -264,6 +264,8 @@ RANK_TEST(Fft, LargePlanesComeBackToRealNumbers) {
   const Large cases[] = {{{ranks, 70, 60, 64}, {1, 2, 3}, Dtype::f64},
                          {{ranks, 180, 48, 64}, {2, 1, 3}, Dtype::f32},
                          {{ranks, 520, 512}, {1, 2}, Dtype::f64},
+                         {{ranks, 2600, 100}, {1, 2}, Dtype::f64},
+                         {{ranks, 5201, 100}, {1, 2}, Dtype::f32},
                          {{ranks, 66, 70, 63}, {1, 2, 3}, Dtype::f64},
                          {{ranks, 70, 64, 60}, {1, 3, 2}, Dtype::f64},
                          {{ranks, 70, 60, 64}, {1, 2, 3}, Dtype::f64, Order::column_major}};

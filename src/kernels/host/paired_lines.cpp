@@ -1,0 +1,97 @@
+#include "kernels/host/paired_lines.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <span>
+#include <utility>
+
+#include "base/check.hpp"
+#include "base/round.hpp"
+#include "kernels/host/walk.hpp"
+
+namespace partita::kernels {
+namespace {
+
+/// What is read or written next, and does not come by itself: the pairs go up and down.
+void fetch(const char* first, std::int64_t bytes) {
+  for (std::int64_t i = 0; i < bytes; i += 64) __builtin_prefetch(first + i);
+}
+
+constexpr std::int64_t buffer_bytes = std::int64_t{16} << 10;  // in the first-level cache
+
+}  // namespace
+
+PairedLines::PairedLines(FftwPrecision precision, const FftwLoop& across, const FftwLoop& line,
+                         std::vector<FftwLoop> batch, bool measure)
+    : library_(fftw(precision)),
+      half_(half_length(precision, line.count)),
+      batch_(std::move(batch)),
+      item_(items_of(TransformKind::complex_to_real, precision).from),
+      bytes_(line.count / 2 * item_),
+      rows_(across.count),
+      from_along_(across.from_stride * item_),
+      to_along_(across.to_stride * item_ / 2),
+      line_bytes_(round_up(bytes_, 64) + (bytes_ > 64 ? 64 : 0)),
+      width_(std::clamp<std::int64_t>(buffer_bytes / (2 * line_bytes_), 1,
+                                      std::max<std::int64_t>(1, (rows_ - 1) / 2))) {
+  const auto is_odd = [](const FftwLoop& loop) { return loop.to_stride % 2 != 0; };
+  check<UnsupportedError>(
+      line.from_stride == 1 && line.to_stride == 1 && !is_odd(across) && std::ranges::none_of(batch_, is_odd),
+      "half spectra of two axes are transformed at once where lines are contiguous, at even "
+      "distances");
+  TransformShape shape;
+  shape.kind = TransformKind::complex_backward;
+  shape.precision = precision;
+  shape.measure = measure;
+  shape.lines = {{line.count / 2, 1, 1}};
+  single_ = plan_transform(shape, {true, 0, 0});
+  shape.batch = {{width_, line_bytes_ / item_, to_along_ / item_}};
+  block_ = plan_transform(shape, {});
+}
+
+void PairedLines::run(const char* from, char* to, char* workspace, double factor) const {
+  walk(std::span<const FftwLoop>(batch_), std::int64_t{0}, std::int64_t{0},
+       [&](std::int64_t from_first, std::int64_t to_first) {
+         run_rows({from + from_first * item_, to + to_first * item_ / 2}, workspace, factor);
+       });
+}
+
+void PairedLines::run_rows(const Rows& rows, char* workspace, double factor) const {
+  run_single(rows, 0, workspace, factor);
+  if (rows_ % 2 == 0) run_single(rows, rows_ / 2, workspace, factor);
+  const std::int64_t end = (rows_ + 1) / 2;
+  for (std::int64_t first = 1; first < end; first += width_) {
+    const std::int64_t lines = std::min(width_, end - first), others = rows_ - first - lines + 1;
+    char* const other_buffer = workspace + width_ * line_bytes_;
+    for (std::int64_t i = 0; i < lines; ++i) {
+      const std::int64_t j = lines - 1 - i;
+      const std::int64_t spectrum_bytes = bytes_ + item_;
+      fetch(rows.from + (first + i + lines) * from_along_, spectrum_bytes);
+      fetch(rows.from + (others + j - lines) * from_along_, spectrum_bytes);
+      fetch(rows.to + (first + i) * to_along_, bytes_);
+      fetch(rows.to + (others + j) * to_along_, bytes_);
+      half_->from_spectra({rows.from + (first + i) * from_along_, rows.from + (others + j) * from_along_,
+                           workspace + i * line_bytes_, other_buffer + j * line_bytes_},
+                          factor);
+    }
+    transform(lines, workspace, rows.to + first * to_along_);
+    transform(lines, other_buffer, rows.to + others * to_along_);
+  }
+}
+
+/// A half spectrum that is its own partner.
+void PairedLines::run_single(const Rows& rows, std::int64_t row, char* buffer, double factor) const {
+  half_->from_spectrum(rows.from + row * from_along_, buffer, factor);
+  transform(1, buffer, rows.to + row * to_along_);
+}
+
+void PairedLines::transform(std::int64_t lines, char* buffer, char* to) const {
+  if (lines == width_ && library_.alignment_of(to) == 0) return block_->run(buffer, to);
+  for (std::int64_t i = 0; i < lines; ++i) {
+    char* const line = buffer + i * line_bytes_;
+    single_->run(line, line);
+    std::memcpy(to + i * to_along_, line, static_cast<std::size_t>(bytes_));
+  }
+}
+
+}  // namespace partita::kernels

@@ -1,0 +1,107 @@
+// Half spectra along two axes, against complex transforms of the whole spectrum.
+#include "kernels/host/paired_lines.hpp"
+
+#include "kernels/host/fftw_library.hpp"
+#include "support/test.hpp"
+
+namespace partita::testing {
+namespace {
+
+template <class Real>
+class PairedPlane {
+ public:
+  using Complex = std::complex<Real>;
+
+  /// `gap`: numbers between the lines of either side.
+  PairedPlane(std::int64_t rows, std::int64_t length, std::int64_t gap)
+      : rows_(rows),
+        length_(length),
+        half_(length / 2),
+        spectrum_pitch_(half_ + 1 + gap),
+        pitch_(length + 2 * gap),
+        spectra_(static_cast<std::size_t>(planes * rows * spectrum_pitch_)) {
+    std::mt19937_64 random(static_cast<std::uint64_t>(rows * length));
+    std::uniform_real_distribution<Real> number(-1, 1);
+    for (Complex& value : spectra_) value = {number(random), number(random)};
+  }
+
+  /// Any numbers are half spectra: of what they should have in common only that counts.
+  void expect_lines() const {
+    const std::vector<Complex> before = spectra_;
+    std::vector<Real> result(static_cast<std::size_t>(planes * rows_ * pitch_), Real(7));
+    const kernels::PairedLines lines(precision, {rows_, spectrum_pitch_, pitch_}, {length_, 1, 1},
+                                     {{planes, rows_ * spectrum_pitch_, rows_ * pitch_}}, false);
+    std::vector<double> workspace(static_cast<std::size_t>(lines.workspace_bytes() / 8 + 8));
+    void* place = workspace.data();
+    std::size_t room = workspace.size() * 8;
+    std::align(64, static_cast<std::size_t>(lines.workspace_bytes()), place, room);
+    lines.run(reinterpret_cast<const char*>(spectra_.data()), reinterpret_cast<char*>(result.data()),
+              static_cast<char*>(place), 0.5);
+    EXPECT_TRUE(spectra_ == before) << "the input was written";
+    for (std::int64_t plane = 0; plane < planes; ++plane) expect_plane(plane, result);
+  }
+
+ private:
+  static constexpr std::int64_t planes = 2;
+  static constexpr kernels::FftwPrecision precision =
+      sizeof(Real) == 8 ? kernels::FftwPrecision::f64 : kernels::FftwPrecision::f32;
+
+  void expect_plane(std::int64_t plane, const std::vector<Real>& result) const {
+    const double tolerance = 40 * static_cast<double>(std::numeric_limits<Real>::epsilon() * Real(length_));
+    for (std::int64_t j = 0; j < rows_; ++j) {
+      for (std::int64_t i = 0; i < length_; ++i)
+        EXPECT_NEAR(value_at(plane, j, i, result), expected_at(plane, j, i), tolerance)
+            << rows_ << " x " << length_ << ": " << plane << ", " << j << ", " << i;
+      for (std::int64_t i = length_; i < pitch_; ++i) EXPECT_EQ(result[at(plane, j, i)], Real(7));
+    }
+  }
+
+  std::size_t at(std::int64_t plane, std::int64_t row, std::int64_t i) const {
+    return static_cast<std::size_t>((plane * rows_ + row) * pitch_ + i);
+  }
+
+  static std::complex<double> root(std::int64_t numerator, std::int64_t n) {
+    return std::polar(1.0,
+                      2 * std::numbers::pi * static_cast<double>(numerator % n) / static_cast<double>(n));
+  }
+
+  /// After the second pass, by the sum.
+  double value_at(std::int64_t plane, std::int64_t j, std::int64_t i, const std::vector<Real>& result) const {
+    std::complex<double> sum = 0;
+    for (std::int64_t k = 0; k < rows_; ++k) {
+      const std::size_t pair = at(plane, k, i / 2 * 2);
+      sum += root(j * k, rows_) * std::complex<double>(result[pair], result[pair + 1]);
+    }
+    return i % 2 == 0 ? sum.real() : sum.imag();
+  }
+
+  double expected_at(std::int64_t plane, std::int64_t j, std::int64_t i) const {
+    double sum = 0;
+    for (std::int64_t k = 0; k < rows_; ++k) {
+      for (std::int64_t l = 0; l <= half_; ++l) {
+        const auto place = static_cast<std::size_t>((plane * rows_ + k) * spectrum_pitch_ + l);
+        const double times = l == 0 || l == half_ ? 1 : 2;
+        sum += times *
+               (root(j * k, rows_) * root(i * l, length_) * std::complex<double>(spectra_[place])).real();
+      }
+    }
+    return sum / 2;
+  }
+
+  std::int64_t rows_, length_, half_, spectrum_pitch_, pitch_;
+  std::vector<Complex> spectra_;
+};
+
+TEST(PairedLines, RowsOfAnyNumberAndEvenLength) {
+  for (const std::int64_t rows : {1, 2, 3, 4, 7, 30, 41}) {
+    for (const std::int64_t length : {2, 4, 6, 14, 20, 36}) {
+      for (const std::int64_t gap : {0, 3}) {
+        PairedPlane<double>(rows, length, gap).expect_lines();
+        PairedPlane<float>(rows, length, gap).expect_lines();
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace partita::testing
