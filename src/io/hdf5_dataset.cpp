@@ -52,6 +52,9 @@ bool has_link(hid_t file, const std::string& name) {
 }
 
 void require_link(hid_t file, const std::string& name, const std::string& path) {
+  const std::size_t end = name.find('\0');  // HDF5 does not look behind it
+  check<FileError>(end == std::string::npos, "{}: the name \"{}\" contains a zero byte", path,
+                   name.substr(0, end));
   if (has_link(file, name)) return;
   const std::vector<std::string> names = links_of(file, path);
   throw FileError(fmt::format("{}: there is no \"{}\"; the file has {}", path, name,

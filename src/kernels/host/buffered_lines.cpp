@@ -36,11 +36,6 @@ std::int64_t elements(std::int64_t length, bool halved) {
   return halved ? length / 2 + 1 : length;
 }
 
-/// What is read next, and does not come by itself: between two blocks the processor sees other addresses.
-void fetch(const char* first, std::int64_t bytes) {
-  for (std::int64_t i = 0; i < bytes; i += 64) __builtin_prefetch(first + i);
-}
-
 }  // namespace
 
 BufferedLines::BufferedLines(TransformKind kind, FftwPrecision precision, const FftwLoop& line,
@@ -60,7 +55,6 @@ BufferedLines::BufferedLines(TransformKind kind, FftwPrecision precision, const 
   if (is_real(kind) && length_ % 2 == 0) half_ = half_length(precision, length_);
   choose_buffers();
   choose_plans(measure);
-  fetches_results_ = side_by_side_ && to_.along == to_.item && hint_ == StoreHint::cache;
   full_ = block_of(width_);
   rest_ = block_of(blocks_.along().count % width_);
 }
@@ -173,9 +167,6 @@ void BufferedLines::run_block(const Block& block, const char* from, char* to, co
     direct_->run(const_cast<char*>(from), buffers.after);
   } else {
     copy(block.gather, from, buffers.before, StoreHint::cache);
-    if (fetches_results_ && from != to) {
-      for (std::int64_t i = 0; i < to_.count; ++i) fetch(to + i * to_.step, block.lines * to_.item);
-    }
     plan_->run(buffers.before, buffers.after);
   }
   take(block, buffers.after, to, factor, from == to ? StoreHint::cache : hint_);

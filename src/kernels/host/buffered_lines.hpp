@@ -76,7 +76,6 @@ class BufferedLines final : public Lines {
   bool in_place_ = false;              // FFTW transforms long lines better so: there is one buffer
   bool in_cache_ = false;              // the input
   StoreHint hint_ = StoreHint::cache;  // for results that are not in place
-  bool fetches_results_ = false;       // before they are written: they are apart from each other
   Block full_, rest_;
   std::shared_ptr<const LocalTransform> plan_;  // from buffer to buffer
   // With half_: of full blocks from the input, or to the result.

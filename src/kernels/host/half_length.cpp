@@ -16,7 +16,7 @@
 #include "kernels/host/roots.hpp"
 
 #if defined(__x86_64__)
-#include <immintrin.h>
+#include "kernels/host/avx2_numbers.hpp"
 #endif
 
 namespace partita::kernels {
@@ -61,78 +61,24 @@ __attribute__((always_inline)) inline void combine_plainly(Line<Real> line, std:
 }
 
 #if defined(__x86_64__)
-#define VECTOR __attribute__((target("avx2,fma"), always_inline)) static inline
-
-/// Complex numbers in a register, and what is done with them.
-template <class Real>
-struct Lanes;
-
-template <>
-struct Lanes<double> {
-  using Vector = __m256d;
-  static constexpr std::int64_t width = 2;
-  VECTOR Vector load(const double* x) { return _mm256_loadu_pd(x); }
-  VECTOR void store(double* x, Vector v) { _mm256_storeu_pd(x, v); }
-  VECTOR Vector every(double x) { return _mm256_set1_pd(x); }
-  VECTOR Vector every(double x, double y) { return _mm256_unpacklo_pd(every(x), every(y)); }
-  VECTOR Vector reversed(Vector v) { return _mm256_permute2f128_pd(v, v, 1); }
-  VECTOR Vector signs() { return _mm256_set_pd(-0.0, 0.0, -0.0, 0.0); }
-  VECTOR Vector flip(Vector v, Vector signs) { return _mm256_xor_pd(v, signs); }
-  VECTOR Vector add(Vector a, Vector b) { return _mm256_add_pd(a, b); }
-  VECTOR Vector subtract(Vector a, Vector b) { return _mm256_sub_pd(a, b); }
-  VECTOR Vector scale(Vector a, Vector b) { return _mm256_mul_pd(a, b); }
-  /// a b, or a conj(b).
-  template <bool conjugate>
-  VECTOR Vector product(Vector a, Vector b) {
-    const Vector crossed = _mm256_mul_pd(_mm256_permute_pd(a, 5), _mm256_permute_pd(b, 15));
-    if constexpr (conjugate) return _mm256_fmsubadd_pd(a, _mm256_movedup_pd(b), crossed);
-    return _mm256_fmaddsub_pd(a, _mm256_movedup_pd(b), crossed);
-  }
-};
-
-template <>
-struct Lanes<float> {
-  using Vector = __m256;
-  static constexpr std::int64_t width = 4;
-  VECTOR Vector load(const float* x) { return _mm256_loadu_ps(x); }
-  VECTOR void store(float* x, Vector v) { _mm256_storeu_ps(x, v); }
-  VECTOR Vector every(float x) { return _mm256_set1_ps(x); }
-  VECTOR Vector every(float x, float y) { return _mm256_unpacklo_ps(every(x), every(y)); }
-  VECTOR Vector reversed(Vector v) {
-    return _mm256_castpd_ps(_mm256_permute4x64_pd(_mm256_castps_pd(v), 0x1b));
-  }
-  VECTOR Vector signs() { return _mm256_set_ps(-0.0F, 0, -0.0F, 0, -0.0F, 0, -0.0F, 0); }
-  VECTOR Vector flip(Vector v, Vector signs) { return _mm256_xor_ps(v, signs); }
-  VECTOR Vector add(Vector a, Vector b) { return _mm256_add_ps(a, b); }
-  VECTOR Vector subtract(Vector a, Vector b) { return _mm256_sub_ps(a, b); }
-  VECTOR Vector scale(Vector a, Vector b) { return _mm256_mul_ps(a, b); }
-  template <bool conjugate>
-  VECTOR Vector product(Vector a, Vector b) {
-    const Vector crossed = _mm256_mul_ps(_mm256_permute_ps(a, 0xb1), _mm256_movehdup_ps(b));
-    if constexpr (conjugate) return _mm256_fmsubadd_ps(a, _mm256_moveldup_ps(b), crossed);
-    return _mm256_fmaddsub_ps(a, _mm256_moveldup_ps(b), crossed);
-  }
-};
-
 template <bool back, class Real>
-__attribute__((target("avx2,fma"))) void combine_in_vectors(Line<Real> line, std::int64_t first,
-                                                            std::int64_t last, const std::complex<Real>* low,
-                                                            Real high_real, Real high_imaginary) {
-  using L = Lanes<Real>;
-  const auto h = L::every(line.h), signs = L::signs(), high = L::every(high_real, high_imaginary);
-  for (; first + L::width <= last; first += L::width, low += L::width) {
-    const std::int64_t other = line.half - first - L::width + 1;
-    const auto a = L::load(line.in + 2 * first);
-    const auto b = L::flip(L::reversed(L::load(line.other_in + 2 * other)), signs);
-    const auto root = L::template product<false>(L::load(reinterpret_cast<const Real*>(low)), high);
-    const auto s = L::scale(L::add(a, b), h);
-    const auto t = L::template product<back>(L::scale(L::subtract(a, b), h), root);
-    L::store(line.out + 2 * first, L::add(s, t));
-    L::store(line.other_out + 2 * other, L::reversed(L::flip(L::subtract(s, t), signs)));
+AVX2_FMA void combine_in_vectors(Line<Real> line, std::int64_t first, std::int64_t last,
+                                 const std::complex<Real>* low, Real high_real, Real high_imaginary) {
+  using V = Avx2<Real>;
+  constexpr std::int64_t pairs = V::width / 2;
+  const auto h = V::every(line.h), high = V::every(high_real, high_imaginary);
+  for (; first + pairs <= last; first += pairs, low += pairs) {
+    const std::int64_t other = line.half - first - pairs + 1;
+    const auto a = V::load(line.in + 2 * first);
+    const auto b = V::conjugate(V::reversed_pairs(V::load(line.other_in + 2 * other)));
+    const auto root = V::template product<false>(V::load(reinterpret_cast<const Real*>(low)), high);
+    const auto s = V::scale(V::add(a, b), h);
+    const auto t = V::template product<back>(V::scale(V::subtract(a, b), h), root);
+    V::store(line.out + 2 * first, V::add(s, t));
+    V::store(line.other_out + 2 * other, V::reversed_pairs(V::conjugate(V::subtract(s, t))));
   }
   combine_plainly<back>(line, first, last, low, high_real, high_imaginary);
 }
-#undef VECTOR
 #endif
 
 template <bool back, class Real>

@@ -26,6 +26,11 @@ class Lines {
   virtual void run(const char* from, char* to, char* workspace, double factor) const = 0;
 };
 
+/// What is read or written next, where the processor does not see that by itself: addresses jump, or go down.
+inline void fetch(const char* first, std::int64_t bytes) {
+  for (std::int64_t i = 0; i < bytes; i += 64) __builtin_prefetch(first + i);
+}
+
 /// The batch of a nest as loops, and of the one with the smallest steps blocks of neighbouring lines.
 class LineBlocks {
  public:

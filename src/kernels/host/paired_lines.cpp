@@ -12,11 +12,6 @@
 namespace partita::kernels {
 namespace {
 
-/// What is read or written next, and does not come by itself: the pairs go up and down.
-void fetch(const char* first, std::int64_t bytes) {
-  for (std::int64_t i = 0; i < bytes; i += 64) __builtin_prefetch(first + i);
-}
-
 constexpr std::int64_t buffer_bytes = std::int64_t{16} << 10;  // in the first-level cache
 
 }  // namespace

@@ -267,6 +267,10 @@ RANK_TEST(Files, MissingDatasetIsNamed) {
   write_hdf5(directory / "a.h5", "there", array);
   EXPECT_ERROR_ON_ALL(FileError, read_hdf5(context, directory / "a.h5", "elsewhere", Slab(0)),
                       "a.h5: there is no \"elsewhere\"; the file has there");
+  const std::string half = std::string("there") + '\0' + "beside";  // HDF5 would read "there"
+  EXPECT_ERROR_ON_ALL(FileError, read_hdf5(context, directory / "a.h5", half, Slab(0)),
+                      "\"there\" contains a zero");
+  EXPECT_THROW(read_hdf5_attributes(directory / "a.h5", half), FileError);
 }
 
 /// A device that throws away what it gets, in the directory; false where there can be none.
