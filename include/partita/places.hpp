@@ -2,8 +2,8 @@
 //
 // Of several the first one, and of NaNs the first: as `argmax(array)`. The results are arrays of i64, laid
 // out as those of reductions over an axis (<partita/array_reductions.hpp>). Collective, blocking.
-// ArgumentError, the same on every rank: no such axis, no elements along it, a partial array, complex
-// numbers, FP8.
+// ArgumentError, the same on every rank: an axis that does not exist or has no elements, a partial array,
+// complex numbers, FP8.
 #pragma once
 
 #include <partita/array_reductions.hpp>
