@@ -51,8 +51,10 @@ struct SharedSolve {
   /// Element (i, j), i >= j, of the inverse is at i + j * leading; (i, j), i > j, of the block itself at
   /// j + i * leading.
   T block[leading * solve_rows];
+  /// Whether there is memory for `next` on every device.
+  static constexpr bool joins = sizeof(T) < 16;
   /// The inverse times the block of L before it: (i, j) at j + i * leading.
-  T next[leading * solve_rows];
+  T next[joins ? leading * solve_rows : 1];
   T diagonal[solve_rows], inverse[solve_rows];
   Column x[2];  // in turns
   Column sums[groups];
@@ -79,11 +81,11 @@ class SolvedRows {
     load_block();
     const int count = static_cast<int>(shared_.number);
     Tile tile;
-    if (count > 0) load_tile(tile, count - 1);
+    if (Shared::joins && count > 0) load_tile(tile, count - 1);
     invert_block();
     // Both are the same for all threads of the block.
     const bool is_accurate = has_small_condition();
-    const bool joins = is_accurate && count > 0 && multiply_next(tile);
+    const bool joins = Shared::joins && is_accurate && count > 0 && multiply_next(tile);
     subtract_products(joins ? count - 1 : count);
     T y[Sides], z[Sides];
 #pragma unroll
