@@ -245,6 +245,25 @@ def test_products(ctx, group):
             assert list(found.placements) == to
 
 
+def test_products_of_arrays_of_matrices(ctx, group):
+    a, b, c = numbers((4, 3, 5)), numbers((5, 6), seed=2), numbers((4, 5, 6), seed=3)
+    for mesh in meshes():
+        of_b, of_all = placements_of(mesh, 2), placements_of(mesh)
+        for number, of_a in enumerate(of_all):
+            right, to = of_b[number % len(of_b)], of_all[(3 * number + 1) % len(of_all)]
+            compared(lambda x: ptt.matmul(x, spread(b, mesh, right)), lambda x: x @ b, a, spread(a, mesh, of_a))
+            found = compared(lambda x: ptt.matmul(spread(a, mesh, of_a), x, placements=to), lambda x: a @ x, b, spread(b, mesh, right))
+            assert list(found.placements) == to
+            found = compared(lambda x: ptt.matmul(x, spread(c, mesh, to), placements=to), lambda x: x @ c, a, spread(a, mesh, of_a))
+            assert list(found.placements) == to
+            compared(lambda x: ptt.matmul(x, spread(a, mesh, to), transpose_a=True, transpose_b=True), lambda x: x.T @ a.mT, b, spread(b, mesh, right))
+        x, z = spread(a, mesh, [Shard(0)] * mesh.ndim), spread(numbers((6,), seed=4), mesh, [Shard(0)] * mesh.ndim)
+        found = ptt.matmul(x, spread(b, mesh, [Shard(1)] * mesh.ndim), bias=z, activation="relu")
+        close(found.full_tensor(), torch.relu(a @ b + numbers((6,), seed=4)))
+        with pytest.raises(pt.UnsupportedError, match="bias"):
+            ptt.matmul(x, spread(c, mesh, [Shard(0)] * mesh.ndim), bias=z)
+
+
 def test_products_with_an_epilogue(ctx, group):
     a, b, bias = numbers((5, 7)), numbers((9, 5), seed=2), numbers((9,), seed=3)
     for mesh in meshes():
@@ -396,7 +415,7 @@ def test_what_is_refused(ctx, group):
     with pytest.raises(pt.ArgumentError, match="DTensor"):
         ptt.matmul(spread(numbers((3, 3)), flat, [Shard(0)]), numbers((3, 3)))
     with pytest.raises(pt.ArgumentError, match="matrices"):
-        ptt.matmul(x, x)
+        ptt.matmul(x, spread(numbers((3, 5, 6)), flat, [Shard(0)]))
     with pytest.raises(pt.ArgumentError, match="real"):
         ptt.rfftn(x.to(torch.complex128))
     with pytest.raises(pt.ArgumentError, match="dimensions"):

@@ -7,6 +7,7 @@ and that of a replicated part is a share.
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import TYPE_CHECKING, Any, Callable, List, Optional, Sequence, Tuple, TypeVar
 
 import torch
@@ -261,27 +262,104 @@ def _of_product(a: Placements, b: Placements, rows: int, columns: int) -> List[P
     return found
 
 
+def _product(
+    context: Context, left: Whole, right: Whole, placements: Result, transpose_a: bool, transpose_b: bool, bias: Optional[Tensor],
+    activation: Optional[str], reduce_dtype: Optional[torch.dtype],
+) -> Whole:  # fmt: skip
+    """Of matrices."""
+    rows, columns = int(transpose_a), 1 - int(transpose_b)
+    chosen = _of_product(left.placements, right.placements, rows, columns) if placements is None else list(placements)
+    to = layout_for("matmul", left.mesh, chosen, (left.layout.shape[rows], right.layout.shape[columns]))
+    part = _arrays.matmul(
+        context, left.part, right.part, left.layout, right.layout, to, transpose_a=transpose_a, transpose_b=transpose_b, bias=bias,
+        activation=activation, reduce_dtype=reduce_dtype,
+    )  # fmt: skip
+    return Whole(left.mesh, tuple(chosen), part, to)
+
+
+def _batch_of(a: DTensor, b: DTensor) -> Tuple[int, ...]:
+    """The leading dimensions of the product."""
+    found = {tuple(one.shape[:-2]) for one in (a, b) if one.ndim > 2}
+    if min(a.ndim, b.ndim) < 2 or len(found) > 1:
+        raise ArgumentError(
+            f"matmul: expected matrices, or arrays of them with the same leading dimensions, got DTensors of shapes {tuple(a.shape)} and "
+            f"{tuple(b.shape)}"
+        )
+    return found.pop() if found else ()
+
+
+def _ranks_along(mesh: DeviceMesh, placements: Sequence[Placement], dimension: int) -> int:
+    return math.prod(size for size, one in zip(mesh.shape, placements) if dimension_of(one) == dimension)
+
+
+def _as_rows(mesh: DeviceMesh, placements: Sequence[Placement], shape: Sequence[int]) -> List[Placement]:
+    """The nearest placements of an array whose leading dimensions are the rows of a matrix: parts must be whole rows behind one another."""
+    last = len(shape) - 1
+    even = shape[0] % _ranks_along(mesh, placements, 0) == 0
+    kept = [dimension_of(one) == last or (dimension_of(one) == 0 and even and type(one) is Shard) for one in placements]
+    return [one if keep else Replicate() for one, keep in zip(placements, kept)]
+
+
+def _renamed(placements: Sequence[Placement], before: int, after: int) -> List[Placement]:
+    """The last dimension has another number."""
+    return [Shard(after) if dimension_of(one) == before else one for one in placements]
+
+
+def _by_a_matrix(
+    context: Context, a: Whole, b: Whole, placements: Result, transpose_b: bool, bias: Optional[Tensor], activation: Optional[str],
+    reduce_dtype: Optional[torch.dtype],
+) -> Whole:  # fmt: skip
+    """The leading dimensions of A are rows of a matrix."""
+    *leading, k = a.layout.shape
+    last, count = len(leading), math.prod(leading)
+    a = moved("matmul", context, a, _as_rows(a.mesh, a.placements, a.layout.shape))
+    flat = tuple(_renamed(a.placements, last, 1))
+    left = Whole(a.mesh, flat, a.part.reshape(-1, a.part.shape[-1]), layout_for("matmul", a.mesh, flat, (count, k)))
+    wanted = _of_product(flat, b.placements, 0, 1 - int(transpose_b)) if placements is None else list(placements)
+    whole = wanted if placements is not None else _renamed(wanted, 1, last)
+    shape = (*leading, b.layout.shape[1 - int(transpose_b)])
+    nearest = _as_rows(a.mesh, whole, shape)
+    found = _product(context, left, b, _renamed(nearest, last, 1), False, transpose_b, bias, activation, reduce_dtype)
+    to = layout_for("matmul", a.mesh, nearest, shape)
+    made = Whole(a.mesh, tuple(nearest), found.part.reshape(to.local_shape(context.rank)), to)
+    return made if placements is None else moved("matmul", context, made, whole)
+
+
+def _of_batches(context: Context, a: Whole, b: Whole, placements: Result, transpose_a: bool, transpose_b: bool) -> Whole:
+    """Each rank multiplies its part of the leading dimension."""
+    cut: List[Placement] = [Shard(0)] * a.mesh.ndim
+    parts = []
+    for one, transpose in ((a, transpose_a), (b, transpose_b)):
+        there = moved("matmul", context, one, cut if len(one.layout.shape) > 2 else [Replicate()] * a.mesh.ndim)
+        parts.append(there.part.mT if transpose else there.part)
+    leading = (a if len(a.layout.shape) > 2 else b).layout.shape[:-2]
+    shape = (*leading, a.layout.shape[-1 if transpose_a else -2], b.layout.shape[-2 if transpose_b else -1])
+    made = Whole(a.mesh, tuple(cut), parts[0] @ parts[1], layout_for("matmul", a.mesh, cut, shape))
+    return moved("matmul", context, made, cut if placements is None else placements)
+
+
 @on_dtensors
 def matmul(
     context: Context, a: DTensor, b: DTensor, *, placements: Result = None, transpose_a: bool = False, transpose_b: bool = False,
     bias: Optional[DTensor] = None, activation: Optional[str] = None, reduce_dtype: Optional[torch.dtype] = None,
 ) -> DTensor:  # fmt: skip
     check_activation("matmul", activation)
-    if a.ndim != 2 or b.ndim != 2:
-        raise ArgumentError(f"matmul: expected matrices, got DTensors of shapes {tuple(a.shape)} and {tuple(b.shape)}")
+    batch = _batch_of(a, b)
     left, right = (moved("matmul", context, one, complete(one.placements)) for one in operands("matmul", a, b))
-    rows, columns = int(transpose_a), 1 - int(transpose_b)
-    chosen = _of_product(left.placements, right.placements, rows, columns) if placements is None else list(placements)
-    to = layout_for("matmul", left.mesh, chosen, (a.shape[rows], b.shape[columns]))
+    in_batches = b.ndim > 2 or (batch and transpose_a)
+    if in_batches and (bias is not None or activation is not None):
+        raise UnsupportedError("matmul: a bias and an activation need a matrix B, and an A of more dimensions that is not transposed")
     added = None
     if bias is not None:
         _, given = operands("matmul", a, bias)
         added = moved("matmul", context, given, [Replicate()] * left.mesh.ndim).part
-    part = _arrays.matmul(
-        context, left.part, right.part, left.layout, right.layout, to, transpose_a=transpose_a, transpose_b=transpose_b, bias=added,
-        activation=activation, reduce_dtype=reduce_dtype,
-    )  # fmt: skip
-    return dtensor_of(part, to, context, left.mesh, chosen)
+    if in_batches:
+        found = _of_batches(context, left, right, placements, transpose_a, transpose_b)
+    elif batch:
+        found = _by_a_matrix(context, left, right, placements, transpose_b, added, activation, reduce_dtype)
+    else:
+        found = _product(context, left, right, placements, transpose_a, transpose_b, added, activation, reduce_dtype)
+    return dtensor_of(found.part, found.layout, context, found.mesh, found.placements)
 
 
 def operands(what: str, *given: Any) -> List[Whole]:
