@@ -193,9 +193,9 @@ PARTITA_API void convert(const Array& source, Array& destination, std::optional<
 
 /// The elements of this rank's part as one sequence in row-major order, sorted, into the part of an array
 /// with as many elements: NaN are the largest. `order`, of i64: where they were; equal elements keep their
-/// order. All parts must be dense and row-major, and not overlap. Not for complex numbers and FP8
-/// (UnsupportedError). Local; it takes device memory of twice the size of the elements, and of 8 bytes each
-/// for an order.
+/// order; with it the destination may be an empty Array, which gives only the order. All parts must be dense
+/// and row-major, and not overlap. Not for complex numbers and FP8 (UnsupportedError). Local; it takes device
+/// memory of twice the size of the elements, and of 8 bytes each for an order.
 PARTITA_API void sort_part(const Array& source, Array& destination, bool descending = false,
                            std::optional<Stream> stream = {});
 PARTITA_API void sort_part(const Array& source, Array& destination, Array& order, bool descending = false,

@@ -47,6 +47,7 @@
 #include <partita/mpi_report.hpp>
 #include <partita/names.hpp>
 #include <partita/op.hpp>
+#include <partita/places.hpp>
 #include <partita/plan.hpp>
 #include <partita/print.hpp>
 #include <partita/redistribute.hpp>
@@ -54,6 +55,7 @@
 #include <partita/scalar.hpp>
 #include <partita/settings.hpp>
 #include <partita/spectral.hpp>
+#include <partita/statistics.hpp>
 #include <partita/trace.hpp>
 #include <partita/transform.hpp>
 #include <partita/verify_numbers.hpp>

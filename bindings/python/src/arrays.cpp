@@ -4,7 +4,6 @@
 #include <nanobind/ndarray.h>
 
 #include <partita/partita.hpp>
-#include <partita/places.hpp>
 
 #include "binding.hpp"
 #include "callers.hpp"

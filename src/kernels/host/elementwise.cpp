@@ -226,12 +226,22 @@ void join_nest(std::span<const ElementwiseLoop> loops, To* to, const S* a, const
   }
 }
 
+/// Without a branch.
 template <class S>
-void select_nest(std::span<const ElementwiseLoop> loops, S* to, const Boolean* condition, const S* b) {
-  if (loops.empty()) {
-    if (condition->value != 0) *to = *b;
+void select_row(const ElementwiseLoop& loop, S* to, const Boolean* condition, const S* b) {
+  const auto [step, condition_step, b_step] = loop.strides;
+  if (step == 1 && condition_step == 1 && b_step == 1) {
+    for (std::int64_t i = 0; i < loop.count; ++i) to[i] = condition[i].value != 0 ? b[i] : to[i];
     return;
   }
+  for (std::int64_t i = 0; i < loop.count; ++i)
+    to[i * step] = condition[i * condition_step].value != 0 ? b[i * b_step] : to[i * step];
+}
+
+template <class S>
+void select_nest(std::span<const ElementwiseLoop> loops, S* to, const Boolean* condition, const S* b) {
+  if (loops.size() <= 1)
+    return select_row(loops.empty() ? ElementwiseLoop{} : loops.front(), to, condition, b);
   const ElementwiseLoop& loop = loops.front();
   for (std::int64_t i = 0; i < loop.count; ++i) {
     select_nest(loops.subspan(1), to + i * loop.strides[ElementwisePass::to],

@@ -1,0 +1,86 @@
+// Variances as two reductions: that of the mean, and that of the squared deviations from it.
+#include <algorithm>
+#include <cmath>
+#include <partita/astype.hpp>
+#include <partita/elementwise.hpp>
+#include <partita/functions.hpp>
+#include <partita/redistribute.hpp>
+#include <partita/statistics.hpp>
+
+#include "arithmetic/arguments.hpp"
+#include "arithmetic/broadcast.hpp"
+#include "arithmetic/folding.hpp"
+
+namespace partita {
+namespace {
+
+/// In the dtype of its mean.
+Array averaged(const Array& array) {
+  check(array.valid(), "var: the array is an empty Array");
+  const Dtype wanted = arithmetic::folding_of(ArrayReduction::mean, array.dtype()).result;
+  return wanted == array.dtype() ? array : astype(array, wanted);
+}
+
+/// |x|^2 of a temporary array.
+Array squared(Array deviations) {
+  if (is_complex(deviations.dtype())) {
+    const Array x = real(deviations), y = imag(deviations);
+    return x * x + y * y;
+  }
+  multiply(deviations, deviations, deviations);
+  return deviations;
+}
+
+/// What a reduction with kept dimensions has left of an array, where its elements are combined with it.
+Array readable(const Array& small, const Array& array) {
+  return arithmetic::suits(small.layout(), array.layout()) ? small : redistribute(small, Replicated{});
+}
+
+double divisor(std::int64_t count, double less) {
+  return std::max(static_cast<double>(count) - less, 0.0);
+}
+
+Array variances(const Array& array, const Axes& axes, const ReduceAxesOptions& options, double less,
+                bool root) {
+  const Array x = averaged(array);
+  const Array centre = mean(x, axes, {.stream = options.stream, .keep_dimensions = true});
+  Array result = sum(squared(x - readable(centre, x)), axes, options);
+  std::int64_t count = 1;
+  for (const int axis : axes.list) count *= array.shape()[axis];
+  divide(result, divisor(count, less), result);
+  if (root) apply(Unary::sqrt, result, result);
+  if (result.local().space == MemorySpace::device) result.context().synchronize();
+  return result;
+}
+
+}  // namespace
+
+double var(const Array& array, double less) {
+  const Array x = averaged(array);
+  const Scalar centre = reduce(x, ArrayReduction::mean);
+  return sum<double>(squared(x - centre)) / divisor(volume(array.shape()), less);
+}
+Array var(const Array& array, const Axes& axes, const ReduceAxesOptions& options, double less) {
+  return variances(array, axes, options, less, false);
+}
+double stddev(const Array& array, double less) {
+  return std::sqrt(var(array, less));
+}
+Array stddev(const Array& array, const Axes& axes, const ReduceAxesOptions& options, double less) {
+  return variances(array, axes, options, less, true);
+}
+
+Scalar ptp(const Array& array) {
+  const Scalar least = reduce(array, ArrayReduction::min), most = reduce(array, ArrayReduction::max);
+  check(array.dtype() != Dtype::boolean, "ptp is not defined for bool");
+  if (!is_integer(array.dtype())) return most.as<double>() - least.as<double>();
+  if (!is_signed(array.dtype())) return most.as<std::uint64_t>() - least.as<std::uint64_t>();
+  const auto distance = static_cast<std::uint64_t>(most.as<std::int64_t>()) -
+                        static_cast<std::uint64_t>(least.as<std::int64_t>());
+  return static_cast<std::int64_t>(distance);
+}
+Array ptp(const Array& array, const Axes& axes, const ReduceAxesOptions& options) {
+  return max(array, axes, options) - min(array, axes, options);
+}
+
+}  // namespace partita

@@ -1,0 +1,66 @@
+// Variances, standard deviations and distances of extremes, against sums over all elements.
+#include <cmath>
+#include <partita/astype.hpp>
+#include <partita/elements.hpp>
+#include <partita/redistribute.hpp>
+#include <partita/statistics.hpp>
+
+#include "support/on_ranks.hpp"
+
+namespace partita::testing {
+namespace {
+
+const Shape shape{7, 5, 3};
+
+double value(const Index& index) {
+  return static_cast<double>((index[0] * 7 + index[1] * 5 + index[2] * 2) % 11) - 4;
+}
+
+/// Of the elements at `index`, of which those of the axes are replaced by all.
+double variance_at(Index index, const std::vector<int>& axes, double less) {
+  std::vector<double> values;
+  const auto collect = [&](auto&& self, std::size_t next) -> void {
+    if (next == axes.size()) return values.push_back(value(index));
+    for (index[axes[next]] = 0; index[axes[next]] < shape[axes[next]]; ++index[axes[next]])
+      self(self, next + 1);
+  };
+  collect(collect, 0);
+  double mean = 0, sum = 0;
+  for (const double x : values) mean += x / static_cast<double>(values.size());
+  for (const double x : values) sum += (x - mean) * (x - mean);
+  return sum / (static_cast<double>(values.size()) - less);
+}
+
+RANK_TEST(Statistics, OfAllElementsAndAlongAxesOfEveryLayout) {
+  for (const Distribution& distribution :
+       {Distribution(Slab(0)), Distribution(Slab(1)), Distribution(Slab(2)), Distribution(Replicated())}) {
+    Array a = empty(context, shape, distribution);
+    fill(a, value);
+    const Index origin{0, 0, 0};
+    for (const Dtype dtype : {Dtype::f64, Dtype::f32, Dtype::i16, Dtype::c128}) {
+      const Array x = astype(a, dtype);
+      const double error = dtype == Dtype::f32 ? 1e-5 : 1e-13;
+      EXPECT_NEAR(var(x), variance_at(origin, {0, 1, 2}, 0), error);
+      EXPECT_NEAR(stddev(x, 1), std::sqrt(variance_at(origin, {0, 1, 2}, 1)), error);
+      for (const std::vector<int>& axes :
+           {std::vector<int>{0}, std::vector<int>{1}, std::vector<int>{2, 0}}) {
+        const ReduceAxesOptions kept{.keep_dimensions = true, .distribution = Replicated{}};
+        const Array found = clone(stddev(x, axes, kept, 1), {.space = MemorySpace::host});
+        EXPECT_EQ(found.dtype(), dtype == Dtype::f32 ? Dtype::f32 : Dtype::f64);
+        for_each_local<double>(astype(found, Dtype::f64), [&](const Index& index, double deviation) {
+          EXPECT_NEAR(deviation * deviation, variance_at(index, axes, 1), 100 * error) << to_string(index);
+        });
+        EXPECT_NEAR(sum<double>(var(x, axes, {}, 1)), sum<double>(var(x, axes, kept, 1)), 100 * error);
+      }
+    }
+    EXPECT_EQ(ptp(a).as<double>(), 10);
+    EXPECT_EQ(ptp(astype(a, Dtype::i8)), std::int64_t{10});
+    EXPECT_EQ(max<double>(ptp(a, {0, 1, 2})), 10);
+    EXPECT_TRUE(std::isnan(var(a, 1000)) || std::isinf(var(a, 1000)));
+  }
+  EXPECT_THROW((void)var(empty(context, {0, 3}, Slab(0))), ArgumentError);
+  EXPECT_THROW((void)ptp(zeros(context, {3}, Slab(0), Dtype::boolean)), ArgumentError);
+}
+
+}  // namespace
+}  // namespace partita::testing
