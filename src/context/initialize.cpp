@@ -98,10 +98,10 @@ void settle_threads(ContextState& state) {
 }  // namespace
 
 Context initialize(const ContextOptions& options) {
-  runtime::report_uncaught_errors_once();
   const std::shared_ptr<ContextState> state = ContextState::make();
   state->options = options_to_begin_with(options);
   state->group = make_group(state->options);
+  runtime::report_uncaught_errors_once(state->group->rank());
   agree_on_options(*state, options);
   devices::settle_device(*state);
   state->machine = Machine::find(runtime::machine_of(state->options));

@@ -1,10 +1,13 @@
 #include "runtime/uncaught_errors.hpp"
 
+#include <chrono>
 #include <cstdlib>
 #include <exception>
 #include <mutex>
 #include <partita/error.hpp>
 #include <string>
+#include <string_view>
+#include <thread>
 
 #include "base/hash.hpp"
 #include "runtime/live_contexts.hpp"
@@ -22,13 +25,19 @@ struct ErrorOfAll {
   bool reported_elsewhere = false;
 };
 thread_local ErrorOfAll latest_of_all;
+thread_local bool is_rank_zero = false;  // of a context
+
+constexpr std::chrono::milliseconds time_to_report{200};
 
 std::terminate_handler handler_before = nullptr;
 
+/// Of several ranks that lose one whose exception rank 0 is to report, rank 0 does.
 bool is_reported_elsewhere(const std::exception& error) {
   const std::string_view text = error.what();
-  if (dynamic_cast<const LostPeerError*>(&error) != nullptr)
+  if (dynamic_cast<const LostPeerError*>(&error) != nullptr) {
+    if (text.find(has_not_reported) != std::string_view::npos) return !is_rank_zero;
     return text.find(has_reported) != std::string_view::npos;
+  }
   return latest_of_all.reported_elsewhere && latest_of_all.text == hash_of(text);
 }
 
@@ -49,6 +58,8 @@ bool leave_with(const std::exception_ptr& thrown) noexcept {
   const std::exception_ptr thrown = std::current_exception();
   const bool silent = thrown != nullptr && leave_with(thrown);
   if (!silent && handler_before != nullptr) handler_before();
+  // Launchers end all ranks when the first one has ended, as do threads of one process.
+  if (silent) std::this_thread::sleep_for(time_to_report);
   std::abort();
 }
 
@@ -58,7 +69,8 @@ void note_error_of_all(int rank, std::string_view text) noexcept {
   latest_of_all = {hash_of(text), rank != 0};
 }
 
-void report_uncaught_errors_once() {
+void report_uncaught_errors_once(int rank) {
+  is_rank_zero = is_rank_zero || rank == 0;
   static std::once_flag once;
   std::call_once(once, [] { handler_before = std::set_terminate(end_process); });
 }

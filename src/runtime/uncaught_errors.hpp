@@ -9,9 +9,10 @@ namespace partita::runtime {
 /// it is not caught, rank 0 alone reports it.
 void note_error_of_all(int rank, std::string_view text) noexcept;
 
-/// From here on std::terminate tells the other ranks of live contexts which exception has ended this process.
-/// The handler that was installed before then reports it, except where another rank does: an error of all
-/// ranks (above), and a LostPeerError that repeats what another rank has ended by.
-void report_uncaught_errors_once();
+/// From here on std::terminate tells the other ranks of live contexts which exception has ended this process;
+/// the calling thread is this rank of a context. The handler that was installed before then reports it,
+/// except where another rank does: an error of all ranks (above), and a LostPeerError that repeats what
+/// another rank has ended by.
+void report_uncaught_errors_once(int rank);
 
 }  // namespace partita::runtime

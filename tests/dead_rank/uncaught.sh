@@ -21,4 +21,5 @@ expect_once() {
 expect_once all 'cannot multiply'
 expect_once one "rank 1's own"
 expect_once some 'ended by an uncaught exception of all ranks: cannot multiply'
+expect_once two 'ended by an uncaught exception of all ranks: cannot multiply'
 exit "$failures"
