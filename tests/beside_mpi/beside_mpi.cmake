@@ -4,7 +4,7 @@ if(PARTITA_HAVE_MPI AND NOT PARTITA_SANITIZE MATCHES thread)
   partita_our_code(partita_beside_mpi)
   partita_compile_quickly(partita_beside_mpi)
   target_link_libraries(partita_beside_mpi PRIVATE partita MPI::MPI_CXX)
-  foreach(how between threads)
+  foreach(how between threads finalize)
     foreach(per_node 0 1)
       add_test(NAME beside-mpi-${how}-${per_node}
                COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/run_ranks.sh 3 ${PARTITA_MPI_LAUNCHER} ${PARTITA_MPI_FLAGS} --

@@ -2,6 +2,7 @@
 //
 //   beside_mpi between    its messages and collectives are under way while Partita's are, in one thread
 //   beside_mpi threads    another thread of each rank calls MPI all the while
+//   beside_mpi finalize   MPI ends before its context, whose calls then throw
 //
 // Exits with 0 where everybody's data is right.
 #include <mpi.h>
@@ -106,6 +107,22 @@ void run_threads(const partita::Context& context, MPI_Comm communicator) {
   other.join();
 }
 
+/// MPI would end the process at a call after MPI_Finalize.
+int run_finalized() {
+  partita::Context context = partita::initialize({.communicator = partita::communicator(MPI_COMM_WORLD)});
+  context.barrier();
+  MPI_Finalize();
+  for (int round = 0; round < 2; ++round) {
+    try {
+      context.barrier();
+      expect(false, "a barrier after MPI_Finalize");
+    } catch (const partita::Error& error) {
+      expect(std::strstr(error.what(), "MPI_Finalize") != nullptr, error.what());
+    }
+  }
+  return wrong;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -117,6 +134,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "beside_mpi: this MPI has no such threads\n");
     MPI_Abort(MPI_COMM_WORLD, 1);
   }
+  if (argc > 1 && std::strcmp(argv[1], "finalize") == 0) return run_finalized();
   {
     partita::Context context = partita::initialize({.communicator = partita::communicator(MPI_COMM_WORLD)});
     threads ? run_threads(context, MPI_COMM_WORLD) : run_between(context, MPI_COMM_WORLD);

@@ -99,6 +99,8 @@ void check_world_is_of_launcher() {
 }
 
 MpiCall::MpiCall() {
+  check<Error>(!mpi_is_finalised(),
+               "MPI has been finalised while Partita used it: close contexts before MPI_Finalize");
   const mpi::ThreadLevel level = thread_level.load(std::memory_order_relaxed);
   if (level == mpi::ThreadLevel::multiple) return;
   if (level == mpi::ThreadLevel::serialized) {
