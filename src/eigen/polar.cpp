@@ -53,6 +53,13 @@ Array step_by_cholesky(const Matrices& matrices, const Array& x, const Weights& 
   return matrices.product(x, Op::none, inverse, Op::none, weights.of_solved(), weights.of_x(), x);
 }
 
+/// Divides by the size, whose inverse may be beyond the largest number.
+void divide(Array& x, double size) {
+  constexpr double up = 0x1p100;
+  for (; size < 1 / up; size *= up) scale(x, up);
+  scale(x, 1 / size);
+}
+
 }  // namespace
 
 Array unitary_factor(const Matrices& matrices, const Array& a) {
@@ -61,7 +68,7 @@ Array unitary_factor(const Matrices& matrices, const Array& a) {
   Array x = matrices.copied(a);
   const double size = norm<double>(x);  // at least the largest singular value
   if (size == 0) return matrices.unit(a.shape()[0], a.shape()[1]);
-  scale(x, 1 / size);
+  divide(x, size);
   double lower = matrices.epsilon();
   for (int step = 0; step < most_steps && std::abs(1 - lower) > 10 * matrices.epsilon(); ++step) {
     const Weights weights(std::min(lower, 1.0));

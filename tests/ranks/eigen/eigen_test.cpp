@@ -151,6 +151,18 @@ RANK_TEST(Eigen, GradedAndOfLowRank) {
   expect_svd(low, divided);
 }
 
+/// Also those whose inverses are beyond the largest number.
+RANK_TEST(Eigen, TheSmallestAndTheLargestNumbers) {
+  for (const auto& [dtype, size] :
+       {std::pair{Dtype::f32, 1e-40}, {Dtype::f32, 1e35}, {Dtype::f64, 1e-310}, {Dtype::f64, 1e300}}) {
+    for (const std::int64_t columns : {12, 4}) {
+      Array a = random_matrix(context, 12, columns, dtype);
+      scale(a, size);
+      expect_svd(a, divided);
+    }
+  }
+}
+
 RANK_TEST(Eigen, EmptyMatrices) {
   const Array none = empty(context, {0, 0}, Slab(0), Dtype::f64);
   EXPECT_EQ(eigh(none).values.shape(), Shape{0});
