@@ -110,10 +110,10 @@ class CudaExtremesTest : public CudaFoldTest {
       values[static_cast<std::size_t>(number(0, count - 1))] = std::numeric_limits<double>::quiet_NaN();
     std::vector<char> numbers(static_cast<std::size_t>(count * size_of(dtype)));
     auto* const bytes = reinterpret_cast<std::byte*>(numbers.data());
-    if (dtype == Dtype::boolean || is_integer(dtype)) {
-      for (std::int64_t i = 0; i < count; ++i)
-        Scalar(static_cast<std::int64_t>(dtype == Dtype::boolean ? number(0, 1) : number(0, 99)))
-            .write(dtype, bytes + i * size_of(dtype));
+    if (dtype == Dtype::boolean) {
+      for (char& byte : numbers) byte = static_cast<char>(number(0, 1));
+    } else if (is_integer(dtype)) {
+      for (std::int64_t i = 0; i < count; ++i) Scalar(number(0, 99)).write(dtype, bytes + i * size_of(dtype));
     } else {
       kernels::store_run(values.data(), count, bytes, dtype, 0, 1);
     }

@@ -41,6 +41,37 @@ struct Best {
   }
 };
 
+__host__ __device__ std::int64_t stride_of(const ElementLoops& loops) {
+  return loops.loops == 0 ? 0 : loops.strides[loops.loops - 1][a];
+}
+
+/// Of the elements first, first + step, ... below end of a line: several are loaded before they are compared.
+template <class T>
+__device__ auto best_of_line(const T* line, std::int64_t stride, std::int64_t first, std::int64_t end,
+                             std::int64_t step, bool smallest) {
+  constexpr int in_flight = 8;
+  Best<typename Plain<T>::type> best;
+  if (first >= end) return best;
+  best.join(plain(line[first * stride]), first, smallest);
+  const auto follow = [&](T element, std::int64_t at) {
+    const auto x = plain(element);
+    if ((smallest ? x < best.value : x > best.value) || (x != x && best.value == best.value)) {
+      best.value = x;
+      best.place = at;
+    }
+  };
+  std::int64_t r = first + step;
+  for (; r + (in_flight - 1) * step < end; r += in_flight * step) {
+    T loaded[in_flight];
+#pragma unroll
+    for (int u = 0; u < in_flight; ++u) loaded[u] = line[(r + u * step) * stride];
+#pragma unroll
+    for (int u = 0; u < in_flight; ++u) follow(loaded[u], r + u * step);
+  }
+  for (; r < end; r += step) follow(line[r * stride], r);
+  return best;
+}
+
 template <class T>
 __global__ void __launch_bounds__(threads_per_block)
     find_places(const __grid_constant__ Places what, const __grid_constant__ PlaceDeal deal) {
@@ -59,12 +90,16 @@ __global__ void __launch_bounds__(threads_per_block)
       move_to(what.kept, tasks <= narrow_numbers, kept, at);
       const std::int64_t begin = chunk * deal.chunk;
       const std::int64_t end = begin + deal.chunk < deal.over ? begin + deal.chunk : deal.over;
-#pragma unroll 4
-      for (std::int64_t r = begin + lane; r < end; r += deal.lanes) {
-        const std::int64_t place = deal.candidates == nullptr ? r : deal.candidates[kept * deal.over + r];
-        std::int64_t here[3] = {at[0], at[1], at[2]};
-        move_to(what.over, false, place, here);
-        best.join(plain(elements[here[a]]), place, what.smallest);
+      const T* const line = elements + at[a];
+      if (what.over.loops <= 1 && deal.candidates == nullptr) {
+        best = best_of_line(line, stride_of(what.over), begin + lane, end, deal.lanes, what.smallest);
+      } else {
+        for (std::int64_t r = begin + lane; r < end; r += deal.lanes) {
+          const std::int64_t place = deal.candidates == nullptr ? r : deal.candidates[kept * deal.over + r];
+          std::int64_t here[3] = {};
+          move_to(what.over, false, place, here);
+          best.join(plain(line[here[a]]), place, what.smallest);
+        }
       }
     }
     if (deal.lanes > 1) {
@@ -93,20 +128,18 @@ std::int64_t rounded_up(std::int64_t x, std::int64_t y) {
   return (x + y - 1) / y;
 }
 
-std::int64_t stride_of(const ElementLoops& loops) {
-  return loops.loops == 0 ? 0 : std::abs(loops.strides[loops.loops - 1][a]);
-}
-
 /// Adjacent threads take adjacent elements, of one line or of several.
 PlaceDeal deal_of(const Places& what) {
   constexpr std::int64_t least_work = 16;  // of a thread
   PlaceDeal deal;
   deal.kept = elements_of(what.kept);
   deal.over = elements_of(what.over);
-  const bool columns = deal.kept >= 32 && stride_of(what.kept) < stride_of(what.over);
-  while (!columns && deal.lanes < threads_per_block && deal.lanes < deal.over) deal.lanes *= 2;
-  const std::int64_t wanted =
-      rounded_up(std::int64_t{most_blocks} * threads_per_block, deal.kept * deal.lanes);
+  constexpr std::int64_t warp = 32, enough_threads = std::int64_t{most_blocks} * threads_per_block;
+  const bool columns = deal.kept >= warp && std::abs(stride_of(what.kept)) < std::abs(stride_of(what.over));
+  while (!columns && deal.lanes < threads_per_block && deal.lanes < deal.over &&
+         (deal.lanes < warp || deal.kept * deal.lanes < enough_threads))
+    deal.lanes *= 2;
+  const std::int64_t wanted = rounded_up(enough_threads, deal.kept * deal.lanes);
   const std::int64_t useful = std::max<std::int64_t>(deal.over / (least_work * deal.lanes), 1);
   const std::int64_t room = std::max<std::int64_t>(fold_scratch_bytes / 8 / deal.kept, 1);
   deal.chunk = std::max<std::int64_t>(rounded_up(deal.over, std::min({wanted, useful, room})), 1);
