@@ -75,9 +75,7 @@ struct Product {
     if (has_c()) write_known(*c(), round);
     if (has.bias) write_known(bias.array, round);
     if (has.auxiliary) {
-      each_element(auxiliary.array, [&](std::int64_t number, auto& element) {
-        element = make_value<std::decay_t<decltype(element)>>(known_value(number, 0, round) - 11);
-      });
+      write_values(auxiliary.array, [&](std::int64_t number) { return known_value(number, 0, round) - 11; });
     }
   }
   void overwrite() {

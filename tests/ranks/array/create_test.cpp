@@ -7,12 +7,9 @@ namespace {
 /// Every element of the rank's part is expected(its number).
 template <class T, class Expected>
 void expect_numbers(const Array& array, Expected&& expected) {
-  each_element(array, [&](std::int64_t number, auto& element) {
-    if constexpr (std::is_same_v<std::decay_t<decltype(element)>, T>) {
-      EXPECT_EQ(element, expected(number));
-    } else {
-      ADD_FAILURE() << "another dtype";
-    }
+  ASSERT_EQ(array.dtype(), dtype_of<T>());
+  visit_rows(array, [&](const arrays::ElementRow& row) {
+    row.visit<T>([&](std::int64_t number, const T& element) { EXPECT_EQ(element, expected(number)); });
   });
 }
 

@@ -37,7 +37,7 @@ RANK_TEST(Print, NumbersLookAlikeAsNumPyHasThem) {
       {{0.123456785, 99999999}, "[1.23456785e-01 9.99999990e+07]"}};
   for (const auto& [numbers, text] : known) {
     Array array = empty(context, {static_cast<std::int64_t>(numbers.size())}, Slab(0), Dtype::f64);
-    fill(array, [&](const Index& i) { return numbers[static_cast<std::size_t>(i[0])]; });
+    fill(array, [&values = numbers](const Index& i) { return values[static_cast<std::size_t>(i[0])]; });
     EXPECT_EQ(to_string(array), text);
   }
   EXPECT_EQ(to_string(full(context, {2}, Slab(0), 0.1F)), "[0.1 0.1]");

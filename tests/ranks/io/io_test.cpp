@@ -68,9 +68,7 @@ RANK_TEST(Files, NpyNamesOfWhatNumPyLacks) {
 RANK_TEST(Files, NpyBytesAreAsTheFormatSays) {
   const SharedDirectory directory(context);
   Array array = empty(context, {2, 3}, Slab(1), Dtype::u8);
-  each_element(array, [](std::int64_t number, auto& element) {
-    element = make_value<std::decay_t<decltype(element)>>(static_cast<double>(number));
-  });
+  write_values(array, [](std::int64_t number) { return static_cast<double>(number); });
   write_npy(directory / "a.npy", array);
   std::ifstream file(directory / "a.npy", std::ios::binary);
   const std::string bytes((std::istreambuf_iterator<char>(file)), {});

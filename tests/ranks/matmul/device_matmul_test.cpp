@@ -105,12 +105,8 @@ DEVICE_MATMUL_TEST(LongRunsAreMultipliedWhereTheyLie) {
 DEVICE_MATMUL_TEST(SingleNumbersKeepTheirBits) {
   constexpr std::int64_t n = 256;
   Array a = empty(context, {n, n}, Slab(0), Dtype::f32), b = zeros(context, {n, n}, Slab(0), Dtype::f32);
-  each_element(a, [](std::int64_t number, auto& element) {
-    element = make_value<std::decay_t<decltype(element)>>(1 + 0x1p-20 * static_cast<double>(number % 1000));
-  });
-  each_element(b, [](std::int64_t number, auto& element) {
-    element = make_value<std::decay_t<decltype(element)>>(number / n == number % n ? 1 : 0);
-  });
+  write_values(a, [](std::int64_t number) { return 1 + 0x1p-20 * static_cast<double>(number % 1000); });
+  write_values(b, [](std::int64_t number) { return number / n == number % n ? 1 : 0; });
   EXPECT_TRUE(compare(a, matmul(a, b)).equal);
 }
 

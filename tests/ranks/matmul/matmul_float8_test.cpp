@@ -153,9 +153,7 @@ RANK_TEST(MatmulFloat8, RandomScalesOfEverything) {
 Array all(Context& context, const Shape& shape, Dtype dtype, double value) {
   const Distribution how = shape.empty() ? Distribution(Replicated()) : Distribution(Slab(0));
   Array array = empty(context, shape, how, dtype);
-  each_element(array, [&](std::int64_t, auto& element) {
-    element = make_value<std::decay_t<decltype(element)>>(value);
-  });
+  write_constant(array, value);
   return array;
 }
 
@@ -204,9 +202,7 @@ RANK_TEST(MatmulIntegers, AreExactHoweverTheyAreCut) {
   const auto of_a = [](std::int64_t number) { return number % 3 == 0 ? -128 : 127 - number % 7; };
   const auto of_b = [](std::int64_t number) { return number % 5 == 0 ? 127 : -128 + number % 9; };
   const auto write = [](Array& array, const auto& value) {
-    each_element(array, [&](std::int64_t number, auto& element) {
-      element = make_value<std::decay_t<decltype(element)>>(static_cast<double>(value(number)));
-    });
+    write_values(array, [&](std::int64_t number) { return static_cast<double>(value(number)); });
   };
   write(a, of_a);
   write(b, of_b);

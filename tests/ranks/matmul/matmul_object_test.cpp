@@ -17,12 +17,8 @@ RANK_TEST(MatmulObject, OperandsMayBeOverwrittenAfterEachExecute) {
     fill(c, 0.0);
     Array sum = empty(context, {19, 17}, Replicated(), Dtype::f64, {.residency = Residency::ordinary});
     for (int round = 0; round < 20; ++round) {
-      each_element(a, [&](std::int64_t number, auto& element) {
-        element = make_value<std::decay_t<decltype(element)>>(static_cast<double>(number % 5 + round));
-      });
-      each_element(b, [&](std::int64_t number, auto& element) {
-        element = make_value<std::decay_t<decltype(element)>>(static_cast<double>(number % 7 - round));
-      });
+      write_values(a, [&](std::int64_t number) { return static_cast<double>(number % 5 + round); });
+      write_values(b, [&](std::int64_t number) { return static_cast<double>(number % 7 - round); });
       if (random() % 4 == 0) std::this_thread::sleep_for(std::chrono::microseconds(random() % 500));
       plan.execute();
       fill_nan(a);

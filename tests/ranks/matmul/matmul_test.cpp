@@ -218,11 +218,8 @@ RANK_TEST(Matmul, NaNAndInfinityPass) {
   Array b = zeros(context, {4, 6}, Slab(1), Dtype::f64);
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const double inf = std::numeric_limits<double>::infinity();
-  each_element(a, [&](std::int64_t number, auto& element) {
-    element = make_value<std::decay_t<decltype(element)>>(number == 0 ? nan : number == 4 ? inf : 1);
-  });
-  each_element(
-      b, [&](std::int64_t, auto& element) { element = make_value<std::decay_t<decltype(element)>>(1); });
+  write_values(a, [&](std::int64_t number) { return number == 0 ? nan : number == 4 ? inf : 1; });
+  write_constant(b, 1);
   const Whole d(matmul(a, b));
   for (std::int64_t j = 0; j < 6; ++j) {
     EXPECT_TRUE(std::isnan(d.at(0, 0, j).real()));

@@ -1,6 +1,32 @@
 #include "support/models/array_model.hpp"
 
 namespace partita::testing {
+namespace {
+
+/// Bytes, not values: memory that was never written may hold no valid ones.
+std::vector<char> bytes_of(const arrays::ElementRow& row, std::int64_t size) {
+  std::vector<char> bytes;
+  const char* at = row.first;
+  for (std::size_t i = 0; i < row.numbers.size(); ++i, at += row.stride)
+    bytes.insert(bytes.end(), at, at + size);
+  return bytes;
+}
+
+}  // namespace
+
+void visit_rows(const Array& array, const arrays::RowBody& body) {
+  const Array part = arrays::on_host(array);
+  const std::int64_t size = size_of(array.dtype());
+  bool changed = false;
+  arrays::for_each_row(part.local(), part.layout(), part.context_state()->rank(),
+                       [&](const arrays::ElementRow& row) {
+                         const std::vector<char> before = bytes_of(row, size);
+                         body(row);
+                         changed = changed || before != bytes_of(row, size);
+                       });
+  Array target = array;
+  if (changed && part.state() != array.state()) copy(part, target);
+}
 
 int contribution_of(const Layout& layout, int rank) {
   const Region mine = layout.region(rank);
@@ -23,17 +49,31 @@ int contribution_count(const Layout& layout) {
   return 1;
 }
 
-void write_known(Array& array, int round) {
-  const int contribution = std::max(0, contribution_of(array.layout(), array.context_state()->rank()));
+void write_values(Array& array, const ValueOfNumber& value) {
   each_element(array, [&](std::int64_t number, auto& element) {
-    element = make_value<std::decay_t<decltype(element)>>(known_value(number, contribution, round));
+    element = make_value<std::decay_t<decltype(element)>>(value(number));
   });
 }
 
 void write_constant(Array& array, double value) {
-  each_element(array, [&](std::int64_t, auto& element) {
-    element = make_value<std::decay_t<decltype(element)>>(value);
+  write_values(array, [value](std::int64_t) { return value; });
+}
+
+void write_known(Array& array, int round) {
+  const int contribution = std::max(0, contribution_of(array.layout(), array.context_state()->rank()));
+  write_values(array, [&](std::int64_t number) { return known_value(number, contribution, round); });
+}
+
+std::int64_t count_others(const Array& array, const ValueOfNumber& value) {
+  std::int64_t others = 0;
+  each_element(array, [&](std::int64_t number, const auto& element) {
+    if (!same_value(element, make_value<std::decay_t<decltype(element)>>(value(number)))) ++others;
   });
+  return others;
+}
+
+std::int64_t count_others(const Array& array, double value) {
+  return count_others(array, [value](std::int64_t) { return value; });
 }
 
 std::int64_t source_number(std::int64_t number, const Shape& result, const Shape& source,

@@ -58,26 +58,16 @@ T joined_value(std::int64_t number, int contributions, Reduction reduction, int 
   return make_value<T>(value);
 }
 
-/// Of a part in device memory the body sees a copy; what it changes is copied back.
+/// Visits the rows of the array's part. Of a part in device memory the body sees a copy; what it changes is
+/// copied back.
+void visit_rows(const Array& array, const arrays::RowBody& body);
+
+/// Calls `body(number, element)` for each element of the part, as above.
 template <class Body>
 void each_element(const Array& array, Body&& body) {
-  const Array part = arrays::on_host(array);
-  bool changed = false;
-  visit_dtype(array.dtype(), [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    arrays::for_each_row(part.local(), part.layout(), part.context_state()->rank(),
-                         [&](const arrays::ElementRow& row) {
-                           row.visit<T>([&](std::int64_t number, T& element) {
-                             // Bytes, not a value: memory that was never written may hold no valid one.
-                             std::array<unsigned char, sizeof(T)> before{};
-                             std::memcpy(before.data(), &element, sizeof(T));
-                             body(number, element);
-                             changed = changed || std::memcmp(before.data(), &element, sizeof(T)) != 0;
-                           });
-                         });
-  });
-  Array target = array;
-  if (changed && part.state() != array.state()) copy(part, target);
+  visit_rows(array, visit_dtype(array.dtype(), [&](auto tag) -> arrays::RowBody {
+               return [&](const arrays::ElementRow& row) { row.visit<typename decltype(tag)::type>(body); };
+             }));
 }
 
 /// Which contribution `rank` holds; -1: it owns nothing.
@@ -88,7 +78,14 @@ int contribution_count(const Layout& layout);
 /// Every rank writes the known values of its contribution.
 void write_known(Array& array, int round = 0);
 
+using ValueOfNumber = std::function<double(std::int64_t number)>;
+
+void write_values(Array& array, const ValueOfNumber& value);
 void write_constant(Array& array, double value);
+
+/// The number of elements of this rank's part that are not these values.
+std::int64_t count_others(const Array& array, const ValueOfNumber& value);
+std::int64_t count_others(const Array& array, double value);
 
 /// The row-major number in the source of element `number` of the result, whose dimension i is the source's
 /// axes[i].

@@ -195,9 +195,7 @@ inline Held make_held(const Context& context, const Layout& layout, Dtype dtype,
 /// What must not show; of integers, which have no NaN, -77.
 inline void fill_nan(Array& array) {
   const double value = is_integer(array.dtype()) ? -77 : std::numeric_limits<double>::quiet_NaN();
-  each_element(array, [&](std::int64_t, auto& element) {
-    element = make_value<std::decay_t<decltype(element)>>(value);
-  });
+  write_constant(array, value);
 }
 
 /// [.., m, k] or [.., k, m], as op(X) wants it.
