@@ -186,3 +186,13 @@ def test_sorted_on_the_device(ctx):
                     np.testing.assert_array_equal(ordered.gather(space="host"), wanted)
                     stable = many - 1 - np.argsort(x[::-1], kind="stable")[::-1] if descending else np.argsort(x, kind="stable")
                     np.testing.assert_array_equal(order.gather(space="host"), stable)
+
+
+def test_operands_with_other_layouts_name_the_call(ctx):
+    a, b = pt.full(ctx, (6, 5), pt.Slab(0), 1.0), pt.full(ctx, (6, 5), pt.Slab(1), 2.0)
+    assert (a + b.redistribute(a.layout)).gather(space="host").sum() == 90
+    if ctx.size > 1:
+        with pytest.raises(pt.ArgumentError, match=r"the layouts differ: .* redistribute operand 2 .* moves [0-9]+ bytes"):
+            a + b
+        with pytest.raises(pt.ArgumentError, match="the layouts differ"):
+            a[1:] - a[:-1]

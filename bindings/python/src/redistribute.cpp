@@ -36,7 +36,8 @@ Array redistributed(const Array& source, const Destination& destination, const R
 
 /// Bytes that arrive on some rank from another one.
 std::int64_t moved_bytes(const Operand& source, const Layout& destination, const Topology& topology) {
-  const Operand to = Operand::of(destination, source.dtype);
+  Operand to = Operand::of(destination, source.dtype);
+  to.space = source.space;
   std::int64_t bytes = 0;
   for (int rank = 0; rank < topology.ranks(); ++rank) {
     const Traffic traffic = partita::traffic(plan_redistribute(source, to, topology, rank));
