@@ -1,6 +1,6 @@
 # The C++ code of these documents as a program, on 1 to 4 ranks.
 find_package(Python3 COMPONENTS Interpreter REQUIRED)
-set(guide_documents guide linalg arithmetic arrays collectives)
+set(guide_documents guide linalg arithmetic arrays collectives distributions devices)
 list(TRANSFORM guide_documents REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/docs/\\1.md")
 set(guide_program ${CMAKE_CURRENT_BINARY_DIR}/guide.cpp)
 add_custom_command(
