@@ -144,7 +144,7 @@ void CudaFactorizations::measure(Call& call) const {
 }
 
 void CudaFactorizations::measure(const DeviceTriangularSolve& what, Call& call) {
-  call.by_kernels = !what.from_right && what.n <= kernels::cuda::most_triangular_sides;
+  call.by_kernels = !what.from_right && what.n <= kernels::cuda::most_triangular_sides(what.m);
   if (!call.by_kernels) return;
   call.on_device = static_cast<std::size_t>(
       kernels::cuda::triangular_sides_bytes(what.dtype, what.m, static_cast<int>(what.n)));

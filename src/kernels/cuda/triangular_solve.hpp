@@ -1,6 +1,7 @@
 // Triangular solves of few right-hand sides in device memory, started by plain functions.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <partita/dtype.hpp>
 
@@ -19,9 +20,11 @@ struct TriangularSides {
   void* workspace = nullptr;  ///< triangular_sides_bytes, at a multiple of 16
 };
 
-/// More columns are left to the vendor's library: on an H200 cuBLAS takes 20 ms for 16 columns of an LU
-/// factorization of 8192, and hardly more for a few times as many.
-inline constexpr int most_triangular_sides = 64;
+/// More columns are faster with the vendor's library: f64 on an H200 (benchmarks/results/linalg.md).
+constexpr std::int64_t most_triangular_sides(std::int64_t n) {
+  constexpr std::int64_t most = 128, least = 8, elements = std::int64_t{1} << 20;
+  return std::clamp(elements / std::max<std::int64_t>(n, 1), least, most);
+}
 std::int64_t triangular_sides_bytes(Dtype dtype, std::int64_t n, int columns);
 /// Of the current device, which has shared memory enough. A cudaError_t; 0: started. `stream` is a
 /// cudaStream_t.
