@@ -25,6 +25,12 @@ volatile std::sig_atomic_t interrupts_seen = 0;
 std::array<volatile std::sig_atomic_t, passed_on.size()> seen{};
 volatile std::sig_atomic_t of_terminal = 0;
 
+// One that is stopped would not see that it is to end, and would be killed before it can remove its files.
+void send_to(pid_t child, int signal) {
+  kill(child, signal);
+  if (signal == SIGINT || signal == SIGTERM) kill(child, SIGCONT);
+}
+
 void pass_on(int signal, siginfo_t* info, void*) {
   const int interrupted = errno;
   bool sent = true;
@@ -38,7 +44,7 @@ void pass_on(int signal, siginfo_t* info, void*) {
     alarm(1);
   }
   for (const pid_t child : children) {
-    if (child > 0 && sent) kill(child, signal);
+    if (child > 0 && sent) send_to(child, signal);
   }
   errno = interrupted;
 }

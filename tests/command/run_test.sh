@@ -51,6 +51,10 @@ expect_interrupted 1 'ready.*ready' "$partita" run -q -n 2 -- sh -c 'trap "echo 
 [ "$(ls int.* | wc -l)" = 2 ] || fail "SIGINT does not reach both ranks"
 expect_interrupted 2 'ready.*ready' "$partita" run -q -n 2 -- sh -c 'trap "" INT; trap "echo >\"$PARTITA_TEST_FOLDER/term.$$\"; exit 3" TERM; echo ready; while :; do sleep 0.05; done'
 [ "$(ls term.* | wc -l)" = 2 ] || fail "SIGTERM does not reach both ranks"
+# Stopped ranks get them, too.
+rm int.*
+expect_interrupted 1 'ready.*ready' "$partita" run -q -n 2 -- sh -c 'trap "echo >\"$PARTITA_TEST_FOLDER/int.$$\"; exit 3" INT; { sleep 0.5; echo ready; } & kill -STOP $$; while :; do sleep 0.05; done'
+[ "$(ls int.* | wc -l)" = 2 ] || fail "SIGINT does not reach stopped ranks"
 make_npy large.npy '<f8' 300,200,100 False 1
 expect_interrupted 2 'read' "$partita" fft large.npy -n 2 -o spectrum.npy
 

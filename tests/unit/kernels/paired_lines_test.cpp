@@ -70,7 +70,8 @@ class PairedPlane {
     std::complex<double> sum = 0;
     for (std::int64_t k = 0; k < rows_; ++k) {
       const std::size_t pair = at(plane, k, i / 2 * 2);
-      sum += root(j * k, rows_) * std::complex<double>(result[pair], result[pair + 1]);
+      sum += root(j * k, rows_) *
+             std::complex<double>(static_cast<double>(result[pair]), static_cast<double>(result[pair + 1]));
     }
     return i % 2 == 0 ? sum.real() : sum.imag();
   }
