@@ -13,7 +13,7 @@ namespace {
 /// and plane by plane, in cache, along the others, the halved one last. Between the two the half spectra are
 /// stored where they were if they may be overwritten, or in the memory of the result: a line of n real
 /// numbers holds n/2 of n/2 + 1 complex ones, and the last ones of all lines are stored in a column of
-/// scratch. Two axes of which each is a pass of its own are one step (kernels/host/paired_lines.hpp).
+/// scratch. Two axes in separate passes are one step (kernels/host/paired_lines.hpp).
 class BackToReal {
  public:
   BackToReal(Steps& steps, const Problem& problem, const Stage& stage, bool last, int from, int to)
