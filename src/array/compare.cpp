@@ -31,6 +31,8 @@ template <class T>
 double distance(T a, T b) {
   if constexpr (is_small_float_type<T>) {
     return distance(to_float(a), to_float(b));
+  } else if constexpr (std::is_integral_v<T> && sizeof(T) < sizeof(int)) {
+    return std::abs(a - b);
   } else if constexpr (std::is_integral_v<T>) {
     // Of large integers doubles would be the same.
     const auto x = static_cast<std::uint64_t>(a), y = static_cast<std::uint64_t>(b);

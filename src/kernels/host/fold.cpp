@@ -164,11 +164,15 @@ constexpr bool is_widened_to = std::is_same_v<E, J> || (std::is_integral_v<E> &&
                                (std::is_same_v<E, float> && std::is_same_v<J, double>);
 
 /// E: the type in which elements are reduced, that of the result or a narrower one.
-template <class E, class Join>
+template <class E>
 class Folding {
  public:
-  explicit Folding(const FoldPass& pass)
+  /// `join`: of two results.
+  template <class Join>
+  Folding(const FoldPass& pass, Join /*join*/)
       : pass_(pass),
+        join_([](E one, E other) -> E { return Join{}(one, other); }),
+        stretch_(row_stretch<E, Join>),
         load_(load_of<E>(pass.dtype, pass.folded)),
         loaded_(run_fold<E>(dtype_of<E>(), pass.reduction, RunOf::values)),
         identity_(identity_of(pass.reduction)),
@@ -182,7 +186,7 @@ class Folding {
     std::vector<ElementwiseLoop>& loops = columns_ ? kept_ : over_;
     inner_ = loops.back();
     loops.pop_back();
-    chunks_ = columns_ ? 1 : ceil_divide(inner_.count, stretch);
+    chunks_ = columns_ ? 1 : ceil_divide(inner_.count, stretch_);
     units_ = chunks_;
     for (const ElementwiseLoop& loop : over_) units_ *= loop.count;
     width_ = columns_ ? std::min(column_stretch, inner_.count) : 1;
@@ -191,14 +195,13 @@ class Folding {
     for (std::int64_t units = units_; units > in_turn_; units -= units / 2) ++levels;
     sums_.resize(static_cast<std::size_t>(levels * width_));
     if (stored_.total == nullptr || inner_.strides[a] != 1)
-      dense_.resize(static_cast<std::size_t>(std::min(stretch, inner_.count)));
+      dense_.resize(static_cast<std::size_t>(std::min(stretch_, inner_.count)));
   }
 
   void run() { walk(kept_, {}); }
 
  private:
   using Offsets = std::array<std::int64_t, 3>;
-  static constexpr std::int64_t stretch = row_stretch<E, Join>;
 
   static E identity_of(Reduction reduction) {
     E identity;
@@ -288,8 +291,8 @@ class Folding {
       rest /= over_[l].count;
     }
     if (!columns_) {
-      const std::int64_t begin = chunk * stretch;
-      sums[0] = join_(sums[0], total(moved(here, inner_, begin), std::min(stretch, inner_.count - begin)));
+      const std::int64_t begin = chunk * stretch_;
+      sums[0] = join_(sums[0], total(moved(here, inner_, begin), std::min(stretch_, inner_.count - begin)));
       return 1;
     }
     const Run run = elements_at(here, width);
@@ -321,11 +324,12 @@ class Folding {
   }
 
   const FoldPass& pass_;
+  E (*join_)(E, E);
+  std::int64_t stretch_;  // of a row
   Load<E> load_;
   RunFold<E> stored_;  // of elements as they are; null: there is none
   RunFold<E> loaded_;
   E identity_;
-  Join join_;
   bool columns_ = false;
   std::vector<ElementwiseLoop> kept_, over_;  // but for the innermost one
   ElementwiseLoop inner_;
@@ -347,16 +351,16 @@ using Compared = std::conditional_t<std::is_same_v<S, bool>, std::uint8_t,
 
 template <class E>
 void fold_extremes(const FoldPass& pass) {
-  if (pass.reduction == Reduction::min) return Folding<E, Min>(pass).run();
+  if (pass.reduction == Reduction::min) return Folding<E>(pass, Min{}).run();
   invariant(pass.reduction == Reduction::max, "{} of {}", name(pass.reduction), name(pass.joined));
-  Folding<E, Max>(pass).run();
+  Folding<E>(pass, Max{}).run();
 }
 
 template <class J>
 void fold_in(const FoldPass& pass) {
-  if (pass.reduction == Reduction::product) return Folding<J, Product>(pass).run();
+  if (pass.reduction == Reduction::product) return Folding<J>(pass, Product{}).run();
   invariant(pass.reduction == Reduction::sum, "{} of {}", name(pass.reduction), name(pass.joined));
-  Folding<J, Sum>(pass).run();
+  Folding<J>(pass, Sum{}).run();
 }
 
 template <class S, class J>
