@@ -149,8 +149,8 @@ TEST_F(CudaFewSides, OfALargeTriangleAreSolvedFor) {
 TEST_F(CudaFewSides, ExchangeTheirRows) {
   for (const Dtype dtype : {Dtype::f32, Dtype::f64, Dtype::c128}) {
     for (const std::int64_t rows : {300, 2500, 9000, 40000}) {
-      devices::DeviceRowExchange what{dtype,        number(0, 1) == 1, rows,
-                                      number(1, 8), rows + 1,          number(257, rows)};
+      devices::DeviceRowExchange what{dtype,          number(0, 1) == 1, rows,
+                                      number(1, 150), rows + 1,          number(257, rows)};
       SCOPED_TRACE(fmt::format("{} {} exchanges of {} rows", name(dtype), what.count, rows));
       std::vector<std::int32_t> pivots;
       for (std::int64_t i = 0; i < what.count; ++i)

@@ -78,9 +78,9 @@ PARTITA_EVERYWHERE inline std::int32_t row_before(const ExchangeChunk& chunk, co
 }
 
 /// Many exchanges of few columns: the moves of all chunks are found at once, before one after the other is
-/// done.
+/// done, by a thread block for each column, which run at a time.
 PARTITA_EVERYWHERE inline bool finds_moves_first(const RowExchange& what) {
-  return what.columns <= 8 && chunks_of(what) > 2;
+  return what.columns <= 128 && chunks_of(what) > 2;
 }
 inline std::int64_t row_exchange_bytes(const RowExchange& what) {
   if (!finds_moves_first(what)) return 0;
