@@ -1,6 +1,8 @@
 // Where the largest and smallest elements of arrays are: each rank looks in its own part, once.
 #include <fmt/format.h>
 
+#include <array>
+#include <cstring>
 #include <limits>
 #include <partita/astype.hpp>
 #include <partita/collectives.hpp>
@@ -65,7 +67,7 @@ void find_here(const Wanted& wanted, const Array& array, const std::vector<int>&
 
 /// An element of this rank's part and its place.
 struct Candidate {
-  Scalar value = 0;
+  Scalar value = 0;                 ///< if there are other ranks
   std::int64_t position = nowhere;  ///< in row-major order of the array's elements
 };
 
@@ -74,18 +76,18 @@ Candidate candidate_here(const Wanted& wanted, const Array& array) {
   ContextState& context = *array.context_state();
   const View& local = array.local();
   const bool on_host = local.space == MemorySpace::host;
-  std::int64_t place = 0;
-  void* const result =
-      on_host ? static_cast<void*>(&place)
-              : arithmetic::fold_scratch(context) + devices::DeviceArithmetic::fold_scratch_bytes;
-  find_here(wanted, array, {}, {}, result);
-  const auto fetch = [&](void* to, const void* from, std::int64_t bytes) {
-    context.device->physical().copy_past(to, from, bytes);
-  };
-  if (!on_host) {
+  alignas(16) std::array<std::byte, 16> number{};
+  void* result = number.data();
+  if (!on_host) result = arithmetic::fold_scratch(context) + devices::DeviceArithmetic::fold_scratch_bytes;
+  const auto fetch = [&] {  // after the wait, which may fail
+    if (on_host) return;
     devices::finish_device(context, wanted.operation);
-    fetch(&place, result, sizeof(place));
-  }
+    context.device->physical().copy_past(number.data(), result, sizeof(number));
+  };
+  find_here(wanted, array, {}, {}, result);
+  fetch();
+  std::int64_t place = 0;
+  std::memcpy(&place, number.data(), sizeof(place));
   Index index = local.extents;
   std::int64_t offset = 0;
   for (int d = local.extents.size() - 1; d >= 0; --d) {
@@ -93,16 +95,21 @@ Candidate candidate_here(const Wanted& wanted, const Array& array) {
     place /= local.extents[d];
     offset += index[d] * local.strides[d];
   }
-  alignas(16) std::array<std::byte, 16> element{};
-  const void* found = static_cast<const char*>(local.data) + offset * size_of(local.dtype);
-  if (!on_host) {
-    fetch(element.data(), found, size_of(local.dtype));
-    found = element.data();
-  }
-  Candidate candidate{Scalar::of(local.dtype, found), 0};
+  Candidate candidate{0, 0};
   const Index global = array.layout().to_global(context.rank(), index);
   for (int d = 0; d < global.size(); ++d)
     candidate.position = candidate.position * array.shape()[d] + global[d];
+  if (context.size() == 1) return candidate;
+  const void* const element = static_cast<const char*>(local.data) + offset * size_of(local.dtype);
+  if (on_host) {
+    std::memcpy(result, element, static_cast<std::size_t>(size_of(local.dtype)));
+  } else {
+    devices::put_into_stream(context, wanted.operation, {}, [&](Stream used, bool) {
+      context.device->copy_bytes(element, result, size_of(local.dtype), used);
+    });
+    fetch();
+  }
+  candidate.value = Scalar::of(local.dtype, number.data());
   return candidate;
 }
 
@@ -121,6 +128,16 @@ std::int64_t first_of_all(const Wanted& wanted, const Context& context, const Ca
   return all_reduce(context, is_there && is_best ? mine.position : nowhere, {.reduction = Reduction::min});
 }
 
+/// In a type in which the elements are compared exactly. Collective.
+std::int64_t first_of_all(const Wanted& wanted, const Array& array, const Candidate& mine) {
+  const Context context = array.context();
+  if (context.size() == 1) return mine.position;
+  const Dtype dtype = array.dtype();
+  if (dtype == Dtype::u64) return first_of_all<std::uint64_t>(wanted, context, mine);
+  return is_integer(dtype) || dtype == Dtype::boolean ? first_of_all<std::int64_t>(wanted, context, mine)
+                                                      : first_of_all<double>(wanted, context, mine);
+}
+
 Index place_of_all(const Wanted& wanted, const Array& array) {
   check(array.valid(), "{}: the array is an empty Array", wanted.operation);
   ContextState& context = *array.context_state();
@@ -132,16 +149,7 @@ Index place_of_all(const Wanted& wanted, const Array& array) {
   runtime::check_or_tell_all(context, wanted.operation, [&] {
     if (array.local_size() > 0) mine = candidate_here(wanted, array);
   });
-  const Context all = array.context();
-  const bool whole = is_integer(array.dtype()) || array.dtype() == Dtype::boolean;
-  std::int64_t position = 0;
-  if (!whole) {
-    position = first_of_all<double>(wanted, all, mine);
-  } else if (array.dtype() == Dtype::u64) {
-    position = first_of_all<std::uint64_t>(wanted, all, mine);
-  } else {
-    position = first_of_all<std::int64_t>(wanted, all, mine);
-  }
+  const std::int64_t position = first_of_all(wanted, array, mine);
   const Strides strides = dense_strides(array.shape());
   Index index = array.shape();
   for (int d = 0; d < index.size(); ++d) index[d] = position / strides[d] % array.shape()[d];

@@ -5,9 +5,15 @@ from numpy_programs import DTYPES, FLOATS, INTEGERS, axes, case, other, rule, so
 
 import partita as pt
 
+def beside(x, values, how):
+    """Values as an array of the context and in the memory space of another one."""
+    found = spread(x.context, values, how)
+    return found if x.space == "host" else found.copy(space=x.space)
+
+
 def like(x, values):
-    """Values in the layout of a distributed array."""
-    return spread(x.context, values, pt.Replicated()).redistribute(x.layout)
+    """Also in its layout."""
+    return beside(x, values, pt.Replicated()).redistribute(x.layout)
 
 
 REAL = ["int8", "uint8", "int16", "int32", "int64", "float32", "float64"]
@@ -52,7 +58,7 @@ def histograms(rng, a):
     heavy = {} if weights is None else {"weights": weights}
 
     def counted(np_, x):
-        own = heavy if np_ is np or not heavy else {"weights": spread(x.context, weights, how)}
+        own = heavy if np_ is np or not heavy else {"weights": beside(x, weights, how)}
         return np_.histogram(x, bins, bounds, density=density, **own)[which]
 
     return counted
@@ -63,7 +69,7 @@ def occurrences(rng, a):
     least = int(rng.integers(0, 9))
     weights = rng.integers(0, 5, a.shape) / 2 if rng.random() < 0.5 else None
     how = rule(rng, a.shape, rng.ranks)
-    return lambda np_, x: np_.bincount(abs(x), weights if np_ is np or weights is None else spread(x.context, weights, how), least)
+    return lambda np_, x: np_.bincount(abs(x), weights if np_ is np or weights is None else beside(x, weights, how), least)
 
 
 @case(dtypes=[*REAL, "bool"], nan=True, least=1)
@@ -89,7 +95,7 @@ def orders_of_elements(rng, a):
 def searches(rng, a):
     wanted, side = values(rng, tuple(int(n) for n in rng.integers(0, 5, rng.integers(0, 3))), str(a.dtype)), str(rng.choice(["left", "right"]))
     how = rule(rng, wanted.shape, rng.ranks) if wanted.ndim and rng.random() < 0.5 else None
-    return lambda np_, x: np_.searchsorted(np_.sort(x), wanted if np_ is np or how is None else spread(x.context, wanted, how), side)
+    return lambda np_, x: np_.searchsorted(np_.sort(x), wanted if np_ is np or how is None else beside(x, wanted, how), side)
 
 
 @case(dtypes=REAL)
@@ -119,7 +125,7 @@ def sets(rng, a):
     b = values(rng, (int(rng.integers(0, 7)),), str(a.dtype))
     how = rule(rng, b.shape, rng.ranks)
     given = {"invert": bool(rng.integers(2))} if name == "isin" else {}
-    return lambda np_, x: getattr(np_, name)(x, b if np_ is np else spread(x.context, b, how), **given)
+    return lambda np_, x: getattr(np_, name)(x, b if np_ is np else beside(x, b, how), **given)
 
 
 @case(nan=True)
@@ -175,7 +181,7 @@ def mixed_operands(rng, a):
     b = other(rng, a, tuple(1 if rng.random() < 0.3 else n for n in a.shape)[int(rng.integers(a.ndim)) :])
     name = str(rng.choice(["add", "multiply", "equal", "logical_and", "not_equal"]))
     how = pt.Replicated()
-    return lambda np_, x: getattr(np, name)(x, b if np_ is np else spread(x.context, b, how))
+    return lambda np_, x: getattr(np, name)(x, b if np_ is np else beside(x, b, how))
 
 
 @case(least=2, most=3)
@@ -186,7 +192,7 @@ def contractions(rng, a):
     b = other(rng, a, tuple(extents[one] for one in turn), dtypes=["int64", "float64"])
     second = [turn.index(place) for place in range(len(first))]
     how = rule(rng, b.shape, rng.ranks)
-    return lambda np_, x: np_.tensordot(x, b if np_ is np else spread(x.context, b, how), (first, second))
+    return lambda np_, x: np_.tensordot(x, b if np_ is np else beside(x, b, how), (first, second))
 
 
 @case(least=1, most=2, empty=False)
@@ -208,7 +214,7 @@ def assignments_by_masks(rng, a):
     number = values(rng, (count, *rest) if rng.random() < 0.5 else rest if rng.random() < 0.5 else (), str(a.dtype))
 
     def assigned(np_, x):
-        x[mask if np_ is np or how is None else spread(x.context, mask, how)] = number
+        x[mask if np_ is np or how is None else beside(x, mask, how)] = number
         return x
 
     return assigned

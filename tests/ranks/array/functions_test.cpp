@@ -281,6 +281,10 @@ RANK_TEST(Functions, PlacesOfExtremaAreTheFirstOnes) {
     set_at(a, {6, 1}, -1.0);
     EXPECT_EQ(argmax(a), Index({2, 3}));
     EXPECT_EQ(argmin(a), Index({6, 1}));
+    for (const Dtype dtype : {Dtype::i8, Dtype::f16, Dtype::bf16, Dtype::f32, Dtype::i64}) {
+      EXPECT_EQ(argmax(astype(a, dtype)), Index({2, 3}));
+      EXPECT_EQ(argmin(astype(a, dtype)), Index({6, 1}));
+    }
     set_at(a, {4, 1}, nan);
     EXPECT_EQ(argmax(a), Index({4, 1}));
     EXPECT_EQ(argmax(astype(a, Dtype::i16)), Index({2, 3}));
