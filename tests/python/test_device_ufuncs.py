@@ -5,6 +5,7 @@ import os
 import analysis_cases as cases
 import numpy as np
 import numpy_programs
+import numpy_statistics  # noqa: F401: more of its cases
 import pytest
 from shapes import rules, whole
 

@@ -180,10 +180,24 @@ def operand_of(one: Any) -> Operand:
     return one._core if isinstance(one, Array) else one.item() if isinstance(one, (np.generic, np.ndarray)) else one
 
 
-def call(ufunc: np.ufunc, inputs: Sequence[Any], like: _core.Layout, outputs: Sequence[Any], where: Any) -> Optional[List[_core.Array]]:
-    """The results, in `outputs` where these are given. None: no kernel computes it."""
+def _loop_of(ufunc: np.ufunc, inputs: Sequence[Any], wanted: Any) -> Optional[List[str]]:
+    """The dtypes in which operands are computed for a result in this dtype, and that. None: there are several ways, or none."""
+    ufunc(*(np.empty(0, one.dtype) if isinstance(one, Array) else one for one in inputs), dtype=wanted)  # NumPy's errors
+    loops = [one.replace("->", "") for one in ufunc.types if ufunc.nout == 1 and np.dtype(one[-1]) == np.dtype(wanted)]
+    return [dtype_name(np.dtype(one)) for one in loops[0]] if len(loops) == 1 else None
+
+
+def call(
+    ufunc: np.ufunc, inputs: Sequence[Any], like: _core.Layout, outputs: Sequence[Any], where: Any, wanted: Any = None
+) -> Optional[List[_core.Array]]:
+    """The results, in `outputs` where these are given, computed in the dtype `wanted`. None: no kernel computes it."""
     work = Work(like, [one for one in (*inputs, *outputs) if isinstance(one, Array)])
-    results = results_of(ufunc.__name__, work, dtypes_of(ufunc, inputs), *map(operand_of, inputs))
+    operands, dtypes = [operand_of(one) for one in inputs], dtypes_of(ufunc, inputs) if wanted is None else _loop_of(ufunc, inputs, wanted)
+    if dtypes is None:
+        return None
+    if wanted is not None:
+        operands = [work.as_dtype(*one) for one in zip(operands, dtypes)]
+    results = results_of(ufunc.__name__, work, dtypes[-1:] if wanted is not None else dtypes, *operands)
     if results is None:
         return None
     if not outputs:

@@ -57,8 +57,8 @@ def apply(ufunc: np.ufunc, method: str, inputs: Tuple[Any, ...], options: Dict[s
     context, package = arrays[0]._core.context, arrays[0]._package
     if outputs:
         _check_outputs(name, outputs, like)
-    if _by_kernels(arrays[0]) and set(options) <= {"where"}:
-        cores = _device_ufuncs.call(ufunc, inputs, like, outputs, options.get("where", True))
+    if _by_kernels(arrays[0]) and set(options) <= {"where", "dtype"}:
+        cores = _device_ufuncs.call(ufunc, inputs, like, outputs, options.get("where", True), options.get("dtype"))
         if cores is not None:
             made = list(outputs) or [Array(one, package) for one in cores]
             return made[0] if len(made) == 1 else tuple(made)
