@@ -218,7 +218,8 @@ class _Quantile:
         if isinstance(a, Array) and a.dtype.kind in "bc":
             raise ArgumentError(f"{self.name}: dtype {a.dtype} is not supported, as in NumPy: convert the array with astype")
         self.shape, self.each = self.q.shape, [float(one) for one in self.q.reshape(-1)]
-        self.given = q if of == 1 else np.true_divide(q, of).tolist() if isinstance(q, (int, float)) else self.q
+        is_weak = isinstance(q, (int, float)) and not isinstance(q, np.generic)  # has no dtype of its own
+        self.given = q if of == 1 else np.true_divide(q, of).tolist() if is_weak else self.q
 
     def dtype(self, given: Any) -> Any:
         """NumPy's dtype of the result. The places are computed in double precision, whatever it is."""
