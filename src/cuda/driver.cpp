@@ -38,7 +38,6 @@ CudaDriver find_all() {
   CudaDriver driver{CudaVirtualMemory(find_virtual_memory())};
   find("cuDeviceGetAttribute", driver.device_attribute);
   find("cuPointerGetAttribute", driver.pointer_attribute);
-  find("cuMemGetAddressRange", driver.address_range);
   find("cuStreamGetCaptureInfo", driver.capture_info);
   return driver;
 }

@@ -16,7 +16,6 @@ struct CudaDriver {
   CudaVirtualMemory virtual_memory;
   decltype(&cuDeviceGetAttribute) device_attribute = nullptr;
   decltype(&cuPointerGetAttribute) pointer_attribute = nullptr;
-  decltype(&cuMemGetAddressRange) address_range = nullptr;
   /// As of CUDA 11.3; headers know it by other signatures.
   CUresult(CUDAAPI* capture_info)(CUstream, CUstreamCaptureStatus*, cuuint64_t*, CUgraph*,
                                   const CUgraphNode**, std::size_t*) = nullptr;

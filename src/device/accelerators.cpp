@@ -3,6 +3,7 @@
 #include "base/check.hpp"
 #include "base/hash.hpp"
 #include "device/accelerator.hpp"
+#include "device/ordinary_reads.hpp"
 #include "runtime/groups/host_identity.hpp"
 #include "runtime/runtime.hpp"
 
@@ -17,6 +18,10 @@ std::atomic<Accelerators*> replacement{nullptr};
 std::unique_ptr<memory::NodeMemory> PhysicalDevice::share_memory_of_library(runtime::Runtime&,
                                                                             const Topology&) {
   throw UnsupportedError(fmt::format("{} does not support NVSHMEM", name()));
+}
+
+OrdinaryReads* OrdinaryReads::of(PhysicalDevice& device) {
+  return dynamic_cast<OrdinaryReads*>(&device);
 }
 
 std::uint64_t device_identity(const runtime::Runtime& state, const PhysicalDevice& device) {

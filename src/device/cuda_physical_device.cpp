@@ -1,7 +1,6 @@
 #include "device/cuda_physical_device.hpp"
 
 #include <chrono>
-#include <cstring>
 #include <thread>
 
 #include "base/check.hpp"
@@ -36,7 +35,7 @@ int attribute_of(cudaDeviceAttr which, int device) {
 }
 
 /// Memory of a pool is readable by the devices that the pool has been given to.
-bool let_read_pool(CUmemoryPool pool, std::span<const int> devices) {
+std::string let_read_pool(CUmemoryPool pool, std::span<const int> devices) {
   for (const int device : devices) {
     cudaMemAccessDesc access{};
     access.location.type = cudaMemLocationTypeDevice;
@@ -45,39 +44,24 @@ bool let_read_pool(CUmemoryPool pool, std::span<const int> devices) {
     cudaMemAccessFlags now = cudaMemAccessFlagsProtNone;
     const cudaError_t found = cudaMemPoolGetAccess(&now, pool, &access.location);
     if (found == cudaSuccess && now == cudaMemAccessFlagsProtReadWrite) continue;
-    if (cudaMemPoolSetAccess(pool, &access, 1) != cudaSuccess) {
+    if (const cudaError_t refused = cudaMemPoolSetAccess(pool, &access, 1); refused != cudaSuccess) {
       (void)cudaGetLastError();
-      return false;
+      return fmt::format("device {} gets no access to its pool: {}", device, cuda::text_of(refused));
     }
   }
-  return true;
+  return "";
 }
 
 /// Of memory that a program has mapped itself: who may read it. What is not mapped so is not known here.
-bool let_read_mapped(CUdeviceptr address, std::span<const int> devices) {
+std::string let_read_mapped(CUdeviceptr address, std::span<const int> devices) {
   const auto turn = cuda::CudaDriver::get().virtual_memory.turn();
   for (const int device : devices) {
     const CUmemLocation location{CU_MEM_LOCATION_TYPE_DEVICE, device};
     unsigned long long access = 0;
-    if (turn->get_access(&access, &location, address) == CUDA_SUCCESS && access == 0) return false;
+    if (turn->get_access(&access, &location, address) == CUDA_SUCCESS && access == 0)
+      return fmt::format("its owner has not mapped it for device {} (cuMemSetAccess)", device);
   }
-  return true;
-}
-
-/// Of `cudaMalloc`.
-bool is_plain(CUdeviceptr address) {
-  unsigned int plain = 0;
-  const auto attribute = cuda::CudaDriver::get().pointer_attribute;
-  return attribute(&plain, CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE, address) == CUDA_SUCCESS &&
-         plain != 0;
-}
-
-/// Another number for each allocation, whatever its address; 0: there is none.
-std::uint64_t number_of_allocation(const void* address) {
-  unsigned long long number = 0;
-  const CUresult found = cuda::CudaDriver::get().pointer_attribute(&number, CU_POINTER_ATTRIBUTE_BUFFER_ID,
-                                                                   reinterpret_cast<CUdeviceptr>(address));
-  return found == CUDA_SUCCESS ? number : 0;
+  return "";
 }
 
 }  // namespace
@@ -206,78 +190,19 @@ bool CudaPhysicalDevice::reads_memory_of(int device) {
 }
 
 /// What `cudaMalloc` gives is readable by all that have access to the device.
-bool CudaPhysicalDevice::let_read(const void* address, std::span<const int> devices) {
-  if (devices.empty()) return true;
+std::string CudaPhysicalDevice::let_read(const void* address, std::span<const int> devices) {
+  if (devices.empty()) return "";
   use();
   const cuda::CudaBesideCaptures unharmed;
+  const auto attribute = cuda::CudaDriver::get().pointer_attribute;
   const auto where = reinterpret_cast<CUdeviceptr>(address);
-  if (is_plain(where)) return true;
+  unsigned int plain = 0;
+  if (attribute(&plain, CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE, where) == CUDA_SUCCESS && plain != 0)
+    return "";
   CUmemoryPool pool = nullptr;
-  const CUresult of_pool =
-      cuda::CudaDriver::get().pointer_attribute(&pool, CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE, where);
+  const CUresult of_pool = attribute(&pool, CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE, where);
   if (of_pool == CUDA_SUCCESS && pool != nullptr) return let_read_pool(pool, devices);
   return let_read_mapped(where, devices);
-}
-
-/// The driver opens whole allocations.
-bool CudaPhysicalDevice::let_open(const void* address, ExportedMemory& memory) {
-  use();
-  const cuda::CudaBesideCaptures unharmed;
-  const auto where = reinterpret_cast<CUdeviceptr>(address);
-  const std::uint64_t number = is_plain(where) ? number_of_allocation(address) : 0;
-  if (number == 0) return false;
-  const std::lock_guard lock(exported_mutex_);
-  auto found = exported_.find(number);
-  if (found == exported_.end()) {
-    CUdeviceptr begin = 0;
-    std::size_t bytes = 0;
-    if (cuda::CudaDriver::get().address_range(&begin, &bytes, where) != CUDA_SUCCESS) return false;
-    void* const base = reinterpret_cast<void*>(begin);  // NOLINT(performance-no-int-to-ptr): the driver's
-    cudaIpcMemHandle_t handle{};
-    if (cudaIpcGetMemHandle(&handle, base) != cudaSuccess) {
-      (void)cudaGetLastError();
-      return false;
-    }
-    Exported made{base, {}};
-    static_assert(sizeof(made.handle) == sizeof(handle));
-    std::memcpy(&made.handle, &handle, sizeof(handle));
-    found = exported_.emplace(number, made).first;
-  }
-  const auto* const begin = static_cast<const char*>(found->second.begin);
-  memory = {number, static_cast<std::uint64_t>(static_cast<const char*>(address) - begin),
-            found->second.handle};
-  return true;
-}
-
-/// Looks at one of them at a time.
-ExportedMemory CudaPhysicalDevice::find_freed() {
-  const std::lock_guard lock(exported_mutex_);
-  if (exported_.empty()) return {};
-  auto next = exported_.upper_bound(looked_at_);
-  if (next == exported_.end()) next = exported_.begin();
-  looked_at_ = next->first;
-  const cuda::CudaBesideCaptures unharmed;
-  if (number_of_allocation(next->second.begin) == next->first) return {};
-  const ExportedMemory freed{next->first, 0, next->second.handle};
-  exported_.erase(next);
-  return freed;
-}
-
-void* CudaPhysicalDevice::open(const ExportedMemory::Handle& handle) {
-  use();
-  const cuda::CudaBesideCaptures unharmed;
-  cudaIpcMemHandle_t given{};
-  std::memcpy(&given, &handle, sizeof(given));
-  void* memory = nullptr;
-  if (cudaIpcOpenMemHandle(&memory, given, cudaIpcMemLazyEnablePeerAccess) == cudaSuccess) return memory;
-  (void)cudaGetLastError();
-  return nullptr;
-}
-
-void CudaPhysicalDevice::close(void* memory) noexcept {
-  const cuda::CudaBesideCaptures unharmed;
-  if (cudaSetDevice(index_) != cudaSuccess || cudaIpcCloseMemHandle(memory) != cudaSuccess)
-    (void)cudaGetLastError();
 }
 
 std::unique_ptr<memory::NodeMemory> CudaPhysicalDevice::share_memory(runtime::Runtime& state,

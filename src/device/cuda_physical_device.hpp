@@ -1,9 +1,6 @@
 // One CUDA device, through the runtime's primary context.
 #pragma once
 
-#include <map>
-#include <mutex>
-
 #include "cuda/stream.hpp"
 #include "device/ordinary_reads.hpp"
 #include "device/physical_device.hpp"
@@ -16,10 +13,7 @@ class CudaPhysicalDevice final : public PhysicalDevice, public OrdinaryReads {
   explicit CudaPhysicalDevice(int index);
   /// Why there can be none for the device; empty: there can.
   static std::string why_unsuitable(int index);
-  ~CudaPhysicalDevice() override {
-    collect_all();
-    close_all();
-  }
+  ~CudaPhysicalDevice() override { collect_all(); }
   CudaPhysicalDevice(const CudaPhysicalDevice&) = delete;
   CudaPhysicalDevice& operator=(const CudaPhysicalDevice&) = delete;
 
@@ -31,9 +25,7 @@ class CudaPhysicalDevice final : public PhysicalDevice, public OrdinaryReads {
 
   FoundMemory find_memory(const void* address) override;
   bool reads_memory_of(int device) override;
-  bool let_read(const void* address, std::span<const int> devices) override;
-  bool let_open(const void* address, ExportedMemory& memory) override;
-  ExportedMemory find_freed() override;
+  std::string let_read(const void* address, std::span<const int> devices) override;
   std::unique_ptr<memory::NodeMemory> share_memory(runtime::Runtime& state,
                                                    const Topology& topology) override;
   std::unique_ptr<memory::NodeMemory> share_memory_of_library(runtime::Runtime& state,
@@ -48,25 +40,16 @@ class CudaPhysicalDevice final : public PhysicalDevice, public OrdinaryReads {
   bool overlaps_launches() const { return overlaps_launches_; }
 
  private:
-  struct Exported {
-    const void* begin;
-    ExportedMemory::Handle handle;
-  };
   void* new_memory(std::int64_t bytes) override;
   void* new_pinned(std::int64_t bytes) override;
   void free(void* memory) noexcept override;
   void free_pinned(void* memory) noexcept override;
-  void* open(const ExportedMemory::Handle& handle) override;
-  void close(void* memory) noexcept override;
 
   int index_;
   int multiprocessors_ = 0;
   int reaches_all_host_memory_ = 0;  ///< including memory that is not registered with the driver
   bool overlaps_launches_ = false;
   cuda::CudaStream past_;
-  std::mutex exported_mutex_;
-  std::map<std::uint64_t, Exported> exported_;  // by the number of the allocation; under the mutex
-  std::uint64_t looked_at_ = 0;                 // the latest of them that may have been freed
 };
 
 }  // namespace partita::devices

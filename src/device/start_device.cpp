@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/check.hpp"
-#include "device/device_memory.hpp"
 #include "device/device_runtime.hpp"
 #include "device/ordinary_reads.hpp"
 #include "runtime/checks/agree.hpp"
@@ -34,66 +33,19 @@ bool messages_go_direct(DeviceMessages wanted, const PhysicalDevice& device,
   return true;
 }
 
-/// Whether this rank's device reads ordinary memory of the devices of this process.
-bool reads_devices(const DeviceRuntime& state, OrdinaryReads& reads, std::span<const int> devices) {
-  const Topology& topology = state.device_topology;
-  return std::ranges::all_of(topology.node_ranks(topology.node(state.rank())), [&](int rank) {
-    return reads.reads_memory_of(devices[static_cast<std::size_t>(rank)]);
-  });
-}
-
-/// A word in ordinary memory that a rank lets other processes read.
-struct Probe {
-  std::uint64_t word = 0;
-  ExportedMemory memory;
-};
-
-/// Tried with a word of each rank. Collective.
-bool reads_processes(DeviceRuntime& state, OrdinaryReads* reads) {
-  PhysicalDevice& own = state.device->physical();
-  constexpr std::int64_t bytes = std::int64_t{1} << 21;  // drivers open such pages as a whole
-  Probe mine{state.identity * 64 + static_cast<std::uint64_t>(state.rank()) + 1, {}};
-  DeviceMemory memory;
-  runtime::collectively(state, starting_device, [&] {
-    if (reads == nullptr) return;
-    memory = DeviceMemory(*state.device, bytes);
-    own.copy_past(memory.data(), &mine.word, sizeof(mine.word));
-    (void)reads->let_open(memory.data(), mine.memory);
-  });
-  const std::vector<Probe> all = runtime::exchange_values(state, starting_device, mine);
-  bool can = reads != nullptr;
-  const Topology& topology = state.device_topology;
-  for (const int rank : topology.node_ranks(topology.node(state.rank()))) {
-    const Probe& theirs = all[static_cast<std::size_t>(rank)];
-    can = can && theirs.memory.allocation != 0;
-    if (!can || rank == state.rank()) continue;
-    char* const place = reads->find_or_open(theirs.memory);
-    std::uint64_t found = 0;
-    if (place != nullptr) own.copy_past(&found, place + theirs.memory.offset, sizeof(found));
-    can = found == theirs.word;
-  }
-  for (const Probe& theirs : all) {
-    if (reads != nullptr) reads->forget(theirs.memory);
-  }
-  if (reads != nullptr) reads->close_freed();
-  runtime::barrier(state, starting_device);  // before the memory is freed
-  return can;
-}
-
-/// Ranks of a node read each other's ordinary memory, if all of their devices can.
+/// Ranks that are threads of one process read each other's ordinary memory, if all of their devices can.
 void connect_ordinary_memory(DeviceRuntime& state) {
   const Topology& topology = state.device_topology;
-  if (state.options.cross_memory == CrossMemory::off || topology.node_count() == topology.ranks()) return;
-  OrdinaryReads* const reads = OrdinaryReads::of(state.device->physical());
-  const std::vector<int> devices =
-      runtime::exchange_values(state, starting_device, state.device->physical().index());
-  int can = 0;
-  if (!state.group->in_process()) {
-    can = reads_processes(state, reads) ? 1 : 0;
-  } else {
-    runtime::collectively(state, starting_device,
-                          [&] { can = reads != nullptr && reads_devices(state, *reads, devices) ? 1 : 0; });
-  }
+  if (state.options.cross_memory == CrossMemory::off || !state.group->in_process()) return;
+  if (topology.node_count() == topology.ranks()) return;
+  PhysicalDevice& own = state.device->physical();
+  const std::vector<int> devices = runtime::exchange_values(state, starting_device, own.index());
+  int can = 1;
+  runtime::collectively(state, starting_device, [&] {
+    OrdinaryReads* const reads = OrdinaryReads::of(own);
+    for (const int rank : topology.node_ranks(topology.node(state.rank())))
+      if (reads == nullptr || !reads->reads_memory_of(devices[static_cast<std::size_t>(rank)])) can = 0;
+  });
   if (std::ranges::min(runtime::exchange_values(state, starting_device, can)) == 1)
     state.device_topology = topology.with_cross_memory();
 }

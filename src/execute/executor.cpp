@@ -145,7 +145,6 @@ void Executor::begin(const Parameters& parameters, Stream stream, bool captured)
   const runtime::Executed announced = runtime::announce(context_, hash, plan_.operation, captured, note);
   StepClock* const clock = captured ? nullptr : context_.step_clock;
   if (clock != nullptr) clock->execution(plan_);
-  memory_.copy_for_peers(stream);
   run({announced, parameters, stream, captured, clock});
 }
 

@@ -64,7 +64,6 @@ PlanMemory::PlanMemory(ContextState& context, const Plan& plan, MemorySpace spac
       plan_(plan),
       space_(space),
       heap_(context.heap_in(space)),
-      in_process_(context.group->in_process()),
       operands_(plan.buffers.size(), nullptr),
       strides_(plan.buffers.size()),
       scratch_(plan.buffers.size()) {
@@ -103,13 +102,8 @@ void PlanMemory::find_readers() {
     if (theirs.device != mine.device) reading_devices_.push_back(theirs.device);
   }
   if (!any) return;
-  for (std::size_t b = 0; b < read.size(); ++b)
-    if (read[b]) read_by_peers_.push_back(b);
-  const std::size_t words = in_process_ ? 1 : 2 + devices::ExportedMemory().handle.size();
-  lent_ = std::make_unique<LentWords>(context_, plan_.operation,
-                                      words * (read_by_peers_.size() + (in_process_ ? 0 : 1)));
-  addresses_.assign(static_cast<std::size_t>(context_.size()), std::vector<char*>(read.size()));
-  copies_.resize(read.size());
+  read_by_peers_ = std::move(read);
+  lent_ = std::make_unique<LentWords>(context_, plan_.operation, read_by_peers_.size() + 1);
 }
 
 void PlanMemory::bind(std::span<const Array::State* const> operands) {
@@ -135,98 +129,37 @@ void PlanMemory::bind(std::span<const Array::State* const> operands) {
 
 // Arrays move from one execution to the next, also those of one call in a program.
 void PlanMemory::exchange_addresses() {
-  if (!lent_) return;
-  runtime::check_or_tell_all(context_, plan_.operation, [&] { lend(); });
+  if (read_by_peers_.empty()) return;
+  std::string why_not;
+  runtime::check_or_tell_all(context_, plan_.operation, [&] { why_not = lend(); });
+  lent_->mine().back() = why_not.empty() ? 0 : 1;
   lent_->exchange();
-  runtime::check_or_tell_all(context_, plan_.operation, [&] { take(); });
-}
-
-/// What peers cannot read where it is, they read in a copy.
-void PlanMemory::lend() {
-  devices::OrdinaryReads& reads = *devices::OrdinaryReads::of(context_.device->physical());
-  copied_.clear();
-  std::span<std::uint64_t> words = lent_->mine();
-  for (const std::size_t b : read_by_peers_) {
-    const View& local = operands_[b]->local;
-    devices::ExportedMemory memory;
-    if (volume(local.extents) > 0 && !let_read(reads, local.data, memory)) {
-      devices::DeviceMemory& copy = copies_[b];
-      const std::int64_t bytes = volume(local.extents) * size_of(local.dtype);
-      if (copy.bytes() == 0) copy = devices::DeviceMemory(*context_.device, bytes);
-      check<UnsupportedError>(
-          let_read(reads, copy.data(), memory),
-          "{}: other devices cannot read the memory of rank {}; set PARTITA_CROSS_MEMORY=off "
-          "(the option cross_memory) to copy it through the heap",
-          plan_.operation, context_.rank());
-      copied_.push_back(b);
-    }
-    words = write_words(words, memory);
-  }
-  if (!in_process_) write_words(words, reads.find_freed());
-}
-
-bool PlanMemory::let_read(devices::OrdinaryReads& reads, void* address, devices::ExportedMemory& memory) {
-  if (!in_process_) return reads.let_open(address, memory);
-  memory.offset = reinterpret_cast<std::uint64_t>(address);
-  return reads.let_read(address, reading_devices_);
-}
-
-/// Gives what is behind them.
-std::span<std::uint64_t> PlanMemory::write_words(std::span<std::uint64_t> words,
-                                                 const devices::ExportedMemory& memory) const {
-  words[0] = memory.offset;
-  if (in_process_) return words.subspan(1);
-  words[1] = memory.allocation;
-  std::ranges::copy(memory.handle, words.begin() + 2);
-  return words.subspan(2 + memory.handle.size());
-}
-
-std::span<const std::uint64_t> PlanMemory::read_words(std::span<const std::uint64_t> words,
-                                                      devices::ExportedMemory& memory) const {
-  memory.offset = words[0];
-  if (in_process_) return words.subspan(1);
-  memory.allocation = words[1];
-  std::copy_n(words.begin() + 2, memory.handle.size(), memory.handle.begin());
-  return words.subspan(2 + memory.handle.size());
-}
-
-char* PlanMemory::opened(devices::OrdinaryReads& reads, const devices::ExportedMemory& memory,
-                         int rank) const {
-  if (in_process_)
-    return reinterpret_cast<char*>(memory.offset);  // NOLINT(performance-no-int-to-ptr): the peer's
-  if (memory.allocation == 0) return nullptr;       // of nothing
-  char* const begin = reads.find_or_open(memory);
-  check<UnsupportedError>(
-      begin != nullptr,
-      "{}: rank {} cannot open the device memory of rank {}; set PARTITA_CROSS_MEMORY=off "
-      "(the option cross_memory) to copy it through the heap",
-      plan_.operation, context_.rank(), rank);
-  return begin + memory.offset;
-}
-
-void PlanMemory::take() {
-  devices::OrdinaryReads& reads = *devices::OrdinaryReads::of(context_.device->physical());
   for (int rank = 0; rank < context_.size(); ++rank) {
-    if (rank == context_.rank() || !context_.device_topology.same_node(rank, context_.rank())) continue;
-    std::span<const std::uint64_t> words = lent_->of(rank);
-    devices::ExportedMemory memory;
-    for (const std::size_t b : read_by_peers_) {
-      words = read_words(words, memory);
-      addresses_[static_cast<std::size_t>(rank)][b] = opened(reads, memory, rank);
-    }
-    if (in_process_) continue;
-    read_words(words, memory);
-    if (memory.allocation != 0) reads.forget(memory);
+    if (lent_->of(rank).back() != 0) refuse_to_read(why_not);
   }
-  // Whatever the device still does, the other ranks have given to theirs by now: they have come to this
-  // execution.
-  reads.close_freed();
 }
 
-void PlanMemory::copy_for_peers(Stream stream) {
-  for (const std::size_t b : copied_) {
-    context_.device->launching(stream);
-    context_.device->copy_bytes(operands_[b]->local.data, copies_[b].data(), copies_[b].bytes(), stream);
+/// Why the peers cannot read this rank's arrays; empty: they can.
+std::string PlanMemory::lend() {
+  devices::OrdinaryReads& reads = *devices::OrdinaryReads::of(context_.device->physical());
+  std::string why_not;
+  for (std::size_t b = 0; b < read_by_peers_.size(); ++b) {
+    void* const address = read_by_peers_[b] ? operands_[b]->local.data : nullptr;
+    lent_->mine()[b] = reinterpret_cast<std::uint64_t>(address);
+    const std::string why = address == nullptr ? "" : reads.let_read(address, reading_devices_);
+    if (!why.empty())
+      why_not = fmt::format("the {} of rank {}: {}", plan_.buffers[b].name, context_.rank(), why);
+  }
+  return why_not;
+}
+
+/// On all ranks.
+void PlanMemory::refuse_to_read(const std::string& why_not) {
+  for (const std::string& theirs : runtime::exchange_values(context_, plan_.operation, why_not)) {
+    check<UnsupportedError>(theirs.empty(),
+                            "{}: other devices cannot read {}; allocate it by cudaMalloc, or set "
+                            "PARTITA_CROSS_MEMORY=off (the option cross_memory) to copy it through the heap",
+                            plan_.operation, theirs);
   }
 }
 
@@ -251,8 +184,9 @@ char* PlanMemory::address(const Place& place) const {
   if (scratch_[buffer]) return scratch_[buffer]->on_rank(place.rank);
   const Array::State& array = *operands_[buffer];
   if (place.rank == context_.rank()) return static_cast<char*>(array.local.data);
-  if (lent_ && std::ranges::find(read_by_peers_, buffer) != read_by_peers_.end())
-    return addresses_[static_cast<std::size_t>(place.rank)][buffer];
+  if (!read_by_peers_.empty() && read_by_peers_[buffer])
+    return reinterpret_cast<char*>(  // NOLINT(performance-no-int-to-ptr): the peer's
+        lent_->of(place.rank)[buffer]);
   return static_cast<char*>(heap_.at(place.rank, array.heap_offset));
 }
 

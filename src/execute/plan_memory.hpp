@@ -6,13 +6,12 @@
 #include <optional>
 #include <partita/plan.hpp>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "array/array_state.hpp"
 #include "context/context_state.hpp"
-#include "device/device_memory.hpp"
-#include "device/ordinary_reads.hpp"
 #include "execute/host/scratch.hpp"
 #include "execute/lent_words.hpp"
 #include "runtime/checks/call_notes.hpp"
@@ -40,11 +39,8 @@ class PlanMemory {
   /// throws ArgumentError where one does not match its buffer's operand.
   void bind(std::span<const Array::State* const> operands);
   /// Where a rank reads ordinary device memory of another, the ranks exchange the addresses of what is bound:
-  /// collective and blocking only then. Throws MemoryError: there is no memory for a copy of what peers
-  /// cannot read.
+  /// collective and blocking only then. UnsupportedError, on all ranks: a device cannot read it.
   void exchange_addresses();
-  /// Before the plan begins in this stream: copies what peers cannot read where it is.
-  void copy_for_peers(Stream stream);
   /// Calls `lower` where the strides of what is bound are others than when it last came to its end; what it
   /// throws is thrown on, and the next call lowers again.
   void lower(const std::function<void()>& lower);
@@ -74,31 +70,21 @@ class PlanMemory {
 
  private:
   void find_readers();
-  void lend();
-  bool let_read(devices::OrdinaryReads& reads, void* address, devices::ExportedMemory& memory);
-  std::span<std::uint64_t> write_words(std::span<std::uint64_t> words,
-                                       const devices::ExportedMemory& memory) const;
-  std::span<const std::uint64_t> read_words(std::span<const std::uint64_t> words,
-                                            devices::ExportedMemory& memory) const;
-  char* opened(devices::OrdinaryReads& reads, const devices::ExportedMemory& memory, int rank) const;
-  void take();
+  std::string lend();
+  void refuse_to_read(const std::string& why_not);
 
   ContextState& context_;
   const Plan& plan_;
   MemorySpace space_;
   memory::SymmetricHeap& heap_;
-  bool in_process_;  // all ranks are
   std::optional<std::int64_t> behind_scratch_;
   std::vector<const Array::State*> operands_;  // by buffer; null for scratch
   std::vector<Strides> strides_;               // by buffer
   std::vector<View> locals_;                   // for those who ask
   bool lowered_ = false;                       // for these strides
-  std::vector<std::size_t> read_by_peers_;     // buffers in ordinary device memory; of all ranks
+  std::vector<bool> read_by_peers_;            // by buffer: in ordinary device memory; empty: none
   std::vector<int> reading_devices_;           // of the other ranks
-  std::unique_ptr<LentWords> lent_;  // where they are, and what has been freed; null: there are none
-  std::vector<std::vector<char*>> addresses_;      // by rank and buffer
-  std::vector<std::size_t> copied_;                // buffers that peers read in these, in this execution
-  std::vector<devices::DeviceMemory> copies_;      // by buffer
+  std::unique_ptr<LentWords> lent_;  // addresses by buffer, and 1 if peers cannot read them; or none
   std::vector<std::unique_ptr<Scratch>> scratch_;  // by buffer; null for operands and views
 };
 

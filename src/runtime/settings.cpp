@@ -118,9 +118,10 @@ constexpr std::array table{
                                     "plan, at least 256 MiB",
                                     true),
     word<&O::cross_memory>("PARTITA_CROSS_MEMORY", "cross_memory", "known: automatic, off, allow",
-                           "whether ranks of a node read each other's ordinary memory: of hosts "
-                           "through the kernel, of devices in place; automatic: if it permits that; "
-                           "allow: also asks Yama to permit it to all processes of the user",
+                           "whether ranks of a node read each other's ordinary memory through the "
+                           "kernel, and threads of one process that of their devices; automatic: if "
+                           "it permits that; allow: also asks Yama to permit it to all processes of "
+                           "the user",
                            true),
     word<&O::device_heap>("PARTITA_DEVICE_HEAP", "device_heap", "known: automatic, driver, nvshmem",
                           "memory of the device heap; automatic: the driver's memory, or "

@@ -82,10 +82,7 @@ bool is_given_up(const std::uint64_t* given_up) {
 class FakePhysicalDevice final : public devices::PhysicalDevice, public devices::OrdinaryReads {
  public:
   explicit FakePhysicalDevice(int index) : index_(index) {}
-  ~FakePhysicalDevice() override {
-    collect_all();
-    close_all();
-  }
+  ~FakePhysicalDevice() override { collect_all(); }
   FakePhysicalDevice(const FakePhysicalDevice&) = delete;
   FakePhysicalDevice& operator=(const FakePhysicalDevice&) = delete;
 
@@ -98,13 +95,9 @@ class FakePhysicalDevice final : public devices::PhysicalDevice, public devices:
     return FakeMemory::get().find(address, index_);
   }
   bool reads_memory_of(int device) override { return device == index_ || !refuses_reads; }
-  bool let_read(const void* address, std::span<const int> /*devices*/) override {
-    return address != unreadable;
+  std::string let_read(const void* address, std::span<const int> /*devices*/) override {
+    return address == unreadable ? "a test says so" : "";
   }
-  bool let_open(const void* address, devices::ExportedMemory& memory) override {
-    return !refuses_reads && address != unreadable && FakeMemory::get().let_open(address, memory);
-  }
-  devices::ExportedMemory find_freed() override { return FakeMemory::get().find_freed(); }
   bool is_host_memory() const override { return !is_fake_memory_separate(); }
   std::unique_ptr<memory::NodeMemory> share_memory(runtime::Runtime& state,
                                                    const Topology& topology) override {
@@ -144,8 +137,6 @@ class FakePhysicalDevice final : public devices::PhysicalDevice, public devices:
   }
   void free(void* memory) noexcept override { FakeMemory::get().release(memory, index_); }
   void free_pinned(void* memory) noexcept override { free(memory); }
-  void* open(const devices::ExportedMemory::Handle& handle) override { return FakeMemory::open(handle); }
-  void close(void* memory) noexcept override { FakeMemory::close(memory); }
 
   int index_;
   FakeQueue past_;

@@ -3,10 +3,8 @@
 
 #include <map>
 #include <mutex>
-#include <vector>
 
 #include "device/accelerator.hpp"
-#include "device/ordinary_reads.hpp"
 
 namespace partita::testing {
 
@@ -25,11 +23,6 @@ class FakeMemory {
   /// Memory of a device that begins at `first`, or its end.
   void add(const void* first, std::int64_t bytes, int owner);
   void forget(const void* first) noexcept;
-  /// As of CUDA's IPC, of allocations of many bytes: another process can open them.
-  bool let_open(const void* address, devices::ExportedMemory& memory);
-  devices::ExportedMemory find_freed();
-  static void* open(const devices::ExportedMemory::Handle& handle);
-  static void close(void* memory) noexcept;
   /// Whether some byte of these is of a device, so that a transport cannot take them.
   bool is_of_device(const void* first, std::int64_t bytes);
   /// As of CUDA: once the device has done all that it was given, by whomever.
@@ -39,17 +32,11 @@ class FakeMemory {
   struct Block {
     std::int64_t bytes = 0;
     int owner = -1;
-    int file = -1;             // that other processes can map; -1: there is none
-    std::uint64_t number = 0;  // another one for each
-    bool exported = false;
   };
-  static devices::ExportedMemory exported(const Block& block);
   const Block* block_of(const char* address) const;  // under the mutex
 
   std::mutex mutex_;
   std::map<char*, Block> blocks_;
-  std::uint64_t last_number_ = 0;
-  std::vector<devices::ExportedMemory> freed_;
 };
 
 }  // namespace partita::testing
