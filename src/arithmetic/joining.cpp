@@ -8,7 +8,7 @@
 
 #include "arithmetic/arguments.hpp"
 #include "arithmetic/broadcast.hpp"
-#include "array/overlap.hpp"
+#include "array/pairs.hpp"
 #include "device/stream_work.hpp"
 
 namespace partita::arithmetic {
@@ -304,8 +304,8 @@ void select(std::string_view operation, const Array& condition, const ArrayOrSca
     check_alike(operation, one->array(), destination);
     check_place(operation, one == &a ? "first" : "second", one->array(), destination);
   }
-  const bool is_kept = !a.is_array() || !arrays::overlap(a.array().local(), destination.local());
-  check(is_kept && !arrays::overlap(condition.local(), destination.local()),
+  const bool is_kept = !a.is_array() || !arrays::overlap(a.array(), destination);
+  check(is_kept && !arrays::overlap(condition, destination),
         "{}: the condition or the first operand overlaps the destination", operation);
   check(kernels::is_defined(Arithmetic::select, destination.dtype()), "{} is not defined for {}", operation,
         name(destination.dtype()));
