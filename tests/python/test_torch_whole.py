@@ -216,9 +216,13 @@ def test_torch_fft_gathers_nothing(ctx, group, registered):
         y = torch.fft.fftn(x)
     assert seen.get_total_counts() == 0 and list(y.placements) == [Shard(0)]
     ptt.unregister()
+    gathers = True
     with CommDebugMode() as seen:
-        torch.fft.fftn(x)
-    assert seen.get_total_counts() > 0 or RANKS == 1
+        try:
+            torch.fft.fftn(x)
+        except NotImplementedError:  # by some versions of PyTorch
+            gathers = False
+    assert seen.get_total_counts() > 0 or RANKS == 1 or not gathers
 
 
 def test_compiled_programs(ctx, group, registered):
