@@ -1,9 +1,20 @@
-// What becomes of a context whose ranks have executed, or begun to execute, different things.
+// What becomes of a context whose ranks have executed, or begun to execute, different things, or not all of
+// them.
 #pragma once
 
 #include "support/on_ranks.hpp"
 
 namespace partita::testing {
+
+/// Streams go on behind the signals of executions that are lost, also those of another plan, and what they
+/// leave is undefined: ThreadSanitizer rightly sees races.
+inline bool may_race() {
+#ifdef __SANITIZE_THREAD__
+  return tests_fake_devices();
+#else
+  return false;
+#endif
+}
 
 /// Ranks can withdraw from executions of the host: docs/errors.md says where.
 inline bool can_withdraw(const Context& context) {

@@ -291,15 +291,6 @@ bool suits(const Mismatch& mismatch) {
   return may_disagree() && (mismatch.on_devices || !has_devices());
 }
 
-/// Streams go on with what they take for theirs: ThreadSanitizer rightly sees races.
-bool may_race() {
-#ifdef __SANITIZE_THREAD__
-  return has_devices();
-#else
-  return false;
-#endif
-}
-
 /// The context's plans are made, and the ranks agree.
 Calls executed_before(Context& context, const Mismatch& mismatch) {
   Calls calls = mismatch.prepare(context);

@@ -28,16 +28,6 @@ void expect_found_out(Context& context, const std::function<void()>& call) {
   expect_goes_on_where_it_can(context);
 }
 
-/// Streams meet the signals of another plan as if they were their own, and continue with results that are
-/// undefined: ThreadSanitizer rightly sees races.
-bool may_race() {
-#ifdef __SANITIZE_THREAD__
-  return tests_fake_devices();
-#else
-  return false;
-#endif
-}
-
 RANK_TEST_WITH(RedistributeFailure, DifferentPlansOnDifferentRanks, short_deadline()) {
   if (ranks().count == 1) GTEST_SKIP() << "needs several ranks";
   if (may_race()) GTEST_SKIP() << "undefined results on devices race";
