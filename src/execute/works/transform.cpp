@@ -30,8 +30,9 @@ namespace {
 /// threads in that of the second.
 constexpr std::int64_t scaled_bytes = std::int64_t{64} << 10;
 constexpr std::int64_t scaled_bytes_of_threads = std::int64_t{512} << 10;
-/// Less is done before a second thread is awake.
-constexpr std::int64_t threaded_bytes = std::int64_t{128} << 10;
+/// Less is done before a second thread is there: FFTW starts new ones in each call, and a pass plane by plane
+/// makes as many calls as there are planes.
+constexpr std::int64_t threaded_bytes = std::int64_t{1} << 20;
 /// So little that may be destroyed has just been made, and is in cache.
 constexpr std::int64_t in_cache_bytes = std::int64_t{512} << 10;
 
