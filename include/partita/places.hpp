@@ -16,7 +16,7 @@ namespace partita {
 /// much.
 PARTITA_API Array argmax(const Array& array, int axis, const ReduceAxesOptions& options = {},
                          SourcePlace where = SourcePlace::current());
-/// Likewise of the smallest elements.
+/// The same for the smallest elements.
 PARTITA_API Array argmin(const Array& array, int axis, const ReduceAxesOptions& options = {},
                          SourcePlace where = SourcePlace::current());
 

@@ -1,6 +1,7 @@
 #include "arithmetic/broadcast.hpp"
 
 #include <algorithm>
+#include <partita/redistribute.hpp>
 
 #include "base/check.hpp"
 
@@ -52,6 +53,10 @@ bool suits(const Layout& operand, const Layout& result) {
     if (!suits_on(operand, result, rank)) return false;
   }
   return true;
+}
+
+Array readable(const Array& operand, const Array& array) {
+  return suits(operand.layout(), array.layout()) ? operand : redistribute(operand, Replicated{});
 }
 
 std::vector<Step> steps_of(const Layout& operand, const Strides& strides, const Layout& result, int rank) {

@@ -191,8 +191,8 @@ Array places_of_whole_lines(const Wanted& wanted, const Array& array, int axis, 
 Array places_of_divided_lines(const Wanted& wanted, const Array& array, int axis,
                               const ReduceAxesOptions& options) {
   const std::int64_t extent = array.shape()[axis];
-  Array best = reduce(array, wanted.extreme, axis, {.keep_dimensions = true});
-  if (!arithmetic::suits(best.layout(), array.layout())) best = redistribute(best, Replicated{});
+  const Array best =
+      arithmetic::readable(reduce(array, wanted.extreme, axis, {.keep_dimensions = true}), array);
   const bool has_nan = !is_integer(array.dtype()) && array.dtype() != Dtype::boolean;
   const Array is_best = has_nan ? equal(array, best) + not_equal(array, array) : equal(array, best);
   const Array indices = arange(array.context(), std::int64_t{0}, extent, std::int64_t{1}, Replicated{},

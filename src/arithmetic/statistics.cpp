@@ -4,7 +4,6 @@
 #include <partita/astype.hpp>
 #include <partita/elementwise.hpp>
 #include <partita/functions.hpp>
-#include <partita/redistribute.hpp>
 #include <partita/statistics.hpp>
 
 #include "arithmetic/arguments.hpp"
@@ -31,11 +30,6 @@ Array squared(Array deviations) {
   return deviations;
 }
 
-/// What a reduction with kept dimensions has left of an array, where its elements are combined with it.
-Array readable(const Array& small, const Array& array) {
-  return arithmetic::suits(small.layout(), array.layout()) ? small : redistribute(small, Replicated{});
-}
-
 double divisor(std::int64_t count, double less) {
   return std::max(static_cast<double>(count) - less, 0.0);
 }
@@ -44,7 +38,7 @@ Array variances(const Array& array, const Axes& axes, const ReduceAxesOptions& o
                 bool root) {
   const Array x = averaged(array);
   const Array centre = mean(x, axes, {.stream = options.stream, .keep_dimensions = true});
-  Array result = sum(squared(x - readable(centre, x)), axes, options);
+  Array result = sum(squared(x - arithmetic::readable(centre, x)), axes, options);
   std::int64_t count = 1;
   for (const int axis : axes.list) count *= array.shape()[axis];
   divide(result, divisor(count, less), result);

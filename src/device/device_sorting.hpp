@@ -20,7 +20,7 @@ class DeviceSorting {
   virtual std::int64_t sort_scratch_bytes(const kernels::SortPass& pass) = 0;
   /// As the kernel of the host; the places are in device memory. Starts and does not wait.
   virtual void sort(const kernels::SortPass& pass, void* scratch, Stream stream) = 0;
-  /// Likewise; `scratch`: DeviceArithmetic::fold_scratch_bytes.
+  /// As the kernel of the host. `scratch`: DeviceArithmetic::fold_scratch_bytes. Starts and does not wait.
   virtual void find_places(const kernels::PlacePass& pass, void* scratch, Stream stream) = 0;
 };
 

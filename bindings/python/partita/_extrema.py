@@ -77,9 +77,9 @@ def extreme(name: str, a: Array, axis: Optional[int], keepdims: bool) -> Any:
     return found if keepdims else without_axis(found, along)
 
 
-def _at_extreme(name: str, a: Array, along: Optional[int]) -> Array:
-    """Where the elements are the largest or smallest, of the axis if one is given, or NaN."""
-    best: Any = readable(a, (a.max if name == "argmax" else a.min)(along, keepdims=along is not None))
+def _at_extreme(name: str, a: Array, along: int) -> Array:
+    """Where the elements are the largest or smallest of the axis, or NaN."""
+    best: Any = readable(a, (a.max if name == "argmax" else a.min)(along, keepdims=True))
     found: Any = np.equal(a, best)
     return cast(Array, np.logical_or(found, np.isnan(a)) if a.dtype.kind in "fc" else found)
 

@@ -378,7 +378,6 @@ int with_values(const Fold& what, const Body& body) {
 /// body(Rule()) with the rule for elements of T.
 template <class T, class Body>
 int with_rule(const Fold& what, const Body& body) {
-  constexpr bool complex = std::is_same_v<T, Complex<float>> || std::is_same_v<T, Complex<double>>;
   if (what.folded == Folded::truth && what.joined == Dtype::u64) {
     using Bits = typename WithoutSign<T>::type;
     if (what.reduction == Reduction::max) return body(TruthRule<Reduction::max, Bits>());
@@ -386,7 +385,7 @@ int with_rule(const Fold& what, const Body& body) {
     return unknown;
   }
   const bool squares = what.folded == Folded::square && what.joined == Dtype::f64;
-  if constexpr (complex) {
+  if constexpr (is_complex_number<T>) {
     if (squares && what.reduction == Reduction::sum)
       return body(SquareRule<std::conditional_t<std::is_same_v<T, Complex<float>>, float, double>>());
     return what.folded == Folded::value && what.joined == Dtype::c128 && what.reduction == Reduction::sum
@@ -403,40 +402,7 @@ int with_rule(const Fold& what, const Body& body) {
 /// The same for its dtype; `unknown` if there is none.
 template <class Body>
 int with_rule_of_dtype(const Fold& what, const Body& body) {
-  switch (what.dtype) {
-    case Dtype::boolean:
-      return with_rule<Boolean>(what, body);
-    case Dtype::i8:
-      return with_rule<std::int8_t>(what, body);
-    case Dtype::u8:
-      return with_rule<std::uint8_t>(what, body);
-    case Dtype::i16:
-      return with_rule<std::int16_t>(what, body);
-    case Dtype::u16:
-      return with_rule<std::uint16_t>(what, body);
-    case Dtype::i32:
-      return with_rule<std::int32_t>(what, body);
-    case Dtype::u32:
-      return with_rule<std::uint32_t>(what, body);
-    case Dtype::i64:
-      return with_rule<std::int64_t>(what, body);
-    case Dtype::u64:
-      return with_rule<std::uint64_t>(what, body);
-    case Dtype::f16:
-      return with_rule<__half>(what, body);
-    case Dtype::bf16:
-      return with_rule<__nv_bfloat16>(what, body);
-    case Dtype::f32:
-      return with_rule<float>(what, body);
-    case Dtype::f64:
-      return with_rule<double>(what, body);
-    case Dtype::c64:
-      return with_rule<Complex<float>>(what, body);
-    case Dtype::c128:
-      return with_rule<Complex<double>>(what, body);
-    default:
-      return unknown;
-  }
+  return with_stored(what.dtype, [&](auto element) { return with_rule<decltype(element)>(what, body); });
 }
 
 template <class R, int width>

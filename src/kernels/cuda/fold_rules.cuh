@@ -39,6 +39,48 @@ struct Plain<__nv_bfloat16> {
   using type = float;
 };
 
+template <class T>
+constexpr bool is_complex_number = std::is_same_v<T, Complex<float>> || std::is_same_v<T, Complex<double>>;
+
+/// body(T()) with the type in which elements are stored; cudaErrorInvalidValue of FP8.
+template <class Body>
+int with_stored(Dtype dtype, const Body& body) {
+  switch (dtype) {
+    case Dtype::boolean:
+      return body(Boolean());
+    case Dtype::i8:
+      return body(std::int8_t());
+    case Dtype::u8:
+      return body(std::uint8_t());
+    case Dtype::i16:
+      return body(std::int16_t());
+    case Dtype::u16:
+      return body(std::uint16_t());
+    case Dtype::i32:
+      return body(std::int32_t());
+    case Dtype::u32:
+      return body(std::uint32_t());
+    case Dtype::i64:
+      return body(std::int64_t());
+    case Dtype::u64:
+      return body(std::uint64_t());
+    case Dtype::f16:
+      return body(__half());
+    case Dtype::bf16:
+      return body(__nv_bfloat16());
+    case Dtype::f32:
+      return body(float());
+    case Dtype::f64:
+      return body(double());
+    case Dtype::c64:
+      return body(Complex<float>());
+    case Dtype::c128:
+      return body(Complex<double>());
+    default:
+      return cudaErrorInvalidValue;
+  }
+}
+
 /// Sums and products, on the way in the type of the result, which wraps around.
 template <Reduction operation, class T, class J>
 struct AccumulateRule {

@@ -171,39 +171,16 @@ int find_in(const Places& what, void* scratch, cudaStream_t stream) {
   return start<T>(what, last, stream);
 }
 
-/// body(T()) with the type of the elements.
+/// body(T()) with the type of the elements, which have an order.
 template <class Body>
 int with_element(Dtype dtype, const Body& body) {
-  switch (dtype) {
-    case Dtype::boolean:
-      return body(Boolean());
-    case Dtype::i8:
-      return body(std::int8_t());
-    case Dtype::u8:
-      return body(std::uint8_t());
-    case Dtype::i16:
-      return body(std::int16_t());
-    case Dtype::u16:
-      return body(std::uint16_t());
-    case Dtype::i32:
-      return body(std::int32_t());
-    case Dtype::u32:
-      return body(std::uint32_t());
-    case Dtype::i64:
-      return body(std::int64_t());
-    case Dtype::u64:
-      return body(std::uint64_t());
-    case Dtype::f16:
-      return body(__half());
-    case Dtype::bf16:
-      return body(__nv_bfloat16());
-    case Dtype::f32:
-      return body(float());
-    case Dtype::f64:
-      return body(double());
-    default:
+  return with_stored(dtype, [&](auto element) -> int {
+    if constexpr (is_complex_number<decltype(element)>) {
       return cudaErrorInvalidValue;
-  }
+    } else {
+      return body(element);
+    }
+  });
 }
 
 }  // namespace
