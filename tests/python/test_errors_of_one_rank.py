@@ -60,12 +60,12 @@ def calls(ctx, folder):
         ("Halo.execute", halo.execute, (a, extended), {}, [((a, [1]), {}), ((a, extended.astype(object)), {}), ((3, extended), {})]),
         ("SymmetricArray", pt.SymmetricArray, (ctx, 3), {}, [((ctx, 3, "text"), {}), ((ctx, 3), {"package": "jax"})]),
         ("solve", pt.linalg.solve, (c, v), {},
-         [((c, x), {}), ((c, v), {"speed": 1}), ((c, v), {"assume_a": "odd"}), ((c, v), {"op": "none"}), ((c,), {})]),
+         [((c, "x"), {}), ((c, v), {"speed": 1}), ((c, v), {"assume_a": "odd"}), ((c, v), {"op": "none"}), ((c,), {})]),
         ("solve_triangular", pt.linalg.solve_triangular, (c, v), {}, [((c, v, 3), {}), ((c, None), {})]),
         ("lu_solve", pt.linalg.lu_solve, (pair, v), {}, [((c, v), {}), ((pair, v, "X"), {})]),
         ("LU", pt.linalg.LU, (c,), {}, [((c,), {"block": "many"}), ((c, 3), {})]),
         ("qr", pt.linalg.qr, (c,), {}, [((c, "economic"), {})]),
-        ("lstsq", pt.linalg.lstsq, (c, v), {}, [((c, [1.0]), {})]),
+        ("lstsq", pt.linalg.lstsq, (c, v), {}, [((c, "x"), {})]),
         ("eigh", pt.linalg.eigh, (c,), {}, [((c, "X"), {}), ((c,), {"subset_by_index": 3})]),
         ("svd", pt.linalg.svd, (c,), {}, [((c,), {"base": "many"})]),
         ("polar", pt.linalg.polar, (c,), {}, [((c, "up"), {})]),
@@ -82,7 +82,7 @@ def calls(ctx, folder):
         ("subgroup", ctx.subgroup, (range(ctx.size),), {}, [(("ab",), {}), ((None,), {}), ((range(ctx.size + 1),), {}), (([0.5],), {}), (([],), {}), (([0],), {})]),
         ("along", ctx.along, (pt.Mesh({"x": ctx.size}), "x"), {},
          [((pt.Mesh({"x": ctx.size}), "y"), {}), ((pt.Mesh({"x": 99}), "x"), {}), ((3, "x"), {}), ((pt.Mesh({"x": ctx.size}), 3), {})]),
-        ("dot", pt.dot, (a, a), {}, [((a, x), {})]),
+        ("dot", pt.dot, (a, a), {}, [((a, "x"), {})]),
     ]  # fmt: skip
 
 

@@ -96,7 +96,7 @@ def test_functions_of_numpy(ctx):
     for call in (np.asarray, np.array, np.copy):
         with pytest.raises(TypeError, match="gather"):
             call(a)
-    for call in (np.add.reduce, np.add.accumulate, lambda one: np.add.outer(one, one)):
+    for call in (np.add.accumulate, lambda one: np.add.outer(one, one)):
         with pytest.raises(pt.ArgumentError):
             call(a)
 
@@ -142,8 +142,8 @@ def test_operators_in_place(ctx):
     assert a is whole_part and a.local is part and np.array_equal(a.gather(), wanted)
     with pytest.raises(TypeError):  # NumPy's, too
         a -= 1j
-    with pytest.raises(pt.ArgumentError, match="expected a distributed array or a number, got list"):
-        a += [1.0]
+    with pytest.raises(pt.ArgumentError, match="expected a distributed array or a number, got range"):
+        a += range(4)
     integers = spread(ctx, whole((6, 4), int), pt.Slab(0))
     with pytest.raises(TypeError):
         integers += 0.5
@@ -206,8 +206,8 @@ def test_arguments_of_wrong_types_are_named(ctx):
         (lambda: a.at(["x", 1]), r"at: index: expected tuple\[int, ...\], and this tuple does not fit"),
         (lambda: pt.broadcast(ctx, here, "0"), "broadcast: root: expected int, got str"),
         (lambda: pt.all_reduce(ctx, here, reduction=7), "all_reduce: reduction: expected str, got int"),
-        (lambda: a @ [1.0], r"expected a distributed array, got list; partita.from_local\(context, x, partita.Replicated\(\)\)"),
-        (lambda: a + [1.0], r"expected a distributed array or a number, got list; partita.from_local\(context, x, partita.Rep"),
+        (lambda: a @ range(4), r"expected a distributed array, got range; partita.from_local\(context, x, partita.Replicated\(\)\)"),
+        (lambda: a + range(4), r"expected a distributed array or a number, got range; partita.from_local\(context, x, partita.Rep"),
     ]
     for call, what in of_all:
         with pytest.raises(pt.ArgumentError, match=what) as caught:

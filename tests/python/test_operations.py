@@ -259,14 +259,14 @@ def test_the_dtype_in_which_sums_travel(ctx):
 def test_what_is_no_distributed_array(ctx):
     a, plain = pt.zeros(ctx, (4, 4), pt.Slab(0)), np.zeros((4, 4))
     for call in [
-        lambda: pt.matmul(a, [0.0]),
+        lambda: pt.matmul(a, {0.0}),
         lambda: pt.matmul(plain, plain),
         lambda: pt.matmul(a, a, c=plain),
         lambda: pt.matmul(a, a, out=plain),
         lambda: pt.matmul(a, a, bias=plain, epilogue="bias"),
         lambda: pt.matmul(a, None),
         lambda: pt.Matmul(a, plain),
-        lambda: pt.dot(a, plain),
+        lambda: pt.dot(plain, plain),
         lambda: pt.norm(plain),
         lambda: pt.fft.fftn(plain),
         lambda: pt.fft.FFT(plain),

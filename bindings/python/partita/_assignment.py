@@ -14,8 +14,9 @@ from ._moves import part_of, put, settled, shortened
 from ._keys import is_advanced
 from ._places import broadcast_to
 from ._put import converted, number_in, setitem
+from ._replicas import replicas
 from ._streams import stream_of_arrays
-from ._ufuncs import local_of, reads_in_place, replicas
+from ._ufuncs import local_of, reads_in_place
 from ._views import keys_of, view_of, with_axis, without_axis
 
 

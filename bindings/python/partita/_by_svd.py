@@ -14,6 +14,7 @@ from ._errors import ArgumentError, SingularError
 from ._linear import matmul, norm
 from ._matrices import on_every_rank, prepared, real_dtype, settled, singular_values, wait_for
 from ._redistribute import redistribute
+from ._replicas import with_replicas
 
 #: rtol was not given.
 _unset: Any = getattr(np, "_NoValue")
@@ -189,6 +190,7 @@ def pinv(a: Array, rcond: Optional[float] = None, hermitian: bool = False, *, rt
 
 
 @collective
+@with_replicas("a", "b")
 def lstsq(a: Array, b: Array, rcond: Optional[float] = None, *, stream: Any = None, **options: Any) -> LstsqResult:
     """The X that minimizes the 2-norm of A X - B; of all these the one of the smallest 2-norm. Collective, blocking.
 

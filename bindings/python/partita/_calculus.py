@@ -15,6 +15,7 @@ from ._joining import concatenate
 from ._linear import matmul
 from ._moves import settled
 from ._reductions import floating, readable
+from ._replicas import with_replicas
 from ._ufuncs import local_call
 
 
@@ -61,6 +62,7 @@ def gradient(f: Array, *varargs: Any, axis: Union[None, int, Sequence[int]] = No
 
 
 @alike
+@with_replicas("y", "x")
 def trapezoid(y: Array, x: Any = None, dx: float = 1.0, axis: int = -1) -> Any:
     """The integral along an axis by the trapezoidal rule, as `numpy.trapezoid`. Collective, blocking.
 
@@ -112,6 +114,7 @@ def _variables(name: str, m: Array, rowvar: bool) -> Array:
 
 
 @alike
+@with_replicas("m", "y")
 def cov(
     m: Array,
     y: Optional[Array] = None,
@@ -162,6 +165,7 @@ def cov(
 
 
 @alike
+@with_replicas("x", "y")
 def corrcoef(x: Array, y: Optional[Array] = None, rowvar: bool = True) -> Any:
     """The correlation coefficients of variables, as `numpy.corrcoef`. Collective, blocking; see `cov`.
 

@@ -26,6 +26,7 @@ from ._axes import (
 )
 from ._errors import ArgumentError
 from ._exchange import of_all, smallest_and_largest, total
+from ._replicas import with_replicas
 
 
 @alike
@@ -115,6 +116,7 @@ def argwhere(a: Array, *, distribution: Optional[Destination] = None) -> Array:
 
 
 @alike
+@with_replicas("a", "weights")
 def histogram(
     a: Array,
     bins: Any = 10,
@@ -180,6 +182,7 @@ def _ends(one: Sequenced) -> Tuple[Any, Any]:
 
 
 @alike
+@with_replicas("x", "weights")
 def bincount(x: Array, weights: Optional[Array] = None, minlength: int = 0) -> Any:
     """How often each integer occurs, as `numpy.bincount`. Collective, blocking.
 

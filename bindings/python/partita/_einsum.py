@@ -15,8 +15,8 @@ from ._diagonals import diagonal
 from ._errors import ArgumentError
 from ._linear import matmul
 from ._moves import settled
+from ._replicas import replicas
 from ._shapes import reshape
-from ._ufuncs import replicas
 from ._views import with_axis, without_axis
 
 Labels = List[Any]

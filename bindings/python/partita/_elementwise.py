@@ -14,6 +14,7 @@ from ._array import Array
 from ._count import nonzero
 from ._errors import ArgumentError
 from ._moves import settled
+from ._replicas import with_replicas
 from ._ufuncs import alike_parts, local_call
 
 
@@ -139,6 +140,7 @@ def isclose(a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan:
 
 
 @alike
+@with_replicas("a", "b")
 def allclose(a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
     """Whether all elements are equal within a tolerance; see `isclose`. Collective, blocking; the same on every rank.
 
@@ -153,6 +155,7 @@ def allclose(a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan
 
 
 @alike
+@with_replicas("a1", "a2")
 def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
     """Whether shapes and elements are equal. Collective, blocking; the same on every rank.
 

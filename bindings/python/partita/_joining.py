@@ -15,7 +15,7 @@ from ._errors import ArgumentError
 from ._layouts import cut_of, laid_out
 from ._moves import part_of, settled, with_part
 from ._redistribute import redistribute
-from ._ufuncs import replicas
+from ._replicas import replicas
 from ._views import expand_dims, with_axis, without_axis
 
 Arrays = Sequence[Any]

@@ -16,8 +16,8 @@ from ._errors import ArgumentError
 from ._matrices import singular_values
 from ._mesh import rule_of
 from ._planned import PlannedOperation
+from ._replicas import replicas, with_replicas
 from ._streams import handle_of, settle, stream_of_arrays
-from ._ufuncs import replicas
 
 
 # A dtype's name for a compute type.
@@ -231,6 +231,7 @@ class Matmul(PlannedOperation):
 
 
 @collective
+@with_replicas("a", "b")
 def dot(a: Array, b: Array, *, stream: Any = None) -> Any:
     """NumPy's dot product. Collective, blocking.
 
@@ -250,6 +251,7 @@ def dot(a: Array, b: Array, *, stream: Any = None) -> Any:
 
 
 @collective
+@with_replicas("a", "b")
 def vdot(a: Array, b: Array, *, stream: Any = None) -> Any:
     """The sum of conj(a[i]) b[i] over all elements, on every rank. Collective, blocking."""
     core_given(a), core_given(b)

@@ -18,8 +18,8 @@ from ._linear import dot
 from ._moves import Affine, part_of, picked, settled, with_part
 from ._places import roll
 from ._promotion import promoted
+from ._replicas import replicas, with_replicas
 from ._shapes import ravel
-from ._ufuncs import replicas
 from ._views import with_axis
 
 Axes = Union[int, Sequence[Any]]
@@ -112,6 +112,7 @@ def inner(a: Any, b: Any) -> Any:
 
 
 @alike
+@with_replicas("x1", "x2")
 def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Any:
     """The sums of conj(x1) x2 along an axis; of two vectors a number on every rank. Collective, blocking.
 

@@ -13,6 +13,7 @@ from ._array import Array, Axis, axes_of, core_given
 from ._errors import ArgumentError
 from ._mesh import DistributionLike
 from ._moves import settled
+from ._replicas import with_replicas
 
 
 def _method(name: str, text: str) -> Callable[..., Any]:
@@ -192,6 +193,7 @@ def ptp(a: Array, axis: Axis = None, out: None = None, *, keepdims: bool = False
 
 
 @alike
+@with_replicas("a", "weights")
 def average(a: Array, axis: Axis = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False) -> Any:
     """The weighted mean over all axes or some. Collective, blocking.
 

@@ -11,6 +11,7 @@ from ._errors import ArgumentError
 from ._factors import solve_options
 from ._linear import writable
 from ._matrices import norm_word, prepared, settled
+from ._replicas import with_replicas
 from ._streams import stream_of_arrays
 
 
@@ -34,6 +35,7 @@ _methods = {None: "lu", "general": "lu", "gen": "lu", "positive definite": "chol
 
 
 @alike
+@with_replicas("a", "b")
 def solve_refined(
     a: Array, b: Array, *, assume_a: Optional[str] = None, op: str = "none", compute: str = "automatic", tolerance: float = 0,
     iterations: int = 100, stream: Any = None, **options: Any,

@@ -13,6 +13,7 @@ from ._axes import Sequenced, in_any_order, in_order, on_host, values_of, wrappe
 from ._errors import ArgumentError
 from ._exchange import answered, gathered, of_all
 from ._local_order import argsorted
+from ._replicas import with_replicas
 from ._take import take
 from ._unique import distinct
 
@@ -61,6 +62,7 @@ class _Sorted(NamedTuple):
 
 
 @alike_but("v")
+@with_replicas("a")
 def searchsorted(a: Array, v: Any, side: str = "left", sorter: Optional[Array] = None) -> Any:
     """Where elements belong in a sorted array of one dimension, as `numpy.searchsorted`. Collective, blocking.
 
@@ -100,6 +102,7 @@ def searchsorted(a: Array, v: Any, side: str = "left", sorter: Optional[Array] =
 
 
 @alike
+@with_replicas("element")
 def isin(element: Array, test_elements: Any, assume_unique: bool = False, invert: bool = False, *, kind: Optional[str] = None) -> Array:
     """Which elements are among others, as `numpy.isin`. Collective, blocking.
 
@@ -140,6 +143,7 @@ def isin(element: Array, test_elements: Any, assume_unique: bool = False, invert
 
 
 @alike
+@with_replicas("x")
 def digitize(x: Array, bins: Any, right: bool = False) -> Array:
     """In which bin each element is, as `numpy.digitize`. Collective, blocking.
 

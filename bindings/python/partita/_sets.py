@@ -9,6 +9,7 @@ import numpy as np
 from ._agreement import alike
 from ._array import Array
 from ._axes import Destination, Sequenced, in_any_order, on_host, sequence
+from ._replicas import with_replicas
 from ._search import isin
 from ._take import where_true
 from ._unique import distinct, unique
@@ -70,6 +71,7 @@ def _tuple(x: Array, **options: Any) -> Tuple[Array, ...]:
 
 
 @alike
+@with_replicas("ar1", "ar2")
 def union1d(ar1: Array, ar2: Array, *, distribution: Optional[Destination] = None) -> Array:
     """The distinct elements of two arrays, sorted, as `numpy.union1d`. Collective, blocking."""
     first, second = (in_any_order(on_host(one)) for one in (ar1, ar2))
@@ -81,6 +83,7 @@ def union1d(ar1: Array, ar2: Array, *, distribution: Optional[Destination] = Non
 
 
 @alike
+@with_replicas("ar1", "ar2")
 def intersect1d(ar1: Array, ar2: Array, *, distribution: Optional[Destination] = None) -> Array:
     """The distinct elements that are in both arrays, sorted, as `numpy.intersect1d`. Collective, blocking."""
     dtype = np.result_type(ar1.dtype, ar2.dtype)
@@ -88,12 +91,14 @@ def intersect1d(ar1: Array, ar2: Array, *, distribution: Optional[Destination] =
 
 
 @alike
+@with_replicas("ar1", "ar2")
 def setdiff1d(ar1: Array, ar2: Array, *, distribution: Optional[Destination] = None) -> Array:
     """The distinct elements of `ar1` that are not in `ar2`, sorted, as `numpy.setdiff1d`. Collective, blocking."""
     return _of_first(ar1, ar2, True, distribution)
 
 
 @alike
+@with_replicas("ar1", "ar2")
 def setxor1d(ar1: Array, ar2: Array, *, distribution: Optional[Destination] = None) -> Array:
     """The distinct elements that are in one of the arrays only, sorted, as `numpy.setxor1d`. Collective, blocking."""
     return union1d(_of_first(ar1, ar2, True), _of_first(ar2, ar1, True), distribution=distribution)

@@ -9,13 +9,12 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 import numpy as np
 
 from . import _core, _device_ufuncs, _freed_memory
-from ._agreement import hash_of
 from ._array import Array, how_to_make_one, require_one_context
-from ._calls import has_compared
 from ._default import current_default
-from ._errors import ArgumentError, DisagreementError, TypeError
+from ._errors import ArgumentError, TypeError
 from ._packages import empty_beside
 from ._registry import Registry
+from ._replicas import replicas
 from ._streams import stream_of_arrays
 
 # Where PyTorch has another name than NumPy.
@@ -23,6 +22,8 @@ _of_torch = {"power": "pow", "conjugate": "conj", "invert": "bitwise_not", "equa
 _dtypes: Registry[Tuple[Any, ...], Any] = Registry()  # of results, by ufunc and kinds of operands
 _numbers_have_weak_dtypes = int(np.__version__.split(".")[0]) >= 2  # before, dtypes of results depended on values
 _numbers = frozenset((int, float, complex))  # of Python
+# Methods of arrays that reduce as ufuncs do.
+_reductions = {"add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min", "logical_and": "all", "logical_or": "any"}
 _titles = {"torch": "PyTorch", "jax": "JAX"}
 
 
@@ -34,16 +35,19 @@ def apply(ufunc: np.ufunc, method: str, inputs: Tuple[Any, ...], options: Dict[s
         if found is not None:
             return found
     name = ufunc.__name__
+    if method == "reduce" and name in _reductions and isinstance(inputs[0], Array):
+        return getattr(inputs[0], _reductions[name])(**{"axis": 0, **dict(zip(("axis", "dtype"), inputs[1:])), **options})
     if method != "__call__":
         raise ArgumentError(f"{name}.{method}: only elementwise calls are supported; reductions are methods, such as a.sum(axis)")
     if ufunc is np.matmul and not options:
         from ._linear import matmul
 
         return matmul(*inputs)
+    if name == "vecdot":
+        from ._products import vecdot
+
+        return vecdot(*inputs, **options)
     if ufunc.signature is not None:
-        for one in inputs:
-            if not isinstance(one, Array):
-                raise ArgumentError(f"{name}: expected distributed arrays, got {type(one).__name__}; {how_to_make_one}")
         raise ArgumentError(f"{name} communicates: use a @ b, or the functions of this package")
     outputs = options.pop("out", ())
     if not all(isinstance(one, Array) for one in inputs):
@@ -126,48 +130,6 @@ def _together(inputs: Sequence[Any], outputs: Sequence[Any]) -> List[Any]:
     like = next((one.layout for one in arrays if one.shape == shape), None)
     like = _core.Layout(_core.Replicated(), shape, arrays[0]._core.context.size) if like is None else like
     return [one if not isinstance(one, Array) or reads_in_place(like, one.layout) else one.redistribute(like if one.shape == shape else _core.Replicated()) for one in inputs]
-
-
-def replicas(name: str, inputs: Sequence[Any], others: Sequence[Any] = (), numbers: bool = False) -> List[Any]:
-    """The operands, where NumPy arrays that all ranks hold alike are replicated arrays; collective if there are any.
-
-    `numbers`: also numbers and arrays without dimensions.
-    """
-
-    def is_replica(one: Any) -> bool:
-        return (type(one) is np.ndarray and one.ndim > 0) or (numbers and isinstance(one, (np.ndarray, np.generic, int, float, complex)))
-
-    first = next((one for one in (*inputs, *others) if isinstance(one, Array)), None)
-    if first is None or not any(map(is_replica, inputs)):
-        return list(inputs)
-    context, package = first._core.context, first._package
-    given = [np.asarray(one, order="C") if is_replica(one) else one for one in inputs]
-    require_equal(name, context, [one for one in given if type(one) is np.ndarray])
-    made: List[Any] = [_replicated(context, package, one) if type(one) is np.ndarray else one for one in given]
-    return made if first._core.on_host else [one.copy(space="device") if one is not old else one for one, old in zip(made, given)]
-
-
-def _replicated(context: _core.Context, package: str, values: Any) -> Array:
-    layout = _core.Layout(_core.Replicated(), values.shape, context.size)
-    return Array(_core.wrap_like(context, layout, values), package, values if package == "numpy" else None, True)
-
-
-def require_equal(name: str, context: _core.Context, values: Sequence[Any]) -> None:
-    """DisagreementError on all ranks if these NumPy arrays differ between ranks: one all-gather of a hash of each rank.
-
-    Nothing is exchanged within a call that has compared its arguments.
-    """
-    if context.size == 1 or has_compared():
-        return
-    mine = np.frombuffer(hash_of(values), np.int64).copy()
-    everyone = np.empty(context.size, np.int64)
-    _core.all_gather(context, mine, everyone, [])
-    differing = [rank for rank in range(context.size) if everyone[rank] != everyone[0]]
-    if differing:
-        raise DisagreementError(
-            f"{name}: the NumPy array of rank {differing[0]} differs from that of rank 0; NumPy arrays next to distributed ones must be equal on "
-            "all ranks: partita.from_local(context, part, distribution) makes a distributed array from local parts"
-        )
 
 
 def _listed(results: Any) -> Tuple[Any, ...]:

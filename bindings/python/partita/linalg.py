@@ -37,6 +37,7 @@ from ._linear import matmul, matrix_norm, norm, vector_norm, writable
 from ._matrices import prepared, wait_for
 from ._redistribute import redistribute
 from ._refined import RefinedResult, condition, rank_k_update, solve_refined
+from ._replicas import with_replicas
 from ._streams import stream_of_arrays
 
 __all__ = [
@@ -84,6 +85,7 @@ _structures = {
 
 
 @collective
+@with_replicas("a", "b")
 def solve(
     a: Array, b: Array, lower: bool = False, overwrite_a: bool = False, overwrite_b: bool = False, *, assume_a: Optional[str] = None,
     transposed: bool = False, refine: bool = False, out: Optional[Array] = None, stream: Any = None, **options: Any,
@@ -160,6 +162,7 @@ def _triangular_solution(
 
 
 @collective
+@with_replicas("a", "b")
 def solve_triangular(
     a: Array, b: Array, trans: Any = 0, lower: bool = False, unit_diagonal: bool = False, *, stream: Any = None, **options: Any
 ) -> Array:
@@ -232,6 +235,7 @@ def _pair(what: str, given: Any, parts: str) -> Tuple[Any, Any]:
 
 
 @collective
+@with_replicas("b")
 def lu_solve(
     lu_and_piv: Tuple[Array, Array], b: Array, trans: Any = 0, overwrite_b: bool = False, *, out: Optional[Array] = None,
     stream: Any = None, **options: Any,
@@ -286,6 +290,7 @@ def cho_factor(a: Array, lower: bool = False, overwrite_a: bool = False) -> Tupl
 
 
 @collective
+@with_replicas("b")
 def cho_solve(
     c_and_lower: Tuple[Array, bool], b: Array, overwrite_b: bool = False, *, out: Optional[Array] = None, stream: Any = None,
     **options: Any,

@@ -11,6 +11,7 @@ from typing import Any, Callable, List, Optional, Sequence, Tuple
 from . import _core
 from ._calls import collective, raise_on_all
 from ._array import Array, axes_or_all, core_given
+from ._replicas import with_replicas
 from ._streams import stream_of_array, stream_of_arrays
 
 __all__ = ["convolve", "gradient", "multiply", "resize", "solve_poisson"]
@@ -47,6 +48,7 @@ def gradient(
 
 
 @collective
+@with_replicas("a", "b")
 def convolve(a: Array, b: Array, *, axes: Optional[Sequence[int]] = None, stream: Any = None) -> Array:
     """The circular convolution of a and b, distributed as `a`. Collective, blocking."""
     given = core_given(a), core_given(b)

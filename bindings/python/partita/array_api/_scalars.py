@@ -10,7 +10,7 @@ from .. import _core
 from .._array import Array
 from .._default import fitting, required_default
 from .._errors import ArgumentError
-from .._ufuncs import require_equal
+from .._replicas import require_equal
 
 
 def without_dimensions(context: Any, number: Any, dtype: Any) -> Array:
