@@ -22,7 +22,7 @@ def test_the_suite_of_the_standard():
     here, package = pathlib.Path(__file__).parent, pathlib.Path(pt.__file__).parents[1]
     paths = [str(package), str(here), f"{SUITE}/array-api/src", os.environ.get("PYTHONPATH", "")]
     options = ["-q", "-p", "array_api_plugin", "--derandomize", "--disable-deadline", "--max-examples=5", "-W", "ignore"]
-    environment = {**os.environ, "PYTHONPATH": ":".join(paths), "ARRAY_API_TESTS_MODULE": "partita.array_api", "ARRAY_API_TESTS_VERSION": "2024.12"}
+    environment = {**os.environ, "PYTHONPATH": ":".join(paths), "ARRAY_API_TESTS_MODULE": "partita.array_api", "ARRAY_API_TESTS_VERSION": "2025.12"}
     run = [sys.executable, "-m", "pytest", *options, "array_api_tests/"]
     ended = subprocess.run(run, cwd=SUITE, env=environment, capture_output=True, text=True)
     assert ended.returncode == 0, ended.stdout[-5000:] + ended.stderr[-1000:]

@@ -272,6 +272,8 @@ def of_linear_algebra(c, a):
         "linalg.slogdet": lambda: linalg.slogdet(m),
         "linalg.lstsq": lambda: linalg.lstsq(m, v),
         "linalg.eigh": lambda: (linalg.eigh(m, base=8), linalg.eigh(m, "U", subset_by_index=(2, 4))),
+        "linalg.eig": lambda: linalg.eig(m),
+        "linalg.eigvals": lambda: linalg.eigvals(m),
         "linalg.eigvalsh": lambda: linalg.eigvalsh(m),
         "linalg.svd": lambda: linalg.svd(m),
         "linalg.svdvals": lambda: linalg.svdvals(m),

@@ -239,9 +239,9 @@ def test_qr(ctx, shape):
             b = spread(ctx, numbers((shape[0], 2), dtype, 1), pt.Slab(0))
             factors = linalg.QR(matrix)
             close(factors.multiply_q(factors.multiply_q(b, op="conjugate-transpose")), b.gather(space="host"))
-    if shape[0] > shape[1]:
-        with same_error(ctx, pt.UnsupportedError, "mode: 'complete' is not supported"):
-            linalg.qr(matrix, "complete")
+            q, r = linalg.qr(matrix, "complete")
+            assert (q.shape, r.shape) == ((shape[0], shape[0]), shape) and not np.tril(r.gather(space="host"), -1).any()
+            close(q @ r, a), close(q.T @ np.conj(q), np.eye(shape[0]).astype(dtype))
     with same_error(ctx, pt.ArgumentError, "mode: 'economic' is not known"):
         linalg.qr(matrix, "economic")
 
@@ -377,9 +377,10 @@ def test_singular_values(ctx, shape):
             for side in ("right", "left"):
                 for found, theirs in zip(linalg.polar(matrix, side), scipy_linalg.polar(a, side)):
                     close(found, theirs)
-    if shape[0] != shape[1]:
-        with same_error(ctx, pt.UnsupportedError, "full_matrices: True is not supported"):
-            linalg.svd(matrix)
+            u, s, vh = linalg.svd(matrix)
+            assert (u.shape, vh.shape) == ((shape[0], shape[0]), (shape[1], shape[1]))
+            close(u.T @ np.conj(u), np.eye(shape[0]).astype(dtype)), close(vh @ np.conj(vh).T, np.eye(shape[1]).astype(dtype))
+            np.testing.assert_allclose(u.gather(space="host")[:, :k] * s.gather(space="host") @ vh.gather(space="host")[:k], a, atol=1e-4 if single else 1e-11)
 
 
 def test_pseudo_inverses(ctx):

@@ -71,10 +71,51 @@ def test_rectangles(ctx):
     q, r = linalg.qr(batch)
     assert q.shape == (4, 6, 3) and r.shape == (4, 3, 3)
     close(q @ r, a)
-    with same_error(ctx, pt.UnsupportedError, "full_matrices"):
-        linalg.svd(batch)
-    with same_error(ctx, pt.UnsupportedError, "complete"):
-        linalg.qr(batch, "complete")
+    q, r = linalg.qr(batch, "complete")
+    assert q.shape == (4, 6, 6) and r.shape == (4, 6, 3)
+    close(q @ r, a), close(q @ np.conj(q).transpose((0, 2, 1)), np.broadcast_to(np.eye(6), q.shape))
+    for one, other in ((batch, a), (batch.transpose((0, 2, 1)), a.transpose((0, 2, 1)))):
+        u, s, vh = linalg.svd(one)
+        close(s, np.linalg.svd(other, compute_uv=False))
+        for found in (u, vh):
+            assert found.shape[1] == found.shape[2]
+            close(found @ np.conj(found).transpose((0, 2, 1)), np.broadcast_to(np.eye(found.shape[1]), found.shape))
+        np.testing.assert_allclose((u.gather(space="host")[..., :3] * s.gather(space="host")[..., None, :]) @ vh.gather(space="host")[:, :3], other, atol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [*DTYPES, "int32"])
+@pytest.mark.parametrize("shape", [(5, 5), (4, 3, 3), (2, 3, 4, 4), (0, 2, 2), (3, 0, 0), (0, 0)])
+def test_general_eigenvalues(ctx, dtype, shape):
+    a = (4 * numbers(shape)).astype(dtype) if dtype == "int32" else numbers(shape, dtype)
+    wanted = np.sort_complex(np.linalg.eigvals(a))
+    for rule in (pt.Slab(0), pt.Slab(len(shape) - 1), pt.Replicated()):
+        values, vectors = linalg.eig(spread(ctx, a, rule))
+        assert values.dtype == vectors.dtype == np.result_type(wanted, np.complex64 if dtype == "float32" else np.complex128 if dtype == "int32" else dtype)
+        w, v = values.gather(space="host"), vectors.gather(space="host")
+        matches(linalg.eigvals(spread(ctx, a, rule)), w, dtype)
+        np.testing.assert_allclose(np.sort_complex(w.round(4)), wanted.round(4), atol=2e-4)
+        np.testing.assert_allclose(a @ v, v * w[..., None, :], atol=1e-3 if v.dtype == np.complex64 else 1e-11)
+        assert len(shape) > 2 or (vectors.layout == spread(ctx, a, rule).layout and values.distribution == pt.Replicated())
+    if a.size and dtype != "int32":
+        with same_error(ctx, pt.ArgumentError, "eigvals: A contains NaN or infinity"):
+            linalg.eigvals(spread(ctx, np.where(np.arange(a.size).reshape(shape) == 1, np.nan, a), pt.Slab(0)))
+    with same_error(ctx, pt.ArgumentError, "eig: A must be square"):
+        linalg.eig(spread(ctx, a[..., :0].reshape(*shape[:-1], 0) if shape[-1] else np.ones((2, 3)), pt.Slab(0)))
+
+
+def test_powers_of_batches(ctx):
+    a = numbers((4, 3, 3)) + 2 * np.eye(3)
+    for rule in (pt.Slab(0), pt.Slab(2), pt.Replicated()):
+        for n in (0, 1, 3, -2):
+            found = linalg.matrix_power(spread(ctx, a, rule), n)
+            close(found, np.linalg.matrix_power(a, n))
+            assert found.layout == spread(ctx, a, rule).layout
+
+
+def test_one_vector_of_another_dtype(ctx):
+    a, b = numbers((5, 3, 3)) + 3 * np.eye(3), numbers((3,), "float32", 1)
+    for overwrite in (False, True):
+        close(linalg.solve(spread(ctx, a, pt.Slab(0)), spread(ctx, b, pt.Slab(0)), overwrite_b=overwrite), np.linalg.solve(a, np.broadcast_to(b[:, None], (5, 3, 1)))[..., 0])
 
 
 def solved_by_triangles(a, b, lower, unit):

@@ -19,7 +19,7 @@ WITHOUT = {
     "SymmetricArray": None,
 }
 FACTORIZE = {
-    "cho_factor", "cholesky", "cond", "condition", "det", "eigh", "eigvalsh", "inv", "lu_factor", "matrix_power", "matrix_rank", "multi_dot", "pinv", "polar", "qr",
+    "cho_factor", "cholesky", "cond", "condition", "det", "eig", "eigh", "eigvals", "eigvalsh", "inv", "lu_factor", "matrix_power", "matrix_rank", "multi_dot", "pinv", "polar", "qr",
     "slogdet", "svd", "svdvals",
 }  # fmt: skip
 MAKES = {"arange", "empty", "eye", "from_function", "from_local", "full", "linspace", "normal", "ones", "zeros"}

@@ -58,6 +58,7 @@ from ._errors import (
     Error,
     FailedContextError,
     FileError,
+    IndexError,
     LostPeerError,
     MemoryError,
     RanksError,
@@ -131,7 +132,7 @@ else:
 
 __all__ = [
     "ArgumentError", "Array", "BlockCyclic", "BlockNonCyclic", "Box", "Context", "DisagreementError", "Error", "FailedContextError",
-    "FileError", "Halo", "Layout", "LostPeerError", "Matmul", "MemoryError", "Mesh", "P", "Partitioned", "ProcessGrid", "Ranks", "RanksError", "Redistribute",
+    "FileError", "Halo", "IndexError", "Layout", "LostPeerError", "Matmul", "MemoryError", "Mesh", "P", "Partitioned", "ProcessGrid", "Ranks", "RanksError", "Redistribute",
     "Replicated", "SingularError", "Slab", "SymmetricArray", "TimeoutError", "TopK", "Topology", "TypeError", "UniqueAllResult",
     "UniqueCountsResult", "UniqueInverseResult", "UnsupportedError", "__version__", "all", "all_gather", "all_reduce", "all_to_all",
     "allclose", "angle", "any", "append", "arange", "argmax", "argmin", "argsort", "argwhere", "array_equal", "array_split", "average", "balance",

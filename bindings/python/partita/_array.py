@@ -12,7 +12,7 @@ from . import _core
 from ._calls import collective
 from ._context import Context
 from ._dtypes import _names, _of_ml_dtypes, dtype_name, numpy_dtype
-from ._errors import ArgumentError
+from ._errors import ArgumentError, IndexError
 from ._mesh import DistributionLike, Rule, rule_of
 from ._methods import Methods
 from ._reducing_methods import Axis as Axis
@@ -70,7 +70,7 @@ def axes_of(axis: Union[int, Sequence[int]], dimensions: int) -> list[int]:
         raise TypeError(f"axis: expected an integer or a sequence of integers, got {axis!r}") from None
     for one in axes:
         if not -dimensions <= one < dimensions:
-            raise ArgumentError(f"axis {one} is out of range for an array of {dimensions} dimensions")
+            raise IndexError(f"axis {one} is out of range for an array of {dimensions} dimensions")
     return [one % dimensions for one in axes]
 
 

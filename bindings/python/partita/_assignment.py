@@ -9,7 +9,7 @@ import numpy as np
 from . import _core
 from ._agreement import alike
 from ._array import Array
-from ._errors import ArgumentError
+from ._errors import ArgumentError, IndexError
 from ._moves import part_of, put, settled, shortened
 from ._keys import is_advanced
 from ._places import broadcast_to
@@ -59,7 +59,7 @@ def _kept(key: Any, extent: int) -> slice:
         return key
     index = int(key)
     if not -extent <= index < extent:
-        raise ArgumentError(f"index {index} is out of range for a dimension of {extent} elements")
+        raise IndexError(f"index {index} is out of range for a dimension of {extent} elements")
     return slice(index % extent, index % extent + 1)
 
 

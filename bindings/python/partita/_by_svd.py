@@ -12,7 +12,7 @@ from ._array import Array, no_epilogue_arrays
 from ._calls import collective
 from ._errors import ArgumentError, SingularError
 from ._linear import matmul, norm
-from ._matrices import on_every_rank, prepared, real_dtype, settled, singular_values, wait_for
+from ._matrices import adjoint, on_every_rank, prepared, real_dtype, settled, singular_values, wait_for
 from ._redistribute import redistribute
 from ._replicas import with_replicas
 
@@ -71,8 +71,7 @@ class _TruncatedBatch:
         if rcond is None:
             rcond = _rounding(a)
         self.rank = _count(self.values, rcond)
-        above = self.values > rcond * self.values[..., :1]
-        self._inverses = np.divide(1, self.values, out=np.zeros_like(self.values), where=above)
+        self._inverses = np.divide(1, self.values, out=np.zeros_like(self.values), where=_are_above(self.values, rcond))
 
     def times(self, b: Array) -> Array:
         """V diag(s)^-1 b, for b [.., min(m, n), r]."""
@@ -80,9 +79,14 @@ class _TruncatedBatch:
         return matmul(self.vh, scaled, op_a="conjugate-transpose")
 
 
-def _count(values: "np.ndarray[Any, np.dtype[Any]]", rcond: float) -> Any:
+def _are_above(values: Any, rcond: Any) -> Any:
+    """Which singular values are above a multiple of the largest: a number, or one for each matrix."""
+    return values > np.asarray(rcond, values.dtype)[..., None] * values[..., :1]
+
+
+def _count(values: "np.ndarray[Any, np.dtype[Any]]", rcond: Any) -> Any:
     """Of one matrix, or of each matrix of a batch."""
-    counts = np.count_nonzero(values > rcond * values[..., :1], axis=-1)
+    counts = np.count_nonzero(_are_above(values, rcond), axis=-1)
     return counts if values.ndim > 1 else int(counts)
 
 
@@ -105,7 +109,7 @@ def matrix_rank(A: Array, tol: Optional[float] = None, hermitian: bool = False, 
         A matrix [m, n]; or a vector, which has rank 0 if it is 0, otherwise 1; or a batch [.., m, n], with ranks [..], a NumPy array.
     tol : float, optional
         The tolerance.
-    rtol : float, optional
+    rtol : float or NumPy array [..], optional
         The tolerance as a multiple of the largest singular value. Neither: max(m, n) times the distance from 1 to the next number.
     """
     if tol is not None and rtol is not None:
@@ -163,8 +167,8 @@ def pinv(a: Array, rcond: Optional[float] = None, hermitian: bool = False, *, rt
     ----------
     a : Array
         A matrix [m, n], or a batch [.., m, n].
-    rcond : float, optional
-        Singular values that are not above this multiple of the largest are taken as 0. Unset: 1e-15, as in NumPy.
+    rcond : float or NumPy array [..], optional
+        Singular values that are not above this multiple of the largest are taken as 0; of a batch also one for each matrix. Unset: 1e-15, as in NumPy.
     rtol : float, optional
         The same by its newer name; None: max(m, n) times the distance from 1 to the next number, which suits all dtypes.
 
@@ -180,7 +184,7 @@ def pinv(a: Array, rcond: Optional[float] = None, hermitian: bool = False, *, rt
         rtol = 1e-15 if rcond is None else rcond
     if matrix.ndim > 2:
         batch = _TruncatedBatch(matrix, rtol)
-        return batch.times(_adjoint(batch.u))
+        return batch.times(adjoint(batch.u))
     parts, op = _Truncated(matrix, rtol), "conjugate-transpose"
     place = matrix.distribution if matrix.shape[0] == matrix.shape[1] else _core.Slab(0)
     return Array(_product(parts.vh, op, _core.divided(parts.u, parts.s), op, place), a._package)
@@ -240,14 +244,6 @@ def lstsq(a: Array, b: Array, rcond: Optional[float] = None, *, stream: Any = No
     return LstsqResult(x, residuals, parts.rank, parts.values)
 
 
-def _adjoint(a: Array) -> Array:
-    """Of each matrix."""
-    axes = [*range(a.ndim - 2), a.ndim - 1, a.ndim - 2]
-    conjugate: Any = np.conj
-    found: Array = conjugate(Array(a._core.permuted(axes), a._package))
-    return found
-
-
 def _lstsq_of_batch(a: Array, b: Array, rcond: Optional[float], how: Dict[str, Any]) -> LstsqResult:
     m, n = a.shape[-2:]
     is_vector = b.ndim == 1
@@ -258,7 +254,7 @@ def _lstsq_of_batch(a: Array, b: Array, rcond: Optional[float], how: Dict[str, A
     if sides.space != a.space:
         how.setdefault("space", sides.space)
         sides = sides.copy(space=a.space)
-    x = parts.times(_adjoint(parts.u) @ sides)
+    x = parts.times(adjoint(parts.u) @ sides)
     residuals = np.zeros(0, real_dtype(a))
     if m > n and np.all(parts.rank == n):
         residuals = on_every_rank(norm(a @ x - sides, axis=-2)._core).astype(residuals.dtype) ** 2

@@ -11,7 +11,7 @@ from threading import get_ident
 from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple, TypeVar
 
 from . import _core, _errors
-from ._errors import ArgumentError, Error, FailedContextError, LostPeerError, SingularError, TimeoutError, TypeError
+from ._errors import ArgumentError, Error, FailedContextError, LostPeerError, SingularError, TimeoutError
 from ._registry import OfThreads
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -22,7 +22,7 @@ Meaning = Callable[[Exception, Tuple[Any, ...], Dict[str, Any]], Exception]
 #: How the text of a TypeError of a bound function begins.
 _of_bound = re.compile(r"^\w+\(\): ")
 #: What all ranks have, or what has ended the context. (So has a SingularError of the library, which knows the index.)
-_known_to_all = (FailedContextError, LostPeerError, TimeoutError, TypeError)
+_known_to_all = (FailedContextError, LostPeerError, TimeoutError)
 #: Python's own, for what is wrong with an argument, by the class of the family that is one, too.
 _own = {builtins.TypeError: "TypeError", ValueError: "ArgumentError", OverflowError: "ArgumentError", builtins.MemoryError: "MemoryError"}
 
@@ -179,6 +179,9 @@ def in_words(name: str, error: Exception) -> Tuple[str, str]:
         text = _of_bound.sub("", text)
     if text.startswith(f"{name}: ") and type(error) in _own:  # who tells puts it before the text
         text = text[len(name) + 2 :]
+    known_as = getattr(error, "_known_as", None)
+    if known_as is not None:
+        return "ArgumentError", known_as
     if isinstance(error, Error):
         kind = next(one.__name__ for one in type(error).__mro__ if one.__module__ == Error.__module__)
         return kind, text

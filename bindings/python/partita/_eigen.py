@@ -6,11 +6,11 @@ import operator
 from typing import Any, NamedTuple, Optional, Sequence, Tuple, Union
 
 from . import _core
-from ._array import Array, core_given
+from ._array import Array
 from ._calls import collective
-from ._errors import ArgumentError, UnsupportedError
+from ._errors import ArgumentError
 from ._linear import matmul
-from ._matrices import settled
+from ._matrices import adjoint, settled
 
 
 class EighResult(NamedTuple):
@@ -109,7 +109,7 @@ def svd(
     a : Array
         A matrix [m, n], or a batch [.., m, n]. Let k = min(m, n).
     full_matrices : bool, default True
-        UnsupportedError for m != n, because U or Vh would have max(m, n)^2 elements: pass False.
+        Whether U is [m, m] and Vh [n, n]: one of them has max(m, n)^2 elements, so pass False unless they are needed.
     compute_uv : bool, default True
         False: only S, as `svdvals`.
 
@@ -126,12 +126,12 @@ def svd(
     """
     if not compute_uv:
         return svdvals(a, base=base)
-    core = core_given(a)
-    if full_matrices and len(core.shape) >= 2 and core.shape[-2] != core.shape[-1]:
-        raise UnsupportedError(
-            f"full_matrices: True is not supported for the shape {core.shape}, because U or Vh would have max(m, n)^2 elements; pass False"
-        )
-    return SVDResult(*(Array(one, a._package) for one in _core.svd(settled(a)._core, base)))
+    u, s, vh = (Array(one, a._package) for one in _core.svd(settled(a)._core, base))
+    if full_matrices and u.shape[-2] != vh.shape[-1]:
+        from ._whole_matrices import completed
+
+        u, vh = completed(u), adjoint(completed(adjoint(vh)))
+    return SVDResult(u, s, vh)
 
 
 @collective

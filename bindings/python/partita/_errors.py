@@ -16,8 +16,20 @@ class ArgumentError(Error, ValueError):
     """A bad argument: a wrong shape, an unknown word, a distribution that does not cover its array, ..."""
 
 
-class TypeError(ArgumentError, builtins.TypeError):
+class _OfPython(ArgumentError):
+    """One that is a class of Python's, too. The library does not know it, and has its name in the text."""
+
+    def __init__(self, text: str = "", known_as: Optional[str] = None) -> None:
+        super().__init__(text)
+        self._known_as = known_as
+
+
+class TypeError(_OfPython, builtins.TypeError):
     """A wrong type in a collective call: an operand that is not an array, an unknown keyword, a number instead of a string, ..."""
+
+
+class IndexError(_OfPython, builtins.IndexError):
+    """What NumPy's IndexError is for: an index or an axis out of range, indices of a wrong kind, masks of a wrong shape."""
 
 
 class DisagreementError(ArgumentError):

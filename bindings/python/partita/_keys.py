@@ -11,7 +11,7 @@ from ._array import Array
 from ._axes import Cuts, blocks_along, layout_of_blocks, moved, on_host, slab_cuts, values_of
 from ._core import Replicated
 from ._count import nonzero
-from ._errors import ArgumentError
+from ._errors import IndexError
 from ._exchange import smallest_and_largest
 from ._places import broadcast_to
 from ._views import Key, expanded
@@ -74,7 +74,7 @@ def chosen_by(a: Array, key: Any) -> Chosen:
     try:
         shape = np.broadcast_shapes(*shapes)
     except ValueError:
-        raise ArgumentError(f"indices of the shapes {', '.join(map(str, shapes))} cannot be broadcast") from None
+        raise IndexError(f"indices of the shapes {', '.join(map(str, shapes))} cannot be broadcast") from None
     return Chosen(window, axes, indices, shape, _place(keys))
 
 
@@ -88,7 +88,7 @@ def _index_of(one: Any) -> Any:
     if not isinstance(one, (Array, np.ndarray)) and not found.size and found.ndim:
         found = found.astype(np.int64)  # an empty list
     if found.dtype != np.bool_ and found.dtype.kind not in "iu":
-        raise ArgumentError(f"index {one!r}: expected integers, slices, None, or arrays of integers or booleans")
+        raise IndexError(f"index {one!r}: expected integers, slices, None, or arrays of integers or booleans")
     return found if found.ndim else found[()].item()
 
 
@@ -104,7 +104,7 @@ def _of_mask(mask: Any, shape: Shape) -> List[Any]:
     if isinstance(mask, bool):
         return []
     if mask.shape != shape:
-        raise ArgumentError(f"a mask of shape {mask.shape} for dimensions of shape {shape}")
+        raise IndexError(f"a mask of shape {mask.shape} for dimensions of shape {shape}")
     return list(nonzero(mask) if isinstance(mask, Array) else np.nonzero(mask))
 
 
@@ -138,7 +138,7 @@ def checked(context: _core.Context, indices: Any, extent: int, mode: str = "rais
     else:
         least, most = smallest_and_largest(context, found)
     if least <= most and (most >= extent or least < -extent):
-        raise ArgumentError(f"index {most if most >= extent else least} is out of range for {extent} elements")
+        raise IndexError(f"index {most if most >= extent else least} is out of range for {extent} elements")
     return np.where(found < 0, found + extent, found)
 
 

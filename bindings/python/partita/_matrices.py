@@ -62,6 +62,14 @@ def settled(a: Array) -> Array:
     return matrix
 
 
+def adjoint(a: Array) -> Array:
+    """The conjugate transpose of each matrix."""
+    axes = [*range(a.ndim - 2), a.ndim - 1, a.ndim - 2]
+    conjugate: Any = np.conj
+    found: Array = conjugate(Array(a._core.permuted(axes), a._package))
+    return found
+
+
 def norm_word(operation: str, p: Any) -> str:
     """The library's word for the order of a norm."""
     if p not in (1, math.inf):

@@ -51,8 +51,8 @@ class Methods:
     # --- the array API standard
 
     def __array_namespace__(self, *, api_version: Optional[str] = None) -> Any:
-        if api_version is not None and api_version not in ("2021.12", "2022.12", "2023.12", "2024.12"):
-            raise ArgumentError(f"the array API standard of {api_version} is not supported; the newest one that is: 2024.12")
+        if api_version is not None and api_version not in ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12"):
+            raise ArgumentError(f"the array API standard of {api_version} is not supported; the newest one that is: 2025.12")
         from . import array_api
 
         return array_api

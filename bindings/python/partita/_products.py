@@ -19,7 +19,7 @@ from ._moves import Affine, part_of, picked, settled, with_part
 from ._places import roll
 from ._promotion import promoted
 from ._replicas import replicas, with_replicas
-from ._shapes import ravel
+from ._shapes import moveaxis, ravel
 from ._views import with_axis
 
 Axes = Union[int, Sequence[Any]]
@@ -123,9 +123,11 @@ def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Any:
     axis : int
         The axis.
     """
-    found = np.multiply(np.conjugate(x1), x2)
-    dtype = found.dtype
-    return found.sum(None if found.ndim == 1 else axis, dtype=dtype)
+    first, second = (one if axis == -1 else moveaxis(one, axis, -1) for one in (x1, x2))
+    if not first.ndim or not second.ndim or first.shape[-1] != second.shape[-1]:
+        raise ArgumentError(f"vecdot: the shapes {x1.shape} and {x2.shape} differ along axis {axis}")
+    found = np.multiply(np.conjugate(first), second)
+    return found.sum(None if found.ndim == 1 else -1, dtype=found.dtype)
 
 
 @alike

@@ -8,6 +8,7 @@ import numpy as np
 
 from . import _core
 from ._array import Array
+from ._errors import ArgumentError
 from ._moves import part_of, settled, with_part
 from ._packages import seen_by
 from ._places import broadcast_to
@@ -40,6 +41,12 @@ def product(a: Array, b: Array, stream: Any = None) -> Array:
     from ._linear import matmul
 
     settled("matmul", a), settled("matmul", b)
+    if a.ndim and b.ndim and a.shape[-1] != b.shape[-2 if b.ndim > 1 else 0]:
+        raise ArgumentError(
+            f"cannot multiply arrays of the shapes {a.shape} and {b.shape}: the last extent of the first differs from the number of rows of the second"
+        )
+    if not a.ndim or not b.ndim:
+        raise ArgumentError(f"cannot multiply arrays of the shapes {a.shape} and {b.shape}: each must have a dimension; use *")
     a, b, leading = _batched(a, b)
     dtype = np.result_type(a.dtype, b.dtype)
     if a._core.dtype == b._core.dtype == "int8" or dtype.kind not in "biu":

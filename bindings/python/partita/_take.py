@@ -10,7 +10,7 @@ from . import _elements
 from ._agreement import alike
 from ._array import Array
 from ._axes import Destination, cuts_of, has_whole_axes, in_blocks, layout_of_blocks, moved, on_host, one_axis, values_of, with_whole, wrapped
-from ._errors import ArgumentError
+from ._errors import ArgumentError, IndexError
 from ._exchange import of_all
 from ._keys import Chosen, all_columns, checked, chosen_by, cuts_of_indices, of_sequence, own_columns
 from ._places import broadcast_to
@@ -62,7 +62,7 @@ def take(
     index = as_indices(indices)
     along = None if axis is None else one_axis(axis, a.ndim)
     if not (a.size if along is None else a.shape[along]) and 0 not in index.shape:
-        raise ArgumentError("take: elements of an empty axis")
+        raise IndexError("take: elements of an empty axis")
     if along is None:
         return moved(_of_sequence(a, index, mode), distribution)
     return moved(_of_axes(a, on_host(a), Chosen([], [along], [index], index.shape, along), mode), distribution)
@@ -73,7 +73,7 @@ def getitem(a: Array, key: Any) -> Array:
     """``a[key]`` with arrays of integers or booleans in the key. Collective, blocking."""
     if not isinstance(key, tuple) and isinstance(key, (Array, np.ndarray)) and key.dtype == np.bool_ and key.ndim:
         if key.shape != a.shape[: key.ndim]:
-            raise ArgumentError(f"a mask of shape {key.shape} for dimensions of shape {a.shape[: key.ndim]}")
+            raise IndexError(f"a mask of shape {key.shape} for dimensions of shape {a.shape[: key.ndim]}")
         return where_true(a, key)
     chosen = chosen_by(a, key)
     if not chosen.axes:  # booleans without dimensions: all or nothing, with a new dimension
@@ -126,7 +126,7 @@ def as_indices(indices: Any) -> Any:
     if not isinstance(indices, (Array, np.ndarray)) and not found.size:
         found = found.astype(np.int64)  # an empty list
     if found.dtype.kind not in "iu":
-        raise ArgumentError(f"expected integers as indices, got {found.dtype}")
+        raise IndexError(f"expected integers as indices, got {found.dtype}")
     if not found.ndim:
         raise ArgumentError("expected an array of indices, got one number: a[i:i + 1] is a window, a.at(index) an element")
     return found

@@ -10,7 +10,7 @@ import numpy as np
 from . import _core
 from ._agreement import alike
 from ._array import Array, axes_of
-from ._errors import ArgumentError
+from ._errors import ArgumentError, IndexError
 from ._layouts import Bounds, boxes_of, default_layout, inserted, of_boxes, remade, removed
 from ._moves import Affine, part_of, picked, settled, with_view
 
@@ -104,7 +104,7 @@ def keys_of(key: Any, dimensions: int) -> List[Any]:
             try:
                 keys[place] = operator.index(one)
             except TypeError:
-                raise ArgumentError(f"index {one!r}: expected integers, slices, None, or arrays of integers or booleans") from None
+                raise IndexError(f"index {one!r}: expected integers, slices, None, or arrays of integers or booleans") from None
     return expanded(keys, dimensions, lambda one: one is not None)
 
 
@@ -113,7 +113,7 @@ def expanded(keys: List[Any], dimensions: int, covered: Callable[[Any], int]) ->
     places = [place for place, one in enumerate(keys) if one is Ellipsis]
     given = sum(covered(one) for one in keys if one is not Ellipsis)
     if len(places) > 1 or given > dimensions:
-        raise ArgumentError(f"{len(keys)} indices of an array of {dimensions} dimensions")
+        raise IndexError(f"{len(keys)} indices of an array of {dimensions} dimensions")
     place = places[0] if places else len(keys)
     return keys[:place] + [slice(None)] * (dimensions - given) + keys[place + 1 :]
 
@@ -134,7 +134,7 @@ def view_of(array: Array, keys: Sequence[Key], copy: bool = False) -> Optional[A
         if not isinstance(one, slice):
             index = int(one)
             if not -extent <= index < extent:
-                raise ArgumentError(f"index {index} is out of range for dimension {axis} of {extent} elements")
+                raise IndexError(f"index {index} is out of range for dimension {axis} of {extent} elements")
             one = slice(index % extent, index % extent + 1)
             dropped.append(axis)
         first, last, step = one.indices(extent)

@@ -1,13 +1,13 @@
 """Dense linear algebra: linear systems, factorizations, least squares, eigenvalues, singular values and norms, as in NumPy and SciPy.
 
 Functions have the order, names and defaults of `numpy.linalg` (`solve`, `inv`, `det`, `slogdet`, `cholesky`, `qr`, `lstsq`, `eigh`,
-`eigvalsh`, `svd`, `svdvals`, `pinv`, `cond`, `matrix_rank`, `matrix_power`, norms) and of `scipy.linalg` (`solve`, `lu_factor`, `lu_solve`,
+`eigvalsh`, `svd`, `svdvals`, `pinv`, `cond`, `matrix_rank`, `matrix_power`, `eig`, `eigvals`, norms) and of `scipy.linalg` (`solve`, `lu_factor`, `lu_solve`,
 `cho_factor`, `cho_solve`, `solve_triangular`, `polar`). `LU`, `Cholesky` and `QR` factorize once and solve many times. All functions are
 collective and blocking.
 
 Matrices are distributed arrays of two dimensions, in any distribution, order and memory space, of any size from 0; right-hand sides have
-one or two dimensions. `solve`, `solve_triangular`, `lstsq`, `pinv`, `cholesky`, `inv`, `det`, `slogdet`, `qr`, `eigh`, `eigvalsh`, `svd`, `svdvals`,
-`matrix_rank` and `cond` also take batches [.., m, n]: small matrices are distributed by a leading dimension, and each is computed by one rank on the host. Computed is in float32, float64, complex64 and complex128: integers are converted to float64, and operands of two
+one or two dimensions. `solve`, `solve_triangular`, `lstsq`, `pinv`, `cholesky`, `inv`, `det`, `slogdet`, `qr`, `eig`, `eigvals`, `eigh`, `eigvalsh`, `svd`,
+`svdvals`, `matrix_power`, `matrix_rank` and `cond` also take batches [.., m, n]: small matrices are distributed by a leading dimension, and each is computed by one rank on the host. Computed is in float32, float64, complex64 and complex128: integers are converted to float64, and operands of two
 dtypes to their common one, in a copy. There is no check_finite: NaN and infinities spread as in LAPACK; eigenvalues, singular values and
 what is computed from them (`lstsq`, `pinv`, `cond`, `matrix_rank`, `polar`) are an ArgumentError then.
 
@@ -17,32 +17,30 @@ space; and memory_limit, the maximum scratch of a rank in bytes.
 
 from __future__ import annotations
 
-import operator
-import string
 from typing import Any, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
 from . import _core
 from ._array import Array, core_given
-from ._axes import moved
 from ._by_svd import LstsqResult, cond, lstsq, matrix_rank, pinv
 from ._calls import collective
-from ._create import eye
-from ._einsum import einsum
 from ._eigen import EighResult, SVDResult, eigh, eigvalsh, polar, svd, svdvals
 from ._errors import ArgumentError, UnsupportedError
 from ._factors import LU, QR, Cholesky, FactorArray, Factorization, SlogdetResult, solve_options
 from ._linear import matmul, matrix_norm, norm, vector_norm, writable
 from ._matrices import prepared, wait_for
+from ._places import pad
+from ._powers import matrix_power, multi_dot
 from ._redistribute import redistribute
 from ._refined import RefinedResult, condition, rank_k_update, solve_refined
 from ._replicas import with_replicas
 from ._streams import stream_of_arrays
+from ._whole_matrices import EigResult, completed, eig, eigvals
 
 __all__ = [
-    "Cholesky", "EighResult", "LU", "LstsqResult", "QR", "QRResult", "RefinedResult", "SVDResult", "SlogdetResult", "cho_factor",
-    "cho_solve", "cholesky", "cond", "condition", "det", "eigh", "eigvalsh", "inv", "lstsq", "lu_factor", "lu_solve", "matrix_norm",
+    "Cholesky", "EigResult", "EighResult", "LU", "LstsqResult", "QR", "QRResult", "RefinedResult", "SVDResult", "SlogdetResult", "cho_factor",
+    "cho_solve", "cholesky", "cond", "condition", "det", "eig", "eigh", "eigvals", "eigvalsh", "inv", "lstsq", "lu_factor", "lu_solve", "matrix_norm",
     "matrix_power", "matrix_rank", "multi_dot", "norm", "pinv", "polar", "qr", "rank_k_update", "slogdet", "solve", "solve_refined",
     "solve_triangular", "svd", "svdvals", "vector_norm",
 ]  # fmt: skip
@@ -130,6 +128,8 @@ def solve(
     wait_for(stream, left)
     if right is not b:
         overwrite_b = out is None  # a copy
+    if right.ndim < left.ndim - 1:  # X has the leading dimensions of A
+        overwrite_b = False
     target = _target(right, overwrite_b, out)
     if refine:
         structure = {"lu": "general", "cholesky": "positive definite"}.get(method, assume_a)
@@ -355,9 +355,9 @@ def qr(a: Array, mode: str = "reduced") -> Union[Array, QRResult, Tuple[Array, A
     ----------
     a : Array
         A matrix [m, n], or a batch [.., m, n].
-    mode : {'reduced', 'r', 'raw'}, default 'reduced'
-        'reduced': Q [m, min(m, n)] and R [min(m, n), n]; 'r': R; 'raw': LAPACK's reflectors, transposed, and their factors, as in NumPy.
-        'complete': UnsupportedError for m > n; `QR.multiply_q` applies all m columns of Q.
+    mode : {'reduced', 'complete', 'r', 'raw'}, default 'reduced'
+        'reduced': Q [m, min(m, n)] and R [min(m, n), n]; 'complete': Q [m, m], which `QR.multiply_q` applies without having it, and R [m, n];
+        'r': R; 'raw': LAPACK's reflectors, transposed, and their factors, as in NumPy.
 
     Notes
     -----
@@ -365,16 +365,17 @@ def qr(a: Array, mode: str = "reduced") -> Union[Array, QRResult, Tuple[Array, A
     R may differ from LAPACK's, which the other modes return, in the signs of its rows.
     """
     if mode not in ("reduced", "r", "raw", "complete"):
-        raise ArgumentError(f"mode: {mode!r} is not known; known are 'reduced', 'r' and 'raw'")
+        raise ArgumentError(f"mode: {mode!r} is not known; known are 'reduced', 'complete', 'r' and 'raw'")
     (matrix,) = prepared(a)
-    if mode == "complete" and matrix.ndim >= 2 and matrix.shape[-2] > matrix.shape[-1]:
-        raise UnsupportedError("mode: 'complete' is not supported: Q would have m x m elements; use QR(a).multiply_q")
     batch = matrix.ndim > 2
     if batch and mode == "raw":
         raise UnsupportedError("mode: 'raw' is not supported for batches; use 'reduced'")
     if batch or mode in ("reduced", "complete"):
         wait_for(None, matrix)
         q, r = (Array(one, a._package) for one in _core.qr(matrix._core))
+        more = matrix.shape[-2] - r.shape[-2]
+        if mode == "complete" and more:
+            return QRResult(completed(q), pad(r, [(0, 0)] * (r.ndim - 2) + [(0, more), (0, 0)]))
         return r if mode == "r" else QRResult(q, r)
     factors = QR(matrix)
     if mode == "r":
@@ -438,65 +439,3 @@ def det(a: Array) -> Any:
         return sign * (sizes if sizes.dtype == sign.dtype else sizes.astype(sign.dtype))
     with np.errstate(over="ignore", under="ignore"):
         return sign * float(np.exp(logarithm))
-
-
-@collective
-def matrix_power(a: Array, n: int) -> Array:
-    """The n-th power of a matrix, in the layout of `a`, by at most 2 log2(n) products. Collective, blocking.
-
-    Parameters
-    ----------
-    a : Array
-        A square matrix [m, m].
-    n : int
-        The exponent; with a negative one the inverse is multiplied.
-
-    Raises
-    ------
-    SingularError
-        The exponent is negative, and A is singular. Also a numpy.linalg.LinAlgError.
-    """
-    power = operator.index(n)
-    core_given(a)
-    matrix = prepared(a)[0] if power < 0 else a
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise ArgumentError(f"matrix_power: A must be square, but its shape is {matrix.shape}")
-    if power == 0:
-        unit = eye(matrix.context, matrix.shape[0], distribution=_core.Replicated(), dtype=matrix.dtype, space=matrix.space)
-        return unit.redistribute(matrix.layout)
-    base = inv(matrix) if power < 0 else matrix
-    result = base
-    for digit in f"{abs(power):b}"[1:]:
-        result = _multiplied(result, result)
-        if digit == "1":
-            result = _multiplied(result, base)
-    return result.copy() if result is a else result
-
-
-@collective
-def multi_dot(arrays: Sequence[Array]) -> Any:
-    """The product of several matrices, in the order that takes the fewest multiplications. Collective, blocking.
-
-    Parameters
-    ----------
-    arrays : sequence of Array
-        Matrices; the first and the last may be vectors.
-    """
-    given = list(arrays)
-    if len(given) < 2:
-        raise ArgumentError(f"multi_dot: {len(given)} arrays; expected at least two")
-    for place, one in enumerate(given):
-        if core_given(one) and one.ndim != 2 and (one.ndim != 1 or 0 < place < len(given) - 1):
-            raise ArgumentError(f"multi_dot: array {place} has {one.ndim} dimensions; expected a matrix")
-    terms = [string.ascii_lowercase[i : i + 2] for i in range(len(given))]
-    terms = [term[-one.ndim :] if place == 0 else term[: one.ndim] for place, (term, one) in enumerate(zip(terms, given))]
-    kept = (terms[0][:-1], terms[-1][1:])
-    return einsum(f"{','.join(terms)}->{''.join(kept)}", *given)
-
-
-def _multiplied(a: Array, b: Array) -> Array:
-    """In the layout and dtype of A."""
-    if a.dtype.kind in "bui":
-        return moved(matmul(a, b).astype(a.dtype), a.layout)
-    made = _core.empty_like_layout(a._core.context, a.layout, a._core.dtype, space=a.space)
-    return matmul(a, b, out=Array(made, a._package))

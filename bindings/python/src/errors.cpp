@@ -1,7 +1,9 @@
 // The exception family, as classes of partita/_errors.py.
 #include <nanobind/nanobind.h>
 
+#include <algorithm>
 #include <exception>
+#include <iterator>
 #include <partita/error.hpp>
 #include <partita/fact.hpp>
 #include <partita/refusal.hpp>
@@ -18,13 +20,17 @@ namespace partita::python {
 
 namespace {
 
+/// As Python's. A path in it need not be UTF-8.
+nb::object shown_as(std::string_view text) {
+  return nb::steal(
+      PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "backslashreplace"));
+}
+
 /// `value`: a second argument of the class, or none.
 void raise(const char* name, const std::string& text, const nb::object& value = {}) {
   const nb::object family = nb::module_::import_("partita._errors");
   const nb::object kind = family.attr(name);
-  // A path in it need not be UTF-8.
-  const nb::object shown =
-      nb::steal(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "backslashreplace"));
+  const nb::object shown = shown_as(text);
   if (!shown.is_valid()) return;
   const nb::object arguments = value.is_valid() ? nb::make_tuple(shown, value) : shown;
   PyErr_SetObject(kind.ptr(), arguments.ptr());
@@ -34,15 +40,18 @@ void raise(const char* name, const Error& error) {
   raise(name, std::string(error.what()));
 }
 
-/// Other ranks report a TypeError as an ArgumentError whose text has this behind the operation.
-constexpr std::string_view of_type = "TypeError: ";
+/// Classes of Python that are an ArgumentError of the library, whose text has the name behind the operation.
+constexpr const char* of_python[] = {"TypeError", "IndexError"};
 
 void raise_argument_error(const char* name, const Error& error) {
   std::string text = error.what();
-  const std::size_t place = text.find(of_type);
-  if (place == std::string::npos || (place > 0 && !text.substr(0, place).ends_with(": ")))
-    return raise(name, text);
-  raise("TypeError", text.erase(place, of_type.size()));
+  for (const char* const kind : of_python) {
+    const std::string mark = std::string(kind) + ": ";
+    const std::size_t place = text.find(mark);
+    if (place == std::string::npos || (place > 0 && !text.substr(0, place).ends_with(": "))) continue;
+    return raise(kind, text.erase(place, mark.size()), shown_as(error.what()));  // as the library knows it
+  }
+  raise(name, text);
 }
 
 void raise_singular_error(const SingularError& error) {
@@ -79,7 +88,8 @@ void translate(const std::exception_ptr& thrown, void* /*payload*/) {
 
 /// Throws the class of that name with the text.
 [[noreturn]] void throw_as(std::string_view kind, const std::string& text) {
-  if (kind == "TypeError") throw ArgumentError(std::string(of_type) + text);
+  if (std::ranges::find(of_python, kind) != std::end(of_python))
+    throw ArgumentError(std::string(kind) + ": " + text);
   if (kind == "DisagreementError") throw DisagreementError(text);
   if (kind == "ArgumentError") throw ArgumentError(text);
   if (kind == "UnsupportedError") throw UnsupportedError(text);

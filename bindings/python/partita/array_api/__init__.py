@@ -1,4 +1,4 @@
-"""The array API standard, version 2024.12 (https://data-apis.org/array-api/2024.12), on distributed arrays.
+"""The array API standard, version 2025.12 (https://data-apis.org/array-api/2025.12), on distributed arrays.
 
 Functions that make arrays use the context and distribution of ``with partita.default(context, distribution):``. Arrays are `partita.Array`;
 ``array.__array_namespace__()`` is this module. Inside of the default distribution operands in different layouts are redistributed. All calls are
@@ -34,6 +34,7 @@ from ._functions import (
     argmin,
     argsort,
     broadcast_arrays,
+    broadcast_shapes,
     broadcast_to,
     clip,
     concat,
@@ -45,6 +46,7 @@ from ._functions import (
     expand_dims,
     flip,
     imag,
+    isin,
     matmul,
     matrix_transpose,
     max,
@@ -79,7 +81,7 @@ from ._scalars import asarray, elementwise as _elementwise
 from ._types import astype, can_cast, finfo, iinfo, isdtype, names as _names, result_type
 from ._types import information as __array_namespace_info__
 
-__array_api_version__ = "2024.12"
+__array_api_version__ = "2025.12"
 e, inf, nan, newaxis, pi = _np.e, _np.inf, _np.nan, None, _np.pi
 
 #: The ufuncs of NumPy that have other names.
@@ -100,9 +102,9 @@ for _name in _names:
 
 __all__ = [
     "__array_api_version__", "__array_namespace_info__", "all", "any", "arange", "argmax", "argmin", "argsort", "asarray", "astype",
-    "broadcast_arrays", "broadcast_to", "can_cast", "clip", "concat", "conj", "count_nonzero", "cumulative_prod", "cumulative_sum", "diff",
+    "broadcast_arrays", "broadcast_shapes", "broadcast_to", "can_cast", "clip", "concat", "conj", "count_nonzero", "cumulative_prod", "cumulative_sum", "diff",
     "e", "empty", "empty_like", "expand_dims", "eye", "fft", "finfo", "flip", "from_dlpack", "full", "full_like", "iinfo", "imag", "inf",
-    "isdtype", "linalg", "linspace", "matmul", "matrix_transpose", "max", "mean", "meshgrid", "min", "moveaxis", "nan", "newaxis", "nonzero",
+    "isdtype", "isin", "linalg", "linspace", "matmul", "matrix_transpose", "max", "mean", "meshgrid", "min", "moveaxis", "nan", "newaxis", "nonzero",
     "ones", "ones_like", "permute_dims", "pi", "prod", "real", "repeat", "reshape", "result_type", "roll", "round", "searchsorted", "sign",
     "signbit", "sort", "squeeze", "stack", "std", "sum", "take", "take_along_axis", "tensordot", "tile", "tril", "triu", "unique_all",
     "unique_counts", "unique_inverse", "unique_values", "unstack", "var", "vecdot", "where", "zeros", "zeros_like", *_ufuncs, *_names,

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import builtins
-from typing import Any, List, Optional
+from typing import Any, Optional, Tuple
 
 import numpy as np
 
 from .. import _create, _diagonals, _like
 from .._array import Array
 from .._default import fitting, required_default
-from ._scalars import asarray, without_dimensions
+from ._scalars import asarray
 
 
 def _made(name: str, shape: Any, dtype: Any, value: Any) -> Array:
@@ -89,7 +89,7 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: Optional[bool] = None) -
     return x if isinstance(x, Array) and not copy else asarray(np.array(np.from_dlpack(x)))
 
 
-def meshgrid(*arrays: Array, indexing: str = "xy") -> List[Array]:
+def meshgrid(*arrays: Array, indexing: str = "xy") -> Tuple[Array, ...]:
     """The coordinates of a grid, one array for each vector."""
     from .._places import broadcast_to
     from .._shapes import reshape
@@ -104,7 +104,7 @@ def meshgrid(*arrays: Array, indexing: str = "xy") -> List[Array]:
     grids = []
     for place, one in zip(places, arrays):
         grids.append(broadcast_to(reshape(one, [one.size if axis == place else 1 for axis in range(count)]), shape).copy())
-    return grids
+    return tuple(grids)
 
 
 def tril(x: Array, /, *, k: int = 0) -> Array:
@@ -115,8 +115,3 @@ def tril(x: Array, /, *, k: int = 0) -> Array:
 def triu(x: Array, /, *, k: int = 0) -> Array:
     """The upper triangle. Local."""
     return _diagonals.triu(x, k)
-
-
-def scalar(number: Any, dtype: Any) -> Array:
-    """An array without dimensions."""
-    return without_dimensions(required_default("asarray").context._core, number, dtype)

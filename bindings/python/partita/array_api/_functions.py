@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, List, Optional, Sequence, Tuple, Union, cast
+from typing import Any, Optional, Sequence, Tuple, Union, cast
 
 import numpy as np
 
 from .. import _elementwise, _extrema, _joining, _places, _reductions, _scan, _search, _shapes, _sort, _take, _views
 from .._array import Array, Axis, axes_of
 from .._count import nonzero as _nonzero
+from .._errors import ArgumentError
 from .._like import full_like
 from .._linear import matmul as _matmul
 from .._moves import part_of, with_part
 from .._products import tensordot as _tensordot
+from .._products import vecdot as _vecdot
 from .._ufuncs import local_call
 from ._scalars import as_array, asarray
 
@@ -98,25 +100,14 @@ def argmin(x: Array, /, *, axis: Optional[int] = None, keepdims: bool = False) -
     return as_array(_extrema.argmin(x, axis, keepdims=keepdims), x, np.int64)
 
 
-def _cumulative(name: str, x: Array, axis: Optional[int], dtype: Any, include_initial: bool) -> Array:
-    kind = _sum_dtype(x, dtype)
-    along = 0 if axis is None else axes_of(axis, x.ndim)[0]
-    given = x if x.dtype == kind else x.astype(kind)
-    found = (_scan.cumsum if name == "cumulative_sum" else _scan.cumprod)(given, along)
-    if include_initial:
-        shape = tuple(1 if one == along else n for one, n in enumerate(x.shape))
-        found = _joining.concatenate([full_like(found, int(name != "cumulative_sum"), shape=shape), found], along)
-    return found
-
-
 def cumulative_sum(x: Array, /, *, axis: Optional[int] = None, dtype: Any = None, include_initial: bool = False) -> Array:
     """The sums of the elements up to each."""
-    return _cumulative("cumulative_sum", x, axis, dtype, include_initial)
+    return _scan.cumulative_sum(x, axis=axis, dtype=_sum_dtype(x, dtype), include_initial=include_initial)
 
 
 def cumulative_prod(x: Array, /, *, axis: Optional[int] = None, dtype: Any = None, include_initial: bool = False) -> Array:
     """The products of the elements up to each."""
-    return _cumulative("cumulative_prod", x, axis, dtype, include_initial)
+    return _scan.cumulative_prod(x, axis=axis, dtype=_sum_dtype(x, dtype), include_initial=include_initial)
 
 
 def diff(x: Array, /, n: int = 1, axis: int = -1, *, prepend: Optional[Array] = None, append: Optional[Array] = None) -> Array:
@@ -177,10 +168,18 @@ def broadcast_to(x: Array, /, shape: Sequence[int]) -> Array:
     return _places.broadcast_to(x, shape)
 
 
-def broadcast_arrays(*arrays: Array) -> List[Array]:
+def broadcast_arrays(*arrays: Array) -> Tuple[Array, ...]:
     """The arrays in their common shape."""
-    shape = np.broadcast_shapes(*(one.shape for one in arrays))
-    return [one if one.shape == shape else _places.broadcast_to(one, shape) for one in arrays]
+    shape = broadcast_shapes(*(one.shape for one in arrays))
+    return tuple(one if one.shape == shape else _places.broadcast_to(one, shape) for one in arrays)
+
+
+def broadcast_shapes(*shapes: Tuple[int, ...]) -> Tuple[int, ...]:
+    """The common shape. Local; ArgumentError if there is none."""
+    try:
+        return np.broadcast_shapes(*shapes)
+    except ValueError:
+        raise ArgumentError(f"broadcast_shapes: {', '.join(map(str, shapes))} have no common shape") from None
 
 
 def concat(arrays: Sequence[Array], /, *, axis: Optional[int] = 0) -> Array:
@@ -253,6 +252,11 @@ def searchsorted(x1: Array, x2: Any, /, *, side: str = "left", sorter: Optional[
     return as_array(_search.searchsorted(given, asarray(x2), side), x1, np.int64)
 
 
+def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Array:
+    """Which elements of x1 are among those of x2."""
+    return _search.isin(asarray(x1), x2, invert=invert)
+
+
 def sort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
     """The elements in increasing order."""
     return _sort.sort(x, axis, descending=descending)
@@ -295,5 +299,4 @@ def tensordot(x1: Array, x2: Array, /, *, axes: Any = 2) -> Array:
 
 def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     """The sums of conj(x1) x2 along an axis."""
-    found = cast(Array, np.multiply(np.conjugate(x1), x2))
-    return as_array(found.sum(axis, dtype=found.dtype), x1, found.dtype)
+    return as_array(_vecdot(x1, x2, axis=axis), x1, np.result_type(x1.dtype, x2.dtype))

@@ -13,16 +13,16 @@ from .._errors import ArgumentError
 from .._replicas import require_equal
 
 
-def without_dimensions(context: Any, number: Any, dtype: Any) -> Array:
-    """The number as an array that every rank has."""
-    layout = _core.Layout(_core.Replicated(), (), context.size)
-    return Array(_core.wrap_like(context, layout, np.asarray(number).astype(dtype)))
+def on_every_rank(context: Any, numbers: Any, dtype: Any) -> Array:
+    """A number, or a NumPy array that is equal on all ranks, as an array that every rank has."""
+    values = np.array(numbers, dtype, order="C")
+    return Array(_core.wrap_like(context, _core.Layout(_core.Replicated(), values.shape, context.size), values))
 
 
 def as_array(found: Any, like: Array, dtype: Any) -> Array:
-    """A result of a reduction: a number as an array without dimensions, of this dtype."""
+    """A result of a reduction: numbers as an array, of this dtype."""
     if not isinstance(found, Array):
-        return without_dimensions(like._core.context, found, dtype)
+        return on_every_rank(like._core.context, found, dtype)
     return found if found.dtype == np.dtype(dtype) else found.astype(dtype)
 
 

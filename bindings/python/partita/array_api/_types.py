@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Optional, Tuple, Union, cast
+from typing import Any, Dict, Optional, Tuple, Union, cast
 
 import numpy as np
 
@@ -93,9 +93,9 @@ class Information:
         kinds = {"real floating": "float64", "complex floating": "complex128", "integral": "int64", "indexing": "int64"}
         return {kind: np.dtype(name) for kind, name in kinds.items()}
 
-    def devices(self) -> List[str]:
+    def devices(self) -> Tuple[str, ...]:
         """The host, and the device of the default context."""
-        return list(dict.fromkeys(["cpu", self.default_device()]))
+        return tuple(dict.fromkeys(["cpu", self.default_device()]))
 
     def dtypes(self, *, device: Any = None, kind: Optional[Union[str, Tuple[str, ...]]] = None) -> Dict[str, Any]:
         """By name, of a kind or all."""

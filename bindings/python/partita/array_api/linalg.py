@@ -20,6 +20,11 @@ def _real(x: Array) -> Any:
     return {"complex64": np.dtype("float32"), "complex128": np.dtype("float64")}.get(x.dtype.name, x.dtype)
 
 
+def _numbers(rtol: Any) -> Any:
+    """As NumPy has them."""
+    return rtol.gather(space="host") if isinstance(rtol, Array) else rtol
+
+
 def cholesky(x: Array, /, *, upper: bool = False) -> Array:
     """The triangular factor of a Hermitian matrix."""
     return _linalg.cholesky(x, upper=upper)
@@ -33,6 +38,16 @@ def det(x: Array, /) -> Array:
 def diagonal(x: Array, /, *, offset: int = 0) -> Array:
     """The elements on a diagonal of the last two dimensions."""
     return _diagonals.diagonal(x, offset, -2, -1)
+
+
+def eig(x: Array, /) -> Any:
+    """Eigenvalues and eigenvectors of a general matrix."""
+    return _linalg.eig(x)
+
+
+def eigvals(x: Array, /) -> Array:
+    """Eigenvalues of a general matrix."""
+    return _linalg.eigvals(x)
 
 
 def eigh(x: Array, /) -> Any:
@@ -62,7 +77,7 @@ def matrix_power(x: Array, n: int, /) -> Array:
 
 def matrix_rank(x: Array, /, *, rtol: Any = None) -> Array:
     """How many singular values are not negligible."""
-    return as_array(_linalg.matrix_rank(x) if rtol is None else _linalg.matrix_rank(x, rtol=rtol), x, np.int64)
+    return as_array(_linalg.matrix_rank(x, rtol=_numbers(rtol)), x, np.int64)
 
 
 def outer(x1: Array, x2: Array, /) -> Array:
@@ -72,7 +87,7 @@ def outer(x1: Array, x2: Array, /) -> Array:
 
 def pinv(x: Array, /, *, rtol: Any = None) -> Array:
     """The pseudo-inverse."""
-    return _linalg.pinv(x) if rtol is None else _linalg.pinv(x, rtol=rtol)
+    return _linalg.pinv(x, rtol=_numbers(rtol))
 
 
 def qr(x: Array, /, *, mode: str = "reduced") -> Any:
@@ -124,6 +139,6 @@ def vector_norm(x: Array, /, *, axis: Any = None, keepdims: bool = False, ord: A
 
 
 __all__ = [
-    "cholesky", "cross", "det", "diagonal", "eigh", "eigvalsh", "inv", "matmul", "matrix_norm", "matrix_power", "matrix_rank",
+    "cholesky", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv", "matmul", "matrix_norm", "matrix_power", "matrix_rank",
     "matrix_transpose", "outer", "pinv", "qr", "slogdet", "solve", "svd", "svdvals", "tensordot", "trace", "vecdot", "vector_norm",
 ]  # fmt: skip
