@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "plan/channels.hpp"
+#include "plan/cost.hpp"
 #include "plan/moves.hpp"
 #include "plan/work.hpp"
 
@@ -50,6 +51,42 @@ bool signals_apart(const Plan& plan) {
   });
 }
 
+bool lends(const Plan& plan, const Step& step) {
+  return step.kind == StepKind::copy && step.to.rank == plan.rank &&
+         buffer_of(plan, step.to).kind == BufferKind::shared &&
+         buffer_of(plan, step.from).kind == BufferKind::operand;
+}
+
+bool stays(const Plan& plan, const Step& step) {
+  return step.kind == StepKind::copy && step.from.rank == plan.rank && step.to.rank == plan.rank;
+}
+
+/// Of a plan that fills slots of a ring again while peers read the others: each is filled between the wait
+/// for its reader and the signal that it is full. What is accumulated keeps its order.
+std::vector<int> lanes_of_ring(const Plan& plan) {
+  const std::size_t count = plan.steps.size();
+  std::vector<int> lanes(count, in_order);
+  const auto is = [&](std::size_t i, StepKind kind, Channel channel) {
+    return i < count && plan.steps[i].kind == kind && is_on(plan.steps[i], channel);
+  };
+  bool again = false, reduces = false;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (is_message(plan.steps[i].kind)) return std::vector<int>(count, in_order);
+    reduces = reduces || plan.steps[i].kind == StepKind::accumulate;
+    if (!lends(plan, plan.steps[i])) continue;
+    lanes[i] = pushing;
+    if (is(i + 1, StepKind::signal, Channel::ready)) lanes[i + 1] = pushing;
+    if (i == 0 || !is(i - 1, StepKind::wait, Channel::done)) continue;
+    lanes[i - 1] = pushing;
+    again = true;
+  }
+  if (!again) return std::vector<int>(count, in_order);
+  for (std::size_t i = 0; i < count && !reduces; ++i) {
+    if (lanes[i] == in_order && stays(plan, plan.steps[i])) lanes[i] = keeping;
+  }
+  return lanes;
+}
+
 using Buffers = std::pair<int, int>;  // from, to
 
 Buffers buffers_of(const Step& step) {
@@ -59,8 +96,8 @@ Buffers buffers_of(const Step& step) {
 }  // namespace
 
 std::vector<int> lanes_of(const Plan& plan) {
+  if (plan.works.empty()) return lanes_of_ring(plan);
   std::vector<int> lanes(plan.steps.size(), in_order);
-  if (plan.works.empty()) return lanes;
   const bool has_others = plan.works.size() > 1;  // with which a panel runs concurrently
   const int of_signals = signals_apart(plan) ? signalling : pushing;
   std::ranges::transform(plan.steps, lanes.begin(), [&](const Step& step) -> int {
@@ -74,9 +111,7 @@ std::vector<int> lanes_of(const Plan& plan) {
   }
   for (std::size_t i = 0; i < lanes.size(); ++i) {
     const Step& step = plan.steps[i];
-    const bool inside =
-        step.kind == StepKind::copy && step.from.rank == plan.rank && step.to.rank == plan.rank;
-    if (inside && changing_hands.contains(buffers_of(step))) lanes[i] = keeping;
+    if (stays(plan, step) && changing_hands.contains(buffers_of(step))) lanes[i] = keeping;
   }
   return lanes;
 }

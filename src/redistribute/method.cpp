@@ -196,6 +196,10 @@ constexpr std::int64_t largest_chunk = 2 * mebibyte;
 constexpr std::int64_t short_chunk = 64 * kibibyte;  // below it, fewer slots rather than shorter chunks
 constexpr std::int64_t smallest_chunk = 32 * kibibyte;
 constexpr std::int64_t most_ring_bytes = 64 * mebibyte;  // which ends what the smallest chunk asks for
+// Between devices a piece costs five starts, some 25 us, in which a link carries 10 MiB. One slot is filled
+// while the other is read.
+constexpr std::int64_t device_ring_bytes = 256 * mebibyte;
+constexpr std::int64_t largest_device_chunk = 32 * mebibyte;
 
 // Messages: eight of the largest in flight each way, many more where they are small.
 constexpr std::int64_t window_bytes = 8 * mebibyte;
@@ -221,9 +225,12 @@ std::int64_t largest_transfer(const Problem& problem) {
   return std::max(round_up(elements * problem.item_bytes(), cache_line), cache_line);
 }
 
-void choose_shared(Staging& staging, std::int64_t peers, std::int64_t bound, std::int64_t transfer) {
-  const std::int64_t budget = bound > 0 ? bound : ring_bytes;
-  staging.slots = 4;
+void choose_shared(Staging& staging, const Problem& problem, std::int64_t bound, std::int64_t transfer) {
+  const std::int64_t peers = largest_node(problem.topology) - 1;
+  const bool on_device = problem.source.space == MemorySpace::device;
+  const std::int64_t room = on_device ? device_ring_bytes : ring_bytes;
+  const std::int64_t budget = bound > 0 ? bound : room;
+  staging.slots = on_device ? 2 : 4;
   staging.chunk = round_down(budget / (peers * staging.slots), cache_line);
   if (staging.chunk < short_chunk) {
     staging.slots = 2;
@@ -234,7 +241,8 @@ void choose_shared(Staging& staging, std::int64_t peers, std::int64_t bound, std
         std::max(round_down(most_ring_bytes / (peers * staging.slots), cache_line), cache_line);
     staging.chunk = std::max(staging.chunk, std::min(smallest_chunk, affordable));
   }
-  staging.chunk = std::min({staging.chunk, largest_chunk, transfer});
+  staging.chunk = std::min({staging.chunk, on_device ? largest_device_chunk : largest_chunk, transfer});
+  if (staging.chunk == transfer) staging.slots = 1;  // for the one piece of a pair
   staging.shared_bytes = peers * staging.slots * staging.chunk;
 }
 
@@ -292,12 +300,11 @@ Staging choose_staging(const Problem& problem, const Method& method) {
         bound, 2 * least);
   const std::int64_t share = shared && messages ? bound / 2 : bound;
   const std::int64_t transfer = largest_transfer(problem);
-  if (shared) choose_shared(staging, peers, share, transfer);
+  if (shared) choose_shared(staging, problem, share, transfer);
   if (messages) choose_private(staging, problem, share, transfer);
   if (!problem.accumulates) return staging;
   // Contributions meet piece by piece, whichever way each came: all ways cut alike.
-  staging.piece = largest_chunk;
-  if (shared) staging.piece = std::min(staging.piece, staging.chunk);
+  staging.piece = shared ? staging.chunk : largest_chunk;
   if (messages) staging.piece = std::min(staging.piece, staging.message);
   if (shared) staging.chunk = staging.piece;
   if (messages) staging.message = staging.piece;

@@ -18,6 +18,8 @@ using planning::TransferEnd;
 // share are still in cache when the next peer's turn comes, and never more than so many pieces.
 constexpr std::int64_t piece_bytes = 1 << 20;
 constexpr std::int64_t most_pieces = 1024;
+// Devices have no cache to spare, and each piece costs them a start.
+constexpr std::int64_t device_piece_bytes = 64 << 20;
 
 class Scheduler {
  public:
@@ -73,7 +75,7 @@ class Scheduler {
     }
   }
 
-  // Devices take an overlap at once: they have no cache to spare, and each piece would cost a start.
+  // Devices take an overlap at once.
   std::int64_t put_bytes(const Overlap& overlap) const {
     if (on_device()) return 0;
     return std::max(piece_bytes, problem_.bytes(overlap.region) / most_pieces);
@@ -129,7 +131,8 @@ class Scheduler {
         method_.uses_staging() || (!on_device() && (method_.uses_messages() || method_.writes()));
     const auto most = static_cast<std::int64_t>(rest.size()) / 2 + 1;
     const std::int64_t bytes = problem_.bytes(overlap.region);
-    add(TransferEnd::keep, overlap, by_pieces ? std::max(piece_bytes, bytes / most) : 0);
+    const std::int64_t least = on_device() ? device_piece_bytes : piece_bytes;
+    add(TransferEnd::keep, overlap, by_pieces ? std::max(least, bytes / most) : 0);
     std::vector<Transfer> own = planning::sorted_by_key(std::exchange(items_, {})), list;
     list.reserve(own.size() + rest.size());
     auto next = rest.begin();

@@ -22,7 +22,7 @@ constexpr int leaving = 1, arriving = 2, signalling = 3, lines = 4, sends = 4, r
 
 /// What works for messages has a line for each side, where they are apart. What is put into peers' memory
 /// leaves, too, and without messages what this rank keeps of that has the other line, and the signals of it
-/// have one, so that copies follow each other.
+/// have one, so that copies follow each other. So do slots that are filled for peers.
 /// Where ranks share a device, nothing is gained by panels that are factorized concurrently.
 std::vector<int> lanes_of(const Plan& plan, const MessageUse& use, bool shares_device) {
   std::vector<int> lanes;
@@ -327,13 +327,16 @@ void DevicePlan::finish_messages(const Step& step) {
   for (const int message : step.after) mail_.finish(static_cast<std::size_t>(message));
 }
 
-/// What is sent or kept concurrently with computation leaves most of the device to that.
+/// What is sent or kept concurrently with computation leaves most of the device to that. What fills a slot
+/// is soon done.
 devices::CopyScope DevicePlan::scope_in_line(std::size_t index) const {
-  if (!in_one_line_ && lanes_[index] == leaving) return devices::CopyScope::beside;
+  const devices::CopyScope alone = scope_of(plan_, plan_.steps[index]);
+  if (!in_one_line_ && lanes_[index] == leaving)
+    return alone == devices::CopyScope::inside ? alone : devices::CopyScope::beside;
   const bool panel = planning::buffer_of(plan_, plan_.steps[index].to).filled_beside;
   if (!in_one_line_ && lanes_[index] == arriving)
     return panel ? devices::CopyScope::beside : devices::CopyScope::background;
-  return scope_of(plan_, plan_.steps[index]);
+  return alone;
 }
 
 void DevicePlan::run_move(std::size_t index, Line& line) {

@@ -1,3 +1,4 @@
+#include "plan/lanes.hpp"
 #include "support/models/plan_interpreter.hpp"
 #include "support/models/random_layouts.hpp"
 #include "support/test.hpp"
@@ -248,6 +249,52 @@ TEST(RedistributePlan, OrdinaryMemoryOfDevicesIsReadInPlace) {
   EXPECT_EQ(method([](Case& test) { test.destination.residency = Residency::heap; }), "pushed");
   EXPECT_EQ(method([](Case& test) { test.source.dense = false; }), "staged");
   EXPECT_EQ(method([](Case& test) { test.topology = test.topology.with_cross_memory(false); }), "staged");
+}
+
+Case between_devices(const Shape& shape, int ranks, std::int64_t staging_bytes = 0) {
+  Case test = make_case(shape, ranks, "slab:0", "slab:1", 0, RedistributeMethod::automatic,
+                        Residency::ordinary, Residency::ordinary);
+  test.source.space = test.destination.space = MemorySpace::device;
+  test.options.staging_bytes = staging_bytes;
+  return test;
+}
+
+// Each piece costs devices some starts; and no array needs its own size of staging.
+TEST(RedistributePlan, DevicesStageLongPieces) {
+  for (const int ranks : {2, 4, 8}) {
+    const Plan plan = between_devices({16384, 8192}, ranks).plan(1);
+    EXPECT_EQ(plan.method, "staged");
+    EXPECT_LE(plan.buffers[2].bytes, std::int64_t{256} << 20) << ranks;
+    EXPECT_LE(plan.steps.size(), 60U) << ranks;
+  }
+  const Plan small = between_devices({512, 512}, 2).plan(0);
+  EXPECT_EQ(small.buffers[2].bytes, 8 * 256 * 512);
+}
+
+// A slot is filled, and what stays is copied, while another slot is read.
+TEST(RedistributePlan, SlotsThatAreFilledAgainAreALaneOfTheirOwn) {
+  const Case test = between_devices({64, 48}, 2, 4096);
+  expect_right(test, 12);
+  const Plan plan = test.plan(1);
+  const std::vector<int> lanes = planning::lanes_of(plan);
+  int filled = 0;
+  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+    const Step& step = plan.steps[i];
+    if (step.kind != StepKind::copy) continue;
+    const bool fills = step.to.buffer == 2;
+    filled += fills ? 1 : 0;
+    const int expected = fills                         ? planning::pushing
+                         : step.from.rank != plan.rank ? planning::in_order
+                                                       : planning::keeping;
+    EXPECT_EQ(lanes[i], expected) << i;
+    EXPECT_EQ(lanes[i + 1] == planning::pushing, fills) << i;
+  }
+  EXPECT_GT(filled, 2);
+  const Planner planner = [&](int rank) { return test.plan(rank); };
+  EXPECT_TRUE(verify(planner).ok());
+  const Plan once = between_devices({64, 48}, 2).plan(1);
+  EXPECT_TRUE(
+      std::ranges::all_of(planning::lanes_of(once), [](int lane) { return lane == planning::in_order; }));
 }
 
 TEST(RedistributePlan, StridedMemoryIsNotTouchedByPeers) {
