@@ -226,11 +226,54 @@ def test_torch_fft_gathers_nothing(ctx, group, registered):
 
 
 def test_compiled_programs(ctx, group, registered):
-    whole = numbers(SHAPE, torch.complex128)
+    """Each call is in the one graph of the program, and so is its derivative."""
+    whole, b = numbers(SHAPE, torch.complex128), numbers((5, 4), seed=2)
+    a, h = numbers((7, 5), seed=3), hermitian(6)
     for mesh in meshes():
-        placed = [Shard(0)] * mesh.ndim
-        for function, words in ((lambda x: torch.fft.fftn(x * 2).abs(), {"fullgraph": True}), (lambda x: ptt.fftn(x * 2).abs(), {})):
-            compared(torch.compile(function, backend="aot_eager", **words), lambda x: torch.fft.fftn(x * 2).abs(), whole, spread(whole, mesh, placed))
+        placed, there = [Shard(0)] * mesh.ndim, [Shard(1), *[Replicate()] * (mesh.ndim - 1)]
+        right = spread(b, mesh, placed)
+        for mine, theirs, given in (
+            (lambda x: torch.fft.fftn(x * 2).abs(), lambda x: torch.fft.fftn(x * 2).abs(), whole),
+            (lambda x: ptt.fftn(x * 2, placements=there).abs(), lambda x: torch.fft.fftn(x * 2).abs(), whole),
+            (lambda x: ptt.redistribute(x.sin(), there), torch.sin, a),
+            (lambda x: ptt.redistribute(x.sin(), placements=[Partial()] * mesh.ndim), torch.sin, a),
+            (lambda x: ptt.matmul(x, right, placements=there, activation="relu"), lambda x: torch.relu(x @ b), a),
+            (lambda x: ptt.linalg.slogdet(ptt.linalg.inv(x)).logabsdet, lambda x: -torch.linalg.slogdet(x).logabsdet, h),
+        ):
+            torch.compiler.reset()
+            compared(torch.compile(mine, backend="aot_eager", fullgraph=True), theirs, given, spread(given, mesh, placed))
+        x = spread(a, mesh, placed)
+        iterated = torch.compile(lambda x: ptt.orthogonalize(x, dtype=None), backend="aot_eager", fullgraph=True)
+        close(iterated(x).full_tensor(), ptt.orthogonalize(x, dtype=None).full_tensor())
+
+
+def test_second_derivatives(ctx, group):
+    a, b, h = numbers((7, 5)), numbers((5, 4), seed=2), hermitian(6)
+
+    def twice(call, x):
+        loss = lambda y: (torch.view_as_real(y) if y.is_complex() else y).pow(3).sum()  # noqa: E731
+        (slope,) = torch.autograd.grad(loss(call(x)), x, create_graph=True)
+        return slope, torch.autograd.grad(loss(slope), x)[0]
+
+    for mesh in meshes():
+        all_ = placements_of(mesh, 2)
+        for number, placed in enumerate(all_):
+            to = all_[(2 * number + 1) % len(all_)]
+            for mine, theirs, given in (
+                (lambda x: ptt.redistribute(x, to), lambda x: x * 1, a),
+                (lambda x: ptt.fftn(x, placements=to), torch.fft.fftn, a),
+                (lambda x: ptt.rfftn(x, placements=to), torch.fft.rfftn, a),
+                (lambda x: ptt.matmul(x, spread(b, mesh, placed), placements=to), lambda x: x @ b, a),
+                (ptt.linalg.inv, torch.linalg.inv, h),
+            ):
+                try:
+                    found = twice(lambda x: mine(x).full_tensor(), spread(given, mesh, placed))  # noqa: B023
+                except RuntimeError as error:
+                    if "does not require grad" not in str(error):
+                        raise
+                    pytest.skip("DTensor.to_local of this version of PyTorch has first derivatives only")
+                for one, expected in zip(found, twice(theirs, given.clone().requires_grad_())):
+                    close(one.full_tensor(), expected)
 
 
 # --- products

@@ -43,14 +43,14 @@ def _whole(gradient: Tensor, layout: int, context: int) -> Tensor:
     return _redistribute(gradient, context, number_of_layout(as_partial(layout_at(layout))), layout)
 
 
-def _share(gradient: Tensor, layout: int, context: int) -> Tensor:
-    """The first replica has the whole as its share, the others have zero: exact, without communication.
+def counted(gradient: Tensor, counts: bool) -> Tensor:
+    """The gradient, or zeros. All ranks have a graph for it: a rank without one would not take part in the collectives of the others."""
+    return gradient if counts else gradient.masked_fill(torch.ones((), dtype=torch.bool, device=gradient.device), 0)
 
-    All ranks have a graph for it: a rank without one would not take part in the collectives of the others.
-    """
-    if is_first_replica(layout_at(layout), context_of(context).rank):
-        return gradient
-    return gradient.masked_fill(torch.ones((), dtype=torch.bool, device=gradient.device), 0)
+
+def _share(gradient: Tensor, layout: int, context: int) -> Tensor:
+    """The first replica has the whole as its share, the others have zero: exact, without communication."""
+    return counted(gradient, is_first_replica(layout_at(layout), context_of(context).rank))
 
 
 def _of_gradient(layout: int) -> int:

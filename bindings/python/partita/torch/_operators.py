@@ -40,8 +40,7 @@ if TYPE_CHECKING:
 Function = TypeVar("Function", bound=Callable[..., Any])
 Found = TypeVar("Found")
 _forward_ad: Any = forward_ad  # of which not all has types
-#: Compilers break their graph at the function.
-interpreted: Any = torch.compiler.disable
+_compiler: Any = torch.compiler
 
 
 def _in_programs(function: Function, called: Callable[..., Any]) -> Function:
@@ -91,10 +90,12 @@ def or_dtensors(module: str) -> Callable[[Callable[Given, Found]], OfBoth[Given,
     """A function of parts, and with a DTensor as its first argument the one of the same name in `module`."""
 
     def decorated(function: Callable[Given, Found]) -> OfBoth[Given, Found]:
+        name = function.__name__  # compilers give the wrapper's
+
         @functools.wraps(function)
         def chosen(*given: Any, **named: Any) -> Any:
             if given and type(given[0]).__name__ == "DTensor":
-                return _of_dtensors(module, function.__name__, given, named)
+                return of_dtensors(module, name, given, named)
             return function(*given, **named)
 
         return chosen
@@ -102,12 +103,42 @@ def or_dtensors(module: str) -> Callable[[Callable[Given, Found]], OfBoth[Given,
     return decorated
 
 
-def _called(module: str, name: str, given: Tuple[Any, ...], named: Dict[str, Any]) -> Any:
-    """torch.distributed takes as long to import as all the rest, and not every PyTorch has it."""
+def of_dtensors(module: str, name: str, given: Tuple[Any, ...], named: Dict[str, Any]) -> Any:
+    """A function of a module of this package. torch.distributed takes as long to import as all the rest, and not every PyTorch has it."""
+    if torch.compiler.is_compiling():
+        return _in_graph(module, name, [_in_words(one) for one in given], {key: _in_words(one) for key, one in named.items()})
     return getattr(importlib.import_module(module, __package__), name)(*given, **named)
 
 
-_of_dtensors = interpreted(_called)
+def _in_words(value: Any) -> Any:
+    """Placements as words, which graphs take as constants."""
+    if not isinstance(value, (list, tuple)) or len(value) == 0 or not hasattr(value[0], "is_partial"):
+        return value
+    kinds = [type(one).__name__ for one in value]
+    if not set(kinds) <= {"Partial", "Replicate", "Shard"}:
+        raise UnsupportedError(f"torch.compile: expected placements of kind Shard, Replicate or Partial, got {', '.join(kinds)}")
+    return [f"{kind} {one.dim if kind == 'Shard' else one.reduce_op if kind == 'Partial' else ''}" for kind, one in zip(kinds, value)]
+
+
+def _from_words(value: Any) -> Any:
+    if not isinstance(value, (list, tuple)) or not value or not isinstance(value[0], str):
+        return value
+    placements = importlib.import_module("torch.distributed.tensor")
+
+    def made(text: str) -> Any:
+        kind, word = text.split(" ")
+        return getattr(placements, kind)(*([int(word)] if kind == "Shard" else [word] if word else []))
+
+    return [made(one) for one in value]
+
+
+def _with_placements(module: str, name: str, given: List[Any], named: Dict[str, Any]) -> Any:
+    function = getattr(importlib.import_module(module, __package__), name)
+    return getattr(function, "of_whole", function)(*map(_from_words, given), **{key: _from_words(one) for key, one in named.items()})
+
+
+#: One node for compilers, which look into it only below, where DTensors are parts.
+_in_graph: Any = _compiler.allow_in_graph(_with_placements)
 
 
 _layouts: Numbers[_core.Layout] = Numbers()
@@ -153,6 +184,11 @@ Keep = Callable[[Any, Tuple[Any, ...], Any], None]
 Gradients = Callable[..., Tuple[Any, ...]]
 
 
+_custom_op: Any = torch.library.custom_op
+#: Compilers compute on constants ahead, empty parts among them: on these ranks alone. Not what has this tag (older PyTorchs have no tags).
+_of_no_constants = {"tags": (torch.Tag.nondeterministic_seeded,)} if "tags" in inspect.signature(_custom_op).parameters else {}
+
+
 class Operator(Generic[Found]):
     """The operator `partita::<name>`, and the same called without PyTorch's dispatcher.
 
@@ -165,7 +201,7 @@ class Operator(Generic[Found]):
         self._call = call
         self._forward = forward
         self._name = name
-        self._seen: Any = torch.library.custom_op(f"partita::{name}", call, mutates_args=())
+        self._seen: Any = _custom_op(f"partita::{name}", call, mutates_args=(), **_of_no_constants)
         self._seen.register_fake(fake)
         self._node: Any = None
         parameters = inspect.signature(call).parameters.values()

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, Optional, Tuple
+from typing import Any, Optional, Sequence, Tuple
 
 import torch
 from torch import Tensor
 
 from .. import _core
 from .._array import no_epilogue_arrays
-from .._context import Context
+from .._context import Context, context_of
 from .._dtypes import dtype_name
 from .._errors import ArgumentError
 from .._linear_layouts import check_matrix
@@ -19,7 +19,7 @@ from .._parts import Destination, check_part, layout_of
 from .._streams import stream_of_tensor
 from . import _arrays
 from ._collectives import _all_reduce
-from ._operators import collective, number_of, or_dtensors, plain
+from ._operators import collective, layout_at, number_of, number_of_layout, operator, or_dtensors, plain
 
 #: Of the quintic polynomial a x + b x^3 + c x^5 that Jordan et al. chose for Muon (2024, https://kellerjordan.github.io/posts/muon).
 _quintic = (3.4445, -4.7750, 2.0315)
@@ -47,15 +47,17 @@ class _Products:
         _core.matmul_into(a, b, c, d, _options(alpha, beta, op_a, op_b, self._dtype), no_epilogue_arrays, self._stream)
 
 
-def _iterated(context: Context, x: Tensor, layout: _core.Layout, steps: int, coefficients: Tuple[float, float, float]) -> Tensor:
-    """Of a matrix whose longer dimension is distributed: each step has three products, of which the first adds up what ranks have, and the
-    others gather squares of the shorter one."""
-    m, n = layout.shape
-    products = _Products(context, x)
-    square = _core.Layout(_core.Slab(0), (min(m, n),) * 2, context.size)
+def _call_iterated(x: Tensor, norm: Tensor, context: int, layout: int, steps: int, coefficients: Sequence[float]) -> Tensor:
+    """Of X / norm, a matrix whose longer dimension is distributed: each step has three products, of which the first adds up what ranks have,
+    and the others gather squares of the shorter one."""
+    among, whole = context_of(context), layout_at(layout)
+    m, n = whole.shape
+    part = plain(x) / norm
+    products = _Products(among, part)
+    square = _core.Layout(_core.Slab(0), (min(m, n),) * 2, among.size)
     gram, polynomial = products.array(square), products.array(square)
-    part, other = x, fresh(torch.empty_like(x))
-    now, then = products.array(layout, part), products.array(layout, other)
+    other = fresh(torch.empty_like(part))
+    now, then = products.array(whole, part), products.array(whole, other)
     a, b, c = coefficients
     for _ in range(steps):
         if m <= n:  # X = a X + (b X X^T + c (X X^T)^2) X
@@ -68,6 +70,9 @@ def _iterated(context: Context, x: Tensor, layout: _core.Layout, steps: int, coe
             products.multiply(1.0, now, polynomial, then, a, now)
         now, then, part, other = then, now, other, part
     return part
+
+
+_iterated = operator("orthogonalize", _call_iterated, lambda x, *_: torch.empty_like(x, memory_format=torch.contiguous_format))
 
 
 @or_dtensors("._whole_linalg")
@@ -112,11 +117,12 @@ def orthogonalize(
     to = layout_of(layout.distribution if destination is None else destination, layout.shape, context.size)
     m, n = layout.shape
     with torch.no_grad():
-        part = plain(x if dtype is None else x.to(dtype))
+        part = x.detach() if dtype is None else x.to(dtype)
         spread = _core.Layout(_core.Slab(0 if m > n else 1), (m, n), context.size)
         part = part if layout == spread else _arrays.redistribute(context, part, layout, spread)
         squares = torch.linalg.vector_norm(part, dtype=torch.float32 if part.element_size() < 4 else None).square()
         norm = _all_reduce(squares, number_of(context), "sum").sqrt()
-        part = _iterated(context, part / norm.clamp(min=eps).to(part.dtype), spread, steps, coefficients)
+        numbers = number_of(context), number_of_layout(spread)
+        part = _iterated(part, norm.clamp(min=eps).to(part.dtype), *numbers, steps, list(coefficients))
         part = part if to == spread else _arrays.redistribute(context, part, spread, to)
         return part.to(x.dtype)

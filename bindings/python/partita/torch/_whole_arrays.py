@@ -7,6 +7,7 @@ and that of a replicated part is a share.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 from typing import TYPE_CHECKING, Any, Callable, List, Optional, Sequence, Tuple, TypeVar
 
@@ -23,7 +24,7 @@ from .._errors import ArgumentError, UnsupportedError
 from .._parts import check_activation
 from . import _arrays
 from ._contexts import context_of
-from ._operators import collective, interpreted
+from ._operators import collective, of_dtensors
 from ._placements import Placements, dimension_of, layout_on, names_of_axes, strides_of
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def _of_share(placement: Placement) -> Placement:
 
 
 class _Share(torch.autograd.Function):
-    """The part itself, whose gradient counts on one of its replicas alone. All ranks have a graph for it."""
+    """The part itself, whose gradient counts on one of its replicas alone."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, counts: bool) -> Tensor:
@@ -82,7 +83,7 @@ class _Share(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> Tuple[Tensor, None]:
-        return gradient if ctx.counts else torch.zeros_like(gradient), None
+        return _arrays.counted(gradient, ctx.counts), None
 
 
 def dtensor_of(part: Tensor, layout: _core.Layout, context: Context, mesh: DeviceMesh, placements: Sequence[Placement]) -> DTensor:
@@ -100,13 +101,19 @@ def complete(placements: Sequence[Placement]) -> List[Placement]:
 
 
 def on_dtensors(function: Callable[Concatenate[Context, Given], Found]) -> Callable[Given, Found]:
-    """`function(context, x, ...)` without a context: of the first operand's mesh. Compilers break their graph at it."""
+    """`function(context, x, ...)` without a context: of the first operand's mesh. One node in the graphs of compilers."""
     inner: Any = collective(function)
+    module, name = function.__module__, function.__name__
 
-    def outer(x: DTensor, *given: Any, **named: Any) -> Any:
+    def of_whole(x: DTensor, *given: Any, **named: Any) -> Any:
         return inner(context_of(x.device_mesh), x, *given, **named)
 
-    return interpreted(outer)  # type: ignore[no-any-return]
+    @functools.wraps(function)
+    def outer(*given: Any, **named: Any) -> Any:
+        return of_dtensors(module, name, given, named) if torch.compiler.is_compiling() else of_whole(*given, **named)
+
+    outer.of_whole = of_whole  # type: ignore[attr-defined]
+    return outer
 
 
 # --- redistribution
@@ -314,7 +321,7 @@ def _by_a_matrix(
     last, count = len(leading), math.prod(leading)
     a = moved("matmul", context, a, _as_rows(a.mesh, a.placements, a.layout.shape))
     flat = tuple(_renamed(a.placements, last, 1))
-    left = Whole(a.mesh, flat, a.part.reshape(-1, a.part.shape[-1]), layout_for("matmul", a.mesh, flat, (count, k)))
+    left = Whole(a.mesh, flat, a.part.flatten(0, -2), layout_for("matmul", a.mesh, flat, (count, k)))
     wanted = _of_product(flat, b.placements, 0, 1 - int(transpose_b)) if placements is None else list(placements)
     whole = wanted if placements is not None else _renamed(wanted, 1, last)
     shape = (*leading, b.layout.shape[1 - int(transpose_b)])
