@@ -29,9 +29,13 @@ if(PARTITA_HAVE_CUDA)
     target_link_libraries(${kernels} PRIVATE partita_headers)
     list(APPEND PARTITA_APP_KERNELS $<TARGET_OBJECTS:${kernels}>)
   endforeach()
+  partita_compile_for_devices(partita_app_kernels ${kernel_sources})
   # Products and sums are rounded as the host rounds them: which of them a compiler fuses depends on where a column is in its
   # thread, and cells are to have the same bits wherever they are.
-  set_source_files_properties(apps/shallow_water/cuda_tile_kernels.cu PROPERTIES COMPILE_OPTIONS -fmad=false)
+  set_property(
+    SOURCE apps/shallow_water/cuda_tile_kernels.cu
+    APPEND
+    PROPERTY COMPILE_OPTIONS -fmad=false)
 endif()
 
 # Compiled once, too: tests are linked with the library's objects in place of the library.
