@@ -34,17 +34,6 @@ struct AxesReduction {
   bool finishes() const { return folding.joined != folding.result || folding.root || folding.divided; }
 };
 
-void check_axes(std::string_view operation, const Shape& shape, const std::vector<int>& axes) {
-  check(!axes.empty(), "{}: no axes are named; without a list of axes all elements are reduced", operation);
-  for (std::size_t i = 0; i < axes.size(); ++i) {
-    check(axes[i] >= 0 && axes[i] < shape.size(), "{}: an array of {} dimensions has no axis {}", operation,
-          shape.size(), axes[i]);
-    check(std::find(axes.begin(), axes.begin() + static_cast<std::ptrdiff_t>(i), axes[i]) ==
-              axes.begin() + static_cast<std::ptrdiff_t>(i),
-          "{}: axis {} is named twice", operation, axes[i]);
-  }
-}
-
 Layout wanted_layout(std::string_view operation, const ReduceAxesOptions& options,
                      const ReducedLayouts& layouts, int ranks) {
   const Shape& shape = layouts.left.shape();
@@ -64,7 +53,7 @@ Layout wanted_layout(std::string_view operation, const ReduceAxesOptions& option
 AxesReduction checked(const Array& array, ArrayReduction reduction, const std::vector<int>& axes,
                       const ReduceAxesOptions& options) {
   const std::string_view operation = name(reduction);
-  check_axes(operation, array.shape(), axes);
+  arithmetic::check_axes(operation, array.shape(), axes);
   const Folding folding = arithmetic::folding_of(reduction, array.dtype());
   std::int64_t count = 1;
   for (const int axis : axes) count *= array.shape()[axis];

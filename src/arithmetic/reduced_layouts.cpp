@@ -43,6 +43,17 @@ std::optional<ReducedLayouts> over_mesh(const Layout& layout, const ReducedAxes&
 
 }  // namespace
 
+void check_axes(std::string_view operation, const Shape& shape, const std::vector<int>& axes) {
+  check(!axes.empty(), "{}: no axes are named; without a list of axes all elements are reduced", operation);
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    check(axes[i] >= 0 && axes[i] < shape.size(), "{}: an array of {} dimensions has no axis {}", operation,
+          shape.size(), axes[i]);
+    check(std::find(axes.begin(), axes.begin() + static_cast<std::ptrdiff_t>(i), axes[i]) ==
+              axes.begin() + static_cast<std::ptrdiff_t>(i),
+          "{}: axis {} is named twice", operation, axes[i]);
+  }
+}
+
 bool ReducedAxes::contains(int dimension) const {
   return partita::contains(axes, dimension);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <partita/layout.hpp>
+#include <string_view>
 #include <vector>
 
 namespace partita::arithmetic {
@@ -16,6 +17,9 @@ struct ReducedAxes {
   std::vector<int> kept(int dimensions) const;  ///< the others
   Shape shape(const Shape& whole) const;        ///< of the result
 };
+
+/// Axes of an array of this shape, each once. Throws ArgumentError.
+void check_axes(std::string_view operation, const Shape& shape, const std::vector<int>& axes);
 
 struct ReducedLayouts {
   /// Of what each rank reduces of its part: it holds the reduced part, as a whole value or as a

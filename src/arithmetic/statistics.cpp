@@ -9,13 +9,14 @@
 #include "arithmetic/arguments.hpp"
 #include "arithmetic/broadcast.hpp"
 #include "arithmetic/folding.hpp"
+#include "arithmetic/reduced_layouts.hpp"
 
 namespace partita {
 namespace {
 
 /// In the dtype of its mean.
-Array averaged(const Array& array) {
-  check(array.valid(), "var: the array is an empty Array");
+Array averaged(std::string_view operation, const Array& array) {
+  check(array.valid(), "{}: the array is an empty Array", operation);
   const Dtype wanted = arithmetic::folding_of(ArrayReduction::mean, array.dtype()).result;
   return wanted == array.dtype() ? array : astype(array, wanted);
 }
@@ -34,15 +35,25 @@ double divisor(std::int64_t count, double less) {
   return std::max(static_cast<double>(count) - less, 0.0);
 }
 
-Array variances(const Array& array, const Axes& axes, const ReduceAxesOptions& options, double less,
-                bool root) {
-  const Array x = averaged(array);
+double variance(std::string_view operation, const Array& array, double less) {
+  const Array x = averaged(operation, array);
+  const Scalar centre = reduce(x, ArrayReduction::mean);
+  return sum<double>(squared(x - centre)) / divisor(volume(array.shape()), less);
+}
+
+Array variances(std::string_view operation, const Array& array, const Axes& axes,
+                const ReduceAxesOptions& options, double less) {
+  const Array x = averaged(operation, array);
+  arithmetic::check_axes(operation, array.shape(), axes.list);
   const Array centre = mean(x, axes, {.stream = options.stream, .keep_dimensions = true});
   Array result = sum(squared(x - arithmetic::readable(centre, x)), axes, options);
   std::int64_t count = 1;
   for (const int axis : axes.list) count *= array.shape()[axis];
   divide(result, divisor(count, less), result);
-  if (root) apply(Unary::sqrt, result, result);
+  return result;
+}
+
+Array finished(Array result) {
   if (result.local().space == MemorySpace::device) result.context().synchronize();
   return result;
 }
@@ -50,18 +61,18 @@ Array variances(const Array& array, const Axes& axes, const ReduceAxesOptions& o
 }  // namespace
 
 double var(const Array& array, double less) {
-  const Array x = averaged(array);
-  const Scalar centre = reduce(x, ArrayReduction::mean);
-  return sum<double>(squared(x - centre)) / divisor(volume(array.shape()), less);
+  return variance("var", array, less);
 }
 Array var(const Array& array, const Axes& axes, const ReduceAxesOptions& options, double less) {
-  return variances(array, axes, options, less, false);
+  return finished(variances("var", array, axes, options, less));
 }
 double stddev(const Array& array, double less) {
-  return std::sqrt(var(array, less));
+  return std::sqrt(variance("stddev", array, less));
 }
 Array stddev(const Array& array, const Axes& axes, const ReduceAxesOptions& options, double less) {
-  return variances(array, axes, options, less, true);
+  Array result = variances("stddev", array, axes, options, less);
+  apply(Unary::sqrt, result, result);
+  return finished(std::move(result));
 }
 
 Scalar ptp(const Array& array) {

@@ -11,9 +11,10 @@ from . import _core
 from ._agreement import alike
 from ._array import Array, Axis, axes_of, core_given
 from ._errors import ArgumentError
-from ._mesh import DistributionLike
+from ._mesh import DistributionLike, rule_of
 from ._moves import settled
 from ._replicas import with_replicas
+from ._streams import settle, stream_of_array
 
 
 def _method(name: str, text: str) -> Callable[..., Any]:
@@ -143,16 +144,23 @@ def var(
         Another name for `ddof`, that of the array API standard.
     """
     refuse_out("var", out)
-    return number_of(_variance("var", a, axis, dtype, ddof if correction is None else correction, keepdims, distribution, root))
+    return _spread("var", a, axis, dtype, ddof if correction is None else correction, keepdims, distribution, root)
 
 
-def _variance(
+def _spread(
     name: str, a: Array, axis: Axis, dtype: Any, less: Any, keepdims: bool, distribution: Optional[DistributionLike], root: Optional[int]
 ) -> Any:
+    """`var`, or `std`."""
     a = floating(name, a, dtype)
-    centre = a.mean(axis, keepdims=axis is not None)
-    total = squared(a - readable(a, centre)).sum(axis, keepdims=keepdims, distribution=distribution, root=root)
-    return divided(total, count_of(a, axis) - less)
+    over_all = axis is None and not keepdims
+    if over_all and (distribution is not None or root is not None):
+        raise ArgumentError(f"{name}: a reduction over all axes returns a number on every rank")
+    if over_all:
+        settle(a._core, a._package)
+        return _core.spread_of_all(a._core, name == "std", float(less))
+    rule = None if distribution is None else rule_of(distribution)
+    stream = stream_of_array(None, a._core, a._package)
+    return Array(_core.spread_along(a._core, name == "std", float(less), a._axes(axis), keepdims, rule, root, stream), a._package)
 
 
 @alike
@@ -180,8 +188,7 @@ def std(
         Another name for `ddof`.
     """
     refuse_out("std", out)
-    less = ddof if correction is None else correction
-    return number_of(np.sqrt(_variance("std", a, axis, dtype, less, keepdims, distribution, root)))
+    return _spread("std", a, axis, dtype, ddof if correction is None else correction, keepdims, distribution, root)
 
 
 @alike

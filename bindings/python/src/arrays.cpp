@@ -282,18 +282,37 @@ Array places_along(const Array& array, int axis, bool smallest, bool keep) {
   });
 }
 
-Array reduced_along(const Array& array, const std::string& reduction, const std::vector<int>& axes, bool keep,
-                    const std::optional<Distribution>& distribution, std::optional<int> root, bool heap,
-                    StreamHandle stream) {
+ReduceAxesOptions reduce_options(bool keep, const std::optional<Distribution>& distribution,
+                                 std::optional<int> root, bool heap, StreamHandle stream) {
   ReduceAxesOptions options;
   options.stream = stream_of(stream);
   options.keep_dimensions = keep;
   options.distribution = distribution;
   options.root = root;
   options.residency = residency_of(heap);
+  return options;
+}
+
+Array reduced_along(const Array& array, const std::string& reduction, const std::vector<int>& axes, bool keep,
+                    const std::optional<Distribution>& distribution, std::optional<int> root, bool heap,
+                    StreamHandle stream) {
+  const ReduceAxesOptions options = reduce_options(keep, distribution, root, heap, stream);
   const ArrayReduction kind = named("reduction", reduction, reductions);
   const SourcePlace where = caller();
   return unlocked([&] { return reduce(array, kind, axes, options, where); });
+}
+
+/// `var`, or `stddev` where `root_of_it`.
+double spread_of_all(const Array& array, bool root_of_it, double less) {
+  return unlocked([&] { return root_of_it ? stddev(array, less) : var(array, less); });
+}
+
+Array spread_along(const Array& array, bool root_of_it, double less, const std::vector<int>& axes, bool keep,
+                   const std::optional<Distribution>& distribution, std::optional<int> root,
+                   StreamHandle stream) {
+  const ReduceAxesOptions options = reduce_options(keep, distribution, root, true, stream);
+  return unlocked(
+      [&] { return root_of_it ? stddev(array, axes, options, less) : var(array, axes, options, less); });
 }
 
 void bind_reductions(nb::module_& module) {
@@ -310,6 +329,10 @@ void bind_reductions(nb::module_& module) {
   module.def("reduce_axes", &reduced_along, nb::arg("array"), nb::arg("reduction"), nb::arg("axes"),
              nb::arg("keepdims"), nb::arg("distribution").none(), nb::arg("root").none(),
              nb::arg("heap") = true, nb::arg("stream") = nb::none());
+  module.def("spread_of_all", &spread_of_all, nb::arg("array"), nb::arg("root_of_it"), nb::arg("less"));
+  module.def("spread_along", &spread_along, nb::arg("array"), nb::arg("root_of_it"), nb::arg("less"),
+             nb::arg("axes"), nb::arg("keepdims"), nb::arg("distribution").none(), nb::arg("root").none(),
+             nb::arg("stream") = nb::none());
   module.def(
       "inner_product",
       [](const Array& a, const Array& b, bool conjugated, StreamHandle stream) {
