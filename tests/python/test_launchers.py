@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 import partita as pt
+from partita import _job_store
 from partita import _links as on_host
 from partita import _links_between_hosts as between_hosts
 
@@ -179,11 +180,11 @@ def test_programs_of_a_rank_have_each_their_part_of_a_store(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch.distributed", distributed)
     found = []
     for _ in range(2):
-        monkeypatch.setattr(between_hosts, "_number", None)  # another program
+        monkeypatch.setattr(_job_store, "_number", None)  # another program
         for rank in (0, 0, 1):  # the first one asks twice
             if rank:
-                monkeypatch.setattr(between_hosts, "_number", None)
-            found.append(between_hosts.job_store(rank, 2, time.monotonic() + 10)[0])
+                monkeypatch.setattr(_job_store, "_number", None)
+            found.append(_job_store.job_store(rank, 2, time.monotonic() + 10)[0])
     assert found == [found[0]] * 3 + [found[3]] * 3 and found[0] != found[3]
 
 

@@ -74,14 +74,14 @@ from ._extrema import argmax, argmin
 from ._halo import Halo
 from ._joining import append, array_split, column_stack, concatenate, dstack, hsplit, hstack, split, stack, unstack, vsplit, vstack
 from ._like import empty_like, full_like, ones_like, zeros_like
-from ._linear import Matmul, dot, matmul, norm, vdot
+from ._linear import Matmul, matmul, norm
 from ._memory import SymmetricArray
 from ._mesh import current_mesh
 from ._nan import nanargmax, nanargmin, nanmax, nanmean, nanmin, nanprod, nanstd, nansum, nanvar
 from ._places import broadcast_to, flip, fliplr, flipud, pad, repeat, roll, rot90, tile
 from ._put import put, put_along_axis
 from ._quantile import median, nanmedian, nanpercentile, nanquantile, percentile, quantile
-from ._products import cross, inner, kron, outer, tensordot, vecdot
+from ._products import cross, dot, inner, kron, outer, tensordot, vdot, vecdot
 from ._reducing_methods import Reductions as _Reductions
 from ._redistribute import Redistribute, redistribute
 from ._reductions import all, any, average, max, mean, min, prod, ptp, std, sum, var

@@ -48,6 +48,14 @@ def core_given(array: Array) -> _core.Array:
     return core
 
 
+def writable(what: str, array: Optional[Array]) -> Optional[_core.Array]:
+    """The array as the C++ library takes it, for a result."""
+    core = core_of(array)
+    if array is not None and array._read_only:
+        raise ArgumentError(f"{what}: the array is read-only, like the memory it was made from")
+    return core
+
+
 def require_one_context(name: str, *arrays: Array) -> None:
     """ArgumentError, the same on all ranks, if the arrays of a call were made in different contexts."""
     if any(one._core.context != arrays[0]._core.context for one in arrays):
@@ -79,7 +87,8 @@ _of_numpy = frozenset(_names) - frozenset(_of_ml_dtypes)
 _multiplied = frozenset(("float16", "bfloat16", "float32", "float64", "complex64", "complex128", "int8"))
 
 
-def _matmul(a: Any, b: Any) -> Any:
+def matmul_of(a: Any, b: Any) -> Any:
+    """`partita.matmul`, for operators."""
     from ._linear import matmul
 
     return matmul(a, b)
@@ -283,19 +292,19 @@ class Array(Methods, Reductions, NDArrayOperatorsMixin):
         """The matrix product. Collective, blocking: see `matmul`."""
         if not isinstance(other, Array):
             if isinstance(other, np.ndarray):
-                return cast(Array, _matmul(self, other))
+                return cast(Array, matmul_of(self, other))
             if not hasattr(other, "__rmatmul__"):
                 core_given(other)
             return NotImplemented
         if self._core.dtype != other._core.dtype or self._core.dtype not in _multiplied or len(self.shape) > 2 < len(other.shape):
-            return cast(Array, _matmul(self, other))
+            return cast(Array, matmul_of(self, other))
         on_host = self._core.on_host and other._core.on_host
         stream = None if on_host else stream_of_arrays(None, self, other)
         core = _core.matmul(self._core, other._core, None, default_multiply, no_epilogue_arrays, stream)
         return Array(core, self._package)
 
     def __rmatmul__(self, other: Any) -> Any:
-        return _matmul(other, self) if isinstance(other, np.ndarray) else NotImplemented
+        return matmul_of(other, self) if isinstance(other, np.ndarray) else NotImplemented
 
     def __imatmul__(self, other: Array) -> Array:
         """Not supported: the product may have another shape and layout. Use `matmul` with out."""

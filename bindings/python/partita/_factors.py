@@ -8,7 +8,7 @@ from typing import Any, Dict, NamedTuple, Optional, Tuple, Union
 import numpy as np
 
 from . import _core
-from ._array import Array, core_given
+from ._array import Array, core_given, writable
 from ._calls import collective, with_options
 from ._core import Array as CoreArray
 from ._core import Cholesky as CoreCholesky
@@ -16,7 +16,6 @@ from ._core import Lu as CoreLu
 from ._core import Plan
 from ._core import Qr as CoreQr
 from ._errors import UnsupportedError
-from ._linear import writable
 from ._matrices import converted, norm_word, settled
 from ._mesh import rule_of
 from ._planned import Uncopied

@@ -6,8 +6,7 @@ from typing import Any, Optional, Sequence, Tuple
 
 from . import _core
 from ._calls import collective
-from ._array import Array, core_given
-from ._linear import writable
+from ._array import Array, core_given, writable
 from ._packages import zeros_beside
 from ._planned import Uncopied
 from ._streams import stream_of_array, stream_of_memory

@@ -9,14 +9,15 @@ import numpy as np
 
 from . import _core
 from ._calls import collective, with_options
-from ._array import Array, axes_of, core_given, core_of, default_multiply, no_epilogue_arrays, require_one_context
+from ._array import Array, axes_of, core_given, core_of, default_multiply, no_epilogue_arrays, writable
 from ._core import Matmul as CoreMatmul
 from ._dtypes import dtype_name
 from ._errors import ArgumentError
 from ._matrices import singular_values
 from ._mesh import rule_of
 from ._planned import PlannedOperation
-from ._replicas import replicas, with_replicas
+from ._promotion import is_native, product
+from ._replicas import replicas
 from ._streams import handle_of, settle, stream_of_arrays
 
 
@@ -38,14 +39,6 @@ def _options(options: dict[str, Any]) -> _core.MatmulOptions:
     return with_options(_core.MatmulOptions, "matmul", given)
 
 
-def writable(what: str, array: Optional[Array]) -> Optional[_core.Array]:
-    """The array as the C++ library takes it, for a result."""
-    core = core_of(array)
-    if array is not None and array._read_only:
-        raise ArgumentError(f"{what}: the array is read-only, like the memory it was made from")
-    return core
-
-
 _of_epilogue = ("bias", "auxiliary", "gradient", "scale_a", "scale_b", "scale_d", "amax_d")
 _written = ("auxiliary", "gradient", "amax_d")
 
@@ -65,17 +58,13 @@ def _arrays(given: dict[str, Optional[Array]]) -> _core.EpilogueArrays:
 
 def _is_native(a: Any, b: Any) -> bool:
     """Whether the library multiplies them as they are; it also raises for what are no arrays."""
-    from ._promotion import is_native
-
     return is_native(a, b) if isinstance(a, Array) and isinstance(b, Array) else not (isinstance(a, Array) or isinstance(b, Array))
 
 
 def _product(a: Any, b: Any, stream: Any) -> Array:
-    from ._promotion import product
-
     first, second = replicas("matmul", [a, b])
     core_given(first), core_given(second)
-    return product(first, second, stream)
+    return product(first, second, lambda one, other: matmul(one, other, stream=stream))
 
 
 @collective
@@ -228,47 +217,6 @@ class Matmul(PlannedOperation):
             stream_of_arrays(stream, self.out, *self._bound),
         )
         return self.out
-
-
-@collective
-@with_replicas("a", "b")
-def dot(a: Array, b: Array, *, stream: Any = None) -> Any:
-    """NumPy's dot product. Collective, blocking.
-
-    Of two vectors the sum of a[i] b[i], a number on every rank; of matrices and vectors their product; else the sums of products over the last
-    axis of a and the last but one of b.
-    """
-    core_given(a), core_given(b)
-    if a.ndim == 1 == b.ndim:
-        return _inner_product("dot", a, b, False, stream)
-    if not a.ndim or not b.ndim:
-        return np.multiply(a, b)
-    if a.ndim <= 2 and b.ndim <= 2:
-        return matmul(a, b, stream=stream)
-    from ._products import tensordot
-
-    return tensordot(a, b, (-1, -1 if b.ndim == 1 else -2))
-
-
-@collective
-@with_replicas("a", "b")
-def vdot(a: Array, b: Array, *, stream: Any = None) -> Any:
-    """The sum of conj(a[i]) b[i] over all elements, on every rank. Collective, blocking."""
-    core_given(a), core_given(b)
-    return _inner_product("vdot", a, b, True, stream)
-
-
-def _inner_product(name: str, a: Array, b: Array, conjugated: bool, stream: Any) -> Any:
-    if a._core.dtype != b._core.dtype or not a._core.same_layout(b._core):
-        require_one_context(name, a, b)
-        if a.size != b.size or (a.shape != b.shape and not conjugated):
-            raise ArgumentError(f"{name}: the shapes {a.shape} and {b.shape} differ")
-        from ._promotion import promoted
-
-        a, b = promoted(name, a, b)
-        b = (b if b.shape == a.shape else b.reshape(a.shape)).redistribute(a.layout)
-    found = _core.inner_product(a._core, b._core, conjugated, stream_of_arrays(stream, a, b))
-    return bool(found) if a.dtype == np.bool_ else found
 
 
 # --- norms

@@ -17,7 +17,8 @@ import struct
 import time
 from typing import Callable, List, Optional, Tuple
 
-from ._errors import Error, TimeoutError
+from ._errors import Error
+from ._job_store import did_not_come, job_store, read_of, write_secret
 
 _patience = 5.0  # seconds for a stranger to say nothing
 _of_job = (
@@ -43,8 +44,6 @@ def _secret(rank: int, size: int, end: float) -> bytes:
     """Of this start of the job; empty without PyTorch, whose store would have it."""
     if importlib.util.find_spec("torch") is None:
         return b""
-    from ._links_between_hosts import job_store, read_of, write_secret
-
     store = job_store(rank, size, end)
     write_secret(store, rank)
     return read_of(store, "secret", 0)
@@ -138,11 +137,3 @@ def _asked(link: socket.socket, secret: bytes) -> Optional[int]:
         return None
     link.setblocking(True)
     return int(struct.unpack("=i", said[:4])[0])
-
-
-def did_not_come(ranks: List[int]) -> TimeoutError:
-    """What `initialize` raises when its deadline has passed."""
-    return TimeoutError(
-        f"initialize: rank {', '.join(map(str, ranks))} of this torchrun job did not arrive before the deadline; all ranks must call "
-        "initialize, on one host, or on hosts that reach each other by TCP"
-    )

@@ -9,17 +9,20 @@ import numpy as np
 
 from . import _core
 from ._agreement import alike
-from ._array import Array, axes_of, core_given
+from ._array import Array, axes_of, core_given, require_one_context
 from ._axes import moved
+from ._calls import collective
 from ._device_ufuncs import product
+from ._einsum import contracted
 from ._errors import ArgumentError
 from ._layouts import default_layout
-from ._linear import dot
+from ._linear import matmul
 from ._moves import Affine, part_of, picked, settled, with_part
 from ._places import roll
 from ._promotion import promoted
 from ._replicas import replicas, with_replicas
 from ._shapes import moveaxis, ravel
+from ._streams import stream_of_arrays
 from ._views import with_axis
 
 Axes = Union[int, Sequence[Any]]
@@ -146,8 +149,6 @@ def tensordot(a: Any, b: Any, axes: Axes = 2) -> Array:
     Array
         The axes of a that remain, and then those of b.
     """
-    from ._einsum import contracted
-
     first, second = _two("tensordot", a, b)
     if isinstance(axes, (int, np.integer)):
         count = operator.index(axes)
@@ -165,4 +166,41 @@ def tensordot(a: Any, b: Any, axes: Axes = 2) -> Array:
     return found
 
 
-__all__ = ["cross", "inner", "kron", "outer", "tensordot", "vecdot"]
+@collective
+@with_replicas("a", "b")
+def dot(a: Array, b: Array, *, stream: Any = None) -> Any:
+    """NumPy's dot product. Collective, blocking.
+
+    Of two vectors the sum of a[i] b[i], a number on every rank; of matrices and vectors their product; else the sums of products over the last
+    axis of a and the last but one of b.
+    """
+    core_given(a), core_given(b)
+    if a.ndim == 1 == b.ndim:
+        return _inner_product("dot", a, b, False, stream)
+    if not a.ndim or not b.ndim:
+        return np.multiply(a, b)
+    if a.ndim <= 2 and b.ndim <= 2:
+        return matmul(a, b, stream=stream)
+    return tensordot(a, b, (-1, -1 if b.ndim == 1 else -2))
+
+
+@collective
+@with_replicas("a", "b")
+def vdot(a: Array, b: Array, *, stream: Any = None) -> Any:
+    """The sum of conj(a[i]) b[i] over all elements, on every rank. Collective, blocking."""
+    core_given(a), core_given(b)
+    return _inner_product("vdot", a, b, True, stream)
+
+
+def _inner_product(name: str, a: Array, b: Array, conjugated: bool, stream: Any) -> Any:
+    if a._core.dtype != b._core.dtype or not a._core.same_layout(b._core):
+        require_one_context(name, a, b)
+        if a.size != b.size or (a.shape != b.shape and not conjugated):
+            raise ArgumentError(f"{name}: the shapes {a.shape} and {b.shape} differ")
+        a, b = promoted(name, a, b)
+        b = (b if b.shape == a.shape else b.reshape(a.shape)).redistribute(a.layout)
+    found = _core.inner_product(a._core, b._core, conjugated, stream_of_arrays(stream, a, b))
+    return bool(found) if a.dtype == np.bool_ else found
+
+
+__all__ = ["cross", "dot", "inner", "kron", "outer", "tensordot", "vdot", "vecdot"]

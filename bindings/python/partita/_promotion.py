@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Tuple, cast
+from typing import Any, Callable, Tuple, cast
 
 import numpy as np
 
@@ -36,10 +36,8 @@ def promoted(name: str, a: Array, b: Array) -> Tuple[Array, Array]:
     return (a if a.dtype == dtype else a.astype(dtype)), (b if b.dtype == dtype else b.astype(dtype))
 
 
-def product(a: Array, b: Array, stream: Any = None) -> Array:
-    """a @ b, of any dtypes and leading dimensions that broadcast. Collective, blocking."""
-    from ._linear import matmul
-
+def product(a: Array, b: Array, multiply: Callable[[Array, Array], Array]) -> Array:
+    """a @ b, of any dtypes and leading dimensions that broadcast; `multiply` is for what the library multiplies. Collective, blocking."""
     settled("matmul", a), settled("matmul", b)
     if a.ndim and b.ndim and a.shape[-1] != b.shape[-2 if b.ndim > 1 else 0]:
         raise ArgumentError(
@@ -50,9 +48,9 @@ def product(a: Array, b: Array, stream: Any = None) -> Array:
     a, b, leading = _batched(a, b)
     dtype = np.result_type(a.dtype, b.dtype)
     if a._core.dtype == b._core.dtype == "int8" or dtype.kind not in "biu":
-        found = matmul(*promoted("matmul", a, b), stream=stream)
+        found = multiply(*promoted("matmul", a, b))
     else:
-        found = _of_integers(a, b, dtype, stream)
+        found = _of_integers(a, b, dtype, multiply)
     for _ in range(leading):
         found = with_axis(found, 0)
     return found
@@ -71,12 +69,10 @@ def _batched(a: Array, b: Array) -> Tuple[Array, Array, int]:
     return broadcast_to(a, (*shape, *a.shape[-2:])), broadcast_to(b, (*shape, *b.shape[-2:])), 0
 
 
-def _of_integers(a: Array, b: Array, dtype: "np.dtype[Any]", stream: Any) -> Array:
+def _of_integers(a: Array, b: Array, dtype: "np.dtype[Any]", multiply: Callable[[Array, Array], Array]) -> Array:
     """By products in double precision where these are exact, else by products of local parts."""
-    from ._linear import matmul
-
     if dtype.kind == "b" or a.shape[-1] * _largest(a) * _largest(b) < _exact:
-        found = matmul(a.astype("float64"), b.astype("float64"), stream=stream)
+        found = multiply(a.astype("float64"), b.astype("float64"))
         if not found._core.on_host:
             return found.astype("int64").astype(dtype) if dtype.kind != "b" else cast(Array, np.not_equal(found, 0))
         values = seen_by("numpy", found._core)

@@ -6,8 +6,7 @@ from typing import Any, Optional, Sequence, Union
 
 from . import _core
 from ._calls import collective, with_options
-from ._array import Array, core_given, default_redistribution, require_one_context
-from ._linear import writable
+from ._array import Array, core_given, default_redistribution, require_one_context, writable
 from ._mesh import DistributionLike
 from ._planned import Uncopied
 from ._streams import stream_of_arrays

@@ -6,10 +6,9 @@ from typing import Any, NamedTuple, Optional
 
 from . import _core
 from ._agreement import alike
-from ._array import Array, core_given
+from ._array import Array, core_given, writable
 from ._errors import ArgumentError
 from ._factors import solve_options
-from ._linear import writable
 from ._matrices import norm_word, prepared, settled
 from ._replicas import with_replicas
 from ._streams import stream_of_arrays

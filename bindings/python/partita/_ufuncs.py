@@ -9,7 +9,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 import numpy as np
 
 from . import _core, _device_ufuncs, _freed_memory
-from ._array import Array, how_to_make_one, require_one_context
+from ._array import Array, how_to_make_one, matmul_of, require_one_context
 from ._default import current_default
 from ._errors import ArgumentError, TypeError
 from ._packages import empty_beside
@@ -40,9 +40,7 @@ def apply(ufunc: np.ufunc, method: str, inputs: Tuple[Any, ...], options: Dict[s
     if method != "__call__":
         raise ArgumentError(f"{name}.{method}: only elementwise calls are supported; reductions are methods, such as a.sum(axis)")
     if ufunc is np.matmul and not options:
-        from ._linear import matmul
-
-        return matmul(*inputs)
+        return matmul_of(*inputs)
     if name == "vecdot":
         from ._products import vecdot
 

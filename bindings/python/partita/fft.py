@@ -23,11 +23,10 @@ import numpy as np
 
 from . import _core
 from ._calls import collective, with_options
-from ._array import Array, axes_or_all, core_given, require_one_context
+from ._array import Array, axes_or_all, core_given, require_one_context, writable
 from ._core import FFT as CoreFFT
 from ._errors import ArgumentError
 from ._frequencies import fftfreq, fftshift, ifftshift, opposite, rfftfreq
-from ._linear import writable
 from ._mesh import rule_of
 from ._planned import PlannedOperation
 from ._streams import stream_of_array, stream_of_arrays

@@ -17,18 +17,18 @@ space; and memory_limit, the maximum scratch of a rank in bytes.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Any, NamedTuple, Optional, Tuple, Union
 
 import numpy as np
 
 from . import _core
-from ._array import Array, core_given
+from ._array import Array, core_given, writable
 from ._by_svd import LstsqResult, cond, lstsq, matrix_rank, pinv
 from ._calls import collective
 from ._eigen import EighResult, SVDResult, eigh, eigvalsh, polar, svd, svdvals
 from ._errors import ArgumentError, UnsupportedError
 from ._factors import LU, QR, Cholesky, FactorArray, Factorization, SlogdetResult, solve_options
-from ._linear import matmul, matrix_norm, norm, vector_norm, writable
+from ._linear import matrix_norm, norm, vector_norm
 from ._matrices import prepared, wait_for
 from ._places import pad
 from ._powers import matrix_power, multi_dot
