@@ -10,6 +10,8 @@
 MPI ?= openmpi
 BUILD ?= $(if $(filter openmpi,$(MPI)),build,build-$(MPI))
 JOBS ?= $(shell nproc)
+# Ranks wait for each other and for deadlines: the tests of several ranks take two thirds of a core.
+TEST_JOBS ?= $(shell expr $(JOBS) \* 3 / 2)
 PREFIX ?= /usr/local
 UNITY ?= ON
 INPUT ?=
@@ -41,7 +43,7 @@ configure: setup
 	@[ $(CUDA) = PRESENT ] || ! grep -q '^PARTITA_CUDA:STRING=PRESENT' $(BUILD)/CMakeCache.txt || cmake -B $(BUILD) -DPARTITA_CUDA=$(CUDA)
 
 test: all  ## build and test
-	@ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS) $(if $(PARTITA_FULL),-C full) \
+	@ctest --test-dir $(BUILD) --output-on-failure -j $(TEST_JOBS) $(if $(PARTITA_FULL),-C full) \
 	  --timeout $(if $(PARTITA_FULL)$(PARTITA_STRESS_SECONDS),7200,240) $(TEST_FLAGS)
 
 test-openmpi test-mpich: test-%:  ## build and test with the named MPI

@@ -21,7 +21,8 @@ set(full_tests python-threads-1 python-threads-2 python-threads-4 python-devices
                python-jax-threads-1-part-0 python-jax-threads-2-part-0 python-jax-threads-4-part-0
                python-jax-threads-1-part-1 python-jax-threads-2-part-1 python-jax-threads-4-part-1 python-jax-mpi-1 python-jax-mpi-3 python-jax-mpi-4
                python-jax-devices-1 python-mpi4jax-1 python-nvmath-mpi-1 python-nvmath-mpi-2)
-set(pytest ${Python_EXECUTABLE} -m pytest -q -p no:cacheprovider)
+# Hypothesis' plug-in takes longer to import than many modules run; its tests do without.
+set(pytest ${Python_EXECUTABLE} -m pytest -q -p no:cacheprovider -p no:hypothesispytest)
 
 # partita_add_python_test(NAME RANKS GROUP COMMAND...)
 function(partita_add_python_test name ranks group)
