@@ -302,6 +302,42 @@ def order():
     same(moved, array + 3)
 
 
+def without_jit():
+    """What is on no particular device is placed on all: constants with which derivatives begin, NumPy's arrays."""
+    square = array[:, :, 0]
+
+    def loss(fftn):
+        return lambda x: jnp.sum(jnp.real(fftn(x)) * jnp.arange(x.size).reshape(x.shape))
+
+    same(jax.grad(loss(pj.fftn))(placed(square, rows)), jax.grad(loss(jnp.fft.fftn))(square))
+    same(jax.jvp(pj.fftn, (placed(square, rows),), (jnp.ones_like(square),))[1], np.fft.fftn(np.ones_like(square)))
+    same(pj.fftn(square), np.fft.fftn(square))
+    few = square[:, :2]
+    real = lambda fftn: lambda x: jnp.real(fftn(x))  # noqa: E731
+    same(jax.jacrev(real(pj.fftn))(placed(few, rows)), jax.jacrev(real(jnp.fft.fftn))(few))
+
+
+def higher_derivatives():
+    square, few = array[:, :, 0], array[:, :2, 0]
+    spread = NamedSharding(mesh, columns)
+
+    def twice(function):
+        loss = lambda x: jnp.sum(jnp.abs(function(x)) ** 3)  # noqa: E731
+        return jax.grad(lambda x: jnp.sum(jax.grad(loss)(x) ** 2))
+
+    for ours, plain in (
+        (lambda x: pj.redistribute(x, spread), lambda x: x),
+        (pj.rfftn, jnp.fft.rfftn),
+        (lambda x: pj.matmul(x, x, transpose_b=True), lambda x: x @ x.T),
+        (lambda x: pj.linalg.solve(pj.matmul(x, x, transpose_a=True) + jnp.eye(x.shape[1]), x.T), lambda x: jnp.linalg.solve(x.T @ x + jnp.eye(x.shape[1]), x.T)),
+    ):
+        same(jax.jit(twice(ours))(placed(square, rows)), twice(plain)(square))
+    squares = lambda fft: lambda x: jnp.sum(jnp.abs(fft(x, axis=0)) ** 4)  # noqa: E731
+    same(jax.jit(jax.hessian(squares(pj.fft)))(placed(few, rows)), jax.hessian(squares(jnp.fft.fft))(few))
+    kept = jax.checkpoint(lambda x: jnp.sin(pj.matmul(jnp.sin(x), x, transpose_b=True)))
+    same(jax.jit(jax.grad(lambda x: jnp.sum(kept(x))))(placed(square, rows)), jax.grad(lambda x: jnp.sum(jnp.sin(jnp.sin(x) @ x.T)))(square))
+
+
 def donated_memory():
     x = placed(array + 0j, rows)
     same(jax.jit(pj.fftn, donate_argnums=0)(x), np.fft.fftn(array))
@@ -324,7 +360,7 @@ def errors():
         (pt.ArgumentError, "widths (1,) and (1,)", lambda: pj.halo(x, lower=(1,))),
         (pt.ArgumentError, "a width is negative", lambda: pj.halo(x, lower=(1, -1))),
         (pt.ArgumentError, "all must have the same size", lambda: jax.jit(lambda x: pj.halo(x[1:], lower=(1, 1), sharding=NamedSharding(mesh, rows)))(x)),
-        (pt.UnsupportedError, "runs on 1 device", lambda: pj.fftn(jnp.ones((4, 4)))),
+        (pt.UnsupportedError, "runs on 1 device", lambda: pj.fftn(jax.device_put(jnp.ones((4, 4)), jax.local_devices()[0]))),
     ]
     if devices > 1:
         part = jax.device_put(array, NamedSharding(Mesh(np.array(jax.devices()[:2]), ("x",)), rows))
@@ -343,7 +379,7 @@ def errors():
 with pj.Group(deadline=60) as group:
     assert group.size == n
     for check in (
-        redistribution, transforms, products, sums_of_products, precision, ghost_cells, derivatives, linear_algebra, uneven_extents, shardings_in_types, order, donated_memory, errors,
+        redistribution, transforms, products, sums_of_products, precision, ghost_cells, derivatives, linear_algebra, uneven_extents, shardings_in_types, order, without_jit, higher_derivatives, donated_memory, errors,
     ):  # fmt: skip
         check()
         print("passed:", check.__name__, flush=True)

@@ -89,12 +89,17 @@ def call(
     return primitive
 
 
-def called_alone(primitive: Any, name: str) -> None:
+#: What a call outside of any program gets in place of its operands.
+Placed = Callable[[Sequence[Any], Group], Sequence[Any]]
+
+
+def called_alone(primitive: Any, name: str, placed: Optional[Placed] = None) -> None:
     """A call of the primitive outside of any program is a separate program."""
 
     def called(*operands: Any, **params: Any) -> Any:
         _end_run_again(name, params["group"])
-        return _called(_compiled(primitive, tuple(sorted(params.items(), key=_first))), operands)
+        given = operands if placed is None else placed(operands, params["group"])
+        return _called(_compiled(primitive, tuple(sorted(params.items(), key=_first))), given)
 
     primitive.def_impl(called)
 
@@ -234,10 +239,11 @@ def batched(primitive: Any, where: Callable[[int], Tuple[int, Optional[int]]]) -
     batching.primitive_batchers[primitive] = batch
 
 
-def batched_in_turn(primitive: Any) -> None:
+def batched_in_turn(primitive: Any, placed: Optional[Placed] = None) -> None:
     """`vmap` by one call after the other."""
 
     def batch(operands: Sequence[Any], axes: Sequence[Any], /, **params: Any) -> Any:
+        operands = operands if placed is None else placed(operands, params["group"])
         mapped = [axis is not None for axis in axes]
         moved = tuple(jax.numpy.moveaxis(one, axis, 0) for one, axis, is_mapped in zip(operands, axes, mapped) if is_mapped)
 

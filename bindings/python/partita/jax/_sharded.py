@@ -23,7 +23,7 @@ from .. import _core
 from .._errors import ArgumentError, UnsupportedError
 from . import _internals
 from ._group import Group, tell
-from ._program import Primitive, ad, attributes, called_alone, no_tangent
+from ._program import Primitive, ad, attributes, batched_in_turn, called_alone, no_tangent
 from ._tokens import effect
 
 # What JAX has no types for.
@@ -217,8 +217,20 @@ def _placed(wanted: Any, aval: Any, devices: Tuple[Any, ...], operation: Operati
     return NamedSharding(mesh, found.spec)
 
 
+def _on_devices_of(operands: Sequence[Any], group: Group) -> Sequence[Any]:
+    """What is on no particular device, as constants that derivatives begin with, JAX places where it is needed: here on all devices. In several
+    processes such arrays are the same in each, as JAX requires, too."""
+    if group.size == 1 or any(isinstance(one, jax.core.Tracer) or one.committed for one in operands):
+        return operands
+    everywhere = NamedSharding(jax.sharding.Mesh(np.array(list(group._ranks_of_devices)), ("devices",)), Spec())
+    if jax.process_count() == 1:
+        return [_jax.device_put(one, everywhere) for one in operands]
+    return [_jax.make_array_from_single_device_arrays(one.shape, everywhere, [one]) for one in operands]
+
+
 def operation_of(operation: Operation) -> Any:
-    """The primitive of an operation. `params["out"]`: the wanted sharding of its only result, or None."""
+    """The primitive of an operation, whose batches are calls one after the other. `params["out"]`: the wanted sharding of its only result, or
+    None."""
     primitive = Primitive(f"partita_{operation.name}_sharded")
     primitive.multiple_results = len(operation.results) > 1
 
@@ -238,7 +250,8 @@ def operation_of(operation: Operation) -> Any:
             raise
 
     primitive.def_effectful_abstract_eval(described)
-    called_alone(primitive, operation.name)
+    called_alone(primitive, operation.name, _on_devices_of)
+    batched_in_turn(primitive, _on_devices_of)
     _internals.register_lowering(primitive, lowered)
     _internals.lower_with_devices(primitive)
     return primitive

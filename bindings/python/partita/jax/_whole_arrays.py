@@ -12,7 +12,7 @@ from .._adjoints import opposite_norm
 from .._errors import ArgumentError
 from ._group import Group, chosen, collective
 from ._precision import compute_of
-from ._program import ad, batched_in_turn, no_tangent
+from ._program import ad, no_tangent
 from ._sharded import NamedSharding, Operation, Spec, explicit_sharding, linear_of_whole, operation_of, zero_of
 
 
@@ -57,7 +57,6 @@ def _redistribute_back(cotangent: Any, x: Any, group: Group, out: Any) -> Any:
 
 
 linear_of_whole(_redistribute, _redistribute_back)
-batched_in_turn(_redistribute)
 
 
 def redistribute(x: Any, out: Any, group: Optional[Group]) -> jax.Array:
@@ -124,7 +123,6 @@ def _transform_back(
 
 
 linear_of_whole(_transform, _transform_back)
-batched_in_turn(_transform)
 
 
 #: Of the transformed axes: the array is cut, or extended by zeros, before the transform. None: its own extents.
@@ -294,7 +292,6 @@ def _multiply_back(cotangent: Any, a: Any, b: Any, *, op_a: str, op_b: str, out:
 
 ad.primitive_jvps[_multiply] = _multiply_jvp
 ad.primitive_transposes[_multiply] = _multiply_back
-batched_in_turn(_multiply)
 
 
 def multiplied(

@@ -10,7 +10,6 @@ import jax.numpy as jnp  # type: ignore[import-not-found,unused-ignore]
 
 from .._errors import ArgumentError
 from ._group import Group
-from ._program import batched_in_turn
 from ._sharded import Described, NamedSharding, Operation, Shape, linear_of_whole, operation_of
 from ._whole_arrays import known_sharding, names_of_dimensions, on_mesh
 
@@ -67,8 +66,6 @@ def _accumulate_back(cotangent: Any, x: Any, **params: Any) -> Any:
 
 linear_of_whole(_extend, _extend_back)
 linear_of_whole(_accumulate, _accumulate_back)
-batched_in_turn(_extend)
-batched_in_turn(_accumulate)
 
 
 def extended(x: Any, lower: Widths, upper: Widths, periodic: Tuple[int, ...], sharding: Any, group: Group) -> jax.Array:

@@ -15,7 +15,7 @@ import numpy as np
 from .._errors import ArgumentError, UnsupportedError
 from .._linear_layouts import check_numbers, check_polar
 from ._group import Group
-from ._program import ad, batched_in_turn, no_tangent
+from ._program import ad, no_tangent
 from ._sharded import NamedSharding, Operation, Spec, explicit_sharding, linear_of_whole, operation_of, zero_of
 from ._whole_arrays import _flipped, _multiply
 
@@ -35,14 +35,12 @@ def _everywhere(x: Any) -> Any:
 def _function(
     name: str, operands: Sequence[str], results: int, describe: Callable[..., Any], typed: Callable[..., Any], dimensions: Callable[..., str]
 ) -> Any:  # fmt: skip
-    made = operation_of(
+    return operation_of(
         Operation(
             name, "linalg", operands, tuple(f"result{i}" for i in range(results)), lambda *given, **_: describe(*given),
             lambda *given, **_: typed(*given), lambda *given, **_: dimensions(*given),
         )
     )  # fmt: skip
-    batched_in_turn(made)
-    return made
 
 
 def _words(name: str, group: Group, *, op: str = "none", upper: bool = False, unit_diagonal: bool = False, right: bool = False) -> Any:
@@ -87,7 +85,6 @@ _exchange: Any = operation_of(
     )
 )
 linear_of_whole(_exchange, lambda cotangent, x, **params: _exchange.bind(cotangent, **params))
-batched_in_turn(_exchange)
 
 
 def adjoint(x: Any, group: Group) -> Any:
