@@ -68,7 +68,7 @@ DeviceTransforms* CudaAccelerator::transforms() {
 }
 
 DeviceFactorizations* CudaAccelerator::factorizations() {
-  if (!factorizations_) factorizations_ = CudaFactorizations::make(*this);
+  if (!factorizations_) factorizations_ = CudaFactorizations::make(*this, [this] { return room().solves; });
   return factorizations_.get();
 }
 

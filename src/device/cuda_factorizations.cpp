@@ -49,6 +49,23 @@ kernels::cuda::RowExchange kernel_of(const DeviceRowExchange& what) {
   kernel.leading = what.leading;
   kernel.count = what.count;
   kernel.backward = what.backward;
+  kernel.panel = what.panel;
+  return kernel;
+}
+
+kernels::cuda::TriangularSides kernel_of(const DeviceTriangularSolve& what, const void* triangle, void* to) {
+  kernels::cuda::TriangularSides kernel;
+  kernel.dtype = what.dtype;
+  kernel.upper = what.upper;
+  kernel.transpose = what.op == Op::transpose || what.op == Op::conjugate_transpose;
+  kernel.conjugate = what.op == Op::conjugate || what.op == Op::conjugate_transpose;
+  kernel.unit_diagonal = what.unit_diagonal;
+  kernel.triangle = triangle;
+  kernel.leading_triangle = what.leading_triangle;
+  kernel.n = what.m;
+  kernel.sides = to;
+  kernel.leading = what.leading;
+  kernel.columns = static_cast<int>(what.n);
   return kernel;
 }
 
@@ -94,15 +111,20 @@ std::string CudaFactorizations::why_none() {
   return library.why_none.empty() ? CublasLibrary::of_process().why_none : library.why_none;
 }
 
-std::unique_ptr<CudaFactorizations> CudaFactorizations::make(Accelerator& device) {
+std::unique_ptr<CudaFactorizations> CudaFactorizations::make(Accelerator& device,
+                                                             std::function<unsigned()> most_blocks) {
   if (!why_none().empty()) return nullptr;
   device.use();
   const cuda::CudaBesideCaptures unharmed;
-  return std::unique_ptr<CudaFactorizations>(new CudaFactorizations(device));
+  return std::unique_ptr<CudaFactorizations>(new CudaFactorizations(device, std::move(most_blocks)));
 }
 
-CudaFactorizations::CudaFactorizations(Accelerator& device)
-    : device_(device), library_(CusolverLibrary::of_process()), factorizing_(device), applying_(device) {
+CudaFactorizations::CudaFactorizations(Accelerator& device, std::function<unsigned()> most_blocks)
+    : device_(device),
+      most_blocks_(std::move(most_blocks)),
+      library_(CusolverLibrary::of_process()),
+      factorizing_(device),
+      applying_(device) {
   CusolverOptions made = nullptr;
   check_cusolver(library_.create_options(&made), "start");
   options_ = {made, library_.destroy_options};
@@ -262,18 +284,7 @@ void CudaFactorizations::start(const DeviceFactorization& what, const Call& call
 void CudaFactorizations::start(const DeviceTriangularSolve& what, const Call& call, const Places& places,
                                Stream stream) const {
   if (!call.by_kernels) return applying_.solve(what, places.other, places.matrix);
-  kernels::cuda::TriangularSides kernel;
-  kernel.dtype = what.dtype;
-  kernel.upper = what.upper;
-  kernel.transpose = what.op != Op::none;
-  kernel.conjugate = what.op == Op::conjugate_transpose;
-  kernel.unit_diagonal = what.unit_diagonal;
-  kernel.triangle = places.other;
-  kernel.leading_triangle = what.leading_triangle;
-  kernel.n = what.m;
-  kernel.sides = places.matrix;
-  kernel.leading = what.leading;
-  kernel.columns = static_cast<int>(what.n);
+  kernels::cuda::TriangularSides kernel = kernel_of(what, places.other, places.matrix);
   kernel.workspace = places.workspace;
   cuda::check_launch(kernels::cuda::launch_triangular_sides(kernel, cuda::native(stream)),
                      "solve a triangular system");
@@ -318,6 +329,35 @@ void CudaFactorizations::exchange(const DeviceRowExchange& what, const void* piv
   kernel.workspace = workspace;
   device_.launching(stream, finds_moves_first(kernel) ? 2 : 1);
   cuda::check_launch(kernels::cuda::launch_row_exchange(kernel, cuda::native(stream)), "exchange rows");
+}
+
+std::int64_t CudaFactorizations::shared_bytes(const DeviceSharedSolve& what) const {
+  const DeviceTriangularSolve& own = what.own;
+  if (what.ranks > kernels::cuda::most_sharers || own.n > kernels::cuda::most_triangular_sides(own.m))
+    return 0;
+  return kernels::cuda::shared_sides_bytes(own.dtype, own.m, static_cast<int>(own.n), what.ranks);
+}
+
+void CudaFactorizations::clear_words(void* words, std::int64_t bytes, Stream stream) {
+  device_.launching(stream, 1);
+  cuda::check_launch(kernels::cuda::launch_set_all_bits(words, bytes, cuda::native(stream)), "clear words");
+}
+
+void CudaFactorizations::solve_shared(const DeviceSharedSolve& what, const SharedSolvePlaces& places,
+                                      Stream stream) {
+  kernels::cuda::SharedSides kernel;
+  kernel.own = kernel_of(what.own, places.columns, places.rows);
+  kernel.given = places.given;
+  kernel.leading_given = what.own.m;
+  kernel.rank = what.rank;
+  kernel.ranks = what.ranks;
+  kernel.width = what.width;
+  std::ranges::copy(places.words, kernel.words);
+  kernel.given_up = places.given_up;
+  kernel.most_blocks = most_blocks_();
+  device_.launching(stream, 1);
+  cuda::check_launch(kernels::cuda::launch_shared_sides(kernel, cuda::native(stream)),
+                     "solve a triangular system");
 }
 
 }  // namespace partita::devices

@@ -1,6 +1,7 @@
 // cuSOLVER, the triangular solves of cuBLAS and kernels of our own, as what a CUDA device factorizes with.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "device/cuda_factor_handles.hpp"
@@ -11,7 +12,8 @@ namespace partita::devices {
 class CudaFactorizations final : public DeviceFactorizations {
  public:
   /// Null: a library is absent, `why_none` says which and why. Errors: they are there and do not start.
-  static std::unique_ptr<CudaFactorizations> make(Accelerator& device);
+  /// `most_blocks`: as LaunchRoom::solves.
+  static std::unique_ptr<CudaFactorizations> make(Accelerator& device, std::function<unsigned()> most_blocks);
   static std::string why_none();
   CudaFactorizations(const CudaFactorizations&) = delete;
   CudaFactorizations& operator=(const CudaFactorizations&) = delete;
@@ -30,12 +32,15 @@ class CudaFactorizations final : public DeviceFactorizations {
   std::int64_t workspace_bytes(const DeviceRowExchange& what) const override;
   void exchange(const DeviceRowExchange& what, const void* pivots, void* to, void* workspace,
                 Stream stream) override;
+  std::int64_t shared_bytes(const DeviceSharedSolve& what) const override;
+  void clear_words(void* words, std::int64_t bytes, Stream stream) override;
+  void solve_shared(const DeviceSharedSolve& what, const SharedSolvePlaces& places, Stream stream) override;
 
  private:
   struct Call;
   struct Places;
 
-  explicit CudaFactorizations(Accelerator& device);
+  CudaFactorizations(Accelerator& device, std::function<unsigned()> most_blocks);
   const CudaFactorHandles& handles_of(const FactorCall& what) const;
   void measure(Call& call) const;
   void measure(const DeviceFactorization& what, Call& call) const;
@@ -49,6 +54,7 @@ class CudaFactorizations final : public DeviceFactorizations {
   void start(const DeviceReflectors& what, const Call& call, const Places& places, Stream stream) const;
 
   Accelerator& device_;
+  std::function<unsigned()> most_blocks_;
   const CusolverLibrary& library_;
   std::shared_ptr<cusolverDnParams> options_;
   CudaFactorHandles factorizing_, applying_;

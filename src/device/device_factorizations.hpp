@@ -8,6 +8,7 @@
 #include <partita/op.hpp>
 #include <partita/stream.hpp>
 #include <partita/work.hpp>
+#include <span>
 #include <string>
 #include <variant>
 
@@ -49,6 +50,27 @@ struct DeviceRowExchange {
   Dtype dtype = Dtype::f64;
   bool backward = false;
   std::int64_t m = 0, n = 0, leading = 1, count = 0;
+  std::int64_t panel =
+      0;  ///< pivots are counted from the first row of their panel of so many rows; 0: from row 0
+};
+
+/// The part of one device in a solve of several, each of which makes the same call: `own` of its columns of a
+/// triangle [m, m], which are distributed cyclically, `width` at a time, and of the rows of X that go with
+/// them.
+struct DeviceSharedSolve {
+  DeviceTriangularSolve own;
+  int rank = 0, ranks = 1;
+  std::int64_t width = 64;
+};
+
+/// `words`: by rank, shared_bytes of its memory, at a multiple of 256, cleared before any device makes the
+/// call. `given`: [m, n], what is solved for; null: it is in `rows`. `given_up`: as of FlagOperation.
+struct SharedSolvePlaces {
+  const void* columns = nullptr;
+  void* rows = nullptr;
+  const void* given = nullptr;
+  std::span<void* const> words;
+  const std::uint64_t* given_up = nullptr;
 };
 
 /// What one DeviceReflectors may have.
@@ -106,6 +128,11 @@ class DeviceFactorizations {
   /// Pivots outside of the matrix exchange nothing.
   virtual void exchange(const DeviceRowExchange& what, const void* pivots, void* to, void* workspace,
                         Stream stream) = 0;
+  /// Of the words of a DeviceSharedSolve; 0: it is not offered. The same wherever it is.
+  virtual std::int64_t shared_bytes(const DeviceSharedSolve& /*what*/) const { return 0; }
+  virtual void clear_words(void* /*words*/, std::int64_t /*bytes*/, Stream /*stream*/) {}
+  virtual void solve_shared(const DeviceSharedSolve& /*what*/, const SharedSolvePlaces& /*places*/,
+                            Stream /*stream*/) {}
 };
 
 }  // namespace partita::devices

@@ -24,6 +24,7 @@ LaunchRoom launch_room(int multiprocessors, int users) {
   room.packets = static_cast<unsigned>(std::clamp(packets - ahead, 1, most_packet_blocks));
   room.packets_ahead = static_cast<unsigned>(std::min(ahead, most_blocks_ahead));
   room.flags = static_cast<unsigned>(std::max(flag_blocks_per_multiprocessor * multiprocessors / users, 1));
+  room.solves = static_cast<unsigned>(std::max(multiprocessors / users, 1));
   return room;
 }
 

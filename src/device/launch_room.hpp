@@ -9,8 +9,9 @@ namespace partita::devices {
 struct LaunchRoom {
   unsigned packets = 1;  ///< of a launch that exchanges packets
   unsigned packets_ahead =
-      0;               ///< of one that takes its place behind such a launch before its turn; 0: none does
-  unsigned flags = 1;  ///< of a launch that waits for flags and copies
+      0;                ///< of one that takes its place behind such a launch before its turn; 0: none does
+  unsigned flags = 1;   ///< of a launch that waits for flags and copies
+  unsigned solves = 1;  ///< of one that solves with the triangle of several devices
 };
 
 /// `users`: contexts that have the device open, one for each rank that shares it.

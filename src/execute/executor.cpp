@@ -69,8 +69,8 @@ std::unique_ptr<Executor> Executor::bind(ContextState& context, Planned planned,
     return std::make_unique<LibraryPlan>(context, std::move(plan), std::move(planned.by_library));
   if (GroupedPlan::suits(context, plan))
     return std::make_unique<GroupedPlan>(context, std::move(plan), workspace);
-  if (workspace || !planned.packets.empty())
-    return std::make_unique<DevicePlan>(context, std::move(plan), workspace, planned.packets);
+  if (workspace || !planned.packets.empty() || planned.solve)
+    return std::make_unique<DevicePlan>(context, std::move(plan), workspace, planned.packets, planned.solve);
   if (auto fused = FusedPlan::of(context, plan)) return fused;
   return std::make_unique<DevicePlan>(context, std::move(plan));
 }

@@ -15,6 +15,7 @@
 #include "device/run_ahead.hpp"
 #include "execute/plan_memory.hpp"
 #include "plan/small_exchange.hpp"
+#include "plan/solve_steps.hpp"
 #include "runtime/checks/announcement.hpp"
 
 namespace partita::devices {
@@ -33,6 +34,7 @@ struct Planned {
   std::optional<planning::SmallExchange> exchange = {};  ///< all of it in packets: see PacketPlan
   ByLibrary by_library = {};                             ///< if set, instead of steps: see LibraryPlan
   std::size_t given = 0;                                 ///< if not 0, it runs in halves: see BoundPlan
+  std::optional<planning::SolveSteps> solve = {};        ///< what devices do in few launches if all ranks can
 };
 
 /// The interface between plans and their execution: on the host (BoundPlan) and on devices (DevicePlan in the

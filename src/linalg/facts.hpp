@@ -1,10 +1,13 @@
 // What the plans of linear algebra share: names, checks and the passes that solve with factors.
 #pragma once
 
+#include <optional>
 #include <partita/linalg.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "plan/solve_steps.hpp"
 
 namespace partita::linear {
 
@@ -61,17 +64,25 @@ std::string to_string(const std::vector<Pass>& passes);
 /// What solves op(A) X = B. Throws UnsupportedError where Q would have to be transposed without conjugation.
 std::vector<Pass> passes_of(Factorization kind, Op op, Dtype dtype);
 
+struct PlannedPasses {
+  Plan plan;
+  std::optional<planning::SolveSteps> steps;  ///< what devices may do otherwise
+};
+
 /// A plan of passes; `identity` is part of the plan. `a` is the matrix that was factorized, `b` and `x` have
 /// two dimensions: as many rows as A has rows or columns. Rows of the result beyond those of X are dropped,
 /// rows of B that are missing are zero. See plan_solve for the rest.
-Plan plan_passes(std::string_view operation, const std::vector<Pass>& passes, Factorization kind,
-                 const Operand& a, const Operand& b, const Operand& x, const Topology& topology, int rank,
-                 const FactorOptions& options, const Machine& machine, bool in_place);
+/// `factorized_in`: where the factors are kept; the plan may take a copy elsewhere.
+PlannedPasses plan_passes(std::string_view operation, const std::vector<Pass>& passes, Factorization kind,
+                          const Operand& a, const Operand& b, const Operand& x, const Topology& topology,
+                          int rank, const FactorOptions& options, const Machine& machine, bool in_place,
+                          MemorySpace factorized_in);
 
 /// The factors as LAPACK stores them, from and to an array of the shape of A. LU in whole columns: the row
 /// exchanges of a panel are applied to the panels on its left, or are undone there. Buffers: 0 the source, 1
 /// the destination, 2 the pivots; then scratch. The array is `other`; `packs`: it is the destination.
 Plan plan_packing(Factorization kind, const Operand& a, const Operand& other, const Topology& topology,
-                  int rank, const FactorOptions& options, const Machine& machine, bool packs);
+                  int rank, const FactorOptions& options, const Machine& machine, bool packs,
+                  MemorySpace factorized_in);
 
 }  // namespace partita::linear

@@ -36,10 +36,12 @@ class GridTurns {
 };
 
 /// Appends passes through triangles, from the right-hand sides in buffer `b` to buffer `x`, both [n, r]. One
-/// moves the right-hand sides only, of which some ranks hold whole rows; `many` moves panels of the triangle
-/// along the rows of the grid, over all of which the right-hand sides are distributed.
-void solve_on_grid(const FactorBuffers& buffers, const std::vector<Pass>& passes, int b, int x,
-                   planning::PlanBuilder& builder);
+/// moves the right-hand sides only, of which some ranks hold whole rows, also on a grid of one row; `many`
+/// moves panels of the triangle along the rows of the grid, over all of which the right-hand sides are
+/// distributed. The first gives the buffer of the right-hand sides and the steps between their
+/// redistributions.
+planning::SolveSteps solve_on_grid(const FactorBuffers& buffers, const std::vector<Pass>& passes, int b,
+                                   int x, planning::PlanBuilder& builder);
 void solve_many_on_grid(const FactorBuffers& buffers, const std::vector<Pass>& passes, int b, int x,
                         planning::PlanBuilder& builder);
 

@@ -34,10 +34,15 @@ class GridSolvePlanner {
     sums_ = builder.add_scratch("sums", BufferKind::scratch, rows * count * buffers.item(), buffers.dtype);
   }
 
-  void solve(int b, int x) {
+  planning::SolveSteps solve(int b, int x) {
     append_redistribution(builder_, b, sides_);
+    planning::SolveSteps steps;
+    steps.first = builder_.plan().steps.size();
     if (!all_.empty()) pass();
+    steps.behind = builder_.plan().steps.size();
+    steps.sides = sides_;
     append_redistribution(builder_, sides_, x);
+    return steps;
   }
 
  private:
@@ -205,9 +210,9 @@ class GridSolvePlanner {
 
 }  // namespace
 
-void solve_on_grid(const FactorBuffers& buffers, const std::vector<Pass>& passes, int b, int x,
-                   planning::PlanBuilder& builder) {
-  GridSolvePlanner(buffers, passes, builder.operand(b).layout.shape()[1], builder).solve(b, x);
+planning::SolveSteps solve_on_grid(const FactorBuffers& buffers, const std::vector<Pass>& passes, int b,
+                                   int x, planning::PlanBuilder& builder) {
+  return GridSolvePlanner(buffers, passes, builder.operand(b).layout.shape()[1], builder).solve(b, x);
 }
 
 }  // namespace partita::linear

@@ -13,8 +13,10 @@ namespace partita::linear {
 /// What a call asks for: the uses of its arrays, what ranks compare, and the plan of any rank.
 struct LinearRequest {
   std::vector<execution::ArrayUse> uses;
-  std::function<Plan(const Topology& topology, int rank)> plan;
+  std::function<Plan(const Topology& topology, int rank)> plan = {};
   std::optional<Stream> stream = {};
+  /// In its place, with what devices may do otherwise.
+  std::function<execution::Planned(const Topology& topology, int rank)> planned = {};
 };
 
 class LinearOperation final : public execution::Operation {
@@ -26,14 +28,18 @@ class LinearOperation final : public execution::Operation {
  private:
   std::vector<Fact> prepare() override {
     LinearRequest request = std::exchange(ask_, nullptr)();
-    plan_ = std::move(request.plan);
+    plan_ = std::move(request.planned);
+    if (!plan_)
+      plan_ = [plan = std::move(request.plan)](const Topology& topology, int rank) {
+        return execution::Planned{plan(topology, rank)};
+      };
     set_uses(std::move(request.uses), request.stream);
     return plan_of(context().rank()).plan.identity;
   }
-  execution::Planned plan_of(int rank) const override { return {plan_(context().topology(space()), rank)}; }
+  execution::Planned plan_of(int rank) const override { return plan_(context().topology(space()), rank); }
 
   std::function<LinearRequest()> ask_;
-  std::function<Plan(const Topology&, int)> plan_;
+  std::function<execution::Planned(const Topology&, int)> plan_;
 };
 
 /// The space in which a call with these operands is computed: the device's if one of them is there.

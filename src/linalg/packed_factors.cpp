@@ -28,8 +28,9 @@ void Factors::run_packing(const Array& other, bool packs) const {
     return {
         .uses = {source, destination, {.name = "the pivots", .operand = pivots_.state()->operand}},
         .plan = [kind = kind_, options = options_of(panels_), factors = arrays::as_planned(factors, space),
-                 of_other = arrays::as_planned(of_other, space), packs](const Topology& topology, int rank) {
-          return plan_packing(kind, factors, of_other, topology, rank, options, {}, packs);
+                 of_other = arrays::as_planned(of_other, space), packs,
+                 kept_in = factors.space](const Topology& topology, int rank) {
+          return plan_packing(kind, factors, of_other, topology, rank, options, {}, packs, kept_in);
         }};
   });
   const Array &from = packs ? factor_ : other, &to = packs ? other : factor_;

@@ -25,7 +25,8 @@ void exchange_left(planning::PlanBuilder& builder, const Panels& panels, int fac
 }  // namespace
 
 Plan plan_packing(Factorization kind, const Operand& a, const Operand& other, const Topology& topology,
-                  int rank, const FactorOptions& options, const Machine& machine, bool packs) {
+                  int rank, const FactorOptions& options, const Machine& machine, bool packs,
+                  MemorySpace factorized_in) {
   const Panels panels = panels_of(kind, a, options, topology, machine);
   const Operand factors = factor_operand(panels, a.dtype, a.space);
   Plan plan;
@@ -40,7 +41,8 @@ Plan plan_packing(Factorization kind, const Operand& a, const Operand& other, co
   const int from = builder.add_operand("source", packs ? factors : other);
   const int to = builder.add_operand("destination", packs ? other : factors);
   const int pivots = builder.add_operand("pivots", pivots_operand(kind, panels, a.dtype, a.space));
-  const bool exchanges = kind == Factorization::lu && panels.count() > 1 && !panels.on_grid();
+  const bool exchanges =
+      kind == Factorization::lu && panels.count() > 1 && !exchanges_left(panels, factorized_in);
   int source = from;
   if (packs && exchanges) {
     source = builder.add_array("factors with all exchanges", factors);

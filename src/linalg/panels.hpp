@@ -77,6 +77,12 @@ Panels panels_of(Factorization kind, const Operand& a, const FactorOptions& opti
 /// Whether the matrix is factorized in its own memory: it may be overwritten, and is stored as factors are.
 bool in_place(const Panels& panels, const Operand& a, const FactorOptions& options);
 
+/// Whether factors of LU are those of P A for all row exchanges P, as LAPACK has them. Otherwise the
+/// exchanges of a panel have not been applied to the panels on its left.
+inline bool exchanges_left(const Panels& panels, MemorySpace space) {
+  return panels.on_grid() || space == MemorySpace::device;
+}
+
 /// Panels of whole columns half as wide until what passes of them fits into `limit` bytes of scratch of a
 /// rank, or they are few columns wide.
 Panels narrowed(Panels panels, const Operand& a, const Topology& topology, std::int64_t limit);

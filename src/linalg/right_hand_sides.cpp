@@ -92,14 +92,15 @@ std::shared_ptr<LinearOperation> Factors::make_job(const Job& job, const Operand
                   .written = true,
                   .axes = axes_of_columns(to),
                   .same_as = in_place ? 2 : -1}},
-        .plan =
-            [job, kind = kind_, how = options_of(panels_, {.memory_limit = options.memory_limit}),
-             machine = context_->machine, factors = planned(factors), b = as_columns(planned(b)),
-             x = as_columns(planned(to)), in_place](const Topology& topology, int rank) {
-              return plan_passes(job.operation, job.passes, kind, factors, b, x, topology, rank, how, machine,
-                                 in_place);
-            },
-        .stream = options.stream};
+        .stream = options.stream,
+        .planned = [job, kind = kind_, how = options_of(panels_, {.memory_limit = options.memory_limit}),
+                    machine = context_->machine, factors = planned(factors), b = as_columns(planned(b)),
+                    x = as_columns(planned(to)), in_place,
+                    kept_in = factor().space](const Topology& topology, int rank) {
+          PlannedPasses made = plan_passes(job.operation, job.passes, kind, factors, b, x, topology, rank,
+                                           how, machine, in_place, kept_in);
+          return execution::Planned{.plan = std::move(made.plan), .solve = std::move(made.steps)};
+        }};
   });
 }
 

@@ -29,8 +29,10 @@ class SolvePlanner {
     plan_.topology = topology;
   }
 
-  Plan make(Factorization kind, const Operand& a, const FactorOptions& options, bool in_place) {
+  PlannedPasses make(Factorization kind, const Operand& a, MemorySpace factorized_in,
+                     const FactorOptions& options, bool in_place) {
     buffers_.panels = panels_of(kind, a, options, plan_.topology, machine_);
+    at_once_ = exchanges_left(panels(), factorized_in);
     staging_ = staging_within(options.memory_limit, 2, panels().ranks);
     plan_.identity = {{"A", a.to_string()},
                       {"B", b_.to_string()},
@@ -48,7 +50,12 @@ class SolvePlanner {
     if (panels().on_grid()) {
       plan_.method = "grid";
       pass_on_grid(b_buffer, x_at);
-      return std::move(plan_);
+      return {std::move(plan_), {}};
+    }
+    if (sums_pass()) {
+      plan_.method = "sums";
+      pass_on_grid(b_buffer, x_at);
+      return {std::move(plan_), std::move(steps_)};
     }
     height_ = std::max({panels().rows, b_.layout.shape()[0], x_.layout.shape()[0]});
     list_turns();
@@ -57,7 +64,7 @@ class SolvePlanner {
     } else {
       pass_panels(b_buffer, x_at);
     }
-    return std::move(plan_);
+    return {std::move(plan_), {}};
   }
 
  private:
@@ -112,28 +119,66 @@ class SolvePlanner {
 
   // --- on a grid
 
+  bool exchanges_before() const { return at_once_ && passes_.front().exchanges && passes_.front().forward(); }
+  bool exchanges_after() const { return at_once_ && passes_.back().exchanges && !passes_.back().forward(); }
+
   // Whole rows of more right-hand sides would take more memory than the factors.
   void pass_on_grid(int b, int x) {
     const int largest = std::max(panels().grid_rows, panels().grid_columns());
-    const bool many = count() > panels().rows / largest;
+    const bool many = panels().on_grid() && count() > panels().rows / largest;
     plan_.reason = fmt::format("{} right-hand sides {} {}", count(),
                                many ? "are distributed as" : "pass through", linear::to_string(panels()));
-    const bool before = passes_.front().exchanges && passes_.front().forward();
-    const bool after = passes_.back().exchanges && !passes_.back().forward();
+    const bool before = exchanges_before(), after = exchanges_after();
     const int whole = before || after ? add_whole_columns() : -1;
     if (before) append_redistribution(builder_, b, whole);
+    const std::size_t first = plan_.steps.size();
     if (before) exchange_all_rows(false);
-    (many ? solve_many_on_grid : solve_on_grid)(buffers_, passes_, before ? whole : b, after ? whole : x,
-                                                builder_);
+    if (many) {
+      solve_many_on_grid(buffers_, passes_, before ? whole : b, after ? whole : x, builder_);
+    } else {
+      planning::SolveSteps steps =
+          solve_on_grid(buffers_, passes_, before ? whole : b, after ? whole : x, builder_);
+      if (before) {
+        steps.first = first;
+        steps.whole = whole;
+        steps.pivots = buffers_.pivots;
+      }
+      offer(std::move(steps));
+    }
     if (after) exchange_all_rows(true);
     if (after) append_redistribution(builder_, whole, x);
   }
 
-  /// The right-hand sides by whole columns, each of which is on one rank.
+  /// The same on every rank of a node.
+  void offer(planning::SolveSteps steps) {
+    if (panels().on_grid() || buffers_.space != MemorySpace::device || plan_.topology.node_count() > 1 ||
+        panels().width % planning::SolveSteps::rows_at_once != 0)
+      return;
+    const std::int64_t bytes =
+        planning::SolveSteps::bytes(buffers_.dtype, panels().rows, count(), panels().ranks);
+    steps.words = builder_.add_scratch("words of peers", BufferKind::shared,
+                                       bytes * static_cast<std::int64_t>(passes_.size()), buffers_.dtype);
+    if (steps.pivots >= 0)
+      steps.moves = builder_.add_scratch("moves of rows", BufferKind::scratch,
+                                         planning::SolveSteps::bytes_of_moves(panels().rows));
+    for (const Pass& pass : passes_)
+      steps.passes.push_back({pass.op, pass.kind == Pass::Kind::upper, pass.unit_diagonal});
+    steps.factors = buffers_.factor;
+    steps.n = panels().rows;
+    steps.columns = count();
+    steps.width = panels().width;
+    steps.ranks = panels().ranks;
+    steps_ = std::move(steps);
+  }
+
+  /// The right-hand sides by whole columns: on a grid each on one rank, otherwise all on every rank, which
+  /// then has what it needs without another redistribution.
   int add_whole_columns() {
-    const int sides = builder_.add_array("whole right-hand sides", operand_of(by_columns(panels().rows)));
-    mine_ = builder_.operand(sides).layout.region(plan_.rank).sets[1];
-    return sides_ = sides;
+    const Layout layout = panels().on_grid() ? by_columns(panels().rows)
+                                             : Layout(Replicated(), {panels().rows, count()}, panels().ranks);
+    sides_ = builder_.add_array("whole right-hand sides", operand_of(layout));
+    mine_ = layout.region(plan_.rank).sets[1];
+    return sides_;
   }
 
   /// By the pivots of all panels, in their order or `backward`.
@@ -160,7 +205,9 @@ class SolvePlanner {
     sides_ = builder_.add_array("right-hand sides", operand_of(by_columns(height_)));
     mine_ = builder_.operand(sides_).layout.region(plan_.rank).sets[1];
     load(b, sides_, layout);
+    if (exchanges_before()) exchange_all_rows(false);
     take_panels();
+    if (exchanges_after()) exchange_all_rows(true);
     store(sides_, x, layout);
   }
 
@@ -187,6 +234,16 @@ class SolvePlanner {
       transport.release(turn);
     }
     transport.close();
+  }
+
+  /// Few right-hand sides of triangles, which do not move between the devices: sums do.
+  bool sums_pass() const {
+    const auto is_triangle = [this](const Pass& pass) {
+      return pass.kind != Pass::Kind::reflectors && (at_once_ || !pass.exchanges);
+    };
+    return count() > 0 && count() <= most_passed && panels().ranks > 1 && panels().rows == panels().columns &&
+           panels().rows > 0 && buffers_.space == MemorySpace::device &&
+           std::ranges::all_of(passes_, is_triangle);
   }
 
   // --- right-hand sides pass
@@ -252,7 +309,7 @@ class SolvePlanner {
 
   void apply(const Pass& pass, int k, const FoundPanel& panel) {
     if (pass.kind == Pass::Kind::reflectors) return apply_reflectors(pass, k, panel);
-    if (pass.exchanges && pass.forward()) exchange_rows(k, false);
+    if (!at_once_ && pass.exchanges && pass.forward()) exchange_rows(k, false);
     const IndexSet diagonal = panels().diagonal(k);
     const IndexSet others = pass.kind == Pass::Kind::upper ? panels().rows_above(k) : panels().rows_below(k);
     if (pass.transposes()) {
@@ -262,7 +319,7 @@ class SolvePlanner {
       solve(pass, k, panel);
       multiply(pass, panel, k, others, rows(diagonal), rows(others));
     }
-    if (pass.exchanges && !pass.forward()) exchange_rows(k, true);
+    if (!at_once_ && pass.exchanges && !pass.forward()) exchange_rows(k, true);
   }
 
   void apply_reflectors(const Pass& pass, int k, const FoundPanel& panel) {
@@ -310,6 +367,8 @@ class SolvePlanner {
   planning::PlanBuilder builder_{plan_};
   FactorBuffers buffers_;
   std::vector<Turn> turns_;
+  bool at_once_ = false;  // the exchanges of all panels come before, or behind, what is solved for
+  std::optional<planning::SolveSteps> steps_;
   std::int64_t height_ = 0;  // of the right-hand sides
   int sides_ = -1;
   std::int64_t staging_ = 0;  // of a redistribution; 0: chosen
@@ -325,12 +384,14 @@ void append_redistribution(planning::PlanBuilder& builder, int from, int to, std
                  from, to);
 }
 
-Plan plan_passes(std::string_view operation, const std::vector<Pass>& passes, Factorization kind,
-                 const Operand& a, const Operand& b, const Operand& x, const Topology& topology, int rank,
-                 const FactorOptions& options, const Machine& machine, bool in_place) {
-  Plan plan = SolvePlanner(operation, passes, b, x, topology, rank, machine).make(kind, a, options, in_place);
-  check_memory(plan, options.memory_limit);
-  return plan;
+PlannedPasses plan_passes(std::string_view operation, const std::vector<Pass>& passes, Factorization kind,
+                          const Operand& a, const Operand& b, const Operand& x, const Topology& topology,
+                          int rank, const FactorOptions& options, const Machine& machine, bool in_place,
+                          MemorySpace factorized_in) {
+  PlannedPasses planned = SolvePlanner(operation, passes, b, x, topology, rank, machine)
+                              .make(kind, a, factorized_in, options, in_place);
+  check_memory(planned.plan, options.memory_limit);
+  return planned;
 }
 
 }  // namespace partita::linear
@@ -343,7 +404,8 @@ Plan plan_solve(Factorization kind, const Operand& a, const Operand& b, const Op
   linear::check_factorized(kind, a);
   linear::check_sides(kind, a, b, x, op);
   return linear::plan_passes("solve", linear::passes_of(kind, op, a.dtype), kind, a, b, x, topology, rank,
-                             options, machine, in_place);
+                             options, machine, in_place, a.space)
+      .plan;
 }
 
 }  // namespace partita

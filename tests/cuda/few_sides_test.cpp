@@ -72,17 +72,19 @@ class CudaFewSides : public CudaMathTest {
     const std::vector<Precise> t = widened(triangle, what.dtype), b = widened(before, what.dtype),
                                x = widened(after, what.dtype);
     double worst = 0;
+    const bool transposes = what.op == Op::transpose || what.op == Op::conjugate_transpose;
+    const bool conjugates = what.op == Op::conjugate || what.op == Op::conjugate_transpose;
     for (std::int64_t c = 0; c < what.n; ++c) {
       for (std::int64_t i = 0; i < what.m; ++i) {
         Precise rest = b[static_cast<std::size_t>(i + c * what.leading)];
         double scale = std::abs(rest);
         for (std::int64_t j = 0; j < what.m; ++j) {
-          const std::int64_t row = what.op == Op::none ? i : j, column = what.op == Op::none ? j : i;
+          const std::int64_t row = transposes ? j : i, column = transposes ? i : j;
           if (what.upper ? row > column : row < column) continue;
           Precise a = row == column && what.unit_diagonal
                           ? Precise(1)
                           : t[static_cast<std::size_t>(row + column * what.leading_triangle)];
-          if (what.op == Op::conjugate_transpose) a = std::conj(a);
+          if (conjugates) a = std::conj(a);
           const Precise product = a * x[static_cast<std::size_t>(j + c * what.leading)];
           rest -= product;
           scale += std::abs(product);
@@ -102,8 +104,103 @@ class CudaFewSides : public CudaMathTest {
     ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
   }
 
+  /// What each of several ranks has, all of them on this device: columns of the triangle, and rows of the
+  /// sides in memory of the same leading dimension as the triangle's.
+  struct Sharer {
+    std::vector<std::int64_t> indices;
+    Uploaded columns, sides;
+    devices::DeviceMemory words;
+    cudaStream_t stream = nullptr;
+  };
+
+  /// Rows of column-major matrices, or their columns.
+  static Memory picked(const Memory& from, std::int64_t item, std::int64_t leading, std::int64_t columns,
+                       const std::vector<std::int64_t>& indices, bool picks_rows) {
+    const std::int64_t rows = picks_rows ? std::ssize(indices) : leading;
+    const std::int64_t count = picks_rows ? columns : std::ssize(indices);
+    Memory to(static_cast<std::size_t>(std::max<std::int64_t>(rows * count, 1) * item));
+    for (std::int64_t j = 0; j < count; ++j) {
+      for (std::int64_t i = 0; i < rows; ++i) {
+        const std::int64_t row = picks_rows ? indices[static_cast<std::size_t>(i)] : i;
+        const std::int64_t column = picks_rows ? j : indices[static_cast<std::size_t>(j)];
+        std::memcpy(to.data() + (i + j * rows) * item, from.data() + (row + column * leading) * item,
+                    static_cast<std::size_t>(item));
+      }
+    }
+    return to;
+  }
+
+  /// X of `before`, of which the ranks get their rows, or all of it as what is given.
+  Memory solved_by(int ranks, std::int64_t width, const devices::DeviceTriangularSolve& what,
+                   const Memory& triangle, const Memory& before, bool given) {
+    const std::int64_t item = size_of(what.dtype);
+    devices::DeviceSharedSolve shared{what, 0, ranks, width};
+    const std::int64_t bytes = factorizations_->shared_bytes(shared);
+    EXPECT_GT(bytes, 0);
+    std::vector<Sharer> all(static_cast<std::size_t>(ranks));
+    std::vector<void*> words;
+    const Uploaded whole = upload(before);
+    for (int rank = 0; rank < ranks; ++rank) {
+      Sharer& one = all[static_cast<std::size_t>(rank)];
+      for (std::int64_t i = 0; i < what.m; ++i) {
+        if (i / width % ranks == rank) one.indices.push_back(i);
+      }
+      one.columns = upload(picked(triangle, item, what.leading_triangle, what.m, one.indices, false));
+      one.sides = upload(picked(before, item, what.leading, what.n, one.indices, true));
+      one.words = devices::DeviceMemory(*device_, bytes);
+      words.push_back(one.words.data());
+      EXPECT_EQ(cudaStreamCreateWithFlags(&one.stream, cudaStreamNonBlocking), cudaSuccess);
+      factorizations_->clear_words(one.words.data(), bytes, device_->stream());
+    }
+    const Uploaded never = upload(Memory(sizeof(std::uint64_t)));
+    EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+    for (int rank = 0; rank < ranks; ++rank) {
+      const Sharer& one = all[static_cast<std::size_t>(rank)];
+      shared.rank = rank;
+      shared.own.leading = std::max<std::int64_t>(std::ssize(one.indices), 1);
+      factorizations_->solve_shared(
+          shared,
+          {one.columns.memory.data(), one.sides.memory.data(), given ? whole.memory.data() : nullptr, words,
+           static_cast<const std::uint64_t*>(never.memory.data())},
+          Stream(one.stream));
+    }
+    EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+    Memory after = before;
+    for (Sharer& one : all) {
+      const Memory rows = download(one.sides);
+      for (std::size_t i = 0; i < one.indices.size(); ++i) {
+        for (std::int64_t c = 0; c < what.n; ++c)
+          std::memcpy(after.data() + (one.indices[i] + c * what.leading) * item,
+                      rows.data() + (static_cast<std::int64_t>(i) + c * std::ssize(one.indices)) * item,
+                      static_cast<std::size_t>(item));
+      }
+      EXPECT_EQ(cudaStreamDestroy(one.stream), cudaSuccess);
+    }
+    return after;
+  }
+
   devices::DeviceFactorizations* factorizations_ = nullptr;
 };
+
+TEST_F(CudaFewSides, AreSolvedForBySeveralRanks) {
+  for (const Dtype dtype : {Dtype::f32, Dtype::f64, Dtype::c64, Dtype::c128}) {
+    for (int round = 0; round < 16; ++round) {
+      devices::DeviceTriangularSolve what = random_solve(dtype);
+      if (number(0, 3) == 0) what.op = Op::conjugate;
+      what.n = number(0, 1) == 0 ? 1 : number(2, 4);
+      what.leading = what.m;
+      const int ranks = static_cast<int>(number(2, 4));
+      const std::int64_t width = 64 * number(1, 4);
+      const bool given = number(0, 1) == 1;
+      SCOPED_TRACE(fmt::format("{} op {} upper {} unit {} n {} columns {} by {} ranks, width {} given {}",
+                               name(dtype), static_cast<int>(what.op), what.upper, what.unit_diagonal, what.m,
+                               what.n, ranks, width, given));
+      const Memory triangle = random_triangle(what), before = random_numbers(what.leading * what.n, dtype);
+      const Memory after = solved_by(ranks, width, what, triangle, before, given);
+      EXPECT_LT(backward_error(what, triangle, before, after), 100);
+    }
+  }
+}
 
 TEST_F(CudaFewSides, AreSolvedFor) {
   for (const Dtype dtype : {Dtype::f32, Dtype::f64, Dtype::c64, Dtype::c128}) {

@@ -91,12 +91,24 @@ DevicePlan::InPackets::InPackets(ContextState& context, const planning::PacketSt
   std::iota(steps.begin(), steps.end(), of_plan.first);
 }
 
+DevicePlan::InLaunches::InLaunches(ContextState& context, const Plan& plan,
+                                   const planning::SolveSteps& of_plan)
+    : first(of_plan.first),
+      behind(of_plan.behind),
+      steps(of_plan.behind - of_plan.first),
+      waited(static_cast<std::size_t>(of_plan.ranks)),
+      runner(context, plan, of_plan) {
+  std::iota(steps.begin(), steps.end(), first);
+}
+
 DevicePlan::DevicePlan(ContextState& context, Plan plan, std::optional<std::int64_t> workspace,
-                       std::span<const planning::PacketSteps> packets)
-    : DevicePlan(context, plan, planning::touched_by_steps(plan), workspace, packets) {}
+                       std::span<const planning::PacketSteps> packets,
+                       const std::optional<planning::SolveSteps>& solve)
+    : DevicePlan(context, plan, planning::touched_by_steps(plan), workspace, packets, solve) {}
 
 DevicePlan::DevicePlan(ContextState& context, Plan& plan, std::vector<planning::Touched> touched,
-                       std::optional<std::int64_t> workspace, std::span<const planning::PacketSteps> packets)
+                       std::optional<std::int64_t> workspace, std::span<const planning::PacketSteps> packets,
+                       const std::optional<planning::SolveSteps>& solve)
     : Executor(context, for_device(std::move(plan)),
                context.device_messages_direct ? MemorySpace::device : MemorySpace::host, workspace),
       message_use_(find_message_use(plan_, touched)),
@@ -108,7 +120,8 @@ DevicePlan::DevicePlan(ContextState& context, Plan& plan, std::vector<planning::
       has_private_memory_(uses_private_memory(plan_)) {
   works_.join_ended(touched);
   for (const planning::PacketSteps& steps : packets) packets_.emplace_back(context, steps, plan_.operation);
-  if (!packets_.empty()) std::ranges::fill(lanes_, 0);
+  if (solve) solve_.emplace(context, plan_, *solve);
+  if (!packets_.empty() || solve_) std::ranges::fill(lanes_, 0);
   has_messages_ = std::ranges::any_of(plan_.steps, planning::is_message, &Step::kind);
   if (!has_messages_ && last_line(lanes_) == 0) return;
   planning::Dependencies apart = planning::find_dependencies(plan_, touched, lanes_);
@@ -124,6 +137,7 @@ void DevicePlan::connect() {
   const bool may = context_.options.copy_way == CopyWay::automatic;
   std::erase_if(packets_, [&](InPackets& part) { return !part.runner.suits_all_ranks(may); });
   for (InPackets& part : packets_) part.runner.connect();
+  if (solve_ && !solve_->runner.suits_all_ranks()) solve_.reset();
   count_signals();
   const bool both_sides = has_messages_ && message_use_.apart;
   lines_.resize(static_cast<std::size_t>(std::max(last_line(lanes_), both_sides ? arriving : 0)) + 1);
@@ -137,19 +151,30 @@ void DevicePlan::connect() {
 }
 
 // Waits count the signals since the plan began. Those of steps in packets never come; all of them would have
-// been waited for there, since a redistribution waits for all its signals.
+// been waited for there, since a redistribution waits for all its signals. So do the steps of a solve, in
+// whose place each rank grants all others access once.
 void DevicePlan::count_signals() {
   signals_.resize(plan_.steps.size());
   std::map<std::pair<int, int>, std::int64_t> in_plan, missing;  // by peer and channel
+  constexpr int grants = static_cast<int>(planning::Channel::grant);
   auto packets = packets_.begin();
   for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
     while (packets != packets_.end() && i >= packets->behind) ++packets;
     const Step& step = plan_.steps[i];
+    if (solve_ && i == solve_->first) {
+      for (int peer = 0; peer < std::ssize(solve_->waited); ++peer)
+        solve_->waited[static_cast<std::size_t>(peer)] = in_plan[{peer, grants}];
+    }
+    if (solve_ && i == solve_->behind) {
+      for (int peer = 0; peer < std::ssize(solve_->waited); ++peer) --missing[{peer, grants}];
+    }
     if (step.kind != StepKind::wait) continue;
     const std::pair from(step.peer, static_cast<int>(step.channel));
     const std::int64_t more = std::max<std::int64_t>(step.count - in_plan[from], 0);
     in_plan[from] += more;
-    if (packets != packets_.end() && i >= packets->first) missing[from] += more;
+    const bool in_packets = packets != packets_.end() && i >= packets->first;
+    const bool in_launches = solve_ && i >= solve_->first && i < solve_->behind;
+    if (in_packets || in_launches) missing[from] += more;
     signals_[i] = step.count - missing[from];
   }
 }
@@ -193,11 +218,16 @@ void DevicePlan::run(const Execution& execution) {
 
 void DevicePlan::run_in_order() {
   open_lines();
+  bool solves = solve_.has_value();  // also in the place of no steps
   auto packets = packets_.begin();
   for (std::size_t i = 0; i <= plan_.steps.size();) {
     if (packets != packets_.end() && packets->first == i) {
       exchange(*packets);
       i = packets++->behind;
+    } else if (solves && solve_->first == i) {
+      solve(*solve_);
+      i = solve_->behind;
+      solves = false;
     } else if (i < plan_.steps.size()) {
       run_step(i++);
     } else {
@@ -214,6 +244,12 @@ void DevicePlan::exchange(InPackets& part) {
   flush(line);
   timed(part.steps, line,
         [&] { part.runner.exchange(local(part.source), local(part.destination), line.stream, captured_); });
+}
+
+void DevicePlan::solve(InLaunches& part) {
+  Line& line = lines_[0];
+  flush(line);
+  timed(part.steps, line, [&] { part.runner.run(memory_, part.waited, line.stream); });
 }
 
 template <class Work>

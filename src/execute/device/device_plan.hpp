@@ -12,6 +12,7 @@
 #include "execute/device/lane_events.hpp"
 #include "execute/device/message_memory.hpp"
 #include "execute/device/packet_runner.hpp"
+#include "execute/device/solve_runner.hpp"
 #include "execute/executor.hpp"
 #include "execute/lower.hpp"
 #include "execute/message_use.hpp"
@@ -30,14 +31,16 @@ class DevicePlan final : public Executor {
  public:
   /// Throws UnsupportedError: a step that devices do not offer. `workspace`: see Executor::bind.
   DevicePlan(ContextState& context, Plan plan, std::optional<std::int64_t> workspace = {},
-             std::span<const planning::PacketSteps> packets = {});
+             std::span<const planning::PacketSteps> packets = {},
+             const std::optional<planning::SolveSteps>& solve = {});
 
   void connect() override;
   std::int64_t local_workspace_bytes() const override { return works_.workspace_bytes(); }
 
  private:
   DevicePlan(ContextState& context, Plan& plan, std::vector<planning::Touched> touched,
-             std::optional<std::int64_t> workspace, std::span<const planning::PacketSteps> packets);
+             std::optional<std::int64_t> workspace, std::span<const planning::PacketSteps> packets,
+             const std::optional<planning::SolveSteps>& solve);
 
   /// Steps that are done in packets.
   struct InPackets {
@@ -47,6 +50,16 @@ class DevicePlan final : public Executor {
     std::vector<std::size_t> steps;
     int source, destination;  // buffers
     PacketRunner runner;
+  };
+
+  /// Steps that are done in few launches. `waited`: of SolveRunner::run.
+  struct InLaunches {
+    InLaunches(ContextState& context, const Plan& plan, const planning::SolveSteps& of_plan);
+
+    std::size_t first, behind;
+    std::vector<std::size_t> steps;
+    std::vector<std::int64_t> waited;
+    SolveRunner runner;
   };
 
   /// A stream, and the operations on flags that it has not been given yet.
@@ -63,6 +76,7 @@ class DevicePlan final : public Executor {
   void count_signals();
   void run_in_order();
   void exchange(InPackets& part);
+  void solve(InLaunches& part);
   void open_lines();
   void join_lines();
   void run_step(std::size_t index);
@@ -95,6 +109,7 @@ class DevicePlan final : public Executor {
   std::optional<LaneEvents> events_;  // nothing: no messages, and one line
   DevicePlanMessages mail_;
   std::list<InPackets> packets_;       // in the order of the plan
+  std::optional<InLaunches> solve_;    // there are no packets then
   std::vector<std::int64_t> signals_;  // by step: those that a wait is for
   devices::LastUse use_;               // of the plan's memory, that of works among it
   DeviceWorks works_;

@@ -20,6 +20,8 @@ struct RowExchange {
   std::int64_t count = 0;
   const std::int32_t* pivots = nullptr;
   bool backward = false;
+  std::int64_t panel =
+      0;  ///< pivots are counted from the first row of their panel of so many rows; 0: one panel
   void* workspace = nullptr;  ///< row_exchange_bytes
 };
 
@@ -49,8 +51,8 @@ PARTITA_EVERYWHERE inline ExchangeChunk chunk_of(const RowExchange& what, int nu
 
 /// The pivot of exchange i of the matrix, or i itself.
 PARTITA_EVERYWHERE inline std::int32_t valid_pivot(const RowExchange& what, std::int32_t i) {
-  const std::int32_t pivot = what.pivots[i];
-  return pivot >= 0 && pivot < what.rows ? pivot : i;
+  const std::int64_t first = what.panel > 0 ? i / what.panel * what.panel : 0, pivot = what.pivots[i];
+  return pivot >= 0 && first + pivot < what.rows ? static_cast<std::int32_t>(first + pivot) : i;
 }
 
 /// The rows that a chunk touches: `number` < most_at_once gives those of its exchanges, the others the rows

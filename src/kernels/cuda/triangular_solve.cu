@@ -5,8 +5,6 @@
 namespace partita::kernels::cuda {
 namespace {
 
-constexpr std::int64_t aligned_bytes = 256;
-
 /// Of one thread block: what the registers of a thread hold.
 template <class T>
 constexpr int several_sides = sizeof(T) == 16 ? 2 : 4;
@@ -14,10 +12,6 @@ constexpr int several_sides = sizeof(T) == 16 ? 2 : 4;
 int sides_at_once(Dtype dtype, int columns) {
   if (columns == 1) return 1;
   return for_dtype(dtype, [](auto tag) { return several_sides<typename decltype(tag)::Number>; });
-}
-
-std::int64_t blocks_of(std::int64_t n) {
-  return (n + solve_rows - 1) / solve_rows;
 }
 
 /// Of the columns that thread blocks take at once.
@@ -48,33 +42,15 @@ __global__ void __launch_bounds__(solve_threads)
   mine.sides += group * Sides * what.leading;
   mine.started = reinterpret_cast<unsigned*>(reinterpret_cast<char*>(what.started) + group * bytes_of_group);
   mine.known = reinterpret_cast<RealOf<T>*>(reinterpret_cast<char*>(what.known) + group * bytes_of_group);
-  SolvedRows<T, RowsAdjacent, Sides>(mine, *reinterpret_cast<SharedSolve<T, Sides>*>(shared_bytes)).solve();
-}
-
-template <class T>
-LowerSolve<T> lower_of(const TriangularSides& what) {
-  LowerSolve<T> lower;
-  lower.triangle = static_cast<const T*>(what.triangle);
-  lower.row_step = what.transpose ? what.leading_triangle : 1;
-  lower.column_step = what.transpose ? 1 : what.leading_triangle;
-  lower.n = what.n;
-  lower.conjugate = what.conjugate;
-  lower.unit_diagonal = what.unit_diagonal;
-  lower.sides = static_cast<T*>(what.sides);
-  lower.leading = what.leading;
-  if (what.upper == what.transpose) return lower;
-  lower.triangle += (what.n - 1) * (what.leading_triangle + 1);
-  lower.sides += what.n - 1;
-  lower.row_step = -lower.row_step;
-  lower.column_step = -lower.column_step;
-  lower.side_step = -1;
-  return lower;
+  const WholeOrder order{what.n};
+  SolvedRows<T, RowsAdjacent, Sides>(mine, *reinterpret_cast<SharedSolve<T, Sides>*>(shared_bytes), order)
+      .solve();
 }
 
 template <class T, bool RowsAdjacent, int Sides>
 int start(const TriangularSides& what, cudaStream_t stream) {
   auto* const workspace = static_cast<char*>(what.workspace);
-  LowerSolve<T> lower = lower_of<T>(what);
+  LowerSolve<T> lower = lower_of<T>(what, what.n);
   lower.columns = what.columns;
   lower.started = reinterpret_cast<unsigned*>(workspace);
   lower.known = reinterpret_cast<RealOf<T>*>(workspace + aligned_bytes);
@@ -92,11 +68,7 @@ int start(const TriangularSides& what, cudaStream_t stream) {
 
 template <class T, bool RowsAdjacent, int Sides>
 int allow() {
-  auto* const kernel = solve_rows_in_order<T, RowsAdjacent, Sides>;
-  const int result = load(kernel);
-  if (result != cudaSuccess) return result;
-  return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                              static_cast<int>(sizeof(SharedSolve<T, Sides>)));
+  return load_with_memory(solve_rows_in_order<T, RowsAdjacent, Sides>, sizeof(SharedSolve<T, Sides>));
 }
 
 template <class T>
@@ -117,14 +89,19 @@ std::int64_t triangular_sides_bytes(Dtype dtype, std::int64_t n, int columns) {
 int launch_triangular_sides(const TriangularSides& what, void* stream) {
   if (what.n == 0 || what.columns == 0) return cudaSuccess;
   auto* const native = static_cast<cudaStream_t>(stream);
-  const std::int64_t packs = triangular_sides_bytes(what.dtype, what.n, what.columns) / std::int64_t{16};
-  const std::int64_t blocks = std::min<std::int64_t>((packs + threads_per_block - 1) / threads_per_block, 64);
-  set_all_bits<<<static_cast<unsigned>(blocks), threads_per_block, 0, native>>>(
-      static_cast<ulonglong2*>(what.workspace), packs);
+  (void)launch_set_all_bits(what.workspace, triangular_sides_bytes(what.dtype, what.n, what.columns), stream);
   return for_dtype(what.dtype, [&](auto tag) {
     using T = typename decltype(tag)::Number;
     return what.columns == 1 ? start<T, 1>(what, native) : start<T, several_sides<T>>(what, native);
   });
+}
+
+int launch_set_all_bits(void* data, std::int64_t bytes, void* stream) {
+  const std::int64_t packs = bytes / std::int64_t{16};
+  const std::int64_t blocks = std::min<std::int64_t>((packs + threads_per_block - 1) / threads_per_block, 64);
+  set_all_bits<<<static_cast<unsigned>(blocks), threads_per_block, 0, static_cast<cudaStream_t>(stream)>>>(
+      static_cast<ulonglong2*>(data), packs);
+  return cudaGetLastError();
 }
 
 int load_triangular_kernels() {
@@ -133,7 +110,7 @@ int load_triangular_kernels() {
   if (result == cudaSuccess) result = allow_all<double>();
   if (result == cudaSuccess) result = allow_all<QrComplex<float>>();
   if (result == cudaSuccess) result = allow_all<QrComplex<double>>();
-  return result;
+  return result == cudaSuccess ? load_shared_triangular_kernels() : result;
 }
 
 }  // namespace partita::kernels::cuda

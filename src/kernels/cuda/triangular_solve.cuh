@@ -4,14 +4,21 @@
 // the next block waits for: one product, since the inverse has been multiplied by the block next to the
 // diagonal before. A block waits only for blocks that have begun before it, so that it does not matter how many
 // run at a time. Numbers of X are their own flags: what has not been computed has all bits set.
+//
+// Where the triangle is distributed over devices (SharedOrder), these numbers pass between them, too: X, or sums
+// of products, whatever crosses the columns that a device has.
 #pragma once
 
+#include "kernels/cuda/given_up.cuh"
 #include "kernels/cuda/qr_number.cuh"
+#include "kernels/cuda/rows.cuh"
+#include "kernels/cuda/solve_order.hpp"
+#include "kernels/cuda/triangular_solve.hpp"
 
 namespace partita::kernels::cuda {
 
-/// Rows at a time, and threads of a block.
-constexpr int solve_rows = 64, solve_threads = 256;
+/// Threads of a block.
+constexpr int solve_threads = 256;
 
 /// Elements (i, j) of op(T) or, where it is an upper triangle, of op(T) with rows and columns in reverse
 /// order: row_step i + column_step j behind `triangle`.
@@ -23,9 +30,21 @@ struct LowerSolve {
   bool conjugate = false, unit_diagonal = false;
   T* sides = nullptr;
   std::int64_t side_step = 1, leading = 1;
+  const T* given = nullptr;  ///< B of all rows; null: it is in `sides`
+  std::int64_t leading_given = 1;
   int columns = 1;
   unsigned* started = nullptr;  ///< thread blocks: all bits set before the first one
   RealOf<T>* known = nullptr;   ///< X by rows of Sides elements, as far as it is known
+  std::int64_t first_word = 0;  ///< of `known`, for these columns
+};
+
+/// What they write into each other's memory, by rank: X as `known`, and behind it, by the rank that they are from,
+/// sums of the products with rows of X before, in the same form.
+template <class R>
+struct SharedWords {
+  R* known[most_sharers] = {};
+  std::int64_t of_rank = 0;  ///< from X to the sums of rank 0, and from there on
+  const std::uint64_t* given_up = nullptr;
 };
 
 /// The bits of a real number.
@@ -62,34 +81,54 @@ struct SharedSolve {
   unsigned number;
 };
 
-/// RowsAdjacent: rows of L are adjacent in memory, otherwise columns.
-template <class T, bool RowsAdjacent, int Sides>
+/// RowsAdjacent: rows of L are adjacent in memory, otherwise columns. Of a triangle of several devices, these have
+/// columns of L, of which all give their sums to the owner of a row, or rows, which all need all of X.
+template <class T, bool RowsAdjacent, int Sides, class Order = WholeOrder>
 class SolvedRows {
  public:
   using Shared = SharedSolve<T, Sides>;
+  using Words = SharedWords<RealOf<T>>;
 
-  __device__ __forceinline__ SolvedRows(const LowerSolve<T>& what, Shared& shared)
-      : what_(what), shared_(shared) {
+  __device__ __forceinline__ SolvedRows(const LowerSolve<T>& what, Shared& shared, const Order& order,
+                                        const Words* words = nullptr)
+      : what_(what), shared_(shared), order_(order), words_(words) {
     if (thread_ == 0) shared_.number = atomicAdd(what_.started, 1U) + 1;
     __syncthreads();
-    first_ = std::int64_t{shared_.number} * solve_rows;
+    turn_ = static_cast<int>(shared_.number);
   }
 
+  /// Of these rows among those of the device.
+  __device__ __forceinline__ int turn() const { return turn_; }
+
   __device__ __forceinline__ void solve() {
+    block_ = Order::shared && !RowsAdjacent ? order_.owned(turn_) : turn_;
+    size_ = order_.size(block_);
+    // Of the blocks before this one those whose products are computed here.
+    const int count = sums_pass ? order_.owned_before(block_) : block_;
+    const bool owned = !sums_pass || order_.owns(block_);
+    // All are the same for all threads of the block.
+    bool is_accurate = false, joins = false;
     T right[Sides];
-    load_sides(right);
-    load_block();
-    const int count = static_cast<int>(shared_.number);
-    Tile tile;
-    if (Shared::joins && count > 0) load_tile(tile, count - 1);
-    invert_block();
-    // Both are the same for all threads of the block.
-    const bool is_accurate = has_small_condition();
-    const bool joins = Shared::joins && is_accurate && count > 0 && multiply_next(tile);
+    if (owned) {
+      load_sides(right);
+      load_block();
+      const bool follows = Shared::joins && count > 0 && column_block(count - 1) == block_ - 1;
+      Tile tile;
+      if (follows) load_tile(tile, count - 1);
+      invert_block();
+      is_accurate = has_small_condition();
+      joins = follows && is_accurate && multiply_next(tile);
+    } else if (count == 0) {
+      return;
+    }
     subtract_products(joins ? count - 1 : count);
+    if constexpr (sums_pass) {
+      if (!owned) return give_sums();
+    }
     T y[Sides], z[Sides];
 #pragma unroll
     for (int s = 0; s < Sides; ++s) right[s] = right[s] - sum_of_groups(s);
+    if constexpr (sums_pass) subtract_sums_of_others(right);
     share(right, shared_.rest);
     multiply_by_inverse(shared_.rest, y);
     if (joins) {
@@ -130,6 +169,8 @@ class SolvedRows {
   /// error without correction was at most 3.3 times the rounding, with it 1.3.
   static constexpr int most_condition = 1024;
 
+  static constexpr bool sums_pass = Order::shared && RowsAdjacent, solution_passes = Order::shared && !RowsAdjacent;
+
   // A row and one of the groups that share its columns: as tiles are read by rows, and everywhere else.
   __device__ int tile_row() const { return thread_ % solve_rows; }
   __device__ int tile_group() const { return thread_ / solve_rows; }
@@ -139,7 +180,13 @@ class SolvedRows {
   __device__ int warp() const { return thread_ / lanes; }
 
   __device__ __forceinline__ T conjugated(T x) const { return what_.conjugate ? conjugate(x) : x; }
-  __device__ __forceinline__ const T* at(std::int64_t i, std::int64_t j) const {
+  __device__ std::int64_t first_word() const { return Order::shared ? what_.first_word : 0; }
+  /// The block of columns of that number.
+  __device__ int column_block(int number) const { return sums_pass ? order_.owned(number) : number; }
+  /// The start of a block of this block's rows.
+  __device__ __forceinline__ const T* at(int columns) const {
+    const std::int64_t i = RowsAdjacent ? order_.begin(block_) : order_.stored(block_);
+    const std::int64_t j = RowsAdjacent ? order_.stored(columns) : order_.begin(columns);
     return what_.triangle + i * what_.row_step + j * what_.column_step;
   }
   __device__ T& block_at(int i, int j) const { return shared_.block[j + i * Shared::leading]; }
@@ -149,22 +196,27 @@ class SolvedRows {
   // --- the block on the diagonal
 
   __device__ __forceinline__ void load_sides(T (&right)[Sides]) const {
-    const std::int64_t i = first_ + row();
+    const bool given = Order::shared && what_.given != nullptr;
+    const T* const from = given ? what_.given : what_.sides;
+    const std::int64_t i = (given ? order_.begin(block_) : order_.stored(block_)) + row();
+    const std::int64_t leading = given ? what_.leading_given : what_.leading;
 #pragma unroll
     for (int s = 0; s < Sides; ++s)
-      right[s] = i < what_.n && s < what_.columns ? what_.sides[i * what_.side_step + s * what_.leading] : T{};
+      right[s] = row() < size_ && s < what_.columns ? from[i * what_.side_step + s * leading] : T{};
   }
 
   /// Rows and columns behind the last one are those of the unit matrix.
   __device__ __forceinline__ void load_block() const {
+    const T* const from = at(block_);
 #pragma unroll
     for (int e = 0; e < of_thread; ++e) {
       const int adjacent = tile_row(), other = tile_group() + e * groups;
       const int i = RowsAdjacent ? adjacent : other, j = RowsAdjacent ? other : adjacent;
-      const bool exists = first_ + i < what_.n;
-      if (i > j) block_at(i, j) = exists ? conjugated(*at(first_ + i, first_ + j)) : T{};
+      const bool exists = i < size_;
+      const T* const element = from + i * what_.row_step + j * what_.column_step;
+      if (i > j) block_at(i, j) = exists ? conjugated(*element) : T{};
       if (i != j) continue;
-      const T d = exists && !what_.unit_diagonal ? conjugated(*at(first_ + i, first_ + i)) : number<T>(1);
+      const T d = exists && !what_.unit_diagonal ? conjugated(*element) : number<T>(1);
       shared_.diagonal[i] = d;
       shared_.inverse[i] = inverse_of(d);
     }
@@ -279,35 +331,48 @@ class SolvedRows {
     return __syncthreads_or(spoilt) == 0;
   }
 
-  __device__ __forceinline__ void load_tile(Tile& tile, int j) const {
-    const std::int64_t column = std::int64_t{j} * solve_rows;
+  /// With the block of columns of that number. Only the first block of all may have fewer columns than rows are
+  /// solved for at a time.
+  __device__ __forceinline__ void load_tile(Tile& tile, int number) const {
+    const int columns = column_block(number);
+    const int width = Order::shared && columns == 0 ? order_.size(0) : solve_rows;
+    const T* const from = at(columns);
     if constexpr (RowsAdjacent) {
-      const bool exists = first_ + tile_row() < what_.n;
-      const T* const from = at(first_ + tile_row(), column + tile_group());
+      const bool exists = tile_row() < size_;
+      const T* const first = from + tile_row() * what_.row_step + tile_group() * what_.column_step;
 #pragma unroll
-      for (int e = 0; e < of_thread; ++e) tile[e] = exists ? from[e * groups * what_.column_step] : T{};
+      for (int e = 0; e < of_thread; ++e)
+        tile[e] = exists && tile_group() + e * groups < width ? first[e * groups * what_.column_step] : T{};
     } else {
       const int begin = warp() * rows_of_warp;
-      const T* const from = at(first_ + begin, column + lane());
+      const T* const first = from + begin * what_.row_step + lane() * what_.column_step;
 #pragma unroll
       for (int e = 0; e < of_thread; ++e) {
         const int i = e / columns_of_lane, c = e % columns_of_lane;
-        tile[e] = first_ + begin + i < what_.n ? from[i * what_.row_step + c * lanes * what_.column_step] : T{};
+        const bool exists = begin + i < size_ && lane() + c * lanes < width;
+        tile[e] = exists ? first[i * what_.row_step + c * lanes * what_.column_step] : T{};
       }
     }
   }
 
-  /// Rows j * solve_rows, .. of X, once they are known.
-  __device__ __forceinline__ const T* take(int j) {
-    constexpr int words = solve_rows * Sides * parts;
-    const auto* const known = reinterpret_cast<const volatile Word*>(what_.known) + std::int64_t{j} * words;
-    T* const x = shared_.x[j % 2];
-#pragma unroll
-    for (int w = thread_; w < words; w += solve_threads) {
-      Word word = known[w];
-      while (word == unknown) word = known[w];
-      reinterpret_cast<Word*>(x)[w] = word;
+  /// A number that another thread block writes, or another device. If the host has given up, any.
+  __device__ __forceinline__ Word await(const volatile Word* from) const {
+    Word word = *from;
+    for (unsigned turn = 1; word == unknown; ++turn) {
+      if (Order::shared && turn % turns_between_looks == 0 && is_given_up(words_->given_up)) return 0;
+      word = *from;
     }
+    return word;
+  }
+
+  /// The rows of X that go with the block of columns of that number, once they are known.
+  __device__ __forceinline__ const T* take(int number) {
+    constexpr int words = solve_rows * Sides * parts;
+    const auto* const known =
+        reinterpret_cast<const volatile Word*>(what_.known) + first_word() + std::int64_t{column_block(number)} * words;
+    T* const x = shared_.x[number % 2];
+#pragma unroll
+    for (int w = thread_; w < words; w += solve_threads) reinterpret_cast<Word*>(x)[w] = await(known + w);
     __syncthreads();
     return x;
   }
@@ -364,6 +429,47 @@ class SolvedRows {
       }
     }
     __syncthreads();
+  }
+
+  // --- the other devices
+
+  __device__ __forceinline__ std::int64_t word_of(int s) const {
+    return first_word() + ((std::int64_t{block_} * solve_rows + row()) * Sides + s) * parts;
+  }
+
+  /// To the owner of these rows.
+  __device__ __forceinline__ void give_sums() {
+    auto* const to = words_->known[order_.owner(block_)] + (order_.rank + 1) * words_->of_rank;
+#pragma unroll
+    for (int s = 0; s < Sides; ++s) {
+      const T sum = sum_of_groups(s);
+      if (group() == 0) store(sum, reinterpret_cast<volatile Word*>(to) + word_of(s));
+    }
+  }
+
+  /// Of those that have any.
+  __device__ __forceinline__ void subtract_sums_of_others(T (&right)[Sides]) const {
+    for (int rank = 0; rank < order_.ranks; ++rank) {
+      if (rank == order_.rank || order_.owned_before(block_, rank) == 0) continue;
+      const auto* const from =
+          reinterpret_cast<const volatile Word*>(words_->known[order_.rank] + (rank + 1) * words_->of_rank);
+#pragma unroll
+      for (int s = 0; s < Sides; ++s) {
+        T sum{};
+        Word words[parts];
+        for (int part = 0; part < parts; ++part) words[part] = await(from + word_of(s) + part);
+        memcpy(&sum, words, sizeof(sum));
+        right[s] = right[s] - sum;
+      }
+    }
+  }
+
+  /// X to those that have rows behind these: each waits for all that it is given.
+  __device__ __forceinline__ void give_solution(int s, T x) const {
+    for (int rank = 0; rank < order_.ranks; ++rank) {
+      if (rank == order_.rank || order_.owned_before(block_ + 1, rank) == order_.all_of(rank)) continue;
+      store(x, reinterpret_cast<volatile Word*>(words_->known[rank]) + word_of(s));
+    }
   }
 
   // --- the rows themselves: the threads of a row have the same numbers
@@ -425,14 +531,17 @@ class SolvedRows {
 
   __device__ __forceinline__ void publish(int s, T x) const {
     if (group() != 0) return;
-    const std::int64_t i = first_ + row();
-    auto* const known = reinterpret_cast<volatile Word*>(what_.known) + (i * Sides + s) * parts;
-    store_known(known, real(x));
-    if (parts == 2) store_known(known + parts - 1, imaginary(x));
-    if (i < what_.n && s < what_.columns) what_.sides[i * what_.side_step + s * what_.leading] = x;
+    store(x, reinterpret_cast<volatile Word*>(what_.known) + word_of(s));
+    if constexpr (solution_passes) give_solution(s, x);
+    const std::int64_t i = order_.stored(block_) + row();
+    if (row() < size_ && s < what_.columns) what_.sides[i * what_.side_step + s * what_.leading] = x;
   }
 
-  __device__ __forceinline__ static void store_known(volatile Word* to, Real x) {
+  __device__ __forceinline__ static void store(T x, volatile Word* to) {
+    store_part(to, real(x));
+    if (parts == 2) store_part(to + parts - 1, imaginary(x));
+  }
+  __device__ __forceinline__ static void store_part(volatile Word* to, Real x) {
     Word word = unknown;
     if (x == x) memcpy(&word, &x, sizeof(word));
     *to = word == unknown ? word << 1 : word;  // NaN, too
@@ -440,9 +549,50 @@ class SolvedRows {
 
   const LowerSolve<T>& what_;
   Shared& shared_;
+  const Order& order_;
+  const Words* words_;
   int thread_ = static_cast<int>(threadIdx.x);
-  std::int64_t first_ = 0;
+  int turn_ = 0, block_ = 0, size_ = 0;
   T sums_[Sides][sums_of_thread];
 };
+
+// --- on the host
+
+constexpr std::int64_t aligned_bytes = 256;
+
+inline std::int64_t blocks_of(std::int64_t n) {
+  return (n + solve_rows - 1) / solve_rows;
+}
+
+/// `stored`: columns of the triangle, and rows of X, in memory.
+template <class T>
+LowerSolve<T> lower_of(const TriangularSides& what, std::int64_t stored) {
+  LowerSolve<T> lower;
+  lower.triangle = static_cast<const T*>(what.triangle);
+  lower.row_step = what.transpose ? what.leading_triangle : 1;
+  lower.column_step = what.transpose ? 1 : what.leading_triangle;
+  lower.n = what.n;
+  lower.conjugate = what.conjugate;
+  lower.unit_diagonal = what.unit_diagonal;
+  lower.sides = static_cast<T*>(what.sides);
+  lower.leading = what.leading;
+  if (what.upper == what.transpose) return lower;
+  lower.triangle += what.n - 1 + (stored - 1) * what.leading_triangle;
+  lower.sides += stored - 1;
+  lower.row_step = -lower.row_step;
+  lower.column_step = -lower.column_step;
+  lower.side_step = -1;
+  return lower;
+}
+
+/// So that the current device starts the kernel with so much shared memory.
+template <class Kernel>
+int load_with_memory(Kernel* kernel, std::size_t bytes) {
+  const int result = load(kernel);
+  if (result != cudaSuccess) return result;
+  return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes));
+}
+
+int load_shared_triangular_kernels();
 
 }  // namespace partita::kernels::cuda

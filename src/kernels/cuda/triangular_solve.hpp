@@ -30,6 +30,31 @@ std::int64_t triangular_sides_bytes(Dtype dtype, std::int64_t n, int columns);
 /// cudaStream_t.
 int launch_triangular_sides(const TriangularSides& what, void* stream);
 
+/// Devices that solve for one X together, and its columns: a thread block takes one at a time.
+inline constexpr int most_sharers = 16, most_shared_sides = 4;
+
+/// The part of one device in the solve of several, each of which makes the same call. The columns of T are
+/// distributed over them cyclically, `width` at a time, and the rows of X likewise.
+struct SharedSides {
+  TriangularSides own;          ///< its columns and rows, of n; without workspace
+  const void* given = nullptr;  ///< [n, columns], what is solved for; null: it is in `own.sides`
+  std::int64_t leading_given = 1;
+  int rank = 0, ranks = 1;
+  std::int64_t width = 64;  ///< a multiple of 64
+  /// By rank: shared_sides_bytes in its memory, at a multiple of 256, which launch_set_all_bits has set
+  /// before any device makes the call.
+  void* words[most_sharers] = {};
+  const std::uint64_t* given_up = nullptr;  ///< in this device's memory; once it is not 0, waits end
+  /// Thread blocks that find room at a time, as they wait for those of other devices.
+  unsigned most_blocks = 1;
+};
+
+std::int64_t shared_sides_bytes(Dtype dtype, std::int64_t n, int columns, int ranks);
+/// As launch_triangular_sides.
+int launch_shared_sides(const SharedSides& what, void* stream);
+/// `bytes` is a multiple of 16.
+int launch_set_all_bits(void* data, std::int64_t bytes, void* stream);
+
 /// As load_copy_kernels.
 int load_triangular_kernels();
 

@@ -76,9 +76,9 @@ class SolvesInTurns {
 };
 
 template <class Factors>
-void solve_in_stream_order(Context& context, const DenseMatrix& matrix) {
+void solve_in_stream_order(Context& context, const DenseMatrix& matrix, std::int64_t block = 3) {
   std::mt19937 random(static_cast<unsigned>(pairs_seed() + context.rank()));
-  const Factors factors(array_of(context, matrix, Slab(0), Dtype::f64), {.block = 3});
+  const Factors factors(array_of(context, matrix, Slab(0), Dtype::f64), {.block = block});
   SolvesInTurns solves(context, matrix);
   for (int round = 0; round < 12; ++round) {
     solves.solve(factors, Stream{});
@@ -87,9 +87,39 @@ void solve_in_stream_order(Context& context, const DenseMatrix& matrix) {
   solves.expect();
 }
 
+/// Panels of whole blocks of rows: with devices of their own, in one launch for each triangle.
+template <class Factors>
+void solve_few_sides(Context& context, const DenseMatrix& matrix, Dtype dtype) {
+  const std::int64_t n = matrix.rows;
+  const Array a = array_of(context, matrix, Slab(0), dtype);
+  for (const std::int64_t width : {64, 128}) {
+    const Factors factors(a, {.block = width});
+    for (const std::int64_t count : {1, 4, 5}) {
+      for (const Op op : every_op) {
+        SCOPED_TRACE(fmt::format("{} {} rows in panels of {}, {} sides, op {}", name(dtype), n, width, count,
+                                 static_cast<int>(op)));
+        const DenseMatrix sides = random_numbers(n, count, dtype, 12);
+        Array b = array_of(context, sides, Slab(0), dtype);
+        expect_solves(op_of(matrix, op), dense_of(factors.solve(b, {.op = op})), sides, dtype);
+        factors.solve_into(b, b, {.op = op});
+        expect_solves(op_of(matrix, op), dense_of(b), sides, dtype);
+      }
+    }
+  }
+}
+
+DEVICE_LINEAR_TEST(SolvesForFewSidesByTheTrianglesOfSeveralDevices) {
+  for (const std::int64_t n : {1, 64, 130, 150, 200}) {
+    const Dtype dtype = n == 130 ? Dtype::c128 : n == 150 ? Dtype::f32 : n == 64 ? Dtype::c64 : Dtype::f64;
+    solve_few_sides<Lu>(context, random_numbers(n, n, dtype, 10), dtype);
+    solve_few_sides<Cholesky>(context, positive_definite(n, dtype, 11), dtype);
+  }
+}
+
 DEVICE_LINEAR_TEST(SolvesInStreamOrder) {
   solve_in_stream_order<Lu>(context, random_numbers(device_side, device_side, Dtype::f64, 5));
   solve_in_stream_order<Cholesky>(context, positive_definite(device_side, Dtype::f64, 6));
+  solve_in_stream_order<Lu>(context, random_numbers(200, 200, Dtype::f64, 9), 64);
   solve_in_stream_order<Qr>(context, random_numbers(30, device_side, Dtype::f64, 7));
 }
 

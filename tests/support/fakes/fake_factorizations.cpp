@@ -8,9 +8,11 @@
 #include "base/check.hpp"
 #include "base/visit_dtype.hpp"
 #include "kernels/cuda/row_exchange.hpp"
+#include "kernels/cuda/triangular_solve.hpp"
 #include "kernels/host/eigen_solvers.hpp"
 #include "kernels/host/factorizations.hpp"
 #include "kernels/host/reflectors.hpp"
+#include "support/fakes/fake_shared_solve.hpp"
 
 namespace partita::testing {
 namespace {
@@ -91,6 +93,7 @@ kernels::cuda::RowExchange kernel_of(const devices::DeviceRowExchange& what) {
   kernel.leading = what.leading;
   kernel.count = what.count;
   kernel.backward = what.backward;
+  kernel.panel = what.panel;
   return kernel;
 }
 
@@ -201,6 +204,25 @@ void FakeFactorizations::exchange(const devices::DeviceRowExchange& what, const 
   kernel.pivots = static_cast<const std::int32_t*>(pivots);
   kernel.workspace = workspace;
   put_(stream, 1, [kernel] { exchange_here(kernel); });
+}
+
+std::int64_t FakeFactorizations::shared_bytes(const devices::DeviceSharedSolve& what) const {
+  std::int64_t bytes = 0;
+  if (what.own.n > kernels::cuda::most_shared_sides) return bytes;
+  with_lapack_type(what.own.dtype, [&](auto type) { bytes = FakeSharedSolve<decltype(type)>::bytes(what); });
+  return bytes;
+}
+
+void FakeFactorizations::clear_words(void* words, std::int64_t bytes, Stream stream) {
+  put_(stream, 1, [=] { std::memset(words, 0xff, static_cast<std::size_t>(bytes)); });
+}
+
+void FakeFactorizations::solve_shared(const devices::DeviceSharedSolve& what,
+                                      const devices::SharedSolvePlaces& places, Stream stream) {
+  with_lapack_type(what.own.dtype, [&](auto type) {
+    put_(stream, 1,
+         [work = FakeSharedSolve<decltype(type)>(what, places, wait_of_(stream))]() mutable { work.run(); });
+  });
 }
 
 }  // namespace partita::testing

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "device/device_factorizations.hpp"
+#include "support/fakes/fake_packets.hpp"
 
 namespace partita::testing {
 
@@ -13,7 +14,8 @@ class FakeFactorizations final : public devices::DeviceFactorizations {
   /// As so many launches.
   using Put = std::function<void(Stream stream, int launches, std::function<void()> work)>;
 
-  explicit FakeFactorizations(Put put) : put_(std::move(put)) {}
+  FakeFactorizations(Put put, std::function<FakeWait(Stream)> wait_of)
+      : put_(std::move(put)), wait_of_(std::move(wait_of)) {}
 
   std::string name() const override { return "the host's LAPACK"; }
   /// Few, so that small matrices have several blocks.
@@ -31,9 +33,14 @@ class FakeFactorizations final : public devices::DeviceFactorizations {
   /// As the kernels do it, chunk by chunk.
   void exchange(const devices::DeviceRowExchange& what, const void* pivots, void* to, void* workspace,
                 Stream stream) override;
+  std::int64_t shared_bytes(const devices::DeviceSharedSolve& what) const override;
+  void clear_words(void* words, std::int64_t bytes, Stream stream) override;
+  void solve_shared(const devices::DeviceSharedSolve& what, const devices::SharedSolvePlaces& places,
+                    Stream stream) override;
 
  private:
   Put put_;
+  std::function<FakeWait(Stream)> wait_of_;
 };
 
 }  // namespace partita::testing

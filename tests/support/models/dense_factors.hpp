@@ -16,8 +16,8 @@ struct DenseFactors {
 };
 
 /// With partial pivoting in panels of `width` columns: pivots are relative to the first row of their panel,
-/// whose exchanges do not apply to the columns on its left. LAPACK's if there is one panel.
-inline DenseFactors lu_by_definition(DenseMatrix a, std::int64_t width) {
+/// whose exchanges apply to the columns on its left if `exchanges_left`, as LAPACK's.
+inline DenseFactors lu_by_definition(DenseMatrix a, std::int64_t width, bool exchanges_left = false) {
   const std::int64_t least = std::min(a.rows, a.columns);
   DenseFactors factors{{}, {least, 1}, {(least + width - 1) / width, 1}};
   const auto size = [](Entry x) { return std::abs(x.real()) + std::abs(x.imag()); };  // LAPACK's
@@ -28,7 +28,7 @@ inline DenseFactors lu_by_definition(DenseMatrix a, std::int64_t width) {
       if (size(a(i, j)) > size(a(largest, j))) largest = i;
     }
     factors.pivots(j, 0) = static_cast<double>(largest - first);
-    for (std::int64_t l = first; l < a.columns; ++l) std::swap(a(j, l), a(largest, l));
+    for (std::int64_t l = exchanges_left ? 0 : first; l < a.columns; ++l) std::swap(a(j, l), a(largest, l));
     if (a(j, j) == Entry(0)) {
       Entry& status = factors.status(j / width, 0);
       if (status == Entry(0)) status = static_cast<double>(j - first + 1);

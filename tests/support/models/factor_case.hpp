@@ -168,7 +168,7 @@ class FactorCase {
     if (kind_ == Factorization::lu) {
       const linear::Panels used = linear::panels_of(kind_, a_, options_, topology_, {});
       factors_ = used.on_grid() ? lu_by_tournament(matrix_, used.width, used.grid_rows)
-                                : lu_by_definition(matrix_, width_);
+                                : lu_by_definition(matrix_, width_, linear::exchanges_left(used, a_.space));
     }
     if (kind_ == Factorization::qr) factors_ = qr_by_definition(matrix_);
     if (kind_ == Factorization::cholesky) factors_ = cholesky_by_definition(matrix_);

@@ -164,20 +164,25 @@ TEST(FactorPlan, SolvesOnAGridWithoutMovingTheMatrix) {
 }
 
 TEST(FactorPlan, DevicesOfANodePassWhatTakesLessTime) {
-  const auto method = [](std::int64_t n, MemorySpace space, int ranks = 2, std::int64_t count = 1) {
+  const auto method = [](Factorization kind, std::int64_t n, MemorySpace space, int ranks = 2,
+                         std::int64_t count = 1) {
     Operand a = square_operand(n, Slab(0), ranks);
     Operand b = Operand::of(Layout(Slab(0), {n, count}, ranks), Dtype::f64);
     a.space = b.space = space;
-    return plan_solve(Factorization::lu, a, b, b, Topology::regular(ranks), 0, Op::none, {}, false,
+    return plan_solve(kind, a, b, b, Topology::regular(ranks), 0, Op::none, {}, false,
                       Machine::find("node-4-h200"))
         .method;
   };
-  const std::string panels_move = "right-hand sides", sides_move = "panels";
-  EXPECT_EQ(method(4096, MemorySpace::device), panels_move);
-  EXPECT_EQ(method(65536, MemorySpace::device), sides_move);
-  EXPECT_EQ(method(65536, MemorySpace::device, 2, 100), panels_move);
-  EXPECT_EQ(method(65536, MemorySpace::device, 1), panels_move);
-  EXPECT_EQ(method(65536, MemorySpace::host), panels_move);
+  const std::string panels_move = "right-hand sides", sides_move = "panels", sums_move = "sums";
+  for (const Factorization kind : {Factorization::cholesky, Factorization::lu}) {
+    EXPECT_EQ(method(kind, 4096, MemorySpace::device), sums_move);
+    EXPECT_EQ(method(kind, 65536, MemorySpace::device, 2, 16), sums_move);
+    EXPECT_EQ(method(kind, 65536, MemorySpace::device, 2, 100), panels_move);
+    EXPECT_EQ(method(kind, 65536, MemorySpace::device, 1), panels_move);
+    EXPECT_EQ(method(kind, 65536, MemorySpace::host), panels_move);
+  }
+  EXPECT_EQ(method(Factorization::qr, 4096, MemorySpace::device), panels_move);
+  EXPECT_EQ(method(Factorization::qr, 65536, MemorySpace::device), sides_move);
 }
 
 TEST(FactorPlan, RefusesWhatIsNoMatrix) {
