@@ -53,6 +53,8 @@
 #include <partita/redistribute.hpp>
 #include <partita/refusal.hpp>
 #include <partita/scalar.hpp>
+#include <partita/scans.hpp>
+#include <partita/selection.hpp>
 #include <partita/settings.hpp>
 #include <partita/spectral.hpp>
 #include <partita/statistics.hpp>

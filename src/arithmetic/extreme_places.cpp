@@ -158,14 +158,6 @@ Index place_of_all(const Wanted& wanted, const Array& array) {
 
 // --- along an axis
 
-/// Whether every rank that has elements has whole lines of the axis.
-bool has_whole_lines(const Layout& layout, int axis) {
-  for (int rank = 0; rank < layout.ranks(); ++rank) {
-    if (layout.local_size(rank) > 0 && layout.local_shape(rank)[axis] != layout.shape()[axis]) return false;
-  }
-  return true;
-}
-
 /// Each rank in its own lines. Collective.
 Array places_of_whole_lines(const Wanted& wanted, const Array& array, int axis, const Layout& left,
                             const ReduceAxesOptions& options, const SourcePlace& where) {
@@ -219,7 +211,8 @@ Array places_along(const Wanted& wanted, const Array& array, int axis, const Red
     arithmetic::check_stream(wanted.operation, array, options.stream);
   });
   arithmetic::make_fold_scratch(wanted.operation, array);
-  if (!has_whole_lines(array.layout(), axis)) return places_of_divided_lines(wanted, array, axis, options);
+  if (!arithmetic::has_whole_lines(array.layout(), axis))
+    return places_of_divided_lines(wanted, array, axis, options);
   const arithmetic::ReducedAxes reduced{{axis}, options.keep_dimensions, Reduction::min};
   const Layout left = arithmetic::reduced_layouts(array.layout(), reduced).left;
   Array places = places_of_whole_lines(wanted, array, axis, left, options, where);

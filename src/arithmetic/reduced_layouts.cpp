@@ -79,4 +79,11 @@ ReducedLayouts reduced_layouts(const Layout& layout, const ReducedAxes& reduced)
           collective::everywhere(shape, layout.ranks())};
 }
 
+bool has_whole_lines(const Layout& layout, int axis) {
+  for (int rank = 0; rank < layout.ranks(); ++rank) {
+    if (layout.local_size(rank) > 0 && layout.local_shape(rank)[axis] != layout.shape()[axis]) return false;
+  }
+  return true;
+}
+
 }  // namespace partita::arithmetic

@@ -31,6 +31,9 @@ struct ReducedLayouts {
   Layout left;
 };
 
+/// Whether every rank that has elements has whole lines of the axis.
+bool has_whole_lines(const Layout& layout, int axis);
+
 /// Pure. `layout` is not partial.
 ReducedLayouts reduced_layouts(const Layout& layout, const ReducedAxes& reduced);
 

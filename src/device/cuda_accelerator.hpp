@@ -61,6 +61,11 @@ class CudaAccelerator final : public Accelerator, public DeviceSorting {
   void generate(const kernels::RandomPass& pass, Stream stream) override;
   std::int64_t sort_scratch_bytes(const kernels::SortPass& pass) override;
   void sort(const kernels::SortPass& pass, void* scratch, Stream stream) override;
+  std::int64_t scan_scratch_bytes(const kernels::ScanPass& pass) override;
+  void scan(const kernels::ScanPass& pass, void* scratch, Stream stream) override;
+  void gather(const kernels::GatherPass& pass, Stream stream) override;
+  std::int64_t true_scratch_bytes(const kernels::TruePass& pass) override;
+  void find_true(const kernels::TruePass& pass, void* scratch, Stream stream) override;
   void find_places(const kernels::PlacePass& pass, void* scratch, Stream stream) override;
   void multiply(const kernels::SymbolPass& pass, Stream stream) override;
   void fold(const kernels::FoldPass& pass, void* scratch, Stream stream) override;

@@ -10,6 +10,8 @@
 #include "kernels/cuda/launch.hpp"
 #include "kernels/cuda/places_launch.hpp"
 #include "kernels/cuda/random_launch.hpp"
+#include "kernels/cuda/scan_launch.hpp"
+#include "kernels/cuda/selection_launch.hpp"
 #include "kernels/cuda/sort_launch.hpp"
 #include "kernels/cuda/symbol_launch.hpp"
 
@@ -29,6 +31,11 @@ kernels::cuda::ElementLoops kernel_loops(const std::vector<kernels::ElementwiseL
 
 kernels::cuda::Sort kernel_sort(const kernels::SortPass& pass) {
   return {pass.dtype, pass.descending, pass.count, pass.from, pass.to, pass.order};
+}
+
+kernels::cuda::Scan kernel_scan(const kernels::ScanPass& pass) {
+  invariant(pass.inner == 1, "a scan of lines whose elements are {} apart", pass.inner);
+  return {pass.dtype, pass.product, pass.lines, pass.length, pass.from, pass.to};
 }
 
 }  // namespace
@@ -75,6 +82,36 @@ std::int64_t CudaAccelerator::sort_scratch_bytes(const kernels::SortPass& pass) 
 void CudaAccelerator::sort(const kernels::SortPass& pass, void* scratch, Stream stream) {
   cuda::check_launch(kernels::cuda::launch_sort(kernel_sort(pass), scratch, in_turn(stream)),
                      "sort elements");
+}
+
+std::int64_t CudaAccelerator::scan_scratch_bytes(const kernels::ScanPass& pass) {
+  std::int64_t bytes = 0;
+  cuda::check_launch(kernels::cuda::find_scan_scratch(kernel_scan(pass), bytes), "scan elements");
+  return bytes;
+}
+
+void CudaAccelerator::scan(const kernels::ScanPass& pass, void* scratch, Stream stream) {
+  cuda::check_launch(kernels::cuda::launch_scan(kernel_scan(pass), scratch, in_turn(stream)),
+                     "scan elements");
+}
+
+void CudaAccelerator::gather(const kernels::GatherPass& pass, Stream stream) {
+  cuda::check_launch(kernels::cuda::launch_gather(pass.row_bytes, pass.count, pass.from, pass.rows, pass.to,
+                                                  in_turn(stream)),
+                     "gather elements");
+}
+
+std::int64_t CudaAccelerator::true_scratch_bytes(const kernels::TruePass& pass) {
+  std::int64_t bytes = 0;
+  cuda::check_launch(kernels::cuda::find_true_scratch({pass.count, pass.from, pass.to, pass.found}, bytes),
+                     "select elements");
+  return bytes;
+}
+
+void CudaAccelerator::find_true(const kernels::TruePass& pass, void* scratch, Stream stream) {
+  cuda::check_launch(
+      kernels::cuda::launch_true({pass.count, pass.from, pass.to, pass.found}, scratch, in_turn(stream)),
+      "select elements");
 }
 
 void CudaAccelerator::find_places(const kernels::PlacePass& pass, void* scratch, Stream stream) {

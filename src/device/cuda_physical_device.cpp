@@ -18,6 +18,8 @@
 #include "kernels/cuda/qr_panel.hpp"
 #include "kernels/cuda/random_launch.hpp"
 #include "kernels/cuda/row_exchange.hpp"
+#include "kernels/cuda/scan_launch.hpp"
+#include "kernels/cuda/selection_launch.hpp"
 #include "kernels/cuda/sort_launch.hpp"
 #include "kernels/cuda/symbol_launch.hpp"
 #include "kernels/cuda/triangular_solve.hpp"
@@ -95,6 +97,8 @@ CudaPhysicalDevice::CudaPhysicalDevice(int index) : index_(index) {
   cuda::check_launch(kernels::cuda::load_qr_kernels(), "load the kernels");
   cuda::check_launch(kernels::cuda::load_triangular_kernels(), "load the kernels");
   cuda::check_launch(kernels::cuda::load_sort_kernels(), "load the kernels");
+  cuda::check_launch(kernels::cuda::load_scan_kernels(), "load the kernels");
+  cuda::check_launch(kernels::cuda::load_selection_kernels(), "load the kernels");
   cuda::check_launch(kernels::cuda::load_places_kernels(), "load the kernels");
   past_ = cuda::new_cuda_stream();
 }

@@ -1,15 +1,17 @@
-// Sorting on a device, and the places of its largest elements.
+// What a device does with sequences of elements: sorts, places of extremes, scans, selections.
 #pragma once
 
 #include <cstdint>
 #include <partita/stream.hpp>
 
 #include "kernels/host/places.hpp"
+#include "kernels/host/scan.hpp"
+#include "kernels/host/selection.hpp"
 #include "kernels/host/sort.hpp"
 
 namespace partita::devices {
 
-/// What an accelerator is, too, that compares elements.
+/// What an accelerator is, too, that compares and counts elements.
 class DeviceSorting {
  public:
   virtual ~DeviceSorting() = default;
@@ -22,6 +24,16 @@ class DeviceSorting {
   virtual void sort(const kernels::SortPass& pass, void* scratch, Stream stream) = 0;
   /// As the kernel of the host. `scratch`: DeviceArithmetic::fold_scratch_bytes. Starts and does not wait.
   virtual void find_places(const kernels::PlacePass& pass, void* scratch, Stream stream) = 0;
+  /// Bytes of device memory that the pass wants besides. Its `inner` is 1.
+  virtual std::int64_t scan_scratch_bytes(const kernels::ScanPass& pass) = 0;
+  /// As the kernel of the host. Starts and does not wait.
+  virtual void scan(const kernels::ScanPass& pass, void* scratch, Stream stream) = 0;
+  /// As the kernel of the host; the positions are in device memory. Starts and does not wait.
+  virtual void gather(const kernels::GatherPass& pass, Stream stream) = 0;
+  /// Bytes of device memory that the pass wants besides.
+  virtual std::int64_t true_scratch_bytes(const kernels::TruePass& pass) = 0;
+  /// As the kernel of the host; `found` is in device memory. Starts and does not wait.
+  virtual void find_true(const kernels::TruePass& pass, void* scratch, Stream stream) = 0;
 };
 
 }  // namespace partita::devices

@@ -104,6 +104,7 @@ set(suites
     "Sockets:                launcher"
     "Spectral:               device storing"
     "SpectralStreams:        device"
+    "Scans:                  device"
     "Statistics:             device"
     "Subgroup:               processes nodes launcher launcher-nodes tcp other-mpi-nodes device"
     "SubgroupOfOthers:       processes nodes launcher launcher-nodes tcp other-mpi-nodes device"

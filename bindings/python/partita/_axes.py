@@ -9,6 +9,7 @@ import numpy as np
 
 from . import _core
 from ._array import Array, axes_of, core_given
+from ._device_parts import DevicePart
 from ._layouts import cut_of, is_whole
 from ._mesh import DistributionLike
 from ._packages import package_for, seen_by
@@ -55,8 +56,8 @@ def on_host(a: Array) -> Array:
 
 
 def values_of(a: Array) -> Any:
-    """The local part, which is in host memory, as NumPy sees it."""
-    return seen_by("numpy", a._core)
+    """The local part: in host memory as NumPy sees it, in device memory as the library moves it."""
+    return seen_by("numpy", a._core) if a._core.on_host else DevicePart.of(a._core)
 
 
 def finished(like: Array, made: Array) -> Array:
@@ -69,6 +70,8 @@ def finished(like: Array, made: Array) -> Array:
 
 def wrapped(like: Array, layout: _core.Layout, values: Any) -> Array:
     """The array of these local parts, in the memory space and package of `like`."""
+    if isinstance(values, DevicePart):
+        return Array(values.dense().seen_in(layout, True), like._package)
     part = np.asarray(values, order="C")
     return finished(like, Array(_core.wrap_like(like._core.context, layout, part), "numpy", part))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional, Tuple
+from typing import Any, List, Optional, Tuple
 
 import numpy as np
 
@@ -24,8 +24,10 @@ from ._axes import (
     values_of,
     wrapped,
 )
+from ._device_parts import DevicePart
 from ._errors import ArgumentError
 from ._exchange import of_all, smallest_and_largest, total
+from ._shapes import ravel
 from ._replicas import with_replicas
 
 
@@ -60,11 +62,24 @@ def _indices(a: Array) -> Tuple[Any, Any, Any]:
     """Of this rank's elements that are not zero, one array per dimension; how the ranks divide them; the context."""
     if not a.ndim:
         raise ArgumentError("nonzero: the array has no dimensions")
-    there, cuts = in_blocks(a, 0)
-    context = there._core.context
-    found = list(np.nonzero(values_of(there)))
-    found[0] = found[0] + cuts[context.rank]
-    return found, cuts_of(of_all(context, [len(found[0])])[:, 0]), context
+    there, cuts = in_blocks(a if a._core.on_host or a.dtype == np.bool_ else a != 0, 0)
+    context, part = there._core.context, values_of(there)
+    if isinstance(part, DevicePart):
+        found = _indices_on_device(part)
+        found[0] = found[0].joined("add", cuts[context.rank])
+    else:
+        found = list(np.nonzero(part))
+        found[0] = found[0] + cuts[context.rank]
+    return found, cuts_of(of_all(context, [found[0].size])[:, 0]), context
+
+
+def _indices_on_device(part: DevicePart) -> List[Any]:
+    left = part.reshape(-1).true_positions()
+    found = []
+    for extent in part.shape[:0:-1]:
+        found.append(left.joined("remainder", max(extent, 1)))
+        left = left.joined("floor_divide", max(extent, 1))
+    return [left, *found[::-1]]
 
 
 @alike
@@ -81,8 +96,7 @@ def nonzero(a: Array, *, distribution: Optional[Destination] = None) -> Tuple[Ar
     tuple of Arrays
         The indices in row-major order of the elements, in int64, one array per dimension.
     """
-    given = on_host(a)
-    found, cuts, context = _indices(given)
+    found, cuts, context = _indices(reduced(a))
     return tuple(sequence(a, Sequenced(context, one, cuts), distribution) for one in found)
 
 
@@ -95,9 +109,7 @@ def flatnonzero(a: Array, *, distribution: Optional[Destination] = None) -> Arra
     distribution : distribution or Layout, optional
         As for `nonzero`.
     """
-    one = in_order(on_host(a))
-    found = np.flatnonzero(one.values) + one.first
-    return sequence(a, Sequenced(one.context, found, cuts_of(of_all(one.context, [len(found)])[:, 0])), distribution)
+    return nonzero(ravel(a), distribution=distribution)[0]
 
 
 @alike
@@ -109,9 +121,9 @@ def argwhere(a: Array, *, distribution: Optional[Destination] = None) -> Array:
     distribution : distribution or Layout, optional
         As for `nonzero`.
     """
-    given = on_host(a)
-    found, cuts, _ = _indices(given)
-    made = wrapped(a, layout_of_blocks((cuts[-1], given.ndim), 0, cuts), np.stack(found, 1))
+    found, cuts, _ = _indices(reduced(a))
+    columns = [one.on_host() if isinstance(one, DevicePart) else one for one in found]
+    made = wrapped(a, layout_of_blocks((cuts[-1], a.ndim), 0, cuts), np.stack(columns, 1))
     return moved(made, distribution)
 
 

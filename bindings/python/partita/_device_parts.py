@@ -5,7 +5,7 @@ Everything is put into the context's own stream.
 
 from __future__ import annotations
 
-from typing import Any, Callable, Optional, Tuple
+from typing import Any, Callable, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from ._dtypes import numpy_dtype
 
 
 class DevicePart:
-    """Elements of this rank in device memory. Indices that are arrays are looked up on the host, for which the elements are copied."""
+    """Elements of this rank in device memory. Keys with several arrays are looked up on the host, for which the elements are copied."""
 
     __slots__ = ("core",)
 
@@ -83,8 +83,28 @@ class DevicePart:
         assert found is not None
         return found
 
+    def moveaxis(self, source: Any, destination: Any) -> DevicePart:
+        found = self._seen(lambda here: np.moveaxis(here, source, destination))
+        assert found is not None
+        return found
+
+    def dense(self) -> DevicePart:
+        """The elements in row-major order without gaps: these, or a copy."""
+        if not self.size:
+            return self.empty(self.shape)
+        after = 1
+        for extent, stride in zip(self.shape[::-1], self.core.local_strides[::-1]):
+            if extent != 1 and stride != after:
+                return self.copy()
+            after *= extent
+        return self
+
     def __getitem__(self, key: Any) -> DevicePart:
         if _is_advanced(key):
+            keys = key if isinstance(key, tuple) else (key,)
+            one = [axis for axis, part in enumerate(keys) if not (isinstance(part, slice) and part == slice(None))]
+            if len(one) == 1 and isinstance(keys[one[0]], np.ndarray) and keys[one[0]].dtype.kind == "i" and keys[one[0]].ndim == 1:
+                return self.gathered(one, [keys[one[0]]]).moveaxis(0, one[0])
             return self.filled(self.on_host()[key])
         keys = key if isinstance(key, tuple) else (key,)
         found = self._seen(lambda here: here[keys if Ellipsis in keys else (*keys, ...)])
@@ -101,6 +121,33 @@ class DevicePart:
             _core.fill(target.core, value, None)
         else:
             _core.copy((value if isinstance(value, DevicePart) else self.filled(value)).reshape(target.shape).core, target.core, None)
+
+    # --- selection
+
+    def gathered(self, axes: Sequence[int], columns: Sequence[Any]) -> DevicePart:
+        """The elements at these indices of some axes, with a first axis for the indices, which are 0 or more."""
+        rows = self.moveaxis(axes, range(len(axes)))
+        extents = rows.shape[: len(axes)]
+        places = columns[0] if len(axes) == 1 or not len(columns[0]) else np.ravel_multi_index(tuple(columns), extents)
+        return rows.reshape((int(np.prod(extents, dtype=np.int64)), *rows.shape[len(axes) :])).taken(self.filled(places, "int64"))
+
+    def taken(self, rows: DevicePart) -> DevicePart:
+        """These rows; positions in device memory."""
+        made = self.empty((rows.size, *self.shape[1:]))
+        if made.size:
+            _core.gather_part(self.dense().core, rows.core, made.core, None)
+        return made
+
+    def true_positions(self) -> DevicePart:
+        """Of booleans, in row-major order. Blocking."""
+        return DevicePart(_core.true_positions(self.dense().core, None))
+
+    def joined(self, function: str, other: Any, dtype: Optional[str] = None) -> DevicePart:
+        """The results of one of the library's functions of two operands."""
+        made = self.empty(self.shape, dtype)
+        if made.size:
+            _core.join(function, self.core, other.core if isinstance(other, DevicePart) else other, made.core, None)
+        return made
 
     # --- copies
 
@@ -119,10 +166,10 @@ class DevicePart:
         _core.copy(self.core, _core.wrap_like(self.core.context, self.core.layout, made), None)
         return made
 
-    def filled(self, values: Any) -> DevicePart:
-        """New memory with the elements of an array of NumPy's, of the same dtype. Blocking."""
-        values = np.asarray(values, self.dtype, order="C")
-        made = self.empty(values.shape)
+    def filled(self, values: Any, dtype: Optional[str] = None) -> DevicePart:
+        """New memory with the elements of an array of NumPy's, by default of the same dtype. Blocking."""
+        values = np.asarray(values, self.dtype if dtype is None else dtype, order="C")
+        made = self.empty(values.shape, dtype)
         _core.copy(_core.wrap_like(self.core.context, made.core.layout, values), made.core, None)
         return made
 

@@ -9,6 +9,7 @@ import numpy as np
 from . import _core
 from ._array import Array
 from ._axes import blocks_along, values_of
+from ._device_parts import DevicePart
 from ._exchange import counts_received, sent
 from ._layouts import default_layout, is_whole
 
@@ -17,33 +18,39 @@ Columns = Sequence[Any]
 
 
 def read(a: Array, axes: Sequence[int], columns: Columns) -> Any:
-    """The elements, or what the other axes have of them: an array with a first axis for the indices. `a`: in host memory. Collective, blocking.
+    """The elements, or what the other axes have of them, with a first axis for the indices. Collective, blocking.
 
-    Indices are sent to the ranks that have the elements, which send these back.
+    Of an array in device memory that each rank has completely they stay there; else they are in host memory. Indices are sent to the ranks that have the elements, which send these back.
     """
     if a.layout.is_replicated and not is_whole(a.layout):
         a = a.redistribute(default_layout(a.shape, a._core.context.size))
     layout, context = a.layout, a._core.context
-    rows = np.moveaxis(values_of(a), axes, range(len(axes)))
     if 0 in layout.shape:
-        return np.empty((len(columns[0]), *(layout.shape[axis] for axis in _others(layout, axes))), rows.dtype)
+        return np.empty((len(columns[0]), *(layout.shape[axis] for axis in _others(layout, axes))), a.dtype)
     if is_whole(layout):
-        return rows[tuple(columns)]
+        return rows_of(a, axes, columns)
     chosen = _of_ranks(layout, axes, columns)
     counts = [len(one) for one in chosen]
     received = counts_received(context, counts)
     asked = sent(context, np.stack(columns, 1)[np.concatenate(chosen)], counts, received)
-    answers = rows[_local(layout, axes, asked.T, context.rank)]
+    answers = rows_of(a, axes, _local(layout, axes, asked.T, context.rank))
+    answers = answers.on_host() if isinstance(answers, DevicePart) else answers
     rests = [_rest(layout, axes, rank) for rank in range(context.size)]
     widths = [_size(one) for one in rests]
     back = sent(context, answers.reshape(-1), [n * widths[context.rank] for n in received], [n * width for n, width in zip(counts, widths)])
-    found = np.empty((len(columns[0]), *(layout.shape[axis] for axis in _others(layout, axes))), rows.dtype)
+    found = np.empty((len(columns[0]), *(layout.shape[axis] for axis in _others(layout, axes))), answers.dtype)
     start = 0
     for places, rest, width in zip(chosen, rests, widths):
         part = back[start : start + len(places) * width].reshape(len(places), *map(len, rest))
         start += part.size
         found[_at(places, rest, found.shape)] = part
     return found
+
+
+def rows_of(a: Array, axes: Sequence[int], columns: Columns) -> Any:
+    """The same of this rank's part, by its own indices: in the memory that it is in."""
+    part = values_of(a)
+    return part.gathered(axes, columns) if isinstance(part, DevicePart) else np.moveaxis(part, axes, range(len(axes)))[tuple(columns)]
 
 
 def write(a: Array, axes: Sequence[int], columns: Columns, rows: Any, everywhere: bool) -> None:
@@ -132,4 +139,4 @@ def _owned(layout: _core.Layout, axes: Sequence[int], columns: Columns, rank: in
     return np.flatnonzero(here)
 
 
-__all__ = ["Columns", "read", "write"]
+__all__ = ["Columns", "read", "rows_of", "write"]

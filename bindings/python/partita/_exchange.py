@@ -45,13 +45,6 @@ def gathered(context: _core.Context, part: Any, sizes: Any) -> Any:
     return everyone
 
 
-def before(context: _core.Context, numbers: Any, reduction: str = "sum") -> Any:
-    """The elementwise reduction over the ranks before this one. Collective, blocking."""
-    mine = np.array(numbers, order="C")
-    _core.scan(context, mine, mine, reduction, True, None)
-    return mine
-
-
 def sent(context: _core.Context, rows: Any, counts: Sequence[int], received: Sequence[int]) -> Any:
     """The rows that the ranks send to this one, by increasing rank. Collective, blocking.
 

@@ -9,13 +9,13 @@ import numpy as np
 from . import _core
 from ._agreement import alike
 from ._array import Array
-from ._axes import Destination, Sequenced, in_blocks, in_order, has_whole_axes, longest_slab, moved, on_host, one_axis, reduced, sequence, values_of, wrapped
+from ._axes import Destination, longest_slab, moved, one_axis, reduced, values_of, wrapped
 from ._dtypes import dtype_name, numpy_dtype
 from ._errors import ArgumentError
-from ._exchange import before
 from ._joining import concatenate
+from ._shapes import ravel
 
-_scans: Dict[str, Any] = {"cumsum": (np.cumsum, np.add, "sum"), "cumprod": (np.cumprod, np.multiply, "product")}
+_scans: Dict[str, Any] = {"cumsum": np.cumsum, "cumprod": np.cumprod}
 
 
 @alike
@@ -36,7 +36,7 @@ def cumsum(a: Array, axis: Optional[int] = None, dtype: Any = None, *, distribut
     -----
     Each rank adds its own elements; the totals of the ranks before it are added afterwards. So sums of floating-point numbers are rounded
     otherwise than by NumPy. Only one slice per rank is exchanged if the ranks have blocks of the axis; arrays that are distributed
-    otherwise along it are redistributed to `Slab(axis)` and back.
+    otherwise along it are redistributed to `Slab(axis)` and back. Devices compute where the elements are.
     """
     return _scanned("cumsum", a, axis, dtype, distribution)
 
@@ -105,39 +105,27 @@ def _with_initial(
 
 
 def _scanned(name: str, a: Array, axis: Optional[int], dtype: Any, distribution: Optional[Destination]) -> Array:
-    given = on_host(a)
-    scan = _scan_of(name, given.dtype, dtype)
+    given = reduced(a)
+    if given.dtype.itemsize == 1 and given.dtype.kind not in "biu":
+        raise ArgumentError(f"{name}: dtype {given.dtype} is not supported: convert the array with astype")
+    result = np.dtype(_scans[name](np.zeros(0, given.dtype)).dtype) if dtype is None else numpy_dtype(dtype_name(dtype))
     if axis is None:
-        elements = in_order(given)
-        return sequence(a, elements.with_values(scan(elements, 0)), _core.Slab(0) if distribution is None else distribution)
-    along = one_axis(axis, given.ndim)
-    there, context = given, given._core.context
-    if has_whole_axes(given.layout, (along,)):
-        cuts = None
-    else:
-        there, cuts = in_blocks(given, along)
-    values = scan(Sequenced(context, values_of(there), cuts or ()), along)
-    return moved(wrapped(a, there.layout, values), given.layout if distribution is None else distribution)
+        given = ravel(given)
+        distribution = _core.Slab(0) if distribution is None else distribution
+    along, kind = one_axis(axis or 0, given.ndim), result
+    if result == np.bool_:  # whether any element so far is true, or all
+        given, kind = _converted(given, result), np.dtype(np.uint64)
+    elif result.itemsize == 2 and result.kind not in "iu":
+        kind = np.dtype(np.float32)
+    found = Array(_core.cumulate(_converted(given, kind)._core, along, name == "cumprod"), given._package)
+    return moved(_converted(found, result), distribution)
 
 
-def _scan_of(name: str, given: Any, wanted: Any) -> Callable[[Sequenced, int], Any]:
-    """The scan along an axis, whose elements follow one another over the ranks unless their cuts are empty."""
-    function, add, reduction = _scans[name]
-    if given.itemsize == 1 and given.kind not in "biu":
-        raise ArgumentError(f"{name}: dtype {given} is not supported: convert the array with astype")
-    result = np.dtype(function(np.zeros(0, given)).dtype) if wanted is None else numpy_dtype(dtype_name(wanted))
-    accumulated = np.dtype(np.float32) if result.itemsize == 2 and result.kind not in "iu" else result
-
-    def scan(one: Sequenced, axis: int) -> Any:
-        values = function(one.values, axis=axis, dtype=accumulated)
-        if one.cuts and one.context.size > 1:
-            extent = values.shape[axis]
-            shape = (*values.shape[:axis], 1, *values.shape[axis + 1 :])
-            last = np.take(values, [extent - 1], axis) if extent else np.full(shape, add.identity, accumulated)
-            add(values, before(one.context, last, reduction), out=values)
-        return values.astype(result, copy=False)
-
-    return scan
+def _converted(a: Array, dtype: "np.dtype[Any]") -> Array:
+    """As NumPy converts: integers that are too large for a smaller dtype wrap around."""
+    if a.dtype == dtype:
+        return a
+    return wrapped(a, a.layout, values_of(a).astype(dtype)) if a._core.on_host else a.astype(dtype)
 
 
 @alike

@@ -9,7 +9,22 @@ import numpy as np
 from . import _elements
 from ._agreement import alike
 from ._array import Array
-from ._axes import Destination, cuts_of, has_whole_axes, in_blocks, layout_of_blocks, moved, on_host, one_axis, values_of, with_whole, wrapped
+from ._axes import (
+    Destination,
+    cuts_of,
+    finished,
+    has_whole_axes,
+    in_blocks,
+    layout_of_blocks,
+    moved,
+    on_host,
+    one_axis,
+    reduced,
+    values_of,
+    with_whole,
+    wrapped,
+)
+from ._device_parts import DevicePart
 from ._errors import ArgumentError, IndexError
 from ._exchange import of_all
 from ._keys import Chosen, all_columns, checked, chosen_by, cuts_of_indices, of_sequence, own_columns
@@ -65,7 +80,7 @@ def take(
         raise IndexError("take: elements of an empty axis")
     if along is None:
         return moved(_of_sequence(a, index, mode), distribution)
-    return moved(_of_axes(a, on_host(a), Chosen([], [along], [index], index.shape, along), mode), distribution)
+    return moved(_of_axes(a, reduced(a), Chosen([], [along], [index], index.shape, along), mode), distribution)
 
 
 @alike
@@ -81,11 +96,11 @@ def getitem(a: Array, key: Any) -> Array:
         return found[(slice(None),) * chosen.place + (slice(chosen.shape[0]),)].copy()
     window = indexed(a, chosen.window)
     places = [place for place, one in enumerate(chosen.window) if one is not None]
-    return _of_axes(a, on_host(window), chosen._replace(axes=[places[axis] for axis in chosen.axes]), "raise")
+    return _of_axes(a, reduced(window), chosen._replace(axes=[places[axis] for axis in chosen.axes]), "raise")
 
 
 def _of_axes(like: Array, a: Array, chosen: Chosen, mode: str) -> Array:
-    """The elements of indices of some axes. `a`: in host memory."""
+    """The elements of indices of some axes."""
     context, axes, place = a._core.context, chosen.axes, chosen.place
     extents = [a.shape[axis] for axis in axes]
     rest = [axis for axis in range(a.ndim) if axis not in axes]
@@ -94,7 +109,9 @@ def _of_axes(like: Array, a: Array, chosen: Chosen, mode: str) -> Array:
     shape[place:place] = chosen.shape
     if rest and context.size > 1 and has_whole_axes(a.layout, tuple(axes)):
         there, cut = with_whole(a, axes)
-        found = np.moveaxis(values_of(there), axes, range(len(axes)))[tuple(all_columns(context, chosen, extents, mode))]
+        columns = [one.reshape(-1) for one in all_columns(context, chosen, extents, mode)]
+        found = _elements.rows_of(there, axes, columns)
+        found = found.reshape(*chosen.shape, *found.shape[1:])
         kept = 0 if cut.axis is None else rest.index(cut.axis)
         layout = cut.layout(shape, kept if kept < place else kept + len(new))
     else:
@@ -102,12 +119,13 @@ def _of_axes(like: Array, a: Array, chosen: Chosen, mode: str) -> Array:
         found = _elements.read(a, axes, own_columns(context, chosen, extents, cuts, mode))
         found = found.reshape(cuts[context.rank + 1] - cuts[context.rank], *chosen.shape[1:], *found.shape[1:])
         layout = layout_of_blocks(shape, place, cuts)
-    return wrapped(like, layout, np.moveaxis(found, range(len(new)), new))
+    found = found.moveaxis(range(len(new)), new) if isinstance(found, DevicePart) else np.moveaxis(found, range(len(new)), new)
+    return wrapped(like, layout, found)
 
 
 def _of_sequence(a: Array, index: Any, mode: str) -> Array:
     """The elements at positions in row-major order."""
-    given = on_host(a if a.ndim else with_axis(a, 0))
+    given = reduced(a if a.ndim else with_axis(a, 0))
     context, chosen = given._core.context, of_sequence(index)
     cuts = cuts_of_indices(context, chosen)
     (mine,) = own_columns(context, chosen, [given.size], cuts, mode)
@@ -134,17 +152,22 @@ def as_indices(indices: Any) -> Any:
 
 def where_true(a: Array, mask: Any, distribution: Optional[Destination] = None) -> Array:
     """The elements where a mask of the first dimensions is true, in row-major order."""
-    given = on_host(a)
-    context = given._core.context
+    given = reduced(a)
+    context, on_device = given._core.context, not given._core.on_host
     if isinstance(mask, Array):
-        there, cuts = in_blocks(on_host(mask), 0)
+        there, cuts = in_blocks(finished(given, on_host(mask)) if on_device and mask._core.on_host else reduced(mask) if on_device else on_host(mask), 0)
         here = values_of(there)
         given = moved(given, layout_of_blocks(given.shape, 0, cuts))
     else:
         given, cuts = in_blocks(given, 0)
         here = mask[cuts[context.rank] : cuts[context.rank + 1]]
-    found = values_of(given)[here]
-    sizes = cuts_of(of_all(context, [len(found)])[:, 0])
+    part = values_of(given)
+    if isinstance(part, DevicePart):
+        places = here.reshape(-1).true_positions() if isinstance(here, DevicePart) else part.filled(np.flatnonzero(here), "int64")
+        found = part.reshape((here.size, *part.shape[here.ndim :])).taken(places)
+    else:
+        found = part[here]
+    sizes = cuts_of(of_all(context, [found.shape[0]])[:, 0])
     return moved(wrapped(a, layout_of_blocks((sizes[-1], *found.shape[1:]), 0, sizes), found), distribution)
 
 

@@ -2,6 +2,7 @@
 #include <nanobind/nanobind.h>
 
 #include <partita/functions.hpp>
+#include <partita/selection.hpp>
 
 #include "binding.hpp"
 #include "callers.hpp"
@@ -86,6 +87,16 @@ void bind_elementwise(nb::module_& module) {
       },
       nb::arg("source"), nb::arg("out").none(), nb::arg("order").none(), nb::arg("descending"), stream,
       Unlocked());
+  module.def(
+      "true_positions",
+      [](const Array& mask, StreamHandle in) { return true_positions(mask, stream_of(in)); }, nb::arg("mask"),
+      stream, Unlocked());
+  module.def(
+      "gather_part",
+      [](const Array& source, const Array& rows, Array& out, StreamHandle in) {
+        gather_part(source, rows, out, stream_of(in));
+      },
+      nb::arg("source"), nb::arg("rows"), nb::arg("out"), stream, Unlocked());
   module.def("real", &real);
   module.def("imag", &imag);
   module.def("seen_as", &seen_as, nb::arg("array"), nb::arg("layout"), nb::arg("offset"), nb::arg("strides"),

@@ -250,6 +250,23 @@ class FakeAccelerator final : public devices::Accelerator, public devices::Devic
       kernels::sort(pass);
     });
   }
+  void gather(const kernels::GatherPass& pass, Stream stream) override {
+    put(stream, [=] { kernels::gather(pass); });
+  }
+  std::int64_t true_scratch_bytes(const kernels::TruePass& pass) override { return pass.count; }
+  void find_true(const kernels::TruePass& pass, void* scratch, Stream stream) override {
+    put(stream, [=] {
+      std::memset(scratch, 1, static_cast<std::size_t>(pass.count));
+      kernels::find_true(pass);
+    });
+  }
+  std::int64_t scan_scratch_bytes(const kernels::ScanPass& pass) override { return pass.lines; }
+  void scan(const kernels::ScanPass& pass, void* scratch, Stream stream) override {
+    put(stream, [=] {
+      std::memset(scratch, 1, static_cast<std::size_t>(pass.lines));
+      kernels::scan(pass);
+    });
+  }
   void find_places(const kernels::PlacePass& pass, void* scratch, Stream stream) override {
     put(stream, [=] {
       static_cast<char*>(scratch)[fold_scratch_bytes - 1] = 1;

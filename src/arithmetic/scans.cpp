@@ -1,0 +1,188 @@
+// Sums and products along an axis: of each rank's elements, and then of those of the ranks before it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <partita/array_reductions.hpp>
+#include <partita/astype.hpp>
+#include <partita/collectives.hpp>
+#include <partita/elementwise.hpp>
+#include <partita/functions.hpp>
+#include <partita/redistribute.hpp>
+#include <partita/scans.hpp>
+#include <vector>
+
+#include "arithmetic/arguments.hpp"
+#include "arithmetic/folding.hpp"
+#include "arithmetic/reduced_layouts.hpp"
+#include "array/transfer.hpp"
+#include "device/device_sorting.hpp"
+#include "device/stream_work.hpp"
+#include "runtime/checks/agree.hpp"
+
+namespace partita {
+namespace {
+
+using devices::DeviceSorting;
+
+/// Whether the ranks have, in their order, blocks of this axis alone.
+bool is_in_blocks(const Layout& layout, int axis) {
+  std::int64_t next = 0;
+  for (int rank = 0; rank < layout.ranks(); ++rank) {
+    if (layout.local_size(rank) == 0) continue;
+    const Region region = layout.region(rank);
+    for (int d = 0; d < layout.dimensions(); ++d) {
+      const IndexSet& set = region.sets[static_cast<std::size_t>(d)];
+      if (d != axis && set.size() != layout.shape()[d]) return false;
+      if (d == axis && (!set.is_range() || set.front() != next)) return false;
+      if (d == axis) next += set.size();
+    }
+  }
+  return true;
+}
+
+/// One scan along an axis, of arrays of one layout.
+struct Scanning {
+  std::string_view operation;
+  int axis;
+  Reduction reduction;
+
+  bool product() const { return reduction == Reduction::product; }
+};
+
+/// The last dimension of the view becomes the first one of those that follow the axis, and so on.
+View with_axis_last(View view, int axis) {
+  std::rotate(view.extents.begin() + axis, view.extents.begin() + axis + 1, view.extents.end());
+  std::rotate(view.strides.begin() + axis, view.strides.begin() + axis + 1, view.strides.end());
+  return view;
+}
+
+/// Of dense lines in device memory. Stream-ordered.
+void scan_lines_on_device(const Scanning& what, const Array& model, const kernels::ScanPass& pass) {
+  ContextState& context = *model.context_state();
+  auto* const device = dynamic_cast<DeviceSorting*>(context.device.get());
+  check<UnsupportedError>(device != nullptr, "{}: this device does not scan", what.operation);
+  context.device->use();
+  const Layout bytes(Replicated{}, {device->scan_scratch_bytes(pass)}, context.size());
+  const Array scratch = empty_beside(model, bytes, Dtype::u8);
+  devices::put_into_stream(context, what.operation, {},
+                           [&](Stream used, bool) { device->scan(pass, scratch.local().data, used); });
+}
+
+/// Of this rank's part, which has elements, into a dense part of the same extents. Stream-ordered on devices.
+void scan_here(const Scanning& what, const Array& array, const Array& result) {
+  ContextState& context = *array.context_state();
+  const View &from = array.local(), &to = result.local();
+  const bool on_host = from.space == MemorySpace::host;
+  kernels::ScanPass pass{from.dtype, what.product(), 1, from.extents[what.axis], 1, from.data, to.data};
+  for (int d = 0; d < from.extents.size(); ++d) {
+    if (d < what.axis) pass.lines *= from.extents[d];
+    if (d > what.axis) pass.inner *= from.extents[d];
+  }
+  if (pass.inner > 1 && !on_host) {
+    const View source = with_axis_last(from, what.axis);
+    const Array lines = empty_beside(array, Layout(Replicated{}, source.extents, context.size()), from.dtype);
+    pass.lines *= pass.inner;
+    pass.inner = 1;
+    pass.from = pass.to = lines.local().data;
+    arrays::copy_view(context, source, lines.local(), std::nullopt);
+    scan_lines_on_device(what, array, pass);
+    return arrays::copy_view(context, lines.local(), with_axis_last(to, what.axis), std::nullopt);
+  }
+  if (!arrays::lies_dense(from)) {
+    pass.from = to.data;
+    if (on_host) {
+      arrays::copy_view(context, from, to);
+    } else {
+      arrays::copy_view(context, from, to, std::nullopt);
+    }
+  }
+  if (on_host) return kernels::scan(pass);
+  scan_lines_on_device(what, array, pass);
+}
+
+/// The last elements of this rank's lines, in host memory, dense; `identity` if it has none. Blocking.
+std::vector<std::byte> totals_here(const Scanning& what, const Array& result, const Shape& shape) {
+  const Dtype dtype = result.dtype();
+  const auto item = static_cast<std::size_t>(size_of(dtype));
+  std::vector<std::byte> totals(static_cast<std::size_t>(volume(shape)) * item);
+  View last = result.local();
+  if (result.local_size() == 0) {
+    std::array<std::byte, 16> identity{};
+    write_identity(what.reduction, dtype, identity.data());
+    for (std::size_t at = 0; at < totals.size(); at += item) std::memcpy(&totals[at], identity.data(), item);
+    return totals;
+  }
+  const std::int64_t first = (last.extents[what.axis] - 1) * last.strides[what.axis];
+  last.data = static_cast<char*>(last.data) + first * size_of(dtype);
+  last.extents[what.axis] = 1;
+  arrays::copy_view(*result.context_state(), last, View::dense(totals.data(), dtype, last.extents));
+  return totals;
+}
+
+/// Joins what the ranks before have with this rank's elements, which it has scanned. Collective.
+void join_those_before(const Scanning& what, Array& result) {
+  Shape shape = result.shape();
+  shape[what.axis] = 1;
+  if (volume(shape) == 0) return;
+  ContextState& context = *result.context_state();
+  std::vector<std::byte> totals;
+  runtime::check_or_tell_all(context, what.operation, [&] { totals = totals_here(what, result, shape); });
+  const View flat = View::dense(totals.data(), result.dtype(), {volume(shape)});
+  scan(result.context(), flat, flat, {.reduction = what.reduction}, Scan::exclusive);
+  runtime::check_or_tell_all(context, what.operation, [&] {
+    if (result.local_size() == 0 ||
+        result.layout().region(context.rank()).sets[static_cast<std::size_t>(what.axis)].front() == 0)
+      return;
+    Array before = empty_beside(result, Layout(Replicated{}, shape, context.size()), result.dtype());
+    copy(View::dense(totals.data(), result.dtype(), shape), before);
+    what.product() ? multiply(before, result, result) : add(before, result, result);
+  });
+}
+
+Array widened(const Array& array, ArrayReduction reduction) {
+  check(array.valid(), "cumulate: the array is an empty Array");
+  const Dtype wanted = arithmetic::folding_of(reduction, array.dtype()).result;
+  return wanted == array.dtype() ? array : astype(array, wanted);
+}
+
+}  // namespace
+
+Array cumulate(const Array& array, int axis, Reduction reduction, SourcePlace where) {
+  const Scanning what{"cumulate", axis, reduction};
+  check(array.valid(), "cumulate: the array is an empty Array");
+  ContextState& context = *array.context_state();
+  context.require_usable(what.operation);
+  runtime::check_or_tell_all(context, what.operation, [&] {
+    arithmetic::check_values(what.operation, array);
+    check(axis >= 0 && axis < array.shape().size(), "cumulate: an array of {} dimensions has no axis {}",
+          array.shape().size(), axis);
+    check(reduction == Reduction::sum || reduction == Reduction::product,
+          "cumulate: the reduction must be sum or product");
+    check(kernels::is_scanned_here(array.dtype()), "cumulate is not defined for {}; use astype",
+          name(array.dtype()));
+    arithmetic::check_folds(what.operation, array, {});
+  });
+  const bool whole = arithmetic::has_whole_lines(array.layout(), axis);
+  const bool there_already = whole || is_in_blocks(array.layout(), axis);
+  const Array there = there_already ? array : redistribute(array, Slab(axis));
+  const MemorySpace space = there.local().space;
+  Array result = arrays::allocate(array.context_state(), there.layout(), there.dtype(), {.space = space},
+                                  fmt::format("cumulate by {} along {}", name(reduction), axis), where);
+  runtime::check_or_tell_all(context, what.operation, [&] {
+    if (there.local_size() > 0) scan_here(what, there, result);
+  });
+  if (!whole && context.size() > 1) join_those_before(what, result);
+  if (space == MemorySpace::device) devices::finish_device(context, what.operation);
+  return there_already ? result : redistribute(result, array.layout());
+}
+
+Array cumsum(const Array& array, int axis, SourcePlace where) {
+  return cumulate(widened(array, ArrayReduction::sum), axis, Reduction::sum, where);
+}
+Array cumprod(const Array& array, int axis, SourcePlace where) {
+  return cumulate(widened(array, ArrayReduction::product), axis, Reduction::product, where);
+}
+
+}  // namespace partita

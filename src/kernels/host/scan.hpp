@@ -1,0 +1,24 @@
+// Sums and products of the elements up to each one.
+#pragma once
+
+#include <cstdint>
+#include <partita/dtype.hpp>
+
+namespace partita::kernels {
+
+/// to[l, k, i] = from[l, 0, i] + ... + from[l, k, i], or their product; both dense. In place allowed.
+struct ScanPass {
+  Dtype dtype = Dtype::f64;  ///< in which elements are joined; integers wrap around
+  bool product = false;
+  std::int64_t lines = 1, length = 0, inner = 1;
+  const void* from = nullptr;
+  void* to = nullptr;
+};
+
+/// Whether it is a dtype of such passes: booleans and floating-point numbers of 8 and 16 bits are not.
+bool is_scanned_here(Dtype dtype);
+
+/// Thread-safe.
+void scan(const ScanPass& pass);
+
+}  // namespace partita::kernels
