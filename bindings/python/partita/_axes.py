@@ -55,14 +55,20 @@ def on_host(a: Array) -> Array:
     return a if a._core.on_host else a.copy(space="host")
 
 
+def where_sorted(a: Array) -> Array:
+    """The same in the memory of a device that sorts its elements, else in host memory."""
+    a = reduced(a)
+    return a if a._core.on_host or DevicePart.of(a._core).is_sorted_here else a.copy(space="host")
+
+
 def values_of(a: Array) -> Any:
     """The local part: in host memory as NumPy sees it, in device memory as the library moves it."""
     return seen_by("numpy", a._core) if a._core.on_host else DevicePart.of(a._core)
 
 
 def finished(like: Array, made: Array) -> Array:
-    """The array, which is in host memory, in the memory space and package of `like`. Collective if that is a device."""
-    if not like._core.on_host:
+    """The array in the memory space and package of `like`. Collective if that is a device and the array in host memory."""
+    if made._core.on_host and not like._core.on_host:
         made = made.copy(space="device")
     package = package_for(made._core, like._package)
     return made if package == made._package else Array(made._core, package)

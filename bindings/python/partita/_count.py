@@ -22,6 +22,7 @@ from ._axes import (
     reduced,
     sequence,
     values_of,
+    where_sorted,
     wrapped,
 )
 from ._device_parts import DevicePart
@@ -154,15 +155,19 @@ def histogram(
     NumPy array, NumPy array
         The counts and the edges, on every rank.
     """
-    given = on_host(a)
+    given = where_sorted(a) if weights is None else on_host(a)
     if isinstance(bins, str):
         raise ArgumentError(f"histogram: bins {bins!r}: expected a number of bins or their edges")
     if given.layout.is_replicated and given.ndim:
         given = given.redistribute(longest_slab(given.shape))
     one = in_any_order(given if given.dtype != np.bool_ else given.astype("uint8"))
     heavy = None if weights is None else _beside(given, weights, one)
-    edges, outer = (bins, None) if np.ndim(bins) else (bins, range if range is not None else _ends(one))
-    counts, found = np.histogram(one.values, edges, outer, weights=heavy)
+    ordered = one.values.ordered() if isinstance(one.values, DevicePart) else None
+    ends = one if ordered is None else one.with_values(ordered[:: max(ordered.size - 1, 1)].on_host())
+    edges, outer = (bins, None) if np.ndim(bins) else (bins, range if range is not None else _ends(ends))
+    counts, found = np.histogram(one.values if ordered is None else ends.values[:0], edges, outer, weights=heavy)
+    if ordered is not None:
+        counts = np.diff(np.append(ordered.places_of(found[:-1], "left"), ordered.places_of(found[-1:], "right")))
     counts = total(one.context, counts)
     if density:
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -212,7 +217,7 @@ def bincount(x: Array, weights: Optional[Array] = None, minlength: int = 0) -> A
     NumPy array
         The counts of 0, 1, ..., up to the largest element, on every rank.
     """
-    given = on_host(x)
+    given = where_sorted(x) if weights is None else on_host(x)
     if given.ndim != 1 or given.dtype.kind not in "iub":
         raise ArgumentError(f"bincount: expected integers in one dimension, got {given.dtype} in {given.ndim}")
     if minlength < 0:
@@ -221,12 +226,15 @@ def bincount(x: Array, weights: Optional[Array] = None, minlength: int = 0) -> A
         given = given.redistribute(longest_slab(given.shape))
     one = in_any_order(given)
     heavy = None if weights is None else _beside(given, weights, one)
-    values = one.values.astype(np.int64, copy=False)
+    values = one.values
+    if isinstance(values, DevicePart):
+        values, heavy = values.distinct()
+    values = values.astype(np.int64, copy=False)
     least, most = smallest_and_largest(one.context, values)
     if least < 0:
         raise ArgumentError(f"{least} is negative")
     counts = np.bincount(values, heavy, max(most + 1, minlength))
-    return total(one.context, counts if heavy is None or not one.cuts[-1] else counts.astype(np.float64))
+    return total(one.context, counts.astype(np.int64 if weights is None or not one.cuts[-1] else np.float64))
 
 
 __all__ = ["argwhere", "bincount", "count_nonzero", "flatnonzero", "histogram", "nonzero"]

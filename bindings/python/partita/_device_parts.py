@@ -122,6 +122,41 @@ class DevicePart:
         else:
             _core.copy((value if isinstance(value, DevicePart) else self.filled(value)).reshape(target.shape).core, target.core, None)
 
+    # --- order
+
+    @property
+    def is_sorted_here(self) -> bool:
+        """Whether the device sorts elements of the dtype."""
+        return not self.core.dtype.startswith(("complex", "float8"))
+
+    def ordered(self, descending: bool = False, order: Optional[DevicePart] = None) -> DevicePart:
+        """The elements of one dimension, sorted; where they were is written into `order`, of int64."""
+        made = self.empty(self.shape)
+        _core.sort_part(self.dense().core, made.core, None if order is None else order.core, descending)
+        return made
+
+    def distinct(self, equal_nan: bool = True) -> Tuple[Any, Any]:
+        """The distinct elements, sorted, and how often each occurs, in NumPy's arrays. Blocking."""
+        ordered = self.reshape(-1).ordered()
+        after = ordered[1:]
+        starts = after.joined("not_equal", ordered[:-1], "bool").true_positions()
+        values = np.concatenate([ordered[:1].on_host(), after.taken(starts).on_host()])
+        places = np.concatenate([np.zeros(min(1, ordered.size), np.int64), starts.on_host() + 1])
+        if equal_nan and values.dtype.kind == "f" and len(values) and np.isnan(values[-1]):
+            many = int(np.argmax(np.isnan(values))) + 1  # the NaNs are last
+            values, places = values[:many], places[:many]
+        return values, np.diff(np.append(places, ordered.size))
+
+    def places_of(self, wanted: Any, side: Any) -> Any:
+        """As `numpy.searchsorted` of few numbers, in sorted elements. Blocking: a copy of the elements at the probes for each digit of the places."""
+        lower, upper = np.zeros(len(wanted), np.int64), np.full(len(wanted), self.size, np.int64)
+        while (lower < upper).any():
+            middle = (lower + upper) // 2
+            here = self.gathered([0], [np.minimum(middle, self.size - 1)]).on_host()
+            before = (here < wanted if side == "left" else here <= wanted) & (lower < upper)
+            lower, upper = np.where(before, middle + 1, lower), np.where(before, upper, np.minimum(middle, upper))
+        return lower
+
     # --- selection
 
     def gathered(self, axes: Sequence[int], columns: Sequence[Any]) -> DevicePart:

@@ -123,7 +123,7 @@ def argsort(
     if kind not in _kinds:
         raise ArgumentError(f"argsort: kind {kind!r}; known: {', '.join(str(one) for one in _kinds[1:])}")
     if core_given(a).context.size == 1 and _is_sorted_there(a, axis):
-        part = DevicePart.of(reduced(a)._core).reshape(-1)
+        part = DevicePart.of(reduced(a)._core).reshape(-1).dense()
         order = part.empty(part.shape, "int64")
         _core.sort_part(part.core, None, order.core, descending)
         made = Array(order.seen_in(layout_of_blocks(part.shape, 0, (0, a.size)), True), a._package)
@@ -162,7 +162,7 @@ def _sorted_there(a: Array, descending: bool) -> Array:
     context = a._core.context
     if a.layout.is_replicated and context.size > 1:
         a = a.redistribute(longest_slab(a.shape))
-    cuts, values = slab_cuts(a.size, context.size), _sorted_part(DevicePart.of(a._core).reshape(-1), descending)
+    cuts, values = slab_cuts(a.size, context.size), DevicePart.of(a._core).reshape(-1).ordered(descending)
     if context.size > 1:
         sizes = cuts_of([a.layout.local_size(rank) for rank in range(context.size)])
         looked_up = values.on_host()
@@ -171,14 +171,8 @@ def _sorted_there(a: Array, descending: bool) -> Array:
         arriving = values.empty((int(received.sum()),))
         mine = values[splits[context.rank, 0] : splits[context.rank, -1]]
         _core.all_to_all(context, mine, arriving, [int(one) for one in counts], [int(one) for one in received], None)
-        values = _sorted_part(arriving, descending)
+        values = arriving.ordered(descending)
     return Array(values.seen_in(layout_of_blocks((a.size,), 0, cuts), True), a._package)
-
-
-def _sorted_part(part: DevicePart, descending: bool) -> DevicePart:
-    made = part.empty(part.shape)
-    _core.sort_part(part.core, made.core, None, descending)
-    return made
 
 
 Lines = Callable[[Any, int], Any]

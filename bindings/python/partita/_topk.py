@@ -20,9 +20,11 @@ from ._axes import (
     sequence,
     slab_cuts,
     values_of,
+    where_sorted,
     with_whole,
     wrapped,
 )
+from ._device_parts import DevicePart
 from ._dtypes import _of_ml_dtypes
 from ._errors import ArgumentError
 from ._exchange import of_all
@@ -62,7 +64,7 @@ def topk(
     -----
     Only elements that are among the `k` first of their rank are sorted and exchanged.
     """
-    given = on_host(a)
+    given = where_sorted(a) if axis is None or a.ndim == 1 else on_host(a)
     if given._core.dtype in _of_ml_dtypes:
         found = topk(given.astype("float32"), k, axis, largest=largest, distribution=distribution)
         return TopK(finished(a, found.values.astype(given.dtype)), finished(a, found.indices))
@@ -85,15 +87,24 @@ def topk(
 def _first_of_sequence(like: Array, given: Array, k: int, largest: bool, distribution: Optional[Destination]) -> TopK:
     one = in_order(given)
     kept: Any = slice(None)
+    if isinstance(one.values, DevicePart):
+        order = one.values.empty(one.values.shape, "int64")
+        kept = order[: min(k, order.size)]
+        values, places = one.values.ordered(largest, order)[: kept.size].on_host(), kept.on_host()
+        return _of_candidates(like, one, values, places + one.first, k, largest, distribution)
     if k < len(one.values):
         last = len(one.values) - k if largest else k - 1
         bound = np.partition(one.values, last)[last] if k else None
         with np.errstate(invalid="ignore"):
             kept = slice(0) if k == 0 else np.flatnonzero(~(one.values < bound) if largest else ~(one.values > bound))
-    values = one.values[kept]
+    return _of_candidates(like, one, one.values[kept], one.positions[kept], k, largest, distribution)
+
+
+def _of_candidates(like: Array, one: Sequenced, values: Any, places: Any, k: int, largest: bool, distribution: Optional[Destination]) -> TopK:
+    """`values`: of this rank, in host memory; `places`: where they are in the sequence of all."""
     sizes = of_all(one.context, [len(values)])[:, 0]
     cuts = slab_cuts(k, one.context.size)
-    ordered = sorted_parts(Sequenced(one.context, values, cuts_of(sizes)), cuts, descending=largest, carried=one.positions[kept])
+    ordered = sorted_parts(Sequenced(one.context, values, cuts_of(sizes)), cuts, descending=largest, carried=places)
     return TopK(*(sequence(like, Sequenced(one.context, part, cuts), distribution) for part in ordered))
 
 

@@ -25,8 +25,10 @@ from ._axes import (
     sequence,
     slab_cuts,
     values_of,
+    where_sorted,
     wrapped,
 )
+from ._device_parts import DevicePart
 from ._dtypes import _of_ml_dtypes
 from ._exchange import of_all, sent, total
 from ._local_order import argsorted, merged
@@ -85,7 +87,7 @@ def unique(
     -----
     Each rank finds the distinct elements of its part; only these are exchanged, once, so that all equal ones are on one rank.
     """
-    given = on_host(ar)
+    given = on_host(ar) if return_index or return_inverse or axis is not None else where_sorted(ar)
     if given._core.dtype in _of_ml_dtypes:
         given = given.astype("float32")
     if axis is not None:
@@ -156,6 +158,9 @@ def distinct(one: Sequenced, index: bool = False, inverse: bool = False, counts:
 
 def _of_part(values: Any, index: bool, inverse: bool, counts: bool, equal_nan: bool, is_sorted: bool = False) -> Distinct:
     """The same of the elements of one rank; sorting takes less time than the hash tables that NumPy's `unique` may use."""
+    if isinstance(values, DevicePart):
+        found, many = values.distinct(equal_nan)
+        return Distinct(found, None, many, (0, len(found)), None)
     order = argsorted(values) if index or inverse else None
     ordered = values[order] if order is not None else values if is_sorted else np.sort(values)
     starts = np.empty(len(values), np.bool_)

@@ -1,5 +1,6 @@
 // Sums and products of the elements up to each one, against loops over all elements.
 #include <partita/astype.hpp>
+#include <partita/create.hpp>
 #include <partita/elements.hpp>
 #include <partita/redistribute.hpp>
 #include <partita/scans.hpp>
@@ -33,7 +34,7 @@ RANK_TEST(Scans, AreThoseOfAllElementsInEveryLayout) {
   for (const Distribution& rule : rules) {
     Array a = empty(context, shape, rule);
     fill(a, value);
-    for (const Dtype dtype : {Dtype::f64, Dtype::f32, Dtype::f16, Dtype::i8, Dtype::i64, Dtype::c64}) {
+    for (const Dtype dtype : {Dtype::f64, Dtype::f16, Dtype::i8, Dtype::c64}) {
       const Array x = astype(a, dtype);
       for (int axis = 0; axis < 3; ++axis) {
         for (const bool product : {false, true}) {
@@ -57,8 +58,7 @@ RANK_TEST(Scans, AreThoseOfAllElementsInEveryLayout) {
 
 RANK_TEST(Scans, OfAnyPartsOfALine) {
   for (const std::int64_t length : {0, 1, 2, 9, 1000}) {
-    Array a = empty(context, {length}, Slab(0), Dtype::u8);
-    fill(a, [](const Index&) { return 3; });
+    const Array a = full(context, {length}, Slab(0), std::uint8_t{3});
     const Array narrow = cumulate(a, 0, Reduction::sum), wide = cumsum(a);
     EXPECT_EQ(narrow.dtype(), Dtype::u8);
     EXPECT_EQ(wide.dtype(), Dtype::u64);
