@@ -1,11 +1,11 @@
 // Sums and products of the elements up to each one along an axis.
 //
 // The result has the layout of the array, on the symmetric heap, in its memory space. If ranks divide the
-// axis, each combines its own elements, and what the ranks before it have is added afterwards, so that numbers
-// are rounded otherwise than one after the other; an axis that is not in blocks, in the order of ranks, is
-// redistributed to `Slab(axis)` and back. On devices by the library's scan, of other axes than the last one
-// in a transposed copy. Collective, blocking. ArgumentError, the same on every rank: an axis that does not
-// exist, a partial array, FP8.
+// axis, each combines its own elements, and what the ranks before it have is added afterwards, so that
+// numbers are rounded otherwise than one after the other; an axis that is not in blocks, in the order of
+// ranks, is redistributed to `Slab(axis)` and back. On devices by the library's scan, of other axes than the
+// last one in a transposed copy. Collective, blocking. ArgumentError, the same on every rank: an axis that
+// does not exist, a partial array, FP8.
 #pragma once
 
 #include <partita/array.hpp>
