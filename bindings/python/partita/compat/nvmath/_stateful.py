@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import logging
 from types import TracebackType
-from typing import Any, ClassVar, Optional, Tuple, Type, TypeVar, Union
+from typing import Any, Callable, ClassVar, Optional, Tuple, Type, TypeVar, Union
 
 from ..._streams import stream_of_memory
 from ._agreement import gather_objects, require_alike
 from ._context import current
+from ._internal.tensor_wrapper import wrap_operand
 
 Self = TypeVar("Self", bound="Stateful")
 Options = TypeVar("Options")
@@ -89,6 +90,12 @@ class Stateful:
         if not self._planned:
             raise RuntimeError(f"{what} cannot be performed before plan() has been called")
 
+    def _make_ready(self, stream: Any, operand: Any) -> None:
+        self._check_operands("Planning")
+        self._wait_for(stream, operand)
+        self._context.barrier()
+        self._planned = True
+
     def _agree_on_operand(self, tensor: Any) -> None:
         """ValueError where some ranks give an operand and others None."""
         require_alike("whether there is an operand is", gather_objects(self._context, tensor is not None))
@@ -102,3 +109,33 @@ class Stateful:
 
     def _drop(self) -> None:
         raise NotImplementedError
+
+
+class OfOneOperand(Stateful):
+    """An operation on one operand, in whose place others come later."""
+
+    _operand: Any
+    _source: Any  # the array that the operand is this rank's part of
+    _facts: Tuple[Any, ...]
+
+    def _replace(self, operand: Any, take: Callable[[Any], None], check: Callable[[Any], None] = lambda tensor: None) -> None:
+        """By an operand of the same kind, which also `check` is asked about; None lets go of the one that there is."""
+        self._check_valid()
+        tensor = None if operand is None else wrap_operand(operand)
+        if tensor is not None:
+            check_facts("the new operand's {}", tensor, self._facts)
+            check(tensor)
+        self._agree_on_operand(tensor)
+        if tensor is None:
+            self._let_go("if the input operand has been set to None")
+        else:
+            take(tensor)
+
+    def release_operand(self) -> None:
+        """Let go of the operand; `reset_operand` gives another one. Local."""
+        self._check_valid()
+        self._let_go("after the operand has been released")
+
+    def _let_go(self, why: str) -> None:
+        self._operand = self._source = None
+        self._released = why

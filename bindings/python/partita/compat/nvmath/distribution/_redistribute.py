@@ -12,7 +12,7 @@ from ...._redistribute import Redistribute as Moving
 from .._agreement import collective, gather_objects, raised_on_all, require_alike
 from .._internal.tensor_wrapper import wrap_operand
 from .._memory import distributed, new_array
-from .._stateful import Stateful, check_blocking, check_facts, facts_of, options_of
+from .._stateful import OfOneOperand, check_blocking, facts_of, options_of
 from ._base import BindDistributionError, ConvertDistributionError, Distribution, Shape, layout_of, require_one_rule
 from ._box import Box
 
@@ -59,7 +59,7 @@ def _order(specs: List[_Spec]) -> str:
     return "F" if column_major and not row_major else "C"
 
 
-class Redistribute(Stateful):
+class Redistribute(OfOneOperand):
     """A redistribution for any number of operands of the same kind.
 
     Creation, `plan` and `execute` are collective and blocking.
@@ -167,10 +167,7 @@ class Redistribute(Stateful):
     @collective
     def plan(self, stream: Any = None) -> None:
         """Work out what moves. Collective, blocking."""
-        self._check_operands("Planning")
-        self._wait_for(stream, self._operand)
-        self._context.barrier()
-        self._planned = True
+        self._make_ready(stream, self._operand)
 
     @collective
     def execute(self, stream: Any = None, release_workspace: bool = False, sync_symmetric_memory: bool = True) -> Any:
@@ -204,15 +201,7 @@ class Redistribute(Stateful):
     @collective
     def reset_operand(self, operand: Any = None, *, stream: Any = None) -> None:
         """Take another operand of the same package, dtype, device and shape; None lets go of it. Collective, blocking."""
-        self._check_valid()
-        tensor = None if operand is None else wrap_operand(operand)
-        if tensor is not None:
-            check_facts("the new operand's {}", tensor, self._facts)
-        self._agree_on_operand(tensor)
-        if tensor is None:
-            self._let_go("if the input operand has been set to None")
-        else:
-            self._take(tensor, stream)
+        self._replace(operand, lambda tensor: self._take(tensor, stream))
 
     @collective
     def reset_operand_unchecked(self, operand: Any, *, stream: Any = None) -> None:
@@ -224,15 +213,6 @@ class Redistribute(Stateful):
         self._wait_for(stream, tensor)
         self._operand, self._source = tensor, distributed(self._context, tensor, self._layouts[0])
         self._released = ""
-
-    def release_operand(self) -> None:
-        """Let go of the operand; `reset_operand` gives another one. Local."""
-        self._check_valid()
-        self._let_go("after the operand has been released")
-
-    def _let_go(self, why: str) -> None:
-        self._operand = self._source = None
-        self._released = why
 
     def _drop(self) -> None:
         self._operand = self._source = None

@@ -10,7 +10,7 @@ from ....fft import FFT as Transform
 from .._agreement import collective, gather_objects, raised_on_all
 from .._internal.tensor_wrapper import wrap_operand
 from .._memory import distributed, new_array
-from .._stateful import Stateful, check_facts, facts_of, options_of
+from .._stateful import OfOneOperand, facts_of, options_of
 from ..distribution import Slab
 from ._allocate import buffer_of, result_dtype
 from ._configuration import FFTDirection, FFTOptions, direction_of, fft_type_of
@@ -24,7 +24,7 @@ class InvalidFFTState(Exception):
     """A freed object was used."""
 
 
-class FFT(Stateful):
+class FFT(OfOneOperand):
     """A transform over all axes of an array of 2 or 3 dimensions, without a factor in either direction.
 
     Creation, `execute` and `reset_operand` are collective and blocking.
@@ -93,10 +93,7 @@ class FFT(Stateful):
     @collective
     def plan(self, *, stream: Any = None) -> None:
         """Make ready. Collective, blocking; the first execution in a direction plans it."""
-        self._check_operands("Planning")
-        self._wait_for(stream, self._operand)
-        self._context.barrier()
-        self._planned = True
+        self._make_ready(stream, self._operand)
 
     # --- where the result is written
 
@@ -219,16 +216,9 @@ class FFT(Stateful):
         distribution : optional
             As of the operand before, or, of a complex transform that leaves the result otherwise than the operand, as of the result.
         """
-        self._check_valid()
-        tensor = None if operand is None else wrap_operand(operand)
-        if tensor is not None:
-            check_facts("the new operand's {}", tensor, self._facts)
-            self._relaid(tensor, distribution)
-        self._agree_on_operand(tensor)
-        if tensor is None:
-            self._let_go("if the input operand has been set to None")
-        else:
-            self._take_as(tensor, distribution, stream)
+        self._replace(
+            operand, lambda tensor: self._take_as(tensor, distribution, stream), lambda tensor: self._relaid(tensor, distribution)
+        )
 
     @collective
     def reset_operand_unchecked(self, operand: Any, *, distribution: Any = None, stream: Any = None) -> None:
@@ -241,15 +231,6 @@ class FFT(Stateful):
             self.distribution = given_of(distribution, len(self.global_extents))
         self._layouts = self._first if self.distribution == self._given_first else self._first[::-1]
         self._take(tensor, stream)
-
-    def release_operand(self) -> None:
-        """Let go of the operand; `reset_operand` gives another one. Local."""
-        self._check_valid()
-        self._let_go("after the operand has been released")
-
-    def _let_go(self, why: str) -> None:
-        self._operand = self._source = None
-        self._released = why
 
     def _drop(self) -> None:
         self._operand = self._source = None

@@ -79,10 +79,7 @@ class DirectSolver(Stateful):
     @collective
     def plan(self, *, stream: Any = None) -> None:
         """Make ready; a second call has no effect. Collective, blocking. The first factorization plans it."""
-        self._check_operands("Planning")
-        self._wait_for(stream, self._operands[0])
-        self._context.barrier()
-        self._planned = True
+        self._make_ready(stream, self._operands[0])
 
     @collective
     def factorize(self, *, stream: Any = None) -> None:
