@@ -61,8 +61,8 @@ RANK_TEST(Statistics, OfAllElementsAndAlongAxesOfEveryLayout) {
   EXPECT_THROW((void)var(empty(context, {0, 3}, Slab(0))), ArgumentError);
   const Array line = zeros(context, {3}, Slab(0));
   EXPECT_ERROR(ArgumentError, (void)stddev(Array{}), "stddev: the array is an empty Array");
-  EXPECT_ERROR(ArgumentError, (void)stddev(line, {1}), "stddev: an array of 1 dimensions has no axis 1");
-  EXPECT_ERROR(ArgumentError, (void)var(line, {0, 0}), "var: axis 0 is named twice");
+  EXPECT_ERROR(ArgumentError, (void)stddev(line, Axes{1}), "stddev: an array of 1 dimensions has no axis 1");
+  EXPECT_ERROR(ArgumentError, (void)var(line, Axes{0, 0}), "var: axis 0 is named twice");
   EXPECT_THROW((void)ptp(zeros(context, {3}, Slab(0), Dtype::boolean)), ArgumentError);
 }
 
