@@ -31,6 +31,21 @@ def dot(ctx, a, b):
     return pt.all_reduce(ctx, np.array([own]))[0]
 
 
+_of_one_rank = {}
+
+
+def once(ctx, make):
+    """What `make` returns, the same on all ranks: computed by one of those that are threads of a process."""
+    if os.environ.get("PARTITA_TEST_GROUP") == "processes":
+        return make()
+    if ctx.rank == 0:
+        _of_one_rank["found"] = make()
+    ctx.barrier()
+    found = _of_one_rank["found"]
+    ctx.barrier()
+    return found
+
+
 def some(shape, dtype, phase):
     values = np.cos(1.3 * np.arange(int(np.prod(shape))) + phase).reshape(shape)
     return jnp.asarray(values if not np.issubdtype(dtype, np.complexfloating) else values + 1j * np.sin(2 * values), dtype)

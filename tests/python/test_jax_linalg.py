@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from jax_cases import ERROR, dot, jax, jnp, pj, some
+from jax_cases import ERROR, dot, jax, jnp, once, pj, some
 from shapes import part, rules
 
 import partita as pt
@@ -71,7 +71,7 @@ def check(ctx, ours, theirs, wholes, layouts, of_results, of_value=lambda x: x, 
         return jax.jvp(slopes, xs, ts)[1], jax.vjp(slopes, *xs)[1](weights)
 
     xs, ts = (tuple(here(ctx, x, layout) for x, layout in zip(some, layouts)) for some in (wholes, tangents))
-    wanted, of_line = jax.jvp(values(theirs), tuple(map(jnp.asarray, wholes)), tuple(map(jnp.asarray, tangents)))
+    wanted, of_line = once(ctx, lambda: jax.jvp(values(theirs), tuple(map(jnp.asarray, wholes)), tuple(map(jnp.asarray, tangents))))
     weights = [some(layout.local_shape(ctx.rank), x.dtype, ctx.rank) for x, layout in zip(wanted, of_results)]
     found, forward = along(xs, ts)
     for i, layout in enumerate(of_results):
