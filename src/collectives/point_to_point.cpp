@@ -90,26 +90,6 @@ std::string awaited_text(int from, std::int64_t tag, const std::deque<Unexpected
   return others.size() > most ? text + fmt::format(" and {} more", others.size() - most) : text;
 }
 
-/// While it lives the node sees that this rank waits for that one to receive.
-class SendOnBoard {
- public:
-  SendOnBoard(ContextState& context, int to) {
-    const std::optional<int> number = runtime::number_on_board(context, to);
-    if (number) (board_ = context.board.get())->begin_send(*number);
-  }
-  ~SendOnBoard() {
-    if (board_ != nullptr) board_->end_send();
-  }
-  SendOnBoard(const SendOnBoard&) = delete;
-  SendOnBoard& operator=(const SendOnBoard&) = delete;
-  void asked() {
-    if (board_ != nullptr) board_->ask_about_send();
-  }
-
- private:
-  runtime::NodeBoard* board_ = nullptr;
-};
-
 }  // namespace
 
 PendingSend::PendingSend(ContextState& context, int to, MessageHeader header, const void* content,
@@ -136,13 +116,11 @@ void PendingSend::finish() {
   };
   const runtime::WaitReason reason{
       .operation = "send", .what = what, .peer = to_, .kind = runtime::WaitReason::Kind::message};
-  SendOnBoard on_board(context_, to_);
   runtime::AwayWatch watch(context_, to_);
   for (runtime::MessageId* message : {&first_, &second_}) {
     if (*message >= 0) {
       runtime::wait_until(context_, reason, [&] {
         if (arrived(context_, *message)) return true;
-        on_board.asked();
         if (const auto found = watch.look("send")) runtime::give_up_of(context_, "send", *found);
         return false;
       });

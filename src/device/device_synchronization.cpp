@@ -11,6 +11,7 @@
 #include "runtime/board/peer_watch.hpp"
 #include "runtime/board/wait.hpp"
 #include "runtime/checks/announcement.hpp"
+#include "runtime/checks/node_questions.hpp"
 
 namespace partita::devices {
 namespace {
@@ -36,6 +37,20 @@ std::vector<int> others_of_the_node(const DeviceRuntime& state) {
   std::vector<int> ranks = state.device_topology.node_ranks(state.device_topology.node(state.rank()));
   std::erase(ranks, state.rank());
   return less_those_that_left(state, std::move(ranks));
+}
+
+std::vector<int> late_for_the_device(const DeviceRuntime& state) {
+  std::vector<int> ranks = state.flags ? state.flags->late() : std::vector<int>{};
+  if (state.greetings) {
+    for (const int rank : state.greetings->late()) ranks.push_back(rank);
+  }
+  // Every rank sends a packet to every other one, behind what flags show.
+  const std::uint64_t packets = static_cast<const runtime::NotesOfNodes&>(*state.notes).latest_packets;
+  for (int number = 0; number < state.board->node_ranks(); ++number) {
+    if (state.board->executions(number).number() < packets)
+      ranks.push_back(state.neighbours()[static_cast<std::size_t>(number)]);
+  }
+  return ranks;
 }
 
 Stream stream_or_own(const DeviceRuntime& state, const std::optional<Stream>& wanted) {
@@ -123,8 +138,13 @@ void finish_device(DeviceRuntime& state, std::string_view operation, const std::
   require_not_captured(state, operation, stream);
   const bool was_alive = !state.failed();  // what a failed context holds may still be read
   // Such waits are for milliseconds, and what comes next on the device waits for their end.
-  const runtime::WaitReason reason{operation, [] { return std::string("work on the device"); }, -1,
-                                   [&] { return others_of_the_node(state); }, std::chrono::milliseconds(20)};
+  const runtime::WaitReason reason{operation,
+                                   [] { return std::string("work on the device"); },
+                                   -1,
+                                   [&] { return others_of_the_node(state); },
+                                   std::chrono::milliseconds(20),
+                                   runtime::WaitReason::Kind::call,
+                                   [&] { return late_for_the_device(state); }};
   try {
     Accelerator& device = *state.device;
     device.use();

@@ -16,6 +16,9 @@ struct DeviceRuntime;
 std::vector<int> less_those_that_left(const DeviceRuntime& state, std::vector<int> ranks);
 
 /// The other ranks of this node by whose devices this rank's work may be held up.
+/// Of a wait for the device: the ranks that have not come to what the device has been given, without which it
+/// does not end, as far as the host sees.
+std::vector<int> late_for_the_device(const DeviceRuntime& state);
 std::vector<int> others_of_the_node(const DeviceRuntime& state);
 
 /// `wanted`, or the context's own stream where none is given.

@@ -95,9 +95,13 @@ void RunAhead::reach(Line& line, Mark& mark) {
 
 template <class Ready>
 void RunAhead::wait(const Ready& ready) {
-  const runtime::WaitReason reason{operation_, [] { return std::string("what its device has to do before"); },
-                                   -1, [this] { return others_of_the_node(state_); },
-                                   std::chrono::milliseconds(20)};
+  const runtime::WaitReason reason{operation_,
+                                   [] { return std::string("what its device has to do before"); },
+                                   -1,
+                                   [this] { return others_of_the_node(state_); },
+                                   std::chrono::milliseconds(20),
+                                   runtime::WaitReason::Kind::call,
+                                   [this] { return late_for_the_device(state_); }};
   runtime::WaitLoop loop(state_, reason);
   while (!ready()) {
     if (meanwhile_ && meanwhile_()) {

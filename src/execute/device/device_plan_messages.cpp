@@ -87,9 +87,17 @@ void DevicePlanMessages::end(Stream unpacking) {
 /// Streams may wait for the signals of neighbours.
 template <class Ready>
 void DevicePlanMessages::wait_for_streams(Ready&& ready) {
-  const runtime::WaitReason reason{plan_.operation, [] { return std::string("copies to and from messages"); },
-                                   -1, [this] { return devices::others_of_the_node(context_); },
-                                   mail_.patience()};
+  const runtime::WaitReason reason{plan_.operation,
+                                   [] { return std::string("copies to and from messages"); },
+                                   -1,
+                                   [this] { return devices::others_of_the_node(context_); },
+                                   mail_.patience(),
+                                   runtime::WaitReason::Kind::call,
+                                   [this] {
+                                     std::vector<int> ranks = devices::late_for_the_device(context_);
+                                     for (const int rank : mail_.late()) ranks.push_back(rank);
+                                     return ranks;
+                                   }};
   runtime::WaitLoop loop(context_, reason);
   while (!ready()) {
     if (start_what_may()) {

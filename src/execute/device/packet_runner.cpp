@@ -4,6 +4,7 @@
 
 #include "execute/device/packet_ranges.hpp"
 #include "runtime/checks/agree.hpp"
+#include "runtime/checks/node_questions.hpp"
 
 namespace partita::execution {
 namespace {
@@ -77,6 +78,10 @@ void PacketRunner::lower(const Strides& source, const Strides& destination) {
 }
 
 void PacketRunner::exchange(const void* source, void* destination, Stream stream, bool captured) {
+  if (!captured) {
+    const runtime::NodeBoard& board = *context_.board;
+    runtime::notes_of_nodes(context_).latest_packets = board.executions(board.me()).number();
+  }
   if (ranges_) {
     return context_.device->exchange_packets(
         {board_->slots(), context_.rank(), source, destination, &*ranges_, captured}, stream);

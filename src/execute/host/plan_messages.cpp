@@ -110,6 +110,13 @@ void PlanMessages::compare_greeting(const Correspondent& sender) const {
       std::min(mine.number, theirs.number));
 }
 
+std::vector<int> PlanMessages::late() const {
+  std::vector<int> ranks;
+  for (const Correspondent& sender : senders_)
+    if (sender.message >= 0) ranks.push_back(sender.peer);
+  return ranks;
+}
+
 void PlanMessages::wait(runtime::MessageId& message, int peer, const char* what) {
   if (message < 0) return;
   const runtime::WaitReason reason{

@@ -38,6 +38,7 @@ class PlanMessages {
   bool may_receive(std::size_t step);
   void finish(std::size_t step);  ///< waits for one message; no-op when it is finished already
   void end();                     ///< waits for all that is in flight
+  std::vector<int> late() const;  ///< the senders that have not greeted
   /// Called again and again while a message is waited for; may start others. Whether anything has moved.
   void meanwhile(std::function<bool()> work) { meanwhile_ = std::move(work); }
   /// So long a wait should not sleep: MPI moves what is in flight only within its calls, and of ranks of one

@@ -18,27 +18,38 @@ using namespace std::chrono_literals;
 constexpr auto first_question = 400ms, between_questions = 900ms, longest_pause = 60'000ms;
 constexpr auto far_answers_come_within = 600ms;
 
-constexpr std::string_view sending = "send";
+// In a large context only some of the ranks that are waited for are asked.
+constexpr std::size_t most_asked = 16;
 
 }  // namespace
 
 std::optional<FarWatch::Found> FarWatch::look(const std::vector<int>& peers, Time now) {
-  if (reason_.kind == WaitReason::Kind::content || !has_nodes_to_ask(state_)) return std::nullopt;
+  if (reason_.kind == WaitReason::Kind::content || !takes_notes(state_)) return std::nullopt;
   if (next_ == Time()) next_ = now + first_question;
   if (!asked_) {
     if (now < next_) return std::nullopt;
-    asked_ = ask_nodes(state_, {});
+    const std::vector<int> ranks = ranks_to_ask_about(peers);
+    if (ranks.empty()) return std::nullopt;
+    asked_ = ask_nodes(state_, {}, ranks);
+    asked_ranks_ = ranks.size();
     asked_at_ = now;
     return std::nullopt;
   }
   answers_ = answers_of_nodes(state_, *asked_);
-  const int others = state_.size() - state_.board->node_ranks();
-  const bool have_all = static_cast<int>(answers_.size()) == others;
+  const bool have_all = answers_.size() == asked_ranks_;
   if (!have_all && now - asked_at_ < far_answers_come_within) return std::nullopt;
   asked_.reset();
   pause_ = pause_ == 0ms ? between_questions : std::min<std::chrono::milliseconds>(2 * pause_, longest_pause);
   next_ = now + std::max<std::chrono::milliseconds>(between_questions, pause_ / 2);
   return judge(peers);
+}
+
+std::vector<int> FarWatch::ranks_to_ask_about(const std::vector<int>& peers) const {
+  std::vector<int> ranks = ranks_to_ask(state_);
+  if (!ranks.empty()) return ranks;
+  for (const int peer : peers)
+    if (ranks.size() < most_asked && !state_.topology().same_node(peer, state_.rank())) ranks.push_back(peer);
+  return ranks;
 }
 
 std::optional<FarWatch::Found> FarWatch::judge(const std::vector<int>& peers) {
@@ -57,41 +68,7 @@ std::optional<FarWatch::Found> FarWatch::judge(const std::vector<int>& peers) {
     auto found = place != 0 ? absence_of(peer, theirs, place) : contexts_crossed_with(peer, theirs);
     if (found) return found;
   }
-  return look_for_cycle_of_sends(peers);
-}
-
-/// From this rank, which sends to `to`, on to whom that one sends to, and back: by rank the number of its
-/// wait. Empty: there is no such cycle.
-std::map<int, std::uint64_t> FarWatch::cycle_of_sends(int to) const {
-  const NodeBoard& board = *state_.board;
-  std::map<int, std::uint64_t> cycle{{state_.rank(), board.long_wait(board.me()).number}};
-  while (to != state_.rank()) {
-    NodeBoard::LongWait wait;
-    if (const auto number = number_on_board(state_, to)) {
-      wait = board.long_wait(*number);
-    } else if (const auto answer = answers_.find(to); answer != answers_.end()) {
-      const Standing::Wait& theirs = answer->second.wait;
-      wait.number = theirs.number;
-      wait.context = theirs.context;
-      std::ranges::copy(theirs.awaited, wait.awaited.begin());
-      wait.operation = theirs.operation;
-    }
-    const bool sends = wait.number != 0 && wait.context == state_.identity && wait.operation == sending;
-    if (!sends || !cycle.emplace(to, wait.number).second) return {};
-    for (to = 0; !wait.waits_for(to); ++to) {
-      if (to == state_.size()) return {};
-    }
-  }
-  return cycle;
-}
-
-std::optional<FarWatch::Found> FarWatch::look_for_cycle_of_sends(const std::vector<int>& peers) {
-  if (reason_.operation != sending || peers.size() != 1) return std::nullopt;
-  const std::map<int, std::uint64_t> before = std::exchange(cycle_, cycle_of_sends(peers.front()));
-  if (cycle_.empty() || before != cycle_) return std::nullopt;
-  std::vector<int> ranks;
-  for (const auto& [rank, wait] : cycle_) ranks.push_back(rank);
-  return Found{words_of_all_nodes(state_, reason_.operation, cycle_of_sends_error(ranks))};
+  return std::nullopt;
 }
 
 /// The first execution that both know and in which they differ.

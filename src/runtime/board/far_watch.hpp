@@ -23,19 +23,17 @@ class FarWatch {
 
   FarWatch(Runtime& state, const WaitReason& reason) : state_(state), reason_(reason) {}
   /// Why the wait cannot end: a rank has executed something else, waits in a call that this rank has not come
-  /// to, or waits for this rank in another context (which has failed then), or ranks send to each other in a
-  /// cycle.
+  /// to, or waits for this rank in another context (which has failed then).
   std::optional<Found> look(const std::vector<int>& peers, std::chrono::steady_clock::time_point now);
 
  private:
   using Time = std::chrono::steady_clock::time_point;
+  std::vector<int> ranks_to_ask_about(const std::vector<int>& peers) const;
   std::optional<Found> judge(const std::vector<int>& peers);
   std::optional<Found> difference_from(int rank, const Standing& theirs) const;
   std::optional<Found> absence_of(int rank, const Standing& theirs, std::uint64_t place);
   std::optional<Found> contexts_crossed_with(int rank, const Standing& theirs);
   std::uint64_t place_of(const Standing& theirs) const;
-  std::map<int, std::uint64_t> cycle_of_sends(int to) const;
-  std::optional<Found> look_for_cycle_of_sends(const std::vector<int>& peers);
   Runtime* other_context_of(int rank, const Standing& theirs) const;
   std::string order_text(const Runtime& other) const;
   bool was_there_before(int rank, std::uint64_t place);
@@ -43,11 +41,11 @@ class FarWatch {
   Runtime& state_;
   const WaitReason& reason_;
   std::optional<std::uint64_t> asked_;
+  std::size_t asked_ranks_ = 0;
   Time asked_at_{}, next_{};
   std::chrono::milliseconds pause_{};
   std::map<int, Standing> answers_;
   std::map<int, std::uint64_t> places_;  ///< at the last answers
-  std::map<int, std::uint64_t> cycle_;   ///< of sends, by rank the number of its wait, at the last answers
 };
 
 }  // namespace partita::runtime

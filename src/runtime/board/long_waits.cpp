@@ -16,7 +16,7 @@ constexpr auto grace_of_messages = std::chrono::milliseconds(900);
 
 /// The wait is over when that rank comes to the same call, or to a call that it has not come to yet.
 bool is_for_a_call(const Runtime& state, const WaitReason& reason) {
-  return reason.peer >= 0 && reason.kind != WaitReason::Kind::content && state.board;
+  return (reason.peer >= 0 || reason.late) && reason.kind != WaitReason::Kind::content && state.board;
 }
 
 /// The rank of that number on the context's board is in a call that this rank has not come to.
@@ -54,7 +54,7 @@ void WaitNote::update() {
   wait.rank = state_.rank();
   wait.for_message = reason_.kind == WaitReason::Kind::message;
   wait.operation = reason_.operation;
-  for (const int rank : awaited(reason_)) {
+  for (const int rank : reason_.late ? reason_.late() : awaited(reason_)) {
     if (rank < NodeBoard::LongWait::most_ranks)
       wait.awaited[static_cast<std::size_t>(rank / 64)] |= std::uint64_t{1} << (rank % 64);
   }

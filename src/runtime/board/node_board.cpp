@@ -18,9 +18,6 @@ struct alignas(64) NodeBoard::Card {
   Word failure;    ///< 0: none, else 1 + its kind
   Word left;       ///< 1: in good order, 2: as its text says
   Word circles;    ///< two a meeting of some ranks: odd while in one
-  Word sends;      ///< two a wait for a receiver: odd while in one
-  Word receiver;   ///< of that
-  Word asked;      ///< whether it is over
   std::array<Word, NodeBoard::most_lent> lent;
   std::array<Word, 12> operation;
   std::array<Word, 12> circle;
@@ -136,19 +133,6 @@ void NodeBoard::leave_circle() {
   count_up(card(me_).circles);
 }
 
-void NodeBoard::begin_send(int to) {
-  store(card(me_).receiver, static_cast<Word>(to));
-  count_up(card(me_).sends);
-}
-
-void NodeBoard::ask_about_send() {
-  count_up(card(me_).asked);
-}
-
-void NodeBoard::end_send() {
-  count_up(card(me_).sends);
-}
-
 void NodeBoard::fail(ErrorKind kind, std::string_view why) {
   Card& mine = card(me_);
   if (load(mine.failure) != 0) return;
@@ -203,15 +187,6 @@ std::string NodeBoard::meeting(int node_rank, std::uint64_t after) const {
   if (load(theirs.circles) % 2 == 1) return read_text(theirs.circle);
   const Word agreement = load(theirs.agreement);
   return agreement % 2 == 1 && (agreement + 1) / 2 > after ? read_text(theirs.operation) : "";
-}
-
-// The counter is read on both sides of what belongs to it.
-NodeBoard::Send NodeBoard::sending(int node_rank) const {
-  Card& theirs = card(node_rank);
-  const Word number = load(theirs.sends);
-  if (number % 2 == 0) return {};
-  const Send send{number, static_cast<int>(load(theirs.receiver)), load(theirs.asked)};
-  return load(theirs.sends) == number ? send : Send{};
 }
 
 std::string NodeBoard::departure(int node_rank) const {

@@ -54,11 +54,6 @@ class NodeBoard {
   /// A meeting of some of the ranks, `operation`; the others of the node see it while it lasts.
   void enter_circle(std::string_view operation);
   void leave_circle();
-  /// This rank waits until rank `to` of the node has received, and receives nothing itself meanwhile; in
-  /// between it says each time that it has asked whether that is so.
-  void begin_send(int to);
-  void ask_about_send();
-  void end_send();
   void fail(ErrorKind kind = ErrorKind::error, std::string_view why = {});
   /// `how` it is left: nothing to hold against it (it was closed) where that is empty.
   void leave(std::string_view how = {});
@@ -71,12 +66,6 @@ class NodeBoard {
   std::optional<CaughtError> refusal(int node_rank) const;  ///< what kept it from that
   /// The meeting that it is in: of some ranks, or of all after so many of those; "": in none.
   std::string meeting(int node_rank, std::uint64_t after = 0) const;
-  struct Send {
-    std::uint64_t number = 0;  ///< another one for each
-    int to = -1;               ///< rank of the node; -1: it waits for no receiver
-    std::uint64_t asked = 0;   ///< so often it was not over
-  };
-  Send sending(int node_rank) const;
 
   /// A wait of this rank that takes long, in this context or another: who it waits for, by rank of that
   /// context.

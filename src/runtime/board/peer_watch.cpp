@@ -16,8 +16,6 @@ namespace {
 // What a peer sent before it ended, or left the context, may still be on its way for so long.
 constexpr auto grace_of_the_dead = std::chrono::milliseconds(100);
 constexpr auto grace_of_the_living = std::chrono::milliseconds(300);
-// What a transport keeps by itself may take so long to leave.
-constexpr auto grace_of_senders = std::chrono::milliseconds(500);
 constexpr auto grace_of_those_away = std::chrono::milliseconds(900);
 
 // I am in execution number `mine.executions`, which the peer has not begun, and the peer is in a collective
@@ -109,14 +107,6 @@ std::string departure(const Runtime& state, int rank) {
   return "";
 }
 
-CaughtError cycle_of_sends_error(const std::vector<int>& ranks) {
-  return {
-      ErrorKind::disagreement,
-      fmt::format("send: {} send to each other in a cycle and none of them receives: large messages wait for "
-                  "their receivers; send_receive does both concurrently",
-                  rank_list(ranks))};
-}
-
 void give_up_of(Runtime& state, std::string_view mine, const Hopeless& why) {
   if (why.ask) give_up_together(state, mine, why.error, *why.ask);
   state.give_up(why.error);
@@ -154,7 +144,7 @@ std::optional<Hopeless> AwayWatch::look(std::string_view mine) {
 }
 
 PeerWatch::PeerWatch(Runtime& state, const WaitReason& reason)
-    : state_(state), reason_(reason), elsewhere_(state, reason), far_(state, reason) {
+    : state_(state), reason_(reason), elsewhere_(state, reason), far_(state, reason), ring_(state, reason) {
   if (state_.board) neighbours_ = state_.neighbours();
 }
 
@@ -165,9 +155,11 @@ PeerWatch::Found PeerWatch::look(std::chrono::steady_clock::time_point now) {
   // Inside a check of some of the ranks only, the counts of the others say nothing.
   if (!found && state_.board)
     found = state_.agreement_depth == 0 ? look_for_mutual_waits(peers) : look_for_those_away(peers);
-  if (!found && state_.board) found = look_for_ring_of_sends(now);
   if (!found && state_.board) {
     if (auto elsewhere = elsewhere_.look(peers, now)) found = Hopeless{std::move(*elsewhere)};
+  }
+  if (!found && state_.board) {
+    if (auto ring = ring_.look(now)) found = Hopeless{std::move(*ring)};
   }
   if (!found) {
     if (auto far = far_.look(peers, now)) found = Hopeless{std::move(far->error), far->ask};
@@ -244,40 +236,6 @@ PeerWatch::Found PeerWatch::look_for_those_away(const std::vector<int>& peers) {
       return found;
   }
   return std::nullopt;
-}
-
-/// From this rank to whom it sends to, and on, if that comes back to it; else empty.
-std::vector<PeerWatch::Sender> PeerWatch::ring_of_sends() const {
-  const NodeBoard& board = *state_.board;
-  std::vector<Sender> ring;
-  int at = board.me();
-  do {
-    ring.push_back({at, board.sending(at)});
-    at = ring.back().send.to;
-    if (at < 0 || ring.size() > static_cast<std::size_t>(board.node_ranks())) return {};
-  } while (at != board.me());
-  return ring;
-}
-
-// Unchanged numbers mean that no rank has left its send in between, so no rank has received; and each
-// has asked again and found that its own is not over.
-PeerWatch::Found PeerWatch::look_for_ring_of_sends(std::chrono::steady_clock::time_point now) {
-  std::vector<Sender> ring = ring_of_sends();
-  const bool same = std::ranges::equal(ring, ring_, [](const Sender& a, const Sender& b) {
-    return a.number == b.number && a.send.number == b.send.number;
-  });
-  if (!same) {
-    ring_ = std::move(ring);
-    ring_since_ = now;
-    return std::nullopt;
-  }
-  const bool all_asked = std::ranges::equal(
-      ring, ring_, [](const Sender& a, const Sender& b) { return a.send.asked >= b.send.asked + 2; });
-  if (ring.empty() || !all_asked || now - ring_since_ < grace_of_senders) return std::nullopt;
-  std::vector<int> ranks;
-  for (const Sender& sender : ring) ranks.push_back(neighbours_[static_cast<std::size_t>(sender.number)]);
-  std::ranges::sort(ranks);
-  return Hopeless{cycle_of_sends_error(ranks)};
 }
 
 PeerWatch::Found PeerWatch::look_for_lost_peers(const std::vector<int>& peers,

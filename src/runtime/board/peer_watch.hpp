@@ -11,6 +11,7 @@
 #include "runtime/board/far_watch.hpp"
 #include "runtime/board/long_waits.hpp"
 #include "runtime/board/node_board.hpp"
+#include "runtime/board/ring_watch.hpp"
 #include "runtime/board/wait.hpp"
 #include "runtime/checks/verdict.hpp"
 
@@ -40,9 +41,6 @@ struct Hopeless {
   std::optional<Question> ask = {};
   bool may_withdraw = false;  ///< from the execution that waits, see withdrawal.hpp
 };
-
-/// These ranks send large messages to each other in a cycle.
-CaughtError cycle_of_sends_error(const std::vector<int>& ranks);
 
 /// Fails the context of it and throws.
 [[noreturn]] void give_up_of(Runtime& state, std::string_view mine, const Hopeless& why);
@@ -86,17 +84,11 @@ class PeerWatch {
     NodeBoard::Status theirs;
     friend bool operator==(const Pair&, const Pair&) = default;
   };
-  struct Sender {
-    int number = -1;  ///< on the board
-    NodeBoard::Send send;
-  };
-  std::vector<Sender> ring_of_sends() const;
   Found look_for_failed_ranks();
   Found look_for_disagreement() const;
   Found look_for_mutual_waits(const std::vector<int>& peers);
   bool waits_in_vain(const NodeBoard::Status& mine, const NodeBoard::Status& theirs, int number) const;
   Found look_for_those_away(const std::vector<int>& peers);
-  Found look_for_ring_of_sends(std::chrono::steady_clock::time_point now);
   Found look_for_lost_peers(const std::vector<int>& peers, std::chrono::steady_clock::time_point now);
 
   Runtime& state_;
@@ -107,9 +99,8 @@ class PeerWatch {
   std::map<int, AwayWatch> away_;      ///< of a meeting of some ranks
   OtherContextWatch elsewhere_;
   FarWatch far_;
+  RingWatch ring_;
   std::map<int, std::chrono::steady_clock::time_point> gone_since_;
-  std::vector<Sender> ring_;  ///< of sends, this rank's first, as it was seen first
-  std::chrono::steady_clock::time_point ring_since_;
 };
 
 }  // namespace partita::runtime

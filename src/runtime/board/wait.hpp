@@ -31,6 +31,9 @@ struct WaitReason {
     content,  ///< of a message that is in flight
   };
   Kind kind = Kind::call;
+  /// Of a wait for a device: the ranks that have not come to what it has been given, without which it does
+  /// not end.
+  std::function<std::vector<int>()> late = {};
 };
 
 /// The ranks that `reason` names.

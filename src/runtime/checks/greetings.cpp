@@ -61,6 +61,16 @@ void Greetings::settle(std::string_view operation) {
   look(operation);
 }
 
+std::vector<int> Greetings::late() const {
+  std::vector<int> ranks;
+  for (std::uint64_t number = first_; number != last_; ++number) {
+    const Slot& one = slots_->slots[number % most];
+    for (const Sender& sender : one.senders)
+      if (one.must_have_begun && sender.message >= 0) ranks.push_back(sender.peer);
+  }
+  return ranks;
+}
+
 bool Greetings::have_come(Slot& slot, std::string_view operation) {
   bool all = true;
   for (Sender& sender : slot.senders) {

@@ -33,6 +33,8 @@ class Greetings {
   void look(std::string_view operation);
   /// All executions have ended: waits for the greetings of those that must have begun, and compares them.
   void settle(std::string_view operation);
+  /// Who has not come to executions that cannot end before, as far as this rank has heard.
+  std::vector<int> late() const;
 
  private:
   static constexpr std::uint64_t most = 64;  // executions

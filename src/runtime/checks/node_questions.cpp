@@ -28,17 +28,24 @@ constexpr int most_ranks = 64;  // that all ask and answer each other
 constexpr std::uint64_t known_chains = 32;
 constexpr std::size_t most_facts = 24;
 
-enum class Topic : std::uint8_t { question = 1, answer, words };
+constexpr std::uint64_t most_answers = 4;  // numbers of questions
+constexpr std::size_t most_probes = 256;
 
-std::uint64_t topic_of(const Runtime& context, Topic topic, int asker = 0, std::uint64_t number = 0) {
-  const std::uint64_t first = mix(context.identity, static_cast<std::uint64_t>(topic));
-  return mix(mix(first, static_cast<std::uint64_t>(asker)), number);
+struct Asked {
+  std::uint64_t number;
+  Question question;
+};
+
+struct Answer {
+  std::uint64_t number = 0;
+  Standing standing;
+};
+auto members_of(is_a<Answer> auto& answer) {
+  return std::tie(answer.number, answer.standing);
 }
 
-NotesOfNodes& notes_of(Runtime& context) {
-  auto& notes = static_cast<NotesOfNodes&>(*context.notes);
-  notes.answered.resize(static_cast<std::size_t>(context.size()));
-  return notes;
+std::uint64_t topic_of_words(const Runtime& context) {
+  return mix(context.identity, 3);
 }
 
 // A text is sent in pieces that are as long as farewells can be; the last one is shorter.
@@ -120,55 +127,80 @@ Standing Standing::of(const Runtime& context) {
   return result;
 }
 
-bool has_nodes_to_ask(const Runtime& context) {
-  return context.board && context.topology().node_count() > 1 && context.size() <= most_ranks &&
-         context.thread.load(std::memory_order_relaxed) == this_thread_mark();
+NotesOfNodes& notes_of_nodes(Runtime& context) {
+  return static_cast<NotesOfNodes&>(*context.notes);
 }
 
-std::uint64_t ask_nodes(Runtime& context, const Question& question) {
-  const std::uint64_t number = notes_of(context).asked++;
-  say(context, topic_of(context, Topic::question, context.rank(), number), serialize(question));
-  return number;
+bool takes_notes(const Runtime& context) {
+  return context.board && context.thread.load(std::memory_order_relaxed) == this_thread_mark();
 }
 
-std::map<int, Standing> answers_of_nodes(Runtime& context, std::uint64_t number) {
-  std::map<int, Standing> answers;
-  for (const auto& [rank, text] : said(context, topic_of(context, Topic::answer, context.rank(), number)))
-    answers.emplace(rank, deserialize<Standing>(text));
-  return answers;
+std::vector<int> ranks_to_ask(const Runtime& context) {
+  std::vector<int> ranks;
+  if (!takes_notes(context) || context.size() > most_ranks) return ranks;
+  for (int rank = 0; rank < context.size(); ++rank)
+    if (!context.topology().same_node(rank, context.rank())) ranks.push_back(rank);
+  return ranks;
 }
 
-void answer_nodes(Runtime& context, const std::function<std::optional<Report>(const Question&)>& report) {
-  NotesOfNodes& notes = notes_of(context);
-  for (int asker = 0; asker < context.size(); ++asker) {
-    if (context.topology().same_node(asker, context.rank())) continue;
-    for (std::uint64_t& number = notes.answered[static_cast<std::size_t>(asker)];; ++number) {
-      const auto asked = said(context, topic_of(context, Topic::question, asker, number));
-      if (!asked.contains(asker)) break;
-      Standing standing = Standing::of(context);
-      if (auto mine = report(deserialize<Question>(asked.at(asker))))
-        standing.report.push_back(shortened(*std::move(mine)));
-      // The wait may be in another context, where it is known how far this rank has come.
-      for_each_context_of_this_thread([&](Runtime& other) {
-        standing.member_of.push_back({other.identity, other.rank()});
-        if (&other == &context || other.identity != standing.wait.context) return;
-        const NodeBoard::Status there = other.board->status(other.board->me());
-        standing.wait.executions = there.executions;
-        standing.wait.agreements = there.agreements;
-        standing.wait.in_agreement = there.in_agreement ? 1 : 0;
-      });
-      say(context, topic_of(context, Topic::answer, asker, number), serialize(standing));
+std::uint64_t ask_nodes(Runtime& context, const Question& question, const std::vector<int>& ranks) {
+  NotesOfNodes& notes = notes_of_nodes(context);
+  const Asked asked{++notes.asked, question};
+  notes.answers[asked.number];
+  std::erase_if(notes.answers,
+                [&](const auto& answers) { return answers.first + most_answers <= asked.number; });
+  for (const int rank : ranks) notes.mail.tell(context, rank, MailTopic::question, serialize(asked));
+  return asked.number;
+}
+
+const std::map<int, Standing>& answers_of_nodes(Runtime& context, std::uint64_t number) {
+  return notes_of_nodes(context).answers[number];
+}
+
+namespace {
+
+Standing standing_now(Runtime& context) {
+  Standing standing = Standing::of(context);
+  // The wait may be in another context, where it is known how far this rank has come.
+  for_each_context_of_this_thread([&](Runtime& other) {
+    standing.member_of.push_back({other.identity, other.rank()});
+    if (&other == &context || other.identity != standing.wait.context) return;
+    const NodeBoard::Status there = other.board->status(other.board->me());
+    standing.wait.executions = there.executions;
+    standing.wait.agreements = there.agreements;
+    standing.wait.in_agreement = there.in_agreement ? 1 : 0;
+  });
+  return standing;
+}
+
+}  // namespace
+
+void take_notes(Runtime& context, const std::function<std::optional<Report>(const Question&)>& report) {
+  NotesOfNodes& notes = notes_of_nodes(context);
+  for (const RankMail::Text& text : notes.mail.take(context)) {
+    if (text.topic == MailTopic::question) {
+      const auto asked = deserialize<Asked>(text.text);
+      Answer answer{asked.number, standing_now(context)};
+      if (auto mine = report(asked.question)) answer.standing.report.push_back(shortened(*std::move(mine)));
+      notes.mail.tell(context, text.from, MailTopic::answer, serialize(answer));
+    } else if (text.topic == MailTopic::answer) {
+      auto answer = deserialize<Answer>(text.text);
+      const auto found = notes.answers.find(answer.number);
+      if (found != notes.answers.end()) found->second.insert_or_assign(text.from, std::move(answer.standing));
+    } else if (text.topic == MailTopic::probe) {
+      if (notes.probes.size() == most_probes) notes.probes.pop_front();
+      notes.probes.push_back(deserialize<RingProbe>(text.text));
     }
   }
 }
 
 void propose_words(Runtime& context, const CaughtError& words) {
-  say(context, topic_of(context, Topic::words), serialize(words));
+  say(context, topic_of_words(context), serialize(words));
 }
 
 std::map<int, CaughtError> proposed_words(const Runtime& context) {
   std::map<int, CaughtError> words;
-  for (const auto& [rank, text] : said(context, topic_of(context, Topic::words)))
+  for (const auto& [rank, text] : said(context, topic_of_words(context)))
     words.emplace(rank, deserialize<CaughtError>(text));
   return words;
 }

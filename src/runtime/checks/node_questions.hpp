@@ -1,9 +1,9 @@
 // What ranks of different nodes ask one another when a wait does not end, or when they do not do the same.
-// Questions and answers travel as farewells do, separately from all messages: a waiting rank receives and
-// answers them.
+// Questions and answers are notes, separate from all messages: a waiting rank takes and answers them.
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
@@ -12,18 +12,13 @@
 #include <vector>
 
 #include "runtime/board/node_board.hpp"
+#include "runtime/board/ring_watch.hpp"
 #include "runtime/checks/call_notes.hpp"
+#include "runtime/checks/rank_mail.hpp"
 #include "runtime/checks/verdict.hpp"
 #include "runtime/checks/withdrawal.hpp"
 
 namespace partita::runtime {
-
-/// The notes of a context; all but those of `CallNotes` are known to the thread that uses it.
-struct NotesOfNodes : CallNotes {
-  std::uint64_t asked = 0;
-  std::vector<std::uint64_t> answered;  ///< by rank
-  Withdrawals withdrawals;
-};
 
 /// Where a rank is, as it says itself.
 struct Standing {
@@ -57,16 +52,30 @@ struct Standing {
   std::optional<std::uint64_t> chain(std::uint64_t number) const;
 };
 
-/// Whether ranks of several nodes can be asked: not in large contexts, and by the thread that uses the
-/// context.
-bool has_nodes_to_ask(const Runtime& context);
+/// The notes of a context; all but those of `CallNotes` are known to the thread that uses it.
+struct NotesOfNodes : CallNotes {
+  RankMail mail;
+  std::uint64_t asked = 0;
+  std::map<std::uint64_t, std::map<int, Standing>> answers;  ///< to the latest questions, by rank
+  std::deque<RingProbe> probes;                              ///< that have come
+  std::uint64_t message_waits = 0;                           ///< for messages of point to point
+  std::uint64_t latest_packets = 0;  ///< the latest execution by packets, which all ranks of the node send
+  Withdrawals withdrawals;
+};
 
-/// Asks all ranks of other nodes. The number is for `answers_of_nodes`.
-std::uint64_t ask_nodes(Runtime& context, const Question& question);
+NotesOfNodes& notes_of_nodes(Runtime& context);
+
+/// Whether this is the thread that uses the context, which takes its notes.
+bool takes_notes(const Runtime& context);
+/// The ranks of other nodes that are asked together: all, but none in large contexts.
+std::vector<int> ranks_to_ask(const Runtime& context);
+
+/// Asks ranks of other nodes. The number is for `answers_of_nodes`.
+std::uint64_t ask_nodes(Runtime& context, const Question& question, const std::vector<int>& ranks);
 /// The ranks that have answered so far.
-std::map<int, Standing> answers_of_nodes(Runtime& context, std::uint64_t number);
-/// Answers what has been asked. `report`: what this rank says to a question.
-void answer_nodes(Runtime& context, const std::function<std::optional<Report>(const Question&)>& report);
+const std::map<int, Standing>& answers_of_nodes(Runtime& context, std::uint64_t number);
+/// Takes the notes that have come, and answers what is asked. `report`: what this rank says to a question.
+void take_notes(Runtime& context, const std::function<std::optional<Report>(const Question&)>& report);
 
 /// What this rank has found to be wrong, for the ranks of other nodes: the words of the lowest rank count.
 void propose_words(Runtime& context, const CaughtError& words);

@@ -156,13 +156,13 @@ class Inquiry {
   CaughtError ask() {
     board_.answer(report_text(said_to(context_, mine_, question_)));
     board_.ask(word_of(question_));
-    const bool asks_nodes = has_nodes_to_ask(context_) && proposed_words(context_).empty();
-    const std::uint64_t asked = asks_nodes ? ask_nodes(context_, question_) : 0;
-    const int others = context_.size() - board_.node_ranks();
+    std::vector<int> others = ranks_to_ask(context_);
+    if (!others.empty() && !proposed_words(context_).empty()) others.clear();
+    const std::uint64_t asked = others.empty() ? 0 : ask_nodes(context_, question_, others);
     std::map<int, Standing> answers;
     const auto all_here = [&] {
-      if (asks_nodes) answers = answers_of_nodes(context_, asked);
-      return all_have_answered() && (!asks_nodes || static_cast<int>(answers.size()) == others);
+      if (asked != 0) answers = answers_of_nodes(context_, asked);
+      return all_have_answered() && answers.size() == others.size();
     };
     const auto end = Clock::now() + std::min(answers_come_within, context_.options.deadline / 2);
     while (!all_here() && Clock::now() < end) wait_a_moment(context_, mine_);
@@ -222,7 +222,7 @@ class Inquiry {
 }  // namespace
 
 CaughtError words_of_all_nodes(Runtime& context, std::string_view mine, const CaughtError& words) {
-  if (!has_nodes_to_ask(context)) return words;
+  if (ranks_to_ask(context).empty()) return words;
   const bool is_first = proposed_words(context).empty();
   if (is_first) propose_words(context, words);
   const auto end = Clock::now() + (is_first ? proposals_come_within : words_come_within);
@@ -248,12 +248,12 @@ void give_up_together(Runtime& context, std::string_view mine, const CaughtError
 
 bool answer_question(Runtime& context, std::string_view mine) {
   if (!context.board) return false;
-  std::vector<Runtime*> asked_by_nodes;  // none is destroyed meanwhile: this thread uses them
+  std::vector<Runtime*> told;  // none is destroyed meanwhile: this thread uses them
   for_each_context_of_this_thread([&](Runtime& one) {
-    if (has_nodes_to_ask(one)) asked_by_nodes.push_back(&one);
+    if (takes_notes(one)) told.push_back(&one);
   });
-  for (Runtime* const one : asked_by_nodes)
-    answer_nodes(
+  for (Runtime* const one : told)
+    take_notes(
         *one, [&](const Question& question) { return said_to(*one, one == &context ? mine : "", question); });
   const std::uint64_t asked = context.board->question();
   if (asked == 0) return false;

@@ -56,14 +56,14 @@ MpiFarewells::~MpiFarewells() {
   for (Sending& sending : sending_) keep_until_exit(std::make_shared<Sending>(std::move(sending)));
 }
 
-void MpiFarewells::say(const Farewell& farewell, const std::vector<int>& ranks) noexcept {
+void MpiFarewells::say(const FarewellMessage& message, const std::vector<int>& ranks) noexcept {
   try {
     if (ranks.empty() || !mpi_is_running()) return;
     const std::lock_guard lock(mutex_);
     forget_sent();
     ours_->messages_left = true;  // one may be there for ever
     Sending& sending = sending_.emplace_back();
-    sending.message = std::make_shared<FarewellMessage>(farewell);
+    sending.message = std::make_shared<FarewellMessage>(message);
     sending.requests.reserve(ranks.size());
     const MpiCall call;
     for (const int rank : ranks) {
@@ -100,12 +100,17 @@ void MpiFarewells::listen() {
   FarewellMessage message;
   check_mpi(mpi_calls().recv(&message, sizeof(FarewellMessage), source, tag, ours_->communicator),
             "a farewell");
-  heard_.note(message.farewell());
+  heard_.add(message);
 }
 
 std::vector<Farewell> MpiFarewells::heard(std::uint64_t context) const {
   const std::lock_guard lock(mutex_);
   return heard_.of(context);
+}
+
+std::vector<Note> MpiFarewells::take_notes(std::uint64_t context) {
+  const std::lock_guard lock(mutex_);
+  return heard_.take_notes(context);
 }
 
 }  // namespace partita::runtime

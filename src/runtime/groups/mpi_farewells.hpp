@@ -33,11 +33,12 @@ class MpiFarewells {
   MpiFarewells& operator=(const MpiFarewells&) = delete;
 
   /// To these ranks of the communicator. Nothing is said where MPI cannot be called from this thread.
-  void say(const Farewell& farewell, const std::vector<int>& ranks) noexcept;
+  void say(const FarewellMessage& message, const std::vector<int>& ranks) noexcept;
   /// Takes in one that has come. Lets MPI make progress.
   void listen();
   /// Of this context, each rank's first one, in the order in which they came.
   std::vector<Farewell> heard(std::uint64_t context) const;
+  std::vector<Note> take_notes(std::uint64_t context);
 
  private:
   struct Sending {

@@ -36,6 +36,8 @@ class MpiGroup final : public GroupOfProcesses {
   std::size_t in_flight() const override { return messages_.in_flight(); }
   void say_farewell(const Farewell& farewell) noexcept override;
   std::vector<Farewell> farewells(std::uint64_t context) override;
+  void tell(int peer, const Note& note) noexcept override;
+  std::vector<Note> take_notes(std::uint64_t context) override { return farewells_->take_notes(context); }
   void abandon() noexcept override;
   std::unique_ptr<ProcessGroup> subgroup(const std::vector<int>& ranks, std::int32_t key) override;
   bool takes_device_memory() const override { return mpi_takes_device_memory(); }
@@ -159,7 +161,8 @@ bool MpiGroup::test_piece(Message& message) {
 std::vector<Farewell> MpiGroup::farewells(std::uint64_t context) {
   std::vector<Farewell> all = farewells_->heard(context);
   if (size() > ranks_told_at_once) {
-    for (std::size_t i = told_on_.exchange(all.size()); i < all.size(); ++i) farewells_->say(all[i], told());
+    for (std::size_t i = told_on_.exchange(all.size()); i < all.size(); ++i)
+      farewells_->say(FarewellMessage(all[i]), told());
   }
   return all;
 }
@@ -184,9 +187,18 @@ std::vector<int> MpiGroup::told() {
 
 void MpiGroup::say_farewell(const Farewell& farewell) noexcept {
   try {
-    farewells_->say(farewell, told());
+    farewells_->say(FarewellMessage(farewell), told());
   } catch (const std::exception&) {
     // No memory for the list: the ranks of other nodes find out by their deadline.
+  }
+}
+
+void MpiGroup::tell(int peer, const Note& note) noexcept {
+  try {
+    if (watch_.lost(peer).empty())
+      farewells_->say(FarewellMessage(note), {ranks_[static_cast<std::size_t>(peer)]});
+  } catch (const std::exception&) {
+    // No memory for it: it is not told.
   }
 }
 

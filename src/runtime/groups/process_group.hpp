@@ -37,6 +37,13 @@ struct Farewell {
 
 inline constexpr int longest_farewell = 511;
 
+/// What one rank tells another one.
+struct Note {
+  std::uint64_t context = 0;  ///< its identity
+  int rank = -1;              ///< who tells it
+  std::string text = {};      ///< of at most `longest_farewell` bytes
+};
+
 /// Used by one thread at a time. Nothing here blocks.
 class ProcessGroup {
  public:
@@ -74,6 +81,12 @@ class ProcessGroup {
   virtual void say_farewell(const Farewell& farewell) noexcept = 0;
   /// What other ranks have said of the context of this identity. Any thread.
   virtual std::vector<Farewell> farewells(std::uint64_t context) = 0;
+
+  /// Sends a note as farewells are sent, to one other rank, of this node or another one. Does not wait.
+  virtual void tell(int peer, const Note& note) noexcept = 0;
+  /// What this rank has been told in the context of this identity, each note once, those of one rank in their
+  /// order. Of what is never taken the oldest is lost.
+  virtual std::vector<Note> take_notes(std::uint64_t context) = 0;
 
   /// "" while the peer is alive as far as known without waiting, else what is known: "rank 2 (process 4711)
   /// has ended". Any thread.

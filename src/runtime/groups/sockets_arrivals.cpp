@@ -118,7 +118,7 @@ void SocketsLinks::arrive(int from, const SocketsFrame& frame, Payload payload) 
       FarewellMessage farewell;
       invariant(payload.size() == sizeof(farewell), "a farewell of {} bytes", payload.size());
       std::memcpy(&farewell, payload.data(), sizeof(farewell));
-      return heard_.note(farewell.farewell());
+      return heard_.add(farewell);
     }
     case SocketsFrameKind::data:
       break;  // is passed directly to its receive

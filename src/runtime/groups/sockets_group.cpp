@@ -28,6 +28,8 @@ class SocketsGroup final : public GroupOfProcesses {
   std::size_t in_flight() const override { return messages_.in_flight(); }
   void say_farewell(const Farewell& farewell) noexcept override;
   std::vector<Farewell> farewells(std::uint64_t context) override { return links_->heard(context); }
+  void tell(int peer, const Note& note) noexcept override;
+  std::vector<Note> take_notes(std::uint64_t context) override { return links_->take_notes(context); }
   void abandon() noexcept override;
   std::unique_ptr<ProcessGroup> subgroup(const std::vector<int>& ranks, std::int32_t key) override;
 
@@ -106,9 +108,17 @@ void SocketsGroup::say_farewell(const Farewell& farewell) noexcept {
     for (int peer = 0; peer < size(); ++peer) {
       if (!topology_.same_node(peer, rank_)) told.push_back(ranks_[static_cast<std::size_t>(peer)]);
     }
-    links_->say(farewell, told);
+    links_->say(FarewellMessage(farewell), told);
   } catch (const std::exception&) {
     // No memory for the list: the ranks of other nodes find out by their deadline.
+  }
+}
+
+void SocketsGroup::tell(int peer, const Note& note) noexcept {
+  try {
+    links_->say(FarewellMessage(note), {ranks_[static_cast<std::size_t>(peer)]});
+  } catch (const std::exception&) {
+    // No memory for it: it is not told.
   }
 }
 

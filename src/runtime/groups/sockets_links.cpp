@@ -126,13 +126,12 @@ bool SocketsLinks::closed(int peer) const {
   return peer != rank_ && !peers_[static_cast<std::size_t>(peer)].stream.open();
 }
 
-void SocketsLinks::say(const Farewell& farewell, const std::vector<int>& ranks) noexcept {
+void SocketsLinks::say(const FarewellMessage& message, const std::vector<int>& ranks) noexcept {
   try {
     const std::lock_guard lock(mutex_);
-    const FarewellMessage text(farewell);
-    const SocketsFrame frame{.bytes = sizeof(text), .kind = SocketsFrameKind::farewell};
+    const SocketsFrame frame{.bytes = sizeof(message), .kind = SocketsFrameKind::farewell};
     for (const int rank : ranks) {
-      peer(rank).stream.put_copy(frame, std::as_bytes(std::span(&text, 1)));
+      peer(rank).stream.put_copy(frame, std::as_bytes(std::span(&message, 1)));
       write(peer(rank));
     }
   } catch (const std::exception&) {
@@ -143,6 +142,11 @@ void SocketsLinks::say(const Farewell& farewell, const std::vector<int>& ranks) 
 std::vector<Farewell> SocketsLinks::heard(std::uint64_t context) const {
   const std::lock_guard lock(mutex_);
   return heard_.of(context);
+}
+
+std::vector<Note> SocketsLinks::take_notes(std::uint64_t context) {
+  const std::lock_guard lock(mutex_);
+  return heard_.take_notes(context);
 }
 
 void SocketsLinks::flush(std::chrono::milliseconds patience) {

@@ -62,8 +62,9 @@ class SocketsLinks {
   /// The connection has ended, and all that came by it was taken in.
   bool closed(int peer) const;
 
-  void say(const Farewell& farewell, const std::vector<int>& ranks) noexcept;
+  void say(const FarewellMessage& message, const std::vector<int>& ranks) noexcept;
   std::vector<Farewell> heard(std::uint64_t context) const;
+  std::vector<Note> take_notes(std::uint64_t context);
 
   /// Waits until all that was sent is with the kernel, or no longer than `patience`.
   void flush(std::chrono::milliseconds patience);

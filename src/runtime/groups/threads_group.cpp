@@ -61,6 +61,8 @@ class ThreadsGroup final : public ProcessGroup {
   std::vector<Farewell> farewells(std::uint64_t context) override {
     return attendance_->farewells(rank_, context);
   }
+  void tell(int peer, const Note& note) noexcept override;
+  std::vector<Note> take_notes(std::uint64_t) override { return attendance_->take_notes(rank_); }
   void abandon() noexcept override;
   std::unique_ptr<ProcessGroup> subgroup(const std::vector<int>& ranks, std::int32_t key) override;
   std::string place() const override;
@@ -185,6 +187,14 @@ void ThreadsGroup::say_farewell(const Farewell& farewell) noexcept {
     attendance_->say(farewell);
   } catch (const std::exception&) {
     // No memory for it: the others see that this rank has given up or left.
+  }
+}
+
+void ThreadsGroup::tell(int peer, const Note& note) noexcept {
+  try {
+    attendance_->tell(peer, note);
+  } catch (const std::exception&) {
+    // No memory for it: it is not told.
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <thread>
+#include <utility>
 
 namespace partita::runtime {
 namespace {
@@ -72,6 +73,16 @@ std::vector<Farewell> Attendance::farewells(int except, std::uint64_t context) c
     return farewell.rank == except || (is_note && farewell.context != context);
   });
   return others;
+}
+
+void Attendance::tell(int member, const Note& note) {
+  const std::lock_guard lock(mutex_);
+  notes_[static_cast<std::size_t>(member)].push_back(note);
+}
+
+std::vector<Note> Attendance::take_notes(int member) {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(notes_[static_cast<std::size_t>(member)], {});
 }
 
 std::shared_ptr<Mailbox> MailRoom::box(const Address& address) {

@@ -51,17 +51,20 @@ class Mailbox {
 /// Which members of a group take part in it no more.
 struct Attendance {
   enum class State : std::uint8_t { present, given_up, left };
-  explicit Attendance(std::size_t members) : states(members) {}
+  explicit Attendance(std::size_t members) : states(members), notes_(members) {}
   std::atomic<State>& of(int member) { return states[static_cast<std::size_t>(member)]; }
   void say(const Farewell& farewell);
   /// Of the others; notes of other topics than `context` are left out.
   std::vector<Farewell> farewells(int except, std::uint64_t context) const;
+  void tell(int member, const Note& note);
+  std::vector<Note> take_notes(int member);
   std::vector<std::atomic<State>> states;
   int arrived = 0;  ///< guarded by the mail room
 
  private:
   mutable std::mutex mutex_;
   std::vector<Farewell> farewells_;
+  std::vector<std::vector<Note>> notes_;
 };
 
 /// The mailboxes of one group and all its sub-groups. Thread-safe. A box exists as long as it is in use.

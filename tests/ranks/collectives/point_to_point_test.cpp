@@ -300,6 +300,83 @@ TEST(PointToPoint, ARingOfSendsIsFoundOut) {
       {.deadline = 60s});
 }
 
+// Whose receiver waits for its device, which waits for the sender.
+TEST(PointToPoint, ASendToARankWhoseDeviceWaitsIsFoundOut) {
+  if (ranks().count == 1) GTEST_SKIP() << "needs several ranks";
+  if (test_device().kind == Device::Kind::cpu) GTEST_SKIP() << "of devices";
+  for (const std::int64_t elements : {1, 1 << 18}) {  // in packets where they suit, and with flags
+    on_ranks(
+        [&](Context& context) {
+          Block block(context, Dtype::f64, {elements}, Memory::device);
+          all_reduce(context, block.view(), block.view());
+          std::vector<double> large(1 << 16);
+          const auto begin = std::chrono::steady_clock::now();
+          const std::string text = caught<DisagreementError>([&] {
+            if (context.rank() == 0) send(context, View::dense(large.data(), Dtype::f64, {1 << 16}), 1);
+            all_reduce(context, block.view(), block.view());
+            context.synchronize();
+          });
+          EXPECT_TRUE(
+              contains(text, "the ranks called different operations: send on rank 0; all_reduce on rank"))
+              << text;
+          EXPECT_LT(std::chrono::steady_clock::now() - begin, 30s);
+        },
+        {.deadline = 60s});
+  }
+}
+
+/// What a rank of a ring does: sends a large message, or receives.
+void wait_in_ring(Context& context, bool sends, std::string_view text) {
+  std::vector<double> large(1 << 16);
+  const View message = View::dense(large.data(), Dtype::f64, {1 << 16});
+  const int next = (context.rank() + 1) % context.size();
+  const std::string thrown = caught<DisagreementError>(
+      [&] { sends ? send(context, message, next) : receive(context, message, next); });
+  EXPECT_TRUE(contains(thrown, text)) << thrown;
+}
+
+TEST(PointToPoint, RingsInWhichRanksReceiveAreFoundOut) {
+  if (ranks().count == 1) GTEST_SKIP() << "needs several ranks";
+  for (const bool some_send : {false, true}) {
+    if (some_send && ranks().count == 2) continue;  // they meet
+    on_ranks(
+        [&](Context& context) {
+          wait_in_ring(context, some_send && context.rank() == 0,
+                       some_send ? "wait for each other's messages in a cycle" : "none of them sends");
+          EXPECT_TRUE(context.failed());
+        },
+        {.deadline = 60s});
+  }
+}
+
+// Of many ranks, whose walks cross; the errors name some.
+TEST(PointToPoint, ARingOfManyRanksIsFoundOut) {
+  if (ranks().kind != GroupKind::threads || ranks().count != 2) GTEST_SKIP() << "with ranks of its own";
+  for (const int per_node : {0, 1, 3}) {
+    ThreadGroup::run(
+        100,
+        [](Context& context) { wait_in_ring(context, true, " and 68 more send to each other in a cycle"); },
+        {.deadline = 60s, .ranks_per_node = per_node});
+  }
+}
+
+// Whose receiver is in a call of all ranks.
+TEST(PointToPoint, ASendOfManyRanksThatNobodyReceivesIsFoundOut) {
+  if (ranks().kind != GroupKind::threads || ranks().count != 2) GTEST_SKIP() << "with ranks of its own";
+  ThreadGroup::run(100,
+                   [](Context& context) {
+                     std::vector<double> large(1 << 16);
+                     const std::string text = caught<DisagreementError>([&] {
+                       if (context.rank() == 0)
+                         send(context, View::dense(large.data(), Dtype::f64, {1 << 16}), 99);
+                       context.barrier();
+                     });
+                     EXPECT_TRUE(contains(text, "the ranks called different operations: ")) << text;
+                     EXPECT_TRUE(contains(text, "send on rank 0; barrier on rank")) << text;
+                   },
+                   {.deadline = 60s, .ranks_per_node = 1});
+}
+
 // Many who wait for slow receivers are no ring.
 RANK_TEST(PointToPoint, AChainOfSendsIsNone) {
   Block large(context, Dtype::f64, {1 << 18});

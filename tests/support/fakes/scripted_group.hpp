@@ -39,6 +39,10 @@ class ScriptedGroup : public runtime::ProcessGroup {
   std::vector<runtime::Farewell> farewells(std::uint64_t context) override {
     return group_->farewells(context);
   }
+  void tell(int peer, const runtime::Note& note) noexcept override { group_->tell(peer, note); }
+  std::vector<runtime::Note> take_notes(std::uint64_t context) override {
+    return group_->take_notes(context);
+  }
   std::string lost(int peer) override { return group_->lost(peer); }
   void abandon() noexcept override { group_->abandon(); }
   std::unique_ptr<runtime::ProcessGroup> subgroup(const std::vector<int>& ranks, std::int32_t key) override {

@@ -241,6 +241,27 @@ TEST(Sockets, FarewellsGoToTheContextThatTheyName) {
       ranks_per_node);
 }
 
+TEST(Sockets, ANoteGoesToOneRankAndIsTakenOnce) {
+  on_group(3, [](runtime::ProcessGroup& group) {
+    const std::vector<std::string> texts{"first", std::string(runtime::longest_farewell, 'x'),
+                                         std::string("\0", 1)};
+    if (group.rank() == 0) {
+      for (const std::string& text : texts) group.tell(2, {7, 0, text});
+      group.tell(2, {8, 0, "of another context"});
+    }
+    barrier(group);
+    const std::vector<runtime::Note> notes = group.take_notes(7);
+    ASSERT_EQ(notes.size(), group.rank() == 2 ? texts.size() : 0U);
+    for (std::size_t i = 0; i < notes.size(); ++i) {
+      EXPECT_EQ(notes[i].rank, 0);
+      EXPECT_EQ(notes[i].text, texts[i]);
+    }
+    EXPECT_TRUE(group.take_notes(7).empty());
+    EXPECT_EQ(group.take_notes(8).size(), group.rank() == 2 ? 1U : 0U);
+    EXPECT_TRUE(group.farewells(7).empty());
+  });
+}
+
 TEST(Sockets, ARankThatEndsBeforeItInitialisesIsLost) {
   auto links = job(2);
   links[1].reset();
