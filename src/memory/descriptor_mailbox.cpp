@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "base/check.hpp"
+#include "base/descriptor_message.hpp"
 
 namespace partita::memory {
 namespace {
@@ -61,51 +62,13 @@ bool same_user(const FileDescriptor& connection) {
   return peer.uid == geteuid();
 }
 
-/// The one message of a delivery, with descriptors in its control data.
-struct Message {
-  struct Letter {
-    std::array<char, secret_bytes> secret;
-    std::int32_t sender;
-    std::int32_t descriptors;
-  };
-  Letter letter{};
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int) * most_descriptors)> control{};
-  iovec part{&letter, sizeof(letter)};
-  msghdr header{};
-
-  Message() {
-    header.msg_iov = &part;
-    header.msg_iovlen = 1;
-    header.msg_control = control.data();
-    header.msg_controllen = control.size();
-  }
-  Message(const Message&) = delete;
-  Message& operator=(const Message&) = delete;
-
-  void attach(const std::vector<int>& descriptors) {
-    const std::size_t bytes = sizeof(int) * descriptors.size();
-    cmsghdr* const item = CMSG_FIRSTHDR(&header);
-    item->cmsg_level = SOL_SOCKET;
-    item->cmsg_type = SCM_RIGHTS;
-    item->cmsg_len = CMSG_LEN(bytes);
-    std::memcpy(CMSG_DATA(item), descriptors.data(), bytes);
-    header.msg_controllen = CMSG_SPACE(bytes);
-  }
-
-  std::vector<FileDescriptor> detach() {
-    std::vector<FileDescriptor> result;
-    for (cmsghdr* item = CMSG_FIRSTHDR(&header); item != nullptr; item = CMSG_NXTHDR(&header, item)) {
-      if (item->cmsg_level != SOL_SOCKET || item->cmsg_type != SCM_RIGHTS) continue;
-      const std::size_t count = (item->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-      for (std::size_t i = 0; i < count; ++i) {
-        int number = -1;
-        std::memcpy(&number, CMSG_DATA(item) + i * sizeof(int), sizeof(int));
-        result.emplace_back(number);
-      }
-    }
-    return result;
-  }
+/// The one message of a delivery.
+struct Letter {
+  std::array<char, secret_bytes> secret;
+  std::int32_t sender;
+  std::int32_t descriptors;
 };
+using Message = DescriptorMessage<Letter, most_descriptors>;
 
 }  // namespace
 
@@ -161,7 +124,7 @@ void DescriptorMailbox::receive(const FileDescriptor& connection,
   Message message;
   const ssize_t bytes = recvmsg(connection.get(), &message.header, MSG_CMSG_CLOEXEC);
   std::vector<FileDescriptor> descriptors = message.detach();
-  const Message::Letter& letter = message.letter;
+  const Letter& letter = message.letter;
   if (bytes != static_cast<ssize_t>(sizeof(letter))) return;
   if (!std::equal(letter.secret.begin(), letter.secret.end(), secret_.begin())) return;
   const bool whole = (message.header.msg_flags & MSG_CTRUNC) == 0 &&

@@ -187,6 +187,10 @@ class SymbolicExecution final : public ExecutionOn<Symbol> {
       throw Fault(fmt::format("counts {} twice: {} onto {}", element(value.element),
                               sets_.describe(value.set), sets_.describe(cell.set)));
     }
+    if (!sets_.in_order(cell.set, value.set)) {
+      throw Fault(fmt::format("accumulates {} out of order: {} onto {}", element(value.element),
+                              sets_.describe(value.set), sets_.describe(cell.set)));
+    }
     cell.set = *both;
   }
 

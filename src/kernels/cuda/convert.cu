@@ -1,10 +1,9 @@
 // Elements of one dtype to elements of another on a device, a thread an element or a square of them a block,
 // with the rules of kernels/host/convert.cpp. The dtypes are looked at as it runs: all threads go the same
 // way, and memory is what they wait for.
-#include <cuda_fp8.h>
-
-#include "kernels/cuda/reduce.cuh"
+#include "base/number_rules.hpp"
 #include "kernels/cuda/rows.cuh"
+#include "kernels/cuda/stored.cuh"
 
 namespace partita::kernels::cuda {
 namespace {
@@ -27,152 +26,63 @@ struct Number {
 };
 
 template <class T>
-__device__ Number number_at(const char* place) {
-  const T value = *reinterpret_cast<const T*>(place);
-  if constexpr (std::is_same_v<T, __half>) {
-    return {Number::Kind::real, 0, static_cast<double>(__half2float(value)), 0};
-  } else if constexpr (std::is_same_v<T, __nv_bfloat16>) {
-    return {Number::Kind::real, 0, static_cast<double>(__bfloat162float(value)), 0};
-  } else if constexpr (std::is_same_v<T, __nv_fp8_e4m3> || std::is_same_v<T, __nv_fp8_e5m2>) {
-    return {Number::Kind::real, 0, static_cast<double>(static_cast<float>(value)), 0};
-  } else if constexpr (std::is_floating_point_v<T>) {
-    return {Number::Kind::real, 0, static_cast<double>(value), 0};
+__device__ Number number_of(T value) {
+  if constexpr (std::is_same_v<T, Boolean>) {  // any byte but 0 is true
+    return {Number::Kind::unsigned_integer, value.byte != 0 ? 1 : 0, 0, 0};
   } else if constexpr (std::is_integral_v<T>) {
     const auto kind = std::is_signed_v<T> ? Number::Kind::signed_integer : Number::Kind::unsigned_integer;
     return {kind, static_cast<std::int64_t>(value), 0, 0};
-  } else {
+  } else if constexpr (is_complex_number<T>) {
     return {Number::Kind::complex, 0, static_cast<double>(value.real), static_cast<double>(value.imaginary)};
+  } else {
+    return {Number::Kind::real, 0, static_cast<double>(widened(value)), 0};
   }
 }
 
 __device__ Number load_number(Dtype dtype, const char* place) {
-  switch (dtype) {
-    case Dtype::boolean:  // any byte but 0 is true
-      return {Number::Kind::unsigned_integer, *reinterpret_cast<const std::uint8_t*>(place) != 0 ? 1 : 0, 0,
-              0};
-    case Dtype::i8:
-      return number_at<std::int8_t>(place);
-    case Dtype::u8:
-      return number_at<std::uint8_t>(place);
-    case Dtype::i16:
-      return number_at<std::int16_t>(place);
-    case Dtype::u16:
-      return number_at<std::uint16_t>(place);
-    case Dtype::i32:
-      return number_at<std::int32_t>(place);
-    case Dtype::u32:
-      return number_at<std::uint32_t>(place);
-    case Dtype::i64:
-      return number_at<std::int64_t>(place);
-    case Dtype::u64:
-      return number_at<std::uint64_t>(place);
-    case Dtype::f16:
-      return number_at<__half>(place);
-    case Dtype::bf16:
-      return number_at<__nv_bfloat16>(place);
-    case Dtype::f32:
-      return number_at<float>(place);
-    case Dtype::f64:
-      return number_at<double>(place);
-    case Dtype::c64:
-      return number_at<Complex<float>>(place);
-    case Dtype::f8e4m3:
-      return number_at<__nv_fp8_e4m3>(place);
-    case Dtype::f8e5m2:
-      return number_at<__nv_fp8_e5m2>(place);
-    case Dtype::c128:
-      break;
+  Number number;
+  with_any_stored(dtype, [&](auto stored) {
+    number = number_of(*reinterpret_cast<const decltype(stored)*>(place));
+    return 0;
+  });
+  return number;
+}
+
+template <class T>
+__device__ T stored_as(const Number& number) {
+  const bool is_signed = number.kind == Number::Kind::signed_integer;
+  const auto whole = static_cast<unsigned long long>(number.integer);
+  if constexpr (std::is_same_v<T, Boolean>) {
+    return {static_cast<std::uint8_t>(number.integer != 0 || number.real != 0 || number.imaginary != 0)};
+  } else if constexpr (std::is_integral_v<T>) {
+    return number.is_integer() ? static_cast<T>(number.integer) : cut_off<T>(number.real);
+  } else if constexpr (std::is_same_v<T, __half>) {
+    return is_signed             ? __ll2half_rn(number.integer)
+           : number.is_integer() ? __ull2half_rn(whole)
+                                 : __double2half(number.real);
+  } else if constexpr (std::is_same_v<T, __nv_bfloat16>) {
+    return is_signed             ? __ll2bfloat16_rn(number.integer)
+           : number.is_integer() ? __ull2bfloat16_rn(whole)
+                                 : __double2bfloat16(number.real);
+  } else if constexpr (is_float8<T>) {  // integers that a double does not hold are beyond the range anyway
+    constexpr auto kind = std::is_same_v<T, __nv_fp8_e4m3> ? __NV_E4M3 : __NV_E5M2;
+    T result;
+    result.__x = __nv_cvt_double_to_fp8(number.as<double>(), __NV_NOSAT, kind);
+    return result;
+  } else if constexpr (is_complex_number<T>) {
+    using Real = decltype(T::real);
+    return {number.as<Real>(), static_cast<Real>(number.imaginary)};
+  } else {
+    return number.as<T>();
   }
-  return number_at<Complex<double>>(place);
-}
-
-/// Without its fraction; what is out of range becomes the nearest there is, NaN 0.
-template <class Integer>
-__device__ Integer cut_off(double value) {
-  constexpr auto least =
-      static_cast<Integer>(std::is_signed_v<Integer> ? std::uint64_t{1} << (8 * sizeof(Integer) - 1) : 0);
-  constexpr auto most = static_cast<Integer>(~least);
-  constexpr double beyond = 2.0 * static_cast<double>(most / 2 + 1);
-  if (value != value) return 0;
-  if (value >= beyond) return most;
-  if (value <= static_cast<double>(least)) return least;
-  return static_cast<Integer>(value);
-}
-
-template <class Integer>
-__device__ void store_integer(char* place, const Number& number) {
-  *reinterpret_cast<Integer*>(place) =
-      number.is_integer() ? static_cast<Integer>(number.integer) : cut_off<Integer>(number.real);
-}
-
-__device__ __half to_half(const Number& number) {
-  if (number.kind == Number::Kind::signed_integer) return __ll2half_rn(number.integer);
-  if (number.kind == Number::Kind::unsigned_integer)
-    return __ull2half_rn(static_cast<unsigned long long>(number.integer));
-  return __double2half(number.real);
-}
-
-__device__ __nv_bfloat16 to_bfloat16(const Number& number) {
-  if (number.kind == Number::Kind::signed_integer) return __ll2bfloat16_rn(number.integer);
-  if (number.kind == Number::Kind::unsigned_integer)
-    return __ull2bfloat16_rn(static_cast<unsigned long long>(number.integer));
-  return __double2bfloat16(number.real);
-}
-
-/// Integers that a double does not hold are beyond the range anyway.
-__device__ void store_float8(char* place, const Number& number, __nv_fp8_interpretation_t kind) {
-  *reinterpret_cast<__nv_fp8_storage_t*>(place) =
-      __nv_cvt_double_to_fp8(number.as<double>(), __NV_NOSAT, kind);
-}
-
-template <class Real>
-__device__ void store_complex(char* place, const Number& number) {
-  *reinterpret_cast<Complex<Real>*>(place) = {number.as<Real>(), static_cast<Real>(number.imaginary)};
 }
 
 __device__ void store_number(Dtype dtype, char* place, const Number& number) {
-  switch (dtype) {
-    case Dtype::boolean:
-      *reinterpret_cast<std::uint8_t*>(place) =
-          number.integer != 0 || number.real != 0 || number.imaginary != 0;
-      return;
-    case Dtype::i8:
-      return store_integer<std::int8_t>(place, number);
-    case Dtype::u8:
-      return store_integer<std::uint8_t>(place, number);
-    case Dtype::i16:
-      return store_integer<std::int16_t>(place, number);
-    case Dtype::u16:
-      return store_integer<std::uint16_t>(place, number);
-    case Dtype::i32:
-      return store_integer<std::int32_t>(place, number);
-    case Dtype::u32:
-      return store_integer<std::uint32_t>(place, number);
-    case Dtype::i64:
-      return store_integer<std::int64_t>(place, number);
-    case Dtype::u64:
-      return store_integer<std::uint64_t>(place, number);
-    case Dtype::f16:
-      *reinterpret_cast<__half*>(place) = to_half(number);
-      return;
-    case Dtype::bf16:
-      *reinterpret_cast<__nv_bfloat16*>(place) = to_bfloat16(number);
-      return;
-    case Dtype::f32:
-      *reinterpret_cast<float*>(place) = number.as<float>();
-      return;
-    case Dtype::f64:
-      *reinterpret_cast<double*>(place) = number.as<double>();
-      return;
-    case Dtype::c64:
-      return store_complex<float>(place, number);
-    case Dtype::c128:
-      return store_complex<double>(place, number);
-    case Dtype::f8e4m3:
-      return store_float8(place, number, __NV_E4M3);
-    case Dtype::f8e5m2:
-      return store_float8(place, number, __NV_E5M2);
-  }
+  with_any_stored(dtype, [&](auto stored) {
+    using T = decltype(stored);
+    *reinterpret_cast<T*>(place) = stored_as<T>(number);
+    return 0;
+  });
 }
 
 /// `Index` is 32 bits wide where all elements can be numbered so.

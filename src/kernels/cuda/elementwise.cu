@@ -1,107 +1,46 @@
 // to = a op b on a device, with the rules of kernels/host/elementwise.cpp: a thread an element, or, of dense
 // parts, 16 bytes.
+#include "base/number_rules.hpp"
 #include "kernels/cuda/arithmetic.cuh"
 #include "kernels/cuda/joining.cuh"
+#include "kernels/cuda/stored.cuh"
 
 namespace partita::kernels::cuda {
 namespace {
 
 enum Part { to, a, b };
 
-template <class S>
-struct ComputedAs {
-  using type = S;
-};
-template <>
-struct ComputedAs<__half> {
-  using type = float;
-};
-template <>
-struct ComputedAs<__nv_bfloat16> {
-  using type = float;
-};
+using partita::difference_of, partita::negative_of, partita::product_of, partita::quotient_of,
+    partita::sum_of;
 
-template <class S>
-__device__ auto widened(S value) {
-  if constexpr (std::is_same_v<S, __half>) {
-    return __half2float(value);
-  } else if constexpr (std::is_same_v<S, __nv_bfloat16>) {
-    return __bfloat162float(value);
-  } else {
-    return value;
-  }
-}
-
-template <class S>
-__device__ S rounded(typename ComputedAs<S>::type value) {
-  if constexpr (std::is_same_v<S, __half>) {
-    return __float2half_rn(value);
-  } else if constexpr (std::is_same_v<S, __nv_bfloat16>) {
-    return __float2bfloat16_rn(value);
-  } else {
-    return value;
-  }
-}
-
-/// What takes no notice of an integer's sign, so that it may wrap around.
-template <class T>
-__device__ auto without_sign(T value) {
-  if constexpr (std::is_integral_v<T>) {
-    return static_cast<std::uint64_t>(value);
-  } else {
-    return value;
-  }
-}
-
-template <class T>
-__device__ T sum(T x, T y) {
-  return static_cast<T>(without_sign(x) + without_sign(y));
-}
-__device__ Boolean sum(Boolean x, Boolean y) {
+__device__ Boolean sum_of(Boolean x, Boolean y) {
   return reduce<Reduction::logical_or>(x, y);
 }
-template <class Real>
-__device__ Complex<Real> sum(Complex<Real> x, Complex<Real> y) {
-  return reduce<Reduction::sum>(x, y);
-}
-
-template <class T>
-__device__ T product(T x, T y) {
-  if constexpr (std::is_floating_point_v<T>) {
-    return rounded_product(x, y);
-  } else {
-    return static_cast<T>(without_sign(x) * without_sign(y));
-  }
-}
-__device__ Boolean product(Boolean x, Boolean y) {
+__device__ Boolean product_of(Boolean x, Boolean y) {
   return reduce<Reduction::logical_and>(x, y);
 }
+/// Never fused with the addition behind it.
+__device__ float product_of(float x, float y) {
+  return rounded_product(x, y);
+}
+__device__ double product_of(double x, double y) {
+  return rounded_product(x, y);
+}
+
 template <class Real>
-__device__ Complex<Real> product(Complex<Real> x, Complex<Real> y) {
+__device__ Complex<Real> sum_of(Complex<Real> x, Complex<Real> y) {
+  return reduce<Reduction::sum>(x, y);
+}
+template <class Real>
+__device__ Complex<Real> product_of(Complex<Real> x, Complex<Real> y) {
   return reduce<Reduction::product>(x, y);
 }
-
-template <class T>
-__device__ T difference(T x, T y) {
-  return static_cast<T>(without_sign(x) - without_sign(y));
-}
 template <class Real>
-__device__ Complex<Real> difference(Complex<Real> x, Complex<Real> y) {
+__device__ Complex<Real> difference_of(Complex<Real> x, Complex<Real> y) {
   return {x.real - y.real, x.imaginary - y.imaginary};
 }
-
-template <class T>
-__device__ T quotient(T x, T y) {
-  if constexpr (std::is_integral_v<T>) {
-    if (y == 0) return 0;
-    if constexpr (std::is_signed_v<T>) {
-      if (y == -1) return difference(T(0), x);
-    }
-  }
-  return static_cast<T>(x / y);
-}
 template <class Real>
-__device__ Complex<Real> quotient(Complex<Real> x, Complex<Real> y) {
+__device__ Complex<Real> quotient_of(Complex<Real> x, Complex<Real> y) {
   if (fabs(y.real) >= fabs(y.imaginary)) {
     const Real ratio = y.imaginary / y.real, scale = y.real + y.imaginary * ratio;
     return {(x.real + x.imaginary * ratio) / scale, (x.imaginary - x.real * ratio) / scale};
@@ -109,73 +48,16 @@ __device__ Complex<Real> quotient(Complex<Real> x, Complex<Real> y) {
   const Real ratio = y.real / y.imaginary, scale = y.real * ratio + y.imaginary;
   return {(x.real * ratio + x.imaginary) / scale, (x.imaginary * ratio - x.real) / scale};
 }
-
-template <class T>
-__device__ T negative(T x) {
-  if constexpr (std::is_floating_point_v<T>) {
-    return -x;
-  } else {
-    return difference(T(0), x);
-  }
-}
 template <class Real>
-__device__ Complex<Real> negative(Complex<Real> x) {
+__device__ Complex<Real> negative_of(Complex<Real> x) {
   return {-x.real, -x.imaginary};
 }
 
-template <class T>
-__device__ T absolute(T x) {
-  if constexpr (std::is_floating_point_v<T>) {
-    return fabs(x);
-  } else if constexpr (std::is_signed_v<T>) {
-    return x < 0 ? negative(x) : x;
-  } else {
-    return x;
-  }
-}
-
-/// As the host's.
-template <class T>
-__device__ T remainder_of(T x, T y) {
-  if constexpr (std::is_integral_v<T>) {
-    if (y == 0) return 0;
-    if constexpr (std::is_signed_v<T>) {
-      if (y == -1) return 0;
-      const T rest = static_cast<T>(x % y);
-      return rest != 0 && (rest < 0) != (y < 0) ? sum(rest, y) : rest;
-    } else {
-      return static_cast<T>(x % y);
-    }
-  } else {
-    const T rest = fmod(x, y);
-    if (rest == 0) return copysign(T(0), y);
-    return (rest < 0) != (y < 0) ? rest + y : rest;
-  }
-}
-
-template <class T>
-__device__ T floored_quotient(T x, T y) {
-  if constexpr (std::is_integral_v<T>) {
-    const T whole = quotient(x, y);
-    if constexpr (std::is_signed_v<T>) {
-      const bool is_below = y != 0 && (x < 0) != (y < 0) && difference(x, product(whole, y)) != 0;
-      return is_below ? difference(whole, T(1)) : whole;
-    } else {
-      return whole;
-    }
-  } else {
-    if (y == 0) return x / y;
-    const T rest = fmod(x, y);
-    const T number = (x - rest) / y - (rest != 0 && (rest < 0) != (y < 0) ? 1 : 0);
-    if (number == 0) return copysign(T(0), x / y);
-    const T whole = floor(number);
-    return number - whole > T(0.5) ? whole + 1 : whole;
-  }
-}
+// Inlined, so that nothing is left of the choice where the operation is a constant.
 
 /// Functions of real numbers.
 template <class Real>
-__device__ Real real_function(Arithmetic operation, Real x, Real y) {
+__device__ __forceinline__ Real real_function(Arithmetic operation, Real x, Real y) {
   switch (operation) {
     case Arithmetic::power:
       return pow(x, y);
@@ -228,30 +110,30 @@ template <class T>
 constexpr bool is_ordered = std::is_integral_v<T> || std::is_floating_point_v<T>;
 
 template <class T>
-__device__ T joined_by(Arithmetic operation, T number, T x, T y) {
+__device__ __forceinline__ T joined_by(Arithmetic operation, T number, T x, T y) {
   switch (operation) {
     case Arithmetic::add:
-      return sum(x, y);
+      return sum_of(x, y);
     case Arithmetic::multiply:
-      return product(x, y);
+      return product_of(x, y);
     case Arithmetic::axpy:
-      return sum(product(number, x), y);
+      return sum_of(product_of(number, x), y);
     case Arithmetic::copy:
       return x;
     default:
       break;
   }
   if constexpr (!std::is_same_v<T, Boolean>) {
-    if (operation == Arithmetic::divide) return quotient(x, y);
-    if (operation == Arithmetic::subtract) return difference(x, y);
-    if (operation == Arithmetic::negative) return negative(x);
+    if (operation == Arithmetic::divide) return quotient_of(x, y);
+    if (operation == Arithmetic::subtract) return difference_of(x, y);
+    if (operation == Arithmetic::negative) return negative_of(x);
   }
   if constexpr (is_ordered<T>) {
     if (operation == Arithmetic::minimum) return reduce<Reduction::min>(x, y);
     if (operation == Arithmetic::maximum) return reduce<Reduction::max>(x, y);
-    if (operation == Arithmetic::absolute) return absolute(x);
+    if (operation == Arithmetic::absolute) return absolute_of(x);
     if (operation == Arithmetic::remainder) return remainder_of(x, y);
-    if (operation == Arithmetic::floored_divide) return floored_quotient(x, y);
+    if (operation == Arithmetic::floored_divide) return floored_quotient_of(x, y);
   }
   if constexpr (std::is_floating_point_v<T>) {
     return real_function(operation, x, y);
@@ -273,7 +155,7 @@ __device__ bool is_equal(T x, T y) {
 }
 
 template <class T>
-__device__ bool compared_by(Arithmetic operation, T x, T y) {
+__device__ __forceinline__ bool compared_by(Arithmetic operation, T x, T y) {
   if (operation == Arithmetic::equal) return is_equal(x, y);
   if constexpr (is_ordered<T>) {
     if (operation == Arithmetic::less) return x < y;
@@ -284,7 +166,7 @@ __device__ bool compared_by(Arithmetic operation, T x, T y) {
 
 template <class S>
 __device__ void compute_element(const Elementwise& what, const std::int64_t* at) {
-  using T = typename ComputedAs<S>::type;
+  using T = Widened<S>;
   const auto stored = [&](int part) {
     return what.data[part] == nullptr ? *reinterpret_cast<const S*>(what.number)
                                       : static_cast<const S*>(what.data[part])[at[part]];
@@ -317,38 +199,16 @@ __global__ void join_elements(const __grid_constant__ Elementwise what, std::int
 // --- dense parts
 
 /// The functions of one real number.
-__host__ __device__ constexpr bool is_function(Arithmetic operation) {
+constexpr bool is_function(Arithmetic operation) {
   return operation > Arithmetic::square_root && operation < Arithmetic::equal;
 }
 
 template <Arithmetic operation, class T>
 __device__ auto joined_quickly(T number, T x, T y) {
-  if constexpr (operation == Arithmetic::add) {
-    return sum(x, y);
-  } else if constexpr (operation == Arithmetic::subtract) {
-    return difference(x, y);
-  } else if constexpr (operation == Arithmetic::multiply) {
-    return product(x, y);
-  } else if constexpr (operation == Arithmetic::divide) {
-    return quotient(x, y);
-  } else if constexpr (operation == Arithmetic::axpy) {
-    return sum(product(number, x), y);
-  } else if constexpr (operation == Arithmetic::minimum) {
-    return reduce<Reduction::min>(x, y);
-  } else if constexpr (operation == Arithmetic::maximum) {
-    return reduce<Reduction::max>(x, y);
-  } else if constexpr (operation == Arithmetic::negative) {
-    return negative(x);
-  } else if constexpr (operation == Arithmetic::absolute) {
-    return absolute(x);
-  } else if constexpr (operation == Arithmetic::square_root) {
-    return sqrt(x);
-  } else if constexpr (operation == Arithmetic::copy) {
-    return x;
-  } else if constexpr (is_function(operation)) {
-    return real_function(operation, x, y);
-  } else {
+  if constexpr (operation >= Arithmetic::equal) {
     return Boolean{static_cast<std::uint8_t>(compared_by<T>(operation, x, y))};
+  } else {
+    return joined_by<T>(operation, number, x, y);
   }
 }
 
@@ -486,7 +346,7 @@ struct JoinUnit {
 
   template <Arithmetic operation>
   __device__ void run() const {
-    using T = typename ComputedAs<S>::type;
+    using T = Widened<S>;
     const Unit x = loaded(a), y = loaded(b);
     const T number = widened(*reinterpret_cast<const S*>(what.number));
     if constexpr (operation >= Arithmetic::equal) {
@@ -519,7 +379,7 @@ __global__ void join_units(const __grid_constant__ Elementwise what, std::int64_
         body.select();
         continue;
       }
-      quickly<typename ComputedAs<S>::type>(what.operation, body);
+      quickly<Widened<S>>(what.operation, body);
     } else if constexpr (effort == Effort::brief) {
       shortly(what.operation, body);
     } else {

@@ -4,80 +4,42 @@
 #include "kernels/cuda/arithmetic.cuh"
 #include "kernels/cuda/fold_lines.hpp"
 #include "kernels/cuda/reduce.cuh"
+#include "kernels/cuda/stored.cuh"
 
 namespace partita::kernels::cuda {
 namespace {
 
 enum Part { to, a, b };
 
-/// Booleans and integers.
-template <class J>
-__device__ J load_integer(Dtype dtype, const void* from, std::int64_t at) {
-  switch (dtype) {
-    case Dtype::boolean:
-      return static_cast<const std::uint8_t*>(from)[at] != 0 ? 1 : 0;
-    case Dtype::i8:
-      return static_cast<J>(static_cast<const std::int8_t*>(from)[at]);
-    case Dtype::u8:
-      return static_cast<J>(static_cast<const std::uint8_t*>(from)[at]);
-    case Dtype::i16:
-      return static_cast<J>(static_cast<const std::int16_t*>(from)[at]);
-    case Dtype::u16:
-      return static_cast<J>(static_cast<const std::uint16_t*>(from)[at]);
-    case Dtype::i32:
-      return static_cast<J>(static_cast<const std::int32_t*>(from)[at]);
-    case Dtype::u32:
-      return static_cast<J>(static_cast<const std::uint32_t*>(from)[at]);
-    case Dtype::i64:
-      return static_cast<J>(static_cast<const std::int64_t*>(from)[at]);
-    default:
-      return static_cast<J>(static_cast<const std::uint64_t*>(from)[at]);
+/// Integers are reduced as such; real numbers have no complex ones among them.
+template <class J, class T>
+constexpr bool is_loaded = is_complex_number<J> == is_complex_number<T> &&
+                           (!std::is_integral_v<J> || std::is_integral_v<typename Plain<T>::type>);
+
+template <class J, class T>
+__device__ J number_of(T stored) {
+  if constexpr (!is_loaded<J, T>) {
+    return {};
+  } else if constexpr (is_complex_number<J>) {
+    return {stored.real, stored.imaginary};
+  } else {
+    return static_cast<J>(plain(stored));
   }
-}
-
-__device__ double load_real(Dtype dtype, const void* from, std::int64_t at) {
-  switch (dtype) {
-    case Dtype::f16:
-      return __half2float(static_cast<const __half*>(from)[at]);
-    case Dtype::bf16:
-      return __bfloat162float(static_cast<const __nv_bfloat16*>(from)[at]);
-    case Dtype::f32:
-      return static_cast<const float*>(from)[at];
-    case Dtype::f64:
-      return static_cast<const double*>(from)[at];
-    default:
-      return load_integer<double>(dtype, from, at);
-  }
-}
-
-__device__ Complex<double> load_complex(Dtype dtype, const void* from, std::int64_t at) {
-  if (dtype == Dtype::c128) return static_cast<const Complex<double>*>(from)[at];
-  const Complex<float> value = static_cast<const Complex<float>*>(from)[at];
-  return {value.real, value.imaginary};
-}
-
-__device__ bool is_complex_number(Dtype dtype) {
-  return dtype == Dtype::c64 || dtype == Dtype::c128;
-}
-
-__device__ bool is_true(Dtype dtype, const void* from, std::int64_t at) {
-  if (is_complex_number(dtype)) {
-    const Complex<double> value = load_complex(dtype, from, at);
-    return value.real != 0 || value.imaginary != 0;
-  }
-  return dtype < Dtype::f16 ? load_integer<std::uint64_t>(dtype, from, at) != 0
-                            : load_real(dtype, from, at) != 0;
 }
 
 template <class J>
 __device__ J load_number(Dtype dtype, const void* from, std::int64_t at) {
-  if constexpr (std::is_integral_v<J>) {
-    return load_integer<J>(dtype, from, at);
-  } else if constexpr (std::is_floating_point_v<J>) {
-    return load_real(dtype, from, at);
-  } else {
-    return load_complex(dtype, from, at);
-  }
+  J number{};
+  with_stored(dtype, [&](auto stored) {
+    number = number_of<J>(static_cast<const decltype(stored)*>(from)[at]);
+    return 0;
+  });
+  return number;
+}
+
+__device__ bool is_true(Dtype dtype, const void* from, std::int64_t at) {
+  return with_stored(
+             dtype, [&](auto stored) { return is_set(static_cast<const decltype(stored)*>(from)[at]); }) != 0;
 }
 
 template <class J>
@@ -86,8 +48,8 @@ __device__ J folded_number(const Fold& what, const std::int64_t (&at)[3]) {
     if (what.folded == Folded::truth) return is_true(what.dtype, what.data[a], at[a]) ? 1 : 0;
   }
   if constexpr (std::is_same_v<J, double>) {
-    if (what.folded == Folded::square && is_complex_number(what.dtype)) {
-      const Complex<double> value = load_complex(what.dtype, what.data[a], at[a]);
+    if (what.folded == Folded::square && what.dtype >= Dtype::c64) {
+      const auto value = load_number<Complex<double>>(what.dtype, what.data[a], at[a]);
       const double real = what.factor * value.real, imaginary = what.factor * value.imaginary;
       return real * real + imaginary * imaginary;
     }
@@ -120,21 +82,13 @@ __device__ J joined(Reduction reduction, J x, J y) {
   return reduce<Reduction::product>(x, y);
 }
 
-/// What is kept is distributed over groups of `lanes` threads; each reduces one of `chunks` parts of it.
-struct FoldDeal {
-  std::int64_t kept = 1, over = 1;
-  std::int64_t chunks = 1, chunk = 1;  // how many parts, and elements of one
-  unsigned lanes = 1;
-  void* partial = nullptr;  // results of [kept][chunks]; null: straight to where they belong
-};
-
 template <class J>
-__global__ void fold_elements(const __grid_constant__ Fold what, const __grid_constant__ FoldDeal deal) {
+__global__ void fold_elements(const __grid_constant__ Fold what, const __grid_constant__ ChunkDeal deal) {
   __shared__ alignas(16) unsigned char memory[threads_per_block * sizeof(J)];
   J* const shared = reinterpret_cast<J*>(memory);
   const J identity = *reinterpret_cast<const J*>(what.identity);
   const unsigned lane = threadIdx.x % deal.lanes;
-  const std::int64_t groups = blockDim.x / deal.lanes, tasks = deal.kept * deal.chunks;
+  const std::int64_t groups = blockDim.x / deal.lanes, tasks = deal.tasks();
   for (std::int64_t first = blockIdx.x * groups; first < tasks; first += gridDim.x * groups) {
     const std::int64_t task = first + threadIdx.x / deal.lanes;
     const std::int64_t chunk = task / deal.kept, kept = task - chunk * deal.kept;
@@ -142,8 +96,7 @@ __global__ void fold_elements(const __grid_constant__ Fold what, const __grid_co
     J sum = identity;
     if (task < tasks) {
       move_to(what.kept, tasks <= narrow_numbers, kept, at);
-      const std::int64_t begin = chunk * deal.chunk;
-      const std::int64_t end = begin + deal.chunk < deal.over ? begin + deal.chunk : deal.over;
+      const std::int64_t begin = chunk * deal.chunk, end = deal.end(begin);
       for (std::int64_t r = begin + lane; r < end; r += deal.lanes) {
         std::int64_t here[3] = {at[0], at[1], at[2]};
         move_to(what.over, deal.over <= narrow_numbers, r, here);
@@ -169,44 +122,25 @@ __global__ void fold_elements(const __grid_constant__ Fold what, const __grid_co
   }
 }
 
-std::int64_t stride_of(const ElementLoops& loops, int part) {
-  return loops.loops == 0 ? 0 : std::abs(loops.strides[loops.loops - 1][part]);
-}
-
-std::int64_t rounded_up(std::int64_t x, std::int64_t y) {
-  return (x + y - 1) / y;
-}
-
-constexpr std::int64_t most_partials = fold_scratch_bytes / 16;
-
 /// Adjacent threads take adjacent elements, whether these are kept or reduced.
-FoldDeal deal_of(const Fold& what) {
-  constexpr std::int64_t least_work = 16;  // of a thread
-  FoldDeal deal;
+ChunkDeal deal_of(const Fold& what) {
+  ChunkDeal deal;
   deal.kept = elements_of(what.kept);
   deal.over = elements_of(what.over);
   const bool columns = deal.kept >= 32 && stride_of(what.kept, a) < stride_of(what.over, a);
-  while (!columns && deal.lanes < threads_per_block && deal.lanes < deal.over) deal.lanes *= 2;
-  const std::int64_t wanted_threads = std::int64_t{4} * most_blocks * threads_per_block / 8;
-  const std::int64_t wanted = rounded_up(wanted_threads, deal.kept * deal.lanes);
-  const std::int64_t useful = std::max<std::int64_t>(deal.over / (least_work * deal.lanes), 1);
-  const std::int64_t room = std::max<std::int64_t>(most_partials / deal.kept, 1);
-  deal.chunks = std::min({wanted, useful, room});
-  deal.chunk = std::max<std::int64_t>(rounded_up(deal.over, deal.chunks), 1);
+  if (!columns) deal.widen(threads_per_block);
+  deal.cut(std::int64_t{4} * most_blocks * threads_per_block / 8, 16);
   return deal;
 }
 
 template <class J>
-int start(const Fold& what, const FoldDeal& deal, cudaStream_t stream) {
-  const std::int64_t groups = threads_per_block / deal.lanes;
-  const auto blocks = static_cast<unsigned>(
-      std::clamp<std::int64_t>(rounded_up(deal.kept * deal.chunks, groups), 1, 4 * most_blocks));
-  fold_elements<J><<<blocks, threads_per_block, 0, stream>>>(what, deal);
+int start(const Fold& what, const ChunkDeal& deal, cudaStream_t stream) {
+  fold_elements<J><<<deal.blocks(), threads_per_block, 0, stream>>>(what, deal);
   return cudaGetLastError();
 }
 
 /// The partial results as elements to join.
-Fold second_of(const Fold& what, const FoldDeal& deal) {
+Fold second_of(const Fold& what, const ChunkDeal& deal) {
   Fold second = what;
   second.folded = Folded::value;
   second.dtype = what.joined;
@@ -226,65 +160,26 @@ Fold second_of(const Fold& what, const FoldDeal& deal) {
 
 template <class J>
 int fold_in(const Fold& what, void* scratch, cudaStream_t stream) {
-  FoldDeal deal = deal_of(what);
-  if (deal.chunks == 1) return start<J>(what, deal, stream);
-  deal.partial = scratch;
+  ChunkDeal deal = deal_of(what);
+  if (deal.chunks > 1) deal.partial = scratch;
   const int result = start<J>(what, deal, stream);
-  if (result != cudaSuccess) return result;
-  const Fold second = second_of(what, deal);
-  FoldDeal last;
-  last.kept = deal.kept;
-  last.over = last.chunk = deal.chunks;
-  while (last.lanes < threads_per_block && last.lanes < last.over) last.lanes *= 2;
-  return start<J>(second, last, stream);
+  return deal.chunks == 1 || result != cudaSuccess ? result
+                                                   : start<J>(second_of(what, deal), deal.last(), stream);
 }
 
 // --- what becomes of that
 
-template <class J>
-__device__ void store_finished(const Finish& what, std::int64_t at, J value) {
-  void* const result = what.data[to];
-  if constexpr (std::is_integral_v<J>) {
-    switch (what.result) {
-      case Dtype::boolean:
-        static_cast<std::uint8_t*>(result)[at] = value != 0;
-        return;
-      case Dtype::i8:
-      case Dtype::u8:
-        static_cast<std::uint8_t*>(result)[at] = static_cast<std::uint8_t>(value);
-        return;
-      case Dtype::i16:
-      case Dtype::u16:
-        static_cast<std::uint16_t*>(result)[at] = static_cast<std::uint16_t>(value);
-        return;
-      case Dtype::i32:
-      case Dtype::u32:
-        static_cast<std::uint32_t*>(result)[at] = static_cast<std::uint32_t>(value);
-        return;
-      default:
-        static_cast<J*>(result)[at] = value;
-        return;
+template <class T, class J>
+__device__ void store_finished(T& result, J value) {
+  if constexpr (std::is_same_v<T, Boolean>) {
+    if constexpr (std::is_integral_v<J>) result.byte = value != 0;
+  } else if constexpr (is_loaded<J, T> && std::is_integral_v<J> == std::is_integral_v<T>) {
+    if constexpr (is_complex_number<J>) {
+      using Real = decltype(T::real);
+      result = {static_cast<Real>(value.real), static_cast<Real>(value.imaginary)};
+    } else {
+      result = rounded<T>(static_cast<Widened<T>>(value));
     }
-  } else if constexpr (std::is_floating_point_v<J>) {
-    switch (what.result) {
-      case Dtype::f16:
-        static_cast<__half*>(result)[at] = __float2half_rn(static_cast<float>(value));
-        return;
-      case Dtype::bf16:
-        static_cast<__nv_bfloat16*>(result)[at] = __float2bfloat16_rn(static_cast<float>(value));
-        return;
-      case Dtype::f32:
-        static_cast<float*>(result)[at] = static_cast<float>(value);
-        return;
-      default:
-        static_cast<double*>(result)[at] = value;
-        return;
-    }
-  } else if (what.result == Dtype::c64) {
-    static_cast<Complex<float>*>(result)[at] = {static_cast<float>(value.real),
-                                                static_cast<float>(value.imaginary)};
-  } else {
-    static_cast<J*>(result)[at] = value;
   }
 }
 
@@ -305,7 +200,10 @@ __global__ void finish_elements(const __grid_constant__ Finish what, std::int64_
     } else if constexpr (!std::is_integral_v<J>) {
       value = {value.real / what.divisor, value.imaginary / what.divisor};
     }
-    store_finished(what, at[to], value);
+    with_stored(what.result, [&](auto stored) {
+      store_finished(static_cast<decltype(stored)*>(what.data[to])[at[to]], value);
+      return 0;
+    });
   }
 }
 

@@ -2,10 +2,10 @@
 // layouts allow. Which thread takes what depends on the counts alone: the same bits in every run.
 #include <optional>
 
+#include "kernels/cuda/arithmetic.cuh"
 #include "kernels/cuda/fold_lines.hpp"
 #include "kernels/cuda/fold_rules.cuh"
 #include "kernels/cuda/joining.cuh"
-#include "kernels/cuda/rows.cuh"
 
 namespace partita::kernels::cuda {
 namespace {
@@ -154,10 +154,6 @@ __global__ void __launch_bounds__(threads_per_block)
     }
     if (lane == 0) deal.to[line * deal.to_step + c * deal.apart] = R::result(one);
   }
-}
-
-std::int64_t rounded_up(std::int64_t x, std::int64_t y) {
-  return (x + y - 1) / y;
 }
 
 /// Parts of the length, so that there are some `wanted` of them and the partial results have room.

@@ -5,81 +5,9 @@
 
 #include "kernels/cuda/arithmetic_launch.hpp"
 #include "kernels/cuda/reduce.cuh"
+#include "kernels/cuda/stored.cuh"
 
 namespace partita::kernels::cuda {
-
-template <class T>
-__device__ T plain(T x) {
-  return x;
-}
-__device__ inline std::uint8_t plain(Boolean x) {
-  return x.byte != 0 ? 1 : 0;
-}
-__device__ inline float plain(__half x) {
-  return __half2float(x);
-}
-__device__ inline float plain(__nv_bfloat16 x) {
-  return __bfloat162float(x);
-}
-
-template <class T>
-struct Plain {
-  using type = T;
-};
-template <>
-struct Plain<Boolean> {
-  using type = std::uint8_t;
-};
-template <>
-struct Plain<__half> {
-  using type = float;
-};
-template <>
-struct Plain<__nv_bfloat16> {
-  using type = float;
-};
-
-template <class T>
-constexpr bool is_complex_number = std::is_same_v<T, Complex<float>> || std::is_same_v<T, Complex<double>>;
-
-/// body(T()) with the type in which elements are stored; cudaErrorInvalidValue of FP8.
-template <class Body>
-int with_stored(Dtype dtype, const Body& body) {
-  switch (dtype) {
-    case Dtype::boolean:
-      return body(Boolean());
-    case Dtype::i8:
-      return body(std::int8_t());
-    case Dtype::u8:
-      return body(std::uint8_t());
-    case Dtype::i16:
-      return body(std::int16_t());
-    case Dtype::u16:
-      return body(std::uint16_t());
-    case Dtype::i32:
-      return body(std::int32_t());
-    case Dtype::u32:
-      return body(std::uint32_t());
-    case Dtype::i64:
-      return body(std::int64_t());
-    case Dtype::u64:
-      return body(std::uint64_t());
-    case Dtype::f16:
-      return body(__half());
-    case Dtype::bf16:
-      return body(__nv_bfloat16());
-    case Dtype::f32:
-      return body(float());
-    case Dtype::f64:
-      return body(double());
-    case Dtype::c64:
-      return body(Complex<float>());
-    case Dtype::c128:
-      return body(Complex<double>());
-    default:
-      return cudaErrorInvalidValue;
-  }
-}
 
 /// Sums and products, on the way in the type of the result, which wraps around.
 template <Reduction operation, class T, class J>
@@ -144,16 +72,6 @@ struct TruthRule {
   static __device__ Way of(T x, double) { return is_set(x) != every ? 1 : 0; }
   static __device__ Way join(Way x, Way y) { return x | y; }
   static __device__ Joined result(Way x) { return (x != 0) != every ? 1 : 0; }
-
- private:
-  template <class Real>
-  static __device__ bool is_set(Complex<Real> x) {
-    return x.real != 0 || x.imaginary != 0;
-  }
-  template <class S>
-  static __device__ bool is_set(S x) {
-    return plain(x) != 0;
-  }
 };
 
 }  // namespace partita::kernels::cuda

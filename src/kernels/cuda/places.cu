@@ -10,16 +10,6 @@ namespace {
 
 enum Part { to, a };
 
-/// Of each of `kept` lines with `over` elements, or candidates, a part by each of `chunks` groups of `lanes`
-/// threads.
-struct PlaceDeal {
-  std::int64_t kept = 1, over = 1;
-  std::int64_t chunks = 1, chunk = 1;
-  unsigned lanes = 1;
-  const std::int64_t* candidates = nullptr;  // [kept][over] places; null: all elements are
-  std::int64_t* partial = nullptr;           // [kept][chunks]; null: straight to where they belong
-};
-
 /// A place below 0: none yet.
 template <class W>
 struct Best {
@@ -40,10 +30,6 @@ struct Best {
     place = at;
   }
 };
-
-__host__ __device__ std::int64_t stride_of(const ElementLoops& loops) {
-  return loops.loops == 0 ? 0 : loops.strides[loops.loops - 1][a];
-}
 
 /// Of the elements first, first + step, ... below end of a line: several are loaded before they are compared.
 template <class T>
@@ -72,15 +58,17 @@ __device__ auto best_of_line(const T* line, std::int64_t stride, std::int64_t fi
   return best;
 }
 
+/// `candidates`: [kept][over] places that are compared; null: all elements are.
 template <class T>
 __global__ void __launch_bounds__(threads_per_block)
-    find_places(const __grid_constant__ Places what, const __grid_constant__ PlaceDeal deal) {
+    find_places(const __grid_constant__ Places what, const __grid_constant__ ChunkDeal deal,
+                const std::int64_t* candidates) {
   using W = typename Plain<T>::type;
   __shared__ W values[threads_per_block];
   __shared__ std::int64_t places[threads_per_block];
   const auto* const elements = static_cast<const T*>(what.data[a]);
   const unsigned lane = threadIdx.x % deal.lanes;
-  const std::int64_t groups = blockDim.x / deal.lanes, tasks = deal.kept * deal.chunks;
+  const std::int64_t groups = blockDim.x / deal.lanes, tasks = deal.tasks();
   for (std::int64_t first = blockIdx.x * groups; first < tasks; first += gridDim.x * groups) {
     const std::int64_t task = first + threadIdx.x / deal.lanes;
     const std::int64_t chunk = task / deal.kept, kept = task - chunk * deal.kept;
@@ -88,14 +76,14 @@ __global__ void __launch_bounds__(threads_per_block)
     Best<W> best;
     if (task < tasks) {
       move_to(what.kept, tasks <= narrow_numbers, kept, at);
-      const std::int64_t begin = chunk * deal.chunk;
-      const std::int64_t end = begin + deal.chunk < deal.over ? begin + deal.chunk : deal.over;
+      const std::int64_t begin = chunk * deal.chunk, end = deal.end(begin);
       const T* const line = elements + at[a];
-      if (what.over.loops <= 1 && deal.candidates == nullptr) {
-        best = best_of_line(line, stride_of(what.over), begin + lane, end, deal.lanes, what.smallest);
+      if (what.over.loops <= 1 && candidates == nullptr) {
+        best = best_of_line(line, what.over.loops == 0 ? 0 : what.over.strides[0][a], begin + lane, end,
+                            deal.lanes, what.smallest);
       } else {
         for (std::int64_t r = begin + lane; r < end; r += deal.lanes) {
-          const std::int64_t place = deal.candidates == nullptr ? r : deal.candidates[kept * deal.over + r];
+          const std::int64_t place = candidates == nullptr ? r : candidates[kept * deal.over + r];
           std::int64_t here[3] = {};
           move_to(what.over, false, place, here);
           best.join(plain(line[here[a]]), place, what.smallest);
@@ -117,58 +105,41 @@ __global__ void __launch_bounds__(threads_per_block)
     }
     if (task >= tasks || lane != 0) continue;
     if (deal.partial != nullptr) {
-      deal.partial[kept * deal.chunks + chunk] = best.place;
+      static_cast<std::int64_t*>(deal.partial)[kept * deal.chunks + chunk] = best.place;
     } else {
       static_cast<std::int64_t*>(what.data[to])[at[to]] = best.place;
     }
   }
 }
 
-std::int64_t rounded_up(std::int64_t x, std::int64_t y) {
-  return (x + y - 1) / y;
-}
-
 /// Adjacent threads take adjacent elements, of one line or of several.
-PlaceDeal deal_of(const Places& what) {
-  constexpr std::int64_t least_work = 16;  // of a thread
-  PlaceDeal deal;
+ChunkDeal deal_of(const Places& what) {
+  constexpr std::int64_t warp = 32, enough_threads = std::int64_t{most_blocks} * threads_per_block;
+  ChunkDeal deal;
   deal.kept = elements_of(what.kept);
   deal.over = elements_of(what.over);
-  constexpr std::int64_t warp = 32, enough_threads = std::int64_t{most_blocks} * threads_per_block;
-  const bool columns = deal.kept >= warp && std::abs(stride_of(what.kept)) < std::abs(stride_of(what.over));
+  const bool columns = deal.kept >= warp && stride_of(what.kept, a) < stride_of(what.over, a);
+  if (!columns) deal.widen(warp);
   while (!columns && deal.lanes < threads_per_block && deal.lanes < deal.over &&
-         (deal.lanes < warp || deal.kept * deal.lanes < enough_threads))
+         deal.kept * deal.lanes < enough_threads)
     deal.lanes *= 2;
-  const std::int64_t wanted = rounded_up(enough_threads, deal.kept * deal.lanes);
-  const std::int64_t useful = std::max<std::int64_t>(deal.over / (least_work * deal.lanes), 1);
-  const std::int64_t room = std::max<std::int64_t>(fold_scratch_bytes / 8 / deal.kept, 1);
-  deal.chunk = std::max<std::int64_t>(rounded_up(deal.over, std::min({wanted, useful, room})), 1);
-  deal.chunks = std::max<std::int64_t>(rounded_up(deal.over, deal.chunk), 1);
+  deal.cut(enough_threads, sizeof(std::int64_t));
   return deal;
 }
 
 template <class T>
-int start(const Places& what, const PlaceDeal& deal, cudaStream_t stream) {
-  const std::int64_t groups = threads_per_block / deal.lanes;
-  const auto blocks = static_cast<unsigned>(
-      std::clamp<std::int64_t>(rounded_up(deal.kept * deal.chunks, groups), 1, 4 * most_blocks));
-  find_places<T><<<blocks, threads_per_block, 0, stream>>>(what, deal);
+int start(const Places& what, const ChunkDeal& deal, const void* candidates, cudaStream_t stream) {
+  find_places<T><<<deal.blocks(), threads_per_block, 0, stream>>>(
+      what, deal, static_cast<const std::int64_t*>(candidates));
   return cudaGetLastError();
 }
 
 template <class T>
 int find_in(const Places& what, void* scratch, cudaStream_t stream) {
-  PlaceDeal deal = deal_of(what);
-  if (deal.chunks == 1) return start<T>(what, deal, stream);
-  deal.partial = static_cast<std::int64_t*>(scratch);
-  const int result = start<T>(what, deal, stream);
-  if (result != cudaSuccess) return result;
-  PlaceDeal last;
-  last.kept = deal.kept;
-  last.over = last.chunk = deal.chunks;
-  last.candidates = deal.partial;
-  while (last.lanes < threads_per_block && last.lanes < last.over) last.lanes *= 2;
-  return start<T>(what, last, stream);
+  ChunkDeal deal = deal_of(what);
+  if (deal.chunks > 1) deal.partial = scratch;
+  const int result = start<T>(what, deal, nullptr, stream);
+  return deal.chunks == 1 || result != cudaSuccess ? result : start<T>(what, deal.last(), scratch, stream);
 }
 
 /// body(T()) with the type of the elements, which have an order.

@@ -12,6 +12,7 @@
 
 #include "base/check.hpp"
 #include "base/element_at.hpp"
+#include "base/number_rules.hpp"
 #include "base/visit_dtype.hpp"
 
 namespace partita::kernels {
@@ -37,17 +38,6 @@ Wide<T> widened(T value) {
   } else {
     return static_cast<Wide<T>>(value);
   }
-}
-
-template <class Integer>
-Integer cut_off(double value) {
-  constexpr auto half = static_cast<Integer>(std::numeric_limits<Integer>::max() / 2 + 1);
-  constexpr double beyond = 2.0 * static_cast<double>(half);
-  if (std::isnan(value)) return 0;
-  if (value >= beyond) return std::numeric_limits<Integer>::max();
-  if (value <= static_cast<double>(std::numeric_limits<Integer>::min()))
-    return std::numeric_limits<Integer>::min();
-  return static_cast<Integer>(value);
 }
 
 template <class T, class W>

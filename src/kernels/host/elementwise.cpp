@@ -27,60 +27,6 @@ Boolean product_of(Boolean a, Boolean b) {
   return {static_cast<std::uint8_t>(a.value != 0 && b.value != 0)};
 }
 
-struct Subtract {
-  template <class T>
-  T operator()(T a, T b) const {
-    return difference_of(a, b);
-  }
-};
-struct Divide {
-  template <class T>
-  T operator()(T a, T b) const {
-    return quotient_of(a, b);
-  }
-};
-/// NumPy's: the sign is that of b, also of a zero.
-struct Remainder {
-  template <class T>
-  T operator()(T a, T b) const {
-    if constexpr (std::is_integral_v<T>) {
-      if (b == 0) return 0;
-      if constexpr (std::is_signed_v<T>) {
-        if (b == -1) return 0;
-        const T rest = static_cast<T>(a % b);
-        return rest != 0 && (rest < 0) != (b < 0) ? static_cast<T>(rest + b) : rest;
-      } else {
-        return static_cast<T>(a % b);
-      }
-    } else {
-      const T rest = std::fmod(a, b);
-      if (rest == 0) return std::copysign(T{0}, b);
-      return (rest < 0) != (b < 0) ? rest + b : rest;
-    }
-  }
-};
-struct FlooredDivide {
-  template <class T>
-  T operator()(T a, T b) const {
-    if constexpr (std::is_integral_v<T>) {
-      const T quotient = quotient_of(a, b);
-      if constexpr (std::is_signed_v<T>) {
-        const bool is_below = b != 0 && (a < 0) != (b < 0) && difference_of(a, Product{}(quotient, b)) != 0;
-        return is_below ? static_cast<T>(quotient - 1) : quotient;
-      } else {
-        return quotient;
-      }
-    } else {
-      if (b == 0) return a / b;
-      const T rest = std::fmod(a, b);
-      const T quotient = (a - rest) / b - (rest != 0 && (rest < 0) != (b < 0) ? 1 : 0);
-      if (quotient == 0) return std::copysign(T{0}, a / b);
-      const T whole = std::floor(quotient);  // which it is, but for rounding
-      return quotient - whole > T{0.5} ? whole + 1 : whole;
-    }
-  }
-};
-
 // Found by Equal, as above.
 bool operator==(Boolean a, Boolean b) {
   return (a.value != 0) == (b.value != 0);
@@ -91,26 +37,6 @@ template <class T>
 constexpr bool is_ordered = std::is_integral_v<T> || std::is_floating_point_v<T>;
 template <class T>
 constexpr bool is_continuous = !std::is_integral_v<T> && !std::is_same_v<T, Boolean>;
-
-template <class T>
-T negative_of(T a) {
-  if constexpr (std::is_integral_v<T>) {
-    return difference_of(T{0}, a);
-  } else {
-    return -a;
-  }
-}
-
-template <class T>
-T absolute_of(T a) {
-  if constexpr (std::is_unsigned_v<T>) {
-    return a;
-  } else if constexpr (std::is_integral_v<T>) {
-    return a < 0 ? negative_of(a) : a;
-  } else {
-    return std::abs(a);
-  }
-}
 
 /// How an element is stored, and in what is computed.
 template <class S>
@@ -340,16 +266,17 @@ Kernel<T, T> kernel_of(Arithmetic operation) {
       break;
   }
   if constexpr (!std::is_same_v<T, Boolean>) {
-    if (operation == Arithmetic::subtract) return with<T>(Subtract{});
-    if (operation == Arithmetic::divide) return with<T>(Divide{});
+    if (operation == Arithmetic::subtract) return with<T>([](T a, T b) { return difference_of(a, b); });
+    if (operation == Arithmetic::divide) return with<T>([](T a, T b) { return quotient_of(a, b); });
     if (operation == Arithmetic::negative) return with<T>([](T a, T /*b*/) { return negative_of(a); });
   }
   if constexpr (is_ordered<T>) {
     if (operation == Arithmetic::minimum) return with<T>(Min{});
     if (operation == Arithmetic::maximum) return with<T>(Max{});
     if (operation == Arithmetic::absolute) return with<T>([](T a, T /*b*/) { return absolute_of(a); });
-    if (operation == Arithmetic::remainder) return with<T>(Remainder{});
-    if (operation == Arithmetic::floored_divide) return with<T>(FlooredDivide{});
+    if (operation == Arithmetic::remainder) return with<T>([](T a, T b) { return remainder_of(a, b); });
+    if (operation == Arithmetic::floored_divide)
+      return with<T>([](T a, T b) { return floored_quotient_of(a, b); });
   }
   if constexpr (is_continuous<T>) return continuous_kernel_of<T>(operation);
   return with<T>([](T a, T /*b*/) { return a; });  // integers rounded in whatever direction

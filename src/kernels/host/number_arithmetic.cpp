@@ -3,7 +3,7 @@
 #include "kernels/host/blas_library.hpp"
 
 #if defined(__x86_64__)
-#include <immintrin.h>
+#include "kernels/host/avx2_numbers.hpp"
 #endif
 
 namespace partita::kernels {
@@ -19,26 +19,13 @@ void product(Real* x, const Real* y, std::int64_t count) {
 }
 
 #if defined(__x86_64__)
-#define AVX2 __attribute__((target("avx2,fma")))
-
 // Compilers leave half of the gain: they take the numbers apart and shuffle them back.
-AVX2 void product_avx2(double* x, const double* y, std::int64_t count) {
+template <class Real>
+AVX2_FMA void product_avx2(Real* x, const Real* y, std::int64_t count) {
+  using V = Avx2<Real>;
   std::int64_t j = 0;
-  for (; j + 4 <= 2 * count; j += 4) {
-    const __m256d a = _mm256_loadu_pd(x + j), b = _mm256_loadu_pd(y + j);
-    const __m256d crossed = _mm256_mul_pd(_mm256_permute_pd(a, 5), _mm256_permute_pd(b, 15));
-    _mm256_storeu_pd(x + j, _mm256_fmaddsub_pd(a, _mm256_movedup_pd(b), crossed));
-  }
-  product(x + j, y + j, count - j / 2);
-}
-
-AVX2 void product_avx2(float* x, const float* y, std::int64_t count) {
-  std::int64_t j = 0;
-  for (; j + 8 <= 2 * count; j += 8) {
-    const __m256 a = _mm256_loadu_ps(x + j), b = _mm256_loadu_ps(y + j);
-    const __m256 crossed = _mm256_mul_ps(_mm256_permute_ps(a, 0xb1), _mm256_movehdup_ps(b));
-    _mm256_storeu_ps(x + j, _mm256_fmaddsub_ps(a, _mm256_moveldup_ps(b), crossed));
-  }
+  for (; j + V::width <= 2 * count; j += V::width)
+    V::store(x + j, V::template product<false>(V::load(x + j), V::load(y + j)));
   product(x + j, y + j, count - j / 2);
 }
 #endif

@@ -1,45 +1,15 @@
-// What one number and another are together: rules of every dtype, the same for all kernels of the host.
+// What one number and another are together, complex ones and extrema too, the same for all kernels of the
+// host.
 #pragma once
 
-#include <cmath>
 #include <complex>
-#include <cstdint>
 #include <type_traits>
+
+#include "base/number_rules.hpp"
 
 namespace partita::kernels {
 
-// Integers wrap around, as in NumPy: they are taken unsigned, and small ones not promoted to signed.
-template <class T>
-T wrapped(std::uint64_t value) {
-  return static_cast<T>(value);
-}
-
-template <class T>
-T sum_of(T a, T b) {
-  if constexpr (std::is_integral_v<T>) {
-    return wrapped<T>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
-  } else {
-    return a + b;
-  }
-}
-
-template <class T>
-T difference_of(T a, T b) {
-  if constexpr (std::is_integral_v<T>) {
-    return wrapped<T>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
-  } else {
-    return a - b;
-  }
-}
-
-template <class T>
-T product_of(T a, T b) {
-  if constexpr (std::is_integral_v<T>) {
-    return wrapped<T>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
-  } else {
-    return a * b;
-  }
-}
+using partita::difference_of, partita::product_of, partita::quotient_of, partita::sum_of;
 
 // The plain formula: no second look at infinities, and the same on every machine.
 template <class T>
@@ -93,19 +63,6 @@ struct Max {
     return most_of(a, b);
   }
 };
-
-template <class T>
-T quotient_of(T a, T b) {
-  if constexpr (std::is_integral_v<T>) {
-    if (b == 0) return 0;
-    if constexpr (std::is_signed_v<T>) {
-      if (b == -1) return difference_of(T{0}, a);  // the smallest has no counterpart
-    }
-    return static_cast<T>(a / b);
-  } else {
-    return a / b;
-  }
-}
 
 // Smith's method (1962): nothing overflows that need not.
 template <class T>

@@ -39,6 +39,12 @@ std::optional<SetId> ContributionSets::join(SetId a, SetId b) {
   return result;
 }
 
+bool ContributionSets::in_order(SetId a, SetId b) const {
+  const Members& before = members_[static_cast<std::size_t>(a)];
+  const Members& one = members_[static_cast<std::size_t>(b)];
+  return one.size() == 1 && (before.empty() || before.back() < one.front());
+}
+
 std::string ContributionSets::describe(SetId set) const {
   if (set == unwritten) return "nothing";
   if (set == identity) return "the identity";

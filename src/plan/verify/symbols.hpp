@@ -28,6 +28,8 @@ class ContributionSets {
   SetId first(int count);  ///< {0, ..., count - 1}
   /// The union; nothing where the two have a contribution in common.
   std::optional<SetId> join(SetId a, SetId b);
+  /// Whether b is one contribution, and behind all of a: sums are then the same numbers in all plans.
+  bool in_order(SetId a, SetId b) const;
   std::string describe(SetId set) const;
 
  private:

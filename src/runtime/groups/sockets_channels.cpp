@@ -12,42 +12,13 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "base/descriptor_message.hpp"
 
 namespace partita::runtime {
 namespace {
 
 /// One byte, and a descriptor with it.
-struct ChannelMessage {
-  char byte = 'P';
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
-  iovec part{&byte, 1};
-  msghdr header{};
-
-  ChannelMessage() {
-    header.msg_iov = &part;
-    header.msg_iovlen = 1;
-    header.msg_control = control.data();
-    header.msg_controllen = control.size();
-  }
-  ChannelMessage(const ChannelMessage&) = delete;
-  ChannelMessage& operator=(const ChannelMessage&) = delete;
-
-  void attach(int descriptor) {
-    cmsghdr* const item = CMSG_FIRSTHDR(&header);
-    item->cmsg_level = SOL_SOCKET;
-    item->cmsg_type = SCM_RIGHTS;
-    item->cmsg_len = CMSG_LEN(sizeof(int));
-    std::memcpy(CMSG_DATA(item), &descriptor, sizeof(int));
-  }
-
-  FileDescriptor detach() {
-    const cmsghdr* const item = CMSG_FIRSTHDR(&header);
-    if (item == nullptr || item->cmsg_type != SCM_RIGHTS) return {};
-    int descriptor = -1;
-    std::memcpy(&descriptor, CMSG_DATA(item), sizeof(int));
-    return FileDescriptor(descriptor);
-  }
-};
+using ChannelMessage = DescriptorMessage<char, 1>;
 
 bool has_hung_up(const FileDescriptor& connection) {
   pollfd look{connection.get(), POLLRDHUP, 0};
@@ -73,7 +44,7 @@ void SocketsChannels::send_end(int to) {
   connections_[place] = FileDescriptor(ends[0]);
   const FileDescriptor theirs(ends[1]);
   ChannelMessage message;
-  message.attach(theirs.get());
+  message.attach(std::array{theirs.get()});
   ssize_t sent = -1;
   do {
     sent = ::sendmsg(channels_[place].get(), &message.header, MSG_NOSIGNAL);
@@ -92,8 +63,9 @@ bool SocketsChannels::receive_end(int from) {
     if (taken < 0 && errno == EINTR) continue;
     if (taken < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return false;
     if (taken <= 0) fail_as_lost(from);
-    FileDescriptor connection = message.detach();
-    if (connection && !has_hung_up(connection)) connections_[place] = std::move(connection);
+    for (FileDescriptor& connection : message.detach()) {
+      if (!has_hung_up(connection)) connections_[place] = std::move(connection);
+    }
   }
   channels_[place].reset();
   return true;

@@ -4,8 +4,8 @@
 #include "fft/plan.hpp"
 #include "plan/work.hpp"
 #include "support/models/consistent_plans.hpp"
+#include "support/models/fft_model.hpp"
 #include "support/models/indices.hpp"
-#include "support/models/naive_transform.hpp"
 #include "support/test.hpp"
 
 namespace partita::testing {
@@ -26,47 +26,20 @@ inline Number number_at(const Index& at, bool is_complex) {
   return {static_cast<long double>(mixed % 13 - 6), is_complex ? static_cast<long double>(mixed % 7 - 3) : 0};
 }
 
-/// Of an orthogonal transform: the ends of all lines along an axis.
-inline void weigh_ends_of(Numbers& numbers, int axis, const planning::LineEnds& ends) {
-  std::size_t inner = 1;
-  for (int d = axis + 1; d < numbers.shape.size(); ++d) inner *= static_cast<std::size_t>(numbers.shape[d]);
-  const auto n = static_cast<std::size_t>(numbers.shape[axis]);
-  for (std::size_t i = 0; i < numbers.values.size(); ++i) {
-    if (i / inner % n == 0) numbers.values[i] *= ends.first;
-    if (i / inner % n == n - 1) numbers.values[i] *= ends.last;
-  }
-}
-
-/// By definition, axis by axis. The halved one is the first from real numbers and the last to them.
-inline Numbers by_definition(const FftOptions& options, std::vector<int> axes, const Operand& input,
+/// The unnormalised transform of those numbers.
+inline Numbers by_definition(FftOptions options, const std::vector<int>& axes, const Operand& input,
                              const Shape& result) {
   const Shape& shape = input.layout.shape();
-  const int halved = axes.back();
   Numbers numbers{shape, {}};
   Region all;
   for (const std::int64_t extent : shape) all.sets.push_back(IndexSet::range(0, extent));
   for_each_index(all,
                  [&](const Index& at) { numbers.values.push_back(number_at(at, is_complex(input.dtype))); });
-  const bool backward = (options.kind == FftKind::c2r) != options.inverse;
-  TransformKind kind = backward ? TransformKind::complex_backward : TransformKind::complex_forward;
-  if (options.kind == FftKind::r2c) std::rotate(axes.begin(), axes.end() - 1, axes.end());
-  if (options.kind >= FftKind::dct1) {
-    const int type = static_cast<int>(options.kind) - static_cast<int>(FftKind::dct1);
-    kind = static_cast<TransformKind>(static_cast<int>(TransformKind::dct1) + type);
-  }
-  for (const int axis : axes) {
-    const bool r2c = axis == halved && options.kind == FftKind::r2c;
-    const bool c2r = axis == halved && options.kind == FftKind::c2r;
-    const std::int64_t n = c2r ? result[axis] : numbers.shape[axis];
-    const TransformKind one = r2c   ? TransformKind::real_to_complex
-                              : c2r ? TransformKind::complex_to_real
-                                    : kind;
-    const bool orthogonal = options.orthogonalize.value_or(false);
-    if (orthogonal) weigh_ends_of(numbers, axis, planning::ends_before(one));
-    numbers = transform_axis(one, n, axis, numbers);
-    if (orthogonal) weigh_ends_of(numbers, axis, planning::ends_after(one));
-  }
-  return numbers;
+  const bool backward = options.inverse || options.kind == FftKind::c2r;
+  options.axes = axes;
+  options.norm = backward ? Norm::forward : Norm::backward;
+  if (options.kind == FftKind::c2r) options.last_length = result[axes.back()];
+  return transformed(numbers, options);
 }
 
 inline void expect_transforms(const Operand& input, const Operand& output, const Topology& topology,

@@ -139,6 +139,11 @@ TEST(Verify, FindsFaultsOfAccumulation) {
   EXPECT_TRUE(finds(faults(plans), {"counts element (0,0) twice", "contribution 1 onto contributions 0+1"}));
 
   plans = sum_up();
+  std::swap(plans[0].steps[0], plans[0].steps[1]);
+  std::swap(plans[0].steps[1].from, plans[0].steps[2].from);
+  EXPECT_TRUE(finds(faults(plans), {"accumulates element (0,0) out of order: contribution 0 onto"}));
+
+  plans = sum_up();
   plans[0].steps[2].reduction = Reduction::max;
   EXPECT_TRUE(finds(faults(plans), {"partial sum, not max"}));
 

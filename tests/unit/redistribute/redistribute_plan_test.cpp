@@ -1,15 +1,10 @@
 #include "plan/lanes.hpp"
-#include "support/models/plan_interpreter.hpp"
 #include "support/models/random_layouts.hpp"
 #include "support/test.hpp"
 
 namespace partita {
 namespace {
 
-using testing::identity_mark;
-using testing::joined;
-using testing::Number;
-using testing::PlanInterpreter;
 using testing::RandomLayouts;
 
 struct Case {
@@ -26,68 +21,13 @@ struct Case {
   }
 };
 
-Number value(const Index& at, int contribution) {
-  Number result = static_cast<Number>(contribution + 1) * 0x9e3779b97f4a7c15;
-  for (const std::int64_t i : at) result = (result ^ static_cast<Number>(i + 1)) * 0xff51afd7ed558ccd;
-  return result;
-}
-
-// The contribution of the element that the rank holds, and how many there are: from the cell of one element.
-std::pair<int, int> contribution(const Layout& layout, const Index& at, int rank) {
-  Region one;
-  for (const std::int64_t i : at) one.sets.push_back(IndexSet::range(i, i + 1));
-  const std::vector<Layout::Cell> cells = layout.cells(one);
-  EXPECT_EQ(cells.size(), 1u);
-  const auto& contributions = cells.front().contributions;
-  for (std::size_t c = 0; c < contributions.size(); ++c) {
-    for (const int holder : contributions[c]) {
-      if (holder == rank) return {static_cast<int>(c), static_cast<int>(contributions.size())};
-    }
-  }
-  ADD_FAILURE() << "rank " << rank << " holds no contribution";
-  return {0, 1};
-}
-
-// Straight from the definition, element by element.
-Number expected(const Case& test, const Layout& destination, const Index& at, int rank) {
-  const Layout& source = test.source.layout;
-  if (source.partial() && source.equivalent(destination)) {
-    return value(at, contribution(source, at, rank).first);
-  }
-  if (destination.partial() && contribution(destination, at, rank).first != 0) return identity_mark;
-  const int count = contribution(source, at, source.owner(at)).second;
-  Number result = value(at, 0);
-  for (int c = 1; c < count; ++c) result = joined(result, value(at, c));
-  return result;
-}
-
-template <class Visit>
-void for_each_element(const Case& test, PlanInterpreter& run, int buffer, Visit visit) {
-  for (int rank = 0; rank < test.topology.ranks(); ++rank) {
-    const Layout& layout = run.plan(rank).buffers[static_cast<std::size_t>(buffer)].operand->layout;
-    const Region region = layout.region(rank);
-    const PlanInterpreter::Addresses addresses(run.plan(rank), {buffer, rank, 0, {}}, region);
-    testing::for_each_index(region, [&](const Index& at) {
-      const std::int64_t where = addresses.of(at);
-      visit(layout, at, rank, run.memory(buffer, rank)[static_cast<std::size_t>(where)]);
-    });
-  }
-}
-
 void expect_right(const Case& test, std::uint64_t seed) {
   SCOPED_TRACE(test.to_string());
-  PlanInterpreter run([&](int rank) { return test.plan(rank); }, test.topology.ranks(), seed);
-  const std::uint64_t hash = run.plan(0).hash();
-  for (int rank = 1; rank < test.topology.ranks(); ++rank) ASSERT_EQ(run.plan(rank).hash(), hash);
-  for_each_element(test, run, 0, [](const Layout& layout, const Index& at, int rank, Number& element) {
-    element = value(at, contribution(layout, at, rank).first);
-  });
-  ASSERT_EQ(run.run(), "");
-  int wrong = 0;
-  for_each_element(test, run, 1, [&](const Layout& layout, const Index& at, int rank, const Number& element) {
-    if (element == expected(test, layout, at, rank) || ++wrong > 3) return;
-    ADD_FAILURE() << "element " << to_string(at) << " of rank " << rank << " is wrong";
-  });
+  const Planner planner = [&](int rank) { return test.plan(rank); };
+  const std::uint64_t hash = planner(0).hash();
+  for (int rank = 1; rank < test.topology.ranks(); ++rank) ASSERT_EQ(planner(rank).hash(), hash);
+  const Verdict verdict = verify(planner, 0, 1, 1, seed);
+  ASSERT_TRUE(verdict.ok()) << verdict.faults.front();
 }
 
 Topology random_topology(RandomLayouts& random, int ranks) {
