@@ -3,11 +3,7 @@
 
 #include <cstddef>
 
-#ifdef __CUDACC__
-#define PARTITA_EVERYWHERE __host__ __device__
-#else
-#define PARTITA_EVERYWHERE
-#endif
+#include "base/everywhere.hpp"
 
 #ifdef __CUDA_ARCH__
 #define PARTITA_UNROLLED _Pragma("unroll")
