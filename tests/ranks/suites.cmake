@@ -105,6 +105,7 @@ set(suites
     "Spectral:               device storing"
     "SpectralStreams:        device"
     "Scans:                  device"
+    "Selection:              device"
     "Statistics:             device"
     "Subgroup:               processes nodes launcher launcher-nodes tcp other-mpi-nodes device"
     "SubgroupOfOthers:       processes nodes launcher launcher-nodes tcp other-mpi-nodes device"

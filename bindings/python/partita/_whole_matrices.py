@@ -15,7 +15,7 @@ from ._errors import ArgumentError
 from ._exchange import total
 from ._factors import QR
 from ._joining import concatenate
-from ._matrices import settled
+from ._matrices import DTYPES, settled
 
 
 class EigResult(NamedTuple):
@@ -43,6 +43,8 @@ def _eigen(name: str, a: Array, function: Callable[[Any], Sequence[Any]]) -> Tup
     matrix = settled(a)
     if matrix.ndim < 2 or matrix.shape[-2] != matrix.shape[-1]:
         raise ArgumentError(f"{name}: A must be square, but its shape is {matrix.shape}")
+    if matrix._core.dtype not in DTYPES:
+        raise ArgumentError(f"{name}: the dtype {matrix._core.dtype} is not supported: convert the array with astype")
     if total(matrix._core.context, [int(not np.isfinite(values_of(on_host(matrix))).all())], "max")[0]:
         raise ArgumentError(f"{name}: A contains NaN or infinity")
     kind = np.result_type(matrix.dtype, np.complex64)
