@@ -13,12 +13,14 @@
 #include <span>
 
 #include "base/check.hpp"
+#include "base/round.hpp"
 #include "execute/works/bound_work.hpp"
 #include "execute/works/transform_nests.hpp"
 #include "execute/works/transform_passes.hpp"
 #include "kernels/host/copy.hpp"
 #include "kernels/host/fft_planning.hpp"
 #include "kernels/host/number_arithmetic.hpp"
+#include "kernels/host/on_threads.hpp"
 #include "kernels/host/paired_lines.hpp"
 #include "kernels/host/rader_lines.hpp"
 #include "plan/work.hpp"
@@ -26,12 +28,9 @@
 namespace partita::execution {
 namespace {
 
-/// What is scaled is cut into calls of about this size, so that it is still in the first-level cache; with
-/// threads in that of the second.
+/// What is scaled is cut into calls of about this size, so that it is still in the first-level cache.
 constexpr std::int64_t scaled_bytes = std::int64_t{64} << 10;
-constexpr std::int64_t scaled_bytes_of_threads = std::int64_t{512} << 10;
-/// Less is done before a second thread is there: FFTW starts new ones in each call, and a pass plane by plane
-/// makes as many calls as there are planes.
+/// Less is done before a second thread is there: new ones are started for each call, by FFTW, too.
 constexpr std::int64_t threaded_bytes = std::int64_t{1} << 20;
 /// So little that may be destroyed has just been made, and is in cache.
 constexpr std::int64_t in_cache_bytes = std::int64_t{512} << 10;
@@ -44,6 +43,7 @@ struct Call {
   bool buffered = false;
   bool on_result = false;  ///< in place in the result, after an earlier pass
   bool last = true;        ///< here results are scaled
+  int piece = -1;  ///< the pieces of a pass follow one another, and may run at the same time; -1: whole
 };
 
 /// A shape and the plans made for it so far, by what they ask of addresses: one, seldom more.
@@ -67,7 +67,9 @@ struct PlannedShape {
 /// A nest of lines through buffers, known by what it was made from.
 struct PlannedNest {
   TransformNest nest;
+  int threads = 1;  ///< there are
   std::shared_ptr<const kernels::Lines> lines;
+  int parts = 1;  ///< for the threads, where FFTW has not got them
 };
 
 /// Elements of the result that are multiplied: the first or last of all lines along an axis.
@@ -87,6 +89,7 @@ struct Copied {
 /// The calls of a work in their order, and what they refer to.
 struct Program {
   kernels::FftwPrecision precision = kernels::FftwPrecision::f64;
+  int threads = 1;
   std::vector<Copied> copies;
   std::vector<Weighted> before, after;
   std::vector<PlannedShape> shapes;
@@ -102,6 +105,7 @@ class BoundTransform final : public BoundWork {
         scaled_(work.scaled),
         reals_(reals),
         precision_(program.precision),
+        threads_(program.threads),
         copies_(std::move(program.copies)),
         before_(std::move(program.before)),
         after_(std::move(program.after)),
@@ -110,18 +114,16 @@ class BoundTransform final : public BoundWork {
         calls_(std::move(program.calls)),
         workspace_(std::move(workspace)),
         library_(kernels::fftw(program.precision)) {
-    for (const PlannedNest& nest : nests_) workspace_->reserve(nest.lines->workspace_bytes());
+    for (const PlannedNest& nest : nests_)
+      most_workspace_ = std::max(most_workspace_, round_up(nest.lines->workspace_bytes(), 64));
+    workspace_->reserve(threads_ * most_workspace_);
   }
 
   /// Makes the plans for these addresses before they are needed.
   void prepare(const AddressOf& address) {
     char* const from = address(from_);
     char* const to = address(to_);
-    for (const Call& call : calls_) {
-      if (call.buffered) continue;
-      const char* const source = (call.on_result ? to : from) + call.from;
-      shapes_[call.number].plan_for(kernels::memory_of(library_, source, to + call.to));
-    }
+    for (const Call& call : calls_) plan(call, from, to);
   }
 
   void run(const AddressOf& address, const Parameters& parameters) override {
@@ -131,16 +133,59 @@ class BoundTransform final : public BoundWork {
     for (const Copied& copied : copies_)
       kernels::copy(copied.nest, from + copied.from, to + copied.to, kernels::StoreHint::cache);
     for (const Weighted& weighted : before_) scale(weighted.loops, to + weighted.to, weighted.factor);
-    for (const Call& call : calls_) {
-      char* const source = (call.on_result ? to : from) + call.from;
-      run_call(call, source, to + call.to, call.last ? factor : 1);
+    for (std::size_t first = 0, end = 0; first < calls_.size(); first = end) {
+      end = end_of_pieces(first);
+      run_pieces(std::span<const Call>(calls_).subspan(first, end - first), from, to, factor);
     }
     for (const Weighted& weighted : after_) scale(weighted.loops, to + weighted.to, weighted.factor);
   }
 
  private:
-  void run_call(const Call& call, char* from, char* to, double factor) {
-    if (call.buffered) return nests_[call.number].lines->run(from, to, workspace_->data(), factor);
+  const kernels::LocalTransform* plan(const Call& call, const char* from, char* to) {
+    if (call.buffered) return nullptr;
+    const char* const source = (call.on_result ? to : from) + call.from;
+    return &shapes_[call.number].plan_for(kernels::memory_of(library_, source, to + call.to));
+  }
+
+  /// From this call on those of the same pass.
+  std::size_t end_of_pieces(std::size_t first) const {
+    std::size_t end = first + 1;
+    if (calls_[first].piece < 0) return end;
+    const auto goes_on = [&] {
+      return calls_[end].piece == calls_[end - 1].piece || calls_[end].piece == calls_[end - 1].piece + 1;
+    };
+    while (end < calls_.size() && goes_on()) ++end;
+    return end;
+  }
+
+  /// Of several pieces each thread takes some.
+  void run_pieces(std::span<const Call> calls, char* from, char* to, double factor) {
+    const auto begin_of = [&](int part) {
+      auto at = static_cast<std::size_t>(kernels::LinePart{part, threads_}.begin(std::ssize(calls)));
+      while (at > 0 && at < calls.size() && calls[at].piece == calls[at - 1].piece) ++at;
+      return at;
+    };
+    const int threads = calls.size() == 1 ? 1 : threads_;
+    // None is made while others use it.
+    for (const Call& call : calls)
+      if (threads > 1) plan(call, from, to);
+    kernels::on_threads(threads, [&](int part) {
+      const std::size_t end = threads == 1 ? calls.size() : begin_of(part + 1);
+      for (std::size_t i = begin_of(part); i < end; ++i) {
+        const Call& call = calls[i];
+        run_call(call, (call.on_result ? to : from) + call.from, to + call.to, call.last ? factor : 1, part);
+      }
+    });
+  }
+
+  void run_call(const Call& call, char* from, char* to, double factor, int thread) {
+    if (call.buffered) {
+      const PlannedNest& nest = nests_[call.number];
+      return kernels::on_threads(nest.parts, [&](int part) {
+        nest.lines->run_part(from, to, workspace_->data() + (thread + part) * most_workspace_, factor,
+                             {part, nest.parts});
+      });
+    }
     PlannedShape& shape = shapes_[call.number];
     shape.plan_for(kernels::memory_of(library_, from, to)).run(from, to);
     if (factor != 1) scale(shape.scale_loops, to, factor);
@@ -158,6 +203,8 @@ class BoundTransform final : public BoundWork {
   bool scaled_;
   int reals_;  // in an element of the result
   kernels::FftwPrecision precision_;
+  int threads_;
+  std::int64_t most_workspace_ = 0;  // of a thread
   std::vector<Copied> copies_;
   std::vector<Weighted> before_, after_;
   std::vector<PlannedShape> shapes_;
@@ -175,6 +222,19 @@ std::int64_t bytes_of(const kernels::TransformShape& shape, std::span<const kern
   return bytes;
 }
 
+std::int64_t line_count(const TransformNest& nest) {
+  std::int64_t lines = 1;
+  for (const kernels::FftwLoop& loop : nest.batch) lines *= loop.count;
+  return lines;
+}
+
+std::int64_t bytes_of(const TransformNest& nest) {
+  const std::int64_t item = kernels::items_of(nest.kind, nest.precision).to;
+  std::int64_t bytes = item * line_count(nest);
+  for (const kernels::FftwLoop& loop : nest.lines) bytes *= loop.count;
+  return bytes;
+}
+
 /// Builds the calls of one work.
 class Calls {
  public:
@@ -182,7 +242,7 @@ class Calls {
       : work_(work), reals_(is_complex(planning::dtype_at(binding.plan, work.to.place)) ? 2 : 1) {
     const kernels::FftPlanning* const planning = kernels::FftPlanning::current();
     base_.measure = planning != nullptr && planning->measure();
-    base_.threads = kernels::held_fft_threads();
+    base_.threads = program_.threads = kernels::held_fft_threads();
     base_.overwrites = work.overwrites && work.kind == TransformKind::complex_to_real;
     check<UnsupportedError>(
         work.kind != TransformKind::complex_to_real || work.axes.size() == 1 || is_paired(work),
@@ -264,8 +324,7 @@ class Calls {
       return add_whole(call, base_, std::move(loops));
     TransformNest nest{base_.kind, base_.precision, base_.lines, std::move(loops)};
     nest.in_cache = work_.overwrites && base_.overwrites && bytes_of(base_, nest.batch) <= in_cache_bytes;
-    for (TransformPass& pass :
-         base_.measure ? measured_passes(nest) : estimated_passes(nest, base_.threads)) {
+    for (TransformPass& pass : base_.measure ? measured_passes(nest) : estimated_passes(nest)) {
       Call part = call;
       if (pass.on_result) part.from = call.to;
       part.from += pass.from_offset;
@@ -285,14 +344,22 @@ class Calls {
 
   void add_nest(Call call, const TransformNest& nest, LineWay way) {
     std::vector<PlannedNest>& nests = program_.nests;
-    const auto known = std::ranges::find(nests, nest, &PlannedNest::nest);
+    const int threads = threads_for(bytes_of(nest));
+    const auto known = std::ranges::find_if(
+        nests, [&](const PlannedNest& other) { return other.threads == threads && other.nest == nest; });
     call.number = static_cast<std::size_t>(known - nests.begin());
     call.buffered = true;
-    if (known == nests.end()) nests.push_back({nest, lines_of(nest, way)});
+    if (known == nests.end()) {
+      const bool in_parts = way == LineWay::paired || line_count(nest) >= threads;
+      nests.push_back({nest, threads, lines_of(nest, way, in_parts ? 1 : threads), in_parts ? threads : 1});
+    }
     program_.calls.push_back(call);
   }
 
-  std::shared_ptr<const kernels::Lines> lines_of(const TransformNest& nest, LineWay way) const {
+  int threads_for(std::int64_t bytes) const { return bytes < threaded_bytes ? 1 : base_.threads; }
+
+  std::shared_ptr<const kernels::Lines> lines_of(const TransformNest& nest, LineWay way,
+                                                 int threads_of_fftw) const {
     const kernels::FftwLoop& line = nest.lines.front();
     if (way == LineWay::paired)
       return std::make_shared<const kernels::PairedLines>(nest.precision, line, nest.lines.back(), nest.batch,
@@ -300,7 +367,7 @@ class Calls {
     if (way == LineWay::rader)
       return kernels::rader_lines(nest.kind, nest.precision, line, nest.batch, base_.measure);
     return std::make_shared<const kernels::BufferedLines>(nest.kind, nest.precision, line, nest.batch,
-                                                          base_.measure, nest.in_cache);
+                                                          base_.measure, nest.in_cache, threads_of_fftw);
   }
 
   /// What is scaled is cut along its longest step until what it writes stays in cache, and so is what is
@@ -311,18 +378,19 @@ class Calls {
     const kernels::TransformItems items = kernels::items_of(shape.kind, shape.precision);
     const std::int64_t bytes = bytes_of(shape, loops);
     const bool scaled = work_.scaled && call.last, cut = base_.measure && base_.threads == 1;
-    const std::int64_t most = !scaled             ? measured_bytes
-                              : base_.threads > 1 ? scaled_bytes_of_threads
-                                                  : scaled_bytes;
+    const std::int64_t most = scaled ? scaled_bytes : measured_bytes;
     if ((!scaled && !cut) || loops.empty() || bytes <= most) {
       return add_shape(call, std::move(shape), std::move(loops));
     }
     const kernels::FftwLoop outer = loops.front();
     const std::int64_t chunk = std::max<std::int64_t>(1, most * outer.count / bytes);
+    const bool in_pieces = call.piece < 0 && bytes >= threaded_bytes;
+    if (in_pieces) ++pieces_;  // they do not go on from another pass
     for (std::int64_t i = 0; i < outer.count; i += chunk) {
       Call there = call;
       there.from += i * outer.from_stride * items.from;
       there.to += i * outer.to_stride * items.to;
+      if (in_pieces) there.piece = ++pieces_;
       loops.front().count = std::min(chunk, outer.count - i);
       if (loops.front().count == 1) {
         add_whole(there, shape, {loops.begin() + 1, loops.end()});
@@ -334,7 +402,7 @@ class Calls {
 
   void add_shape(Call call, kernels::TransformShape shape, std::vector<kernels::FftwLoop> batch) {
     shape.batch = std::move(batch);
-    if (bytes_of(shape, shape.batch) < threaded_bytes) shape.threads = 1;
+    shape.threads = call.piece < 0 ? threads_for(bytes_of(shape, shape.batch)) : 1;
     std::vector<PlannedShape>& shapes = program_.shapes;
     const auto known = std::ranges::find(shapes, shape, &PlannedShape::shape);
     call.number = static_cast<std::size_t>(known - shapes.begin());
@@ -359,6 +427,7 @@ class Calls {
   int reals_;                     // in an element of the result
   kernels::TransformShape base_;  // without batch
   Program program_;
+  int pieces_ = 0;
 };
 
 }  // namespace

@@ -38,12 +38,6 @@ bool is_better_buffered(const TransformNest& nest) {
   return nest.kind == TransformKind::complex_to_real || !is_contiguous || is_long;
 }
 
-/// Up to this many threads of FFTW take longer than one that uses buffers: FFTW's plans to real numbers
-/// that keep their input take 1.6 to 3 times as long as those from them.
-int threads_beaten(const TransformNest& nest) {
-  return nest.kind == TransformKind::complex_to_real ? 2 : 1;
-}
-
 /// The line as a loop over what a pass along another axis leaves, in the result.
 kernels::FftwLoop in_result(const kernels::FftwLoop& line, bool halved) {
   return {halved ? line.count / 2 + 1 : line.count, line.to_stride, line.to_stride};
@@ -151,13 +145,12 @@ std::vector<TransformPass> in_planes(std::vector<TransformPass> passes) {
 
 }  // namespace
 
-std::vector<TransformPass> estimated_passes(const TransformNest& nest, int threads) {
+std::vector<TransformPass> estimated_passes(const TransformNest& nest) {
   std::vector<TransformPass> passes = whole_passes(nest);
   for (TransformPass& pass : passes) {
     if (pass.way == LineWay::paired) continue;
-    if (is_strided(pass.nest) || (threads <= threads_beaten(pass.nest) && is_better_buffered(pass.nest)))
-      pass.way = LineWay::buffered;
-    if (threads == 1 && by_convolutions(pass.nest, false)) pass.way = LineWay::rader;
+    if (is_strided(pass.nest) || is_better_buffered(pass.nest)) pass.way = LineWay::buffered;
+    if (by_convolutions(pass.nest, false)) pass.way = LineWay::rader;
   }
   return in_planes(std::move(passes));
 }

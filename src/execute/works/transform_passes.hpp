@@ -39,9 +39,8 @@ struct TransformPass {
 };
 
 /// In their order, for estimated plans: a pass an axis, strided and real lines through buffers. The first two
-/// passes follow each other plane by plane where a plane stays in cache. `threads`: of FFTW, which has none
-/// for convolutions.
-std::vector<TransformPass> estimated_passes(const TransformNest& nest, int threads);
+/// passes follow each other plane by plane where a plane stays in cache.
+std::vector<TransformPass> estimated_passes(const TransformNest& nest);
 
 /// For measured plans, which find their way along strides: planes at once where they stay in cache, then a
 /// pass an axis; a pass an axis plane by plane where one of them is by convolutions. Whole passes are to be

@@ -39,7 +39,7 @@ std::int64_t elements(std::int64_t length, bool halved) {
 }  // namespace
 
 BufferedLines::BufferedLines(TransformKind kind, FftwPrecision precision, const FftwLoop& line,
-                             std::vector<FftwLoop> batch, bool measure, bool in_cache)
+                             std::vector<FftwLoop> batch, bool measure, bool in_cache, int threads)
     : kind_(kind),
       precision_(precision),
       library_(fftw(precision)),
@@ -54,7 +54,7 @@ BufferedLines::BufferedLines(TransformKind kind, FftwPrecision precision, const 
          along.to_stride * items.to};
   if (is_real(kind) && length_ % 2 == 0) half_ = half_length(precision, length_);
   choose_buffers();
-  choose_plans(measure);
+  choose_plans(measure, threads);
   full_ = block_of(width_);
   rest_ = block_of(blocks_.along().count % width_);
 }
@@ -89,11 +89,12 @@ bool BufferedLines::is_streamed() const {
   return bytes > streamed_bytes && width_ * std::max(from_.item, to_.item) >= run_bytes;
 }
 
-void BufferedLines::choose_plans(bool measure) {
+void BufferedLines::choose_plans(bool measure, int threads) {
   TransformShape shape;
   shape.kind = kind_;
   shape.precision = precision_;
   shape.measure = measure;
+  shape.threads = threads;
   std::int64_t from_item = from_.item, to_item = to_.item, length = length_;
   if (is_odd_backward()) {
     shape.kind = TransformKind::real_to_complex;
@@ -133,11 +134,12 @@ BufferedLines::Block BufferedLines::block_of(std::int64_t lines) const {
   return block;
 }
 
-void BufferedLines::run(const char* from, char* to, char* workspace, double factor) const {
+void BufferedLines::run_part(const char* from, char* to, char* workspace, double factor,
+                             LinePart part) const {
   const bool stays = from_.item == to_.item && from_.step == to_.step && blocks_.stays();
   check<UnsupportedError>(from != to || stays,
                           "a local transform in place cannot move lines or change their dtype");
-  blocks_.for_each(width_, [&](std::int64_t from_first, std::int64_t to_first, std::int64_t lines) {
+  blocks_.for_each(width_, part, [&](std::int64_t from_first, std::int64_t to_first, std::int64_t lines) {
     char* const results = to + to_first * to_.item;
     run_block(lines == width_ ? full_ : rest_, from + from_first * from_.item, results,
               buffers_in(workspace, results), factor);

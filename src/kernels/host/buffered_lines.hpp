@@ -20,12 +20,13 @@ namespace partita::kernels {
 class BufferedLines final : public Lines {
  public:
   /// One line loop; any batch, of which the loop with the smallest steps is taken some at a time. `measure`
-  /// is how FFTW plans the transforms. Input that is `in_cache` is read from both ends without a copy.
+  /// is how FFTW plans the transforms, `threads` of it in each. Input that is `in_cache` is read from both
+  /// ends without a copy.
   BufferedLines(TransformKind kind, FftwPrecision precision, const FftwLoop& line,
-                std::vector<FftwLoop> batch, bool measure, bool in_cache = false);
+                std::vector<FftwLoop> batch, bool measure, bool in_cache = false, int threads = 1);
 
   std::int64_t workspace_bytes() const override { return in_place_ ? buffer_bytes_ : 2 * buffer_bytes_; }
-  void run(const char* from, char* to, char* workspace, double factor) const override;
+  void run_part(const char* from, char* to, char* workspace, double factor, LinePart part) const override;
 
  private:
   /// The lines of one side in memory.
@@ -51,7 +52,7 @@ class BufferedLines final : public Lines {
   bool is_odd_backward() const { return is_backward() && !half_; }
   void choose_buffers();
   bool is_streamed() const;
-  void choose_plans(bool measure);
+  void choose_plans(bool measure, int threads);
   Block block_of(std::int64_t lines) const;
   bool is_aligned(const char* address) const { return library_.alignment_of(address) == 0; }
   Buffers buffers_in(char* workspace, char* to) const;

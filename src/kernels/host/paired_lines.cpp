@@ -44,34 +44,42 @@ PairedLines::PairedLines(FftwPrecision precision, const FftwLoop& across, const 
   block_ = plan_transform(shape, {});
 }
 
-void PairedLines::run(const char* from, char* to, char* workspace, double factor) const {
+// The first block of each batch is of the half spectra that are their own partners.
+void PairedLines::run_part(const char* from, char* to, char* workspace, double factor, LinePart part) const {
+  std::int64_t block = 0, blocks = 1 + ceil_divide(end_of_pairs() - 1, width_);
+  for (const FftwLoop& loop : batch_) blocks *= loop.count;
+  const auto is_mine = [&] {
+    const std::int64_t number = block++;
+    return number >= part.begin(blocks) && number < part.end(blocks);
+  };
   walk(std::span<const FftwLoop>(batch_), std::int64_t{0}, std::int64_t{0},
        [&](std::int64_t from_first, std::int64_t to_first) {
-         run_rows({from + from_first * item_, to + to_first * item_ / 2}, workspace, factor);
+         const Rows rows{from + from_first * item_, to + to_first * item_ / 2};
+         if (is_mine()) {
+           run_single(rows, 0, workspace, factor);
+           if (rows_ % 2 == 0) run_single(rows, rows_ / 2, workspace, factor);
+         }
+         for (std::int64_t first = 1; first < end_of_pairs(); first += width_)
+           if (is_mine()) run_block(rows, first, workspace, factor);
        });
 }
 
-void PairedLines::run_rows(const Rows& rows, char* workspace, double factor) const {
-  run_single(rows, 0, workspace, factor);
-  if (rows_ % 2 == 0) run_single(rows, rows_ / 2, workspace, factor);
-  const std::int64_t end = (rows_ + 1) / 2;
-  for (std::int64_t first = 1; first < end; first += width_) {
-    const std::int64_t lines = std::min(width_, end - first), others = rows_ - first - lines + 1;
-    char* const other_buffer = workspace + width_ * line_bytes_;
-    for (std::int64_t i = 0; i < lines; ++i) {
-      const std::int64_t j = lines - 1 - i;
-      const std::int64_t spectrum_bytes = bytes_ + item_;
-      fetch(rows.from + (first + i + lines) * from_along_, spectrum_bytes);
-      fetch(rows.from + (others + j - lines) * from_along_, spectrum_bytes);
-      fetch(rows.to + (first + i) * to_along_, bytes_);
-      fetch(rows.to + (others + j) * to_along_, bytes_);
-      half_->from_spectra({rows.from + (first + i) * from_along_, rows.from + (others + j) * from_along_,
-                           workspace + i * line_bytes_, other_buffer + j * line_bytes_},
-                          factor);
-    }
-    transform(lines, workspace, rows.to + first * to_along_);
-    transform(lines, other_buffer, rows.to + others * to_along_);
+void PairedLines::run_block(const Rows& rows, std::int64_t first, char* workspace, double factor) const {
+  const std::int64_t lines = std::min(width_, end_of_pairs() - first), others = rows_ - first - lines + 1;
+  char* const other_buffer = workspace + width_ * line_bytes_;
+  for (std::int64_t i = 0; i < lines; ++i) {
+    const std::int64_t j = lines - 1 - i;
+    const std::int64_t spectrum_bytes = bytes_ + item_;
+    fetch(rows.from + (first + i + lines) * from_along_, spectrum_bytes);
+    fetch(rows.from + (others + j - lines) * from_along_, spectrum_bytes);
+    fetch(rows.to + (first + i) * to_along_, bytes_);
+    fetch(rows.to + (others + j) * to_along_, bytes_);
+    half_->from_spectra({rows.from + (first + i) * from_along_, rows.from + (others + j) * from_along_,
+                         workspace + i * line_bytes_, other_buffer + j * line_bytes_},
+                        factor);
   }
+  transform(lines, workspace, rows.to + first * to_along_);
+  transform(lines, other_buffer, rows.to + others * to_along_);
 }
 
 /// A half spectrum that is its own partner.

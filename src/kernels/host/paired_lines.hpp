@@ -23,14 +23,15 @@ class PairedLines final : public Lines {
               std::vector<FftwLoop> batch, bool measure);
 
   std::int64_t workspace_bytes() const override { return 2 * width_ * line_bytes_; }
-  void run(const char* from, char* to, char* workspace, double factor) const override;
+  void run_part(const char* from, char* to, char* workspace, double factor, LinePart part) const override;
 
  private:
   struct Rows {
     const char* from;
     char* to;
   };
-  void run_rows(const Rows& rows, char* workspace, double factor) const;
+  std::int64_t end_of_pairs() const { return (rows_ + 1) / 2; }  ///< of half spectra, from 1 on
+  void run_block(const Rows& rows, std::int64_t first, char* workspace, double factor) const;
   void run_single(const Rows& rows, std::int64_t row, char* buffer, double factor) const;
   void transform(std::int64_t lines, char* buffer, char* to) const;
 

@@ -178,12 +178,12 @@ class RaderLines final : public Lines {
     return 2 * transform_->buffer_items() * static_cast<std::int64_t>(sizeof(Item));
   }
 
-  void run(const char* from, char* to, char* workspace, double factor) const override {
+  void run_part(const char* from, char* to, char* workspace, double factor, LinePart part) const override {
     check<UnsupportedError>(from != to || in_place_, "a local transform in place cannot move lines");
     const auto* const inputs = reinterpret_cast<const Item*>(from);
     auto* const outputs = reinterpret_cast<Item*>(to);
     auto* const lines = reinterpret_cast<Item*>(workspace);
-    blocks_.for_each(width, [&](std::int64_t from_first, std::int64_t to_first, std::int64_t count) {
+    blocks_.for_each(width, part, [&](std::int64_t from_first, std::int64_t to_first, std::int64_t count) {
       // The compiler unrolls whole blocks.
       if (count == width) {
         run_block(inputs + from_first, outputs + to_first, lines, factor, WholeBlock{});

@@ -252,6 +252,35 @@ RANK_TEST(Fft, FunctionsOfOneLine) {
 
 /// Back to real numbers along axes whose planes do not stay in cache: between the passes over the array the
 /// half spectra are in the memory of the result, or in scratch. The input keeps its values.
+// Lines, pairs of half spectra, planes and scaled pieces are divided among threads; one long line is FFTW's.
+TEST(Fft, ThreadsShareLargeTransforms) {
+  if (ranks().kind != GroupKind::threads) GTEST_SKIP() << "other contexts of the process have threads, too";
+  if (has_devices()) GTEST_SKIP() << "of the host";
+  for (const int threads : {1, 3}) {
+    on_ranks(
+        [threads](Context& context) {
+          const std::int64_t ranks = context.size();
+          for (const Shape& shape :
+               {Shape{ranks, 600, 512}, Shape{ranks, 70, 60, 66}, Shape{ranks, 1 << 18},
+                Shape{ranks, 300, 1021}, Shape{ranks, 601, 401}, Shape{ranks, 90000, 4}}) {
+            SCOPED_TRACE(to_string(shape) + " by " + std::to_string(threads) + " threads");
+            FftOptions options{.axes = {}, .last_length = shape[shape.size() - 1]};
+            for (int axis = 1; axis < shape.size(); ++axis) options.axes.push_back(axis);
+            Array field = empty(context, shape, Slab(0), Dtype::f64);
+            fill_random(field, 3);
+            const Array spectrum = rfft(field, options), numbers = astype(field, Dtype::c128);
+            EXPECT_LT(compare(irfft(spectrum, options), field).largest_difference, 1e-13);
+            const Array all = fft(numbers, options);
+            EXPECT_LT(compare(ifft(all, options), numbers).largest_difference, 1e-13);
+            // The sum of squares is the same, but for what the length adds.
+            const double points = static_cast<double>(volume(shape) / ranks);
+            EXPECT_NEAR(norm(all) / norm(numbers) / std::sqrt(points), 1, 1e-12);
+          }
+        },
+        {.threads = threads});
+  }
+}
+
 RANK_TEST(Fft, LargePlanesComeBackToRealNumbers) {
   if (has_devices()) GTEST_SKIP() << "of the host";
   const int ranks = context.size();

@@ -38,6 +38,12 @@ class PairedPlane {
     lines.run(reinterpret_cast<const char*>(spectra_.data()), reinterpret_cast<char*>(result.data()),
               static_cast<char*>(place), 0.5);
     EXPECT_TRUE(spectra_ == before) << "the input was written";
+    // One rank's threads have parts.
+    std::vector<Real> in_parts(result.size(), Real(7));
+    for (int part = 0; part < 3; ++part)
+      lines.run_part(reinterpret_cast<const char*>(spectra_.data()), reinterpret_cast<char*>(in_parts.data()),
+                     static_cast<char*>(place), 0.5, {part, 3});
+    EXPECT_TRUE(in_parts == result);
     for (std::int64_t plane = 0; plane < planes; ++plane) expect_plane(plane, result);
   }
 

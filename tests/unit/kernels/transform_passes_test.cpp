@@ -6,27 +6,24 @@
 namespace partita::testing {
 namespace {
 
-execution::LineWay way_of_lines(TransformKind kind, std::int64_t length, int threads) {
+execution::LineWay way_of_lines(TransformKind kind, std::int64_t length) {
   const std::int64_t half = length / 2 + 1;
   const bool backward = kind == TransformKind::complex_to_real;
   execution::TransformNest nest;
   nest.kind = kind;
   nest.lines = {{length, 1, 1}};
   nest.batch = {{100, backward ? half : length, backward ? length : half}};
-  return execution::estimated_passes(nest, threads).front().way;
+  return execution::estimated_passes(nest).front().way;
 }
 
-// FFTW is slow from complex to real where it must keep its input; further threads make up for it.
+// FFTW is slow from complex to real where it must keep its input.
 TEST(TransformPasses, LinesToRealNumbersGoThroughBuffers) {
   using execution::LineWay;
   for (const std::int64_t length : {100, 1000, 1025}) {
-    for (const int threads : {1, 2})
-      EXPECT_EQ(way_of_lines(TransformKind::complex_to_real, length, threads), LineWay::buffered) << length;
-    EXPECT_EQ(way_of_lines(TransformKind::complex_to_real, length, 8), LineWay::whole) << length;
-    for (const int threads : {1, 2, 8})
-      EXPECT_EQ(way_of_lines(TransformKind::real_to_complex, length, threads), LineWay::whole) << length;
+    EXPECT_EQ(way_of_lines(TransformKind::complex_to_real, length), LineWay::buffered) << length;
+    EXPECT_EQ(way_of_lines(TransformKind::real_to_complex, length), LineWay::whole) << length;
   }
-  EXPECT_EQ(way_of_lines(TransformKind::complex_to_real, 64, 1), LineWay::whole);
+  EXPECT_EQ(way_of_lines(TransformKind::complex_to_real, 64), LineWay::whole);
 }
 
 }  // namespace
