@@ -121,7 +121,8 @@ PARTITA_EVERYWHERE Integer cut_off(double value) {
   constexpr auto least =
       static_cast<Integer>(std::is_signed_v<Integer> ? std::uint64_t{1} << (8 * sizeof(Integer) - 1) : 0);
   constexpr auto most = static_cast<Integer>(~least);
-  constexpr double beyond = 2.0 * static_cast<double>(most / 2 + 1);
+  constexpr auto half = static_cast<Integer>(most / 2 + 1);
+  constexpr double beyond = 2.0 * static_cast<double>(half);
   if (value != value) return 0;
   if (value >= beyond) return most;
   if (value <= static_cast<double>(least)) return least;
