@@ -65,6 +65,7 @@ LaunchRoom CudaAccelerator::room() const {
   const int contexts = std::max(physical().contexts_of(user()), 1);
   LaunchRoom room = launch_room(device_.multiprocessors(), sharers_ * contexts);
   if (sharers_ > 1 || !device_.overlaps_launches()) room.packets_ahead = 0;
+  if (sharers_ > 1) room.solves = 0;
   return room;
 }
 

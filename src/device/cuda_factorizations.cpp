@@ -333,7 +333,8 @@ void CudaFactorizations::exchange(const DeviceRowExchange& what, const void* piv
 
 std::int64_t CudaFactorizations::shared_bytes(const DeviceSharedSolve& what) const {
   const DeviceTriangularSolve& own = what.own;
-  if (what.ranks > kernels::cuda::most_sharers || own.n > kernels::cuda::most_triangular_sides(own.m))
+  if (what.ranks > kernels::cuda::most_sharers || own.n > kernels::cuda::most_shared_sides ||
+      most_blocks_() == 0)
     return 0;
   return kernels::cuda::shared_sides_bytes(own.dtype, own.m, static_cast<int>(own.n), what.ranks);
 }

@@ -9,9 +9,11 @@ namespace partita::devices {
 struct LaunchRoom {
   unsigned packets = 1;  ///< of a launch that exchanges packets
   unsigned packets_ahead =
-      0;                ///< of one that takes its place behind such a launch before its turn; 0: none does
-  unsigned flags = 1;   ///< of a launch that waits for flags and copies
-  unsigned solves = 1;  ///< of one that solves with the triangle of several devices
+      0;               ///< of one that takes its place behind such a launch before its turn; 0: none does
+  unsigned flags = 1;  ///< of a launch that waits for flags and copies
+  /// Of one that solves with the triangle of several devices; 0: not where ranks share a device, each of
+  /// which would take all registers of the multiprocessors that it has.
+  unsigned solves = 1;
 };
 
 /// `users`: contexts that have the device open, one for each rank that shares it.

@@ -104,6 +104,12 @@ class CudaFewSides : public CudaMathTest {
     ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
   }
 
+  static std::int64_t multiprocessors() {
+    int count = 0;
+    EXPECT_EQ(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, 0), cudaSuccess);
+    return count;
+  }
+
   /// What each of several ranks has, all of them on this device: columns of the triangle, and rows of the
   /// sides in memory of the same leading dimension as the triangle's.
   struct Sharer {
@@ -188,8 +194,11 @@ TEST_F(CudaFewSides, AreSolvedForBySeveralRanks) {
       devices::DeviceTriangularSolve what = random_solve(dtype);
       if (number(0, 3) == 0) what.op = Op::conjugate;
       what.n = number(0, 1) == 0 ? 1 : number(2, 4);
-      what.leading = what.m;
       const int ranks = static_cast<int>(number(2, 4));
+      // All ranks find room at a time, also where each thread block takes a multiprocessor for itself.
+      what.m = std::min(what.m, 64 * (multiprocessors() / (ranks * what.n)));
+      what.leading = what.m;
+      what.leading_triangle = std::max(what.leading_triangle, what.m);
       const std::int64_t width = 64 * number(1, 4);
       const bool given = number(0, 1) == 1;
       SCOPED_TRACE(fmt::format("{} op {} upper {} unit {} n {} columns {} by {} ranks, width {} given {}",

@@ -121,7 +121,7 @@ DevicePlan::DevicePlan(ContextState& context, Plan& plan, std::vector<planning::
   works_.join_ended(touched);
   for (const planning::PacketSteps& steps : packets) packets_.emplace_back(context, steps, plan_.operation);
   if (solve) solve_.emplace(context, plan_, *solve);
-  if (!packets_.empty() || solve_) std::ranges::fill(lanes_, 0);
+  if (!packets_.empty() || (solve_ && solve_->runner.offered())) std::ranges::fill(lanes_, 0);
   has_messages_ = std::ranges::any_of(plan_.steps, planning::is_message, &Step::kind);
   if (!has_messages_ && last_line(lanes_) == 0) return;
   planning::Dependencies apart = planning::find_dependencies(plan_, touched, lanes_);

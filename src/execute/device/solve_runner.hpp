@@ -22,6 +22,8 @@ class SolveRunner {
   /// Local.
   SolveRunner(ContextState& context, const Plan& plan, const planning::SolveSteps& steps);
 
+  /// Whether this rank's device does it. Local.
+  bool offered() const;
   /// Not where some rank's device does not offer it. Collective, blocking.
   bool suits_all_ranks() const;
   /// `waited`: by rank, the signals that grant access which this execution waits for before.
@@ -29,7 +31,6 @@ class SolveRunner {
 
  private:
   devices::DeviceSharedSolve call_of(const planning::SolveSteps::Pass& pass) const;
-  bool offered() const;
   void exchange_rows(const PlanMemory& memory, Stream stream) const;
   void exchange_signals(const std::vector<std::int64_t>& waited, Stream stream);
 
