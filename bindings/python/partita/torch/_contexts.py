@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import time
 import weakref
@@ -21,8 +22,9 @@ from .._torchrun import connect_by_store, is_described
 _contexts: Registry[Tuple[str, Tuple[int, ...]], Tuple[Context, "weakref.ref[Any]"]] = Registry()
 
 
+@functools.lru_cache(maxsize=64)
 def ranks_of(mesh: DeviceMesh) -> Tuple[int, ...]:
-    """The global ranks of a mesh, in its order."""
+    """The global ranks of a mesh, in its order. (The mesh makes a tensor of them each time, which takes longer than all else of a call in Python.)"""
     with _disable_current_modes():  # while a compiler follows what is done to tensors, the mesh has numbers still
         return tuple(mesh.mesh.flatten().tolist())
 

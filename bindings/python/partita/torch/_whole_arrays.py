@@ -43,7 +43,7 @@ def layout_for(what: str, mesh: DeviceMesh, placements: Sequence[Placement], sha
     if len(placements) != len(extents):
         raise ArgumentError(f"{what}: {len(placements)} placements for a mesh of {len(extents)} dimensions: {tuple(placements)}")
     whole = [Shard(one.dim + len(shape)) if isinstance(one, Shard) and one.dim < 0 else one for one in placements]
-    return layout_on(what, names_of_axes(len(extents)), extents, tuple(whole), tuple(shape))
+    return layout_on(what, names_of_axes(len(extents)), extents, tuple(whole), tuple(map(int, shape)))  # symbols of compilers, too
 
 
 @dataclasses.dataclass(frozen=True)
