@@ -13,6 +13,10 @@ from . import _core
 from ._dtypes import numpy_dtype
 
 
+#: NumPy since 2.1; there is nothing to copy, since the memory is not there.
+_reshapes_in_place = np.lib.NumpyVersion(np.__version__) >= "2.1.0"
+
+
 class DevicePart:
     """Elements of this rank in device memory. Keys with several arrays are looked up on the host, for which the elements are copied."""
 
@@ -70,13 +74,18 @@ class DevicePart:
 
         def view(here: Any) -> Any:
             try:
+                if _reshapes_in_place:
+                    return np.reshape(here, wanted, copy=False)
                 here.shape = wanted
-            except AttributeError:  # it would have to be copied
+            except (AttributeError, ValueError):  # it would have to be copied
                 return None
             return here
 
         found = self._seen(view)
-        return found if found is not None else self.copy().reshape(wanted)
+        if found is None:
+            found = self.copy()._seen(view)
+        assert found is not None, (self.shape, wanted)
+        return found
 
     def diagonal(self, *which: int) -> DevicePart:
         found = self._seen(lambda here: here.diagonal(*which))
