@@ -10,9 +10,9 @@
 namespace partita::testing {
 namespace {
 
-const Shape shape{7, 5, 3};
+const Shape scanned{7, 5, 3};
 
-double value(const Index& index) {
+double scanned_value(const Index& index) {
   return static_cast<double>((index[0] * 7 + index[1] * 5 + index[2] * 2) % 5) - 2;
 }
 
@@ -21,7 +21,7 @@ double joined_at(Index index, int axis, bool product) {
   double result = product ? 1 : 0;
   for (std::int64_t left = index[axis] + 1; left > 0; --left) {
     index[axis] = left - 1;
-    const double x = value(index);
+    const double x = scanned_value(index);
     result = product ? result * x : result + x;
   }
   return result;
@@ -32,8 +32,8 @@ RANK_TEST(Scans, AreThoseOfAllElementsInEveryLayout) {
                                   BlockCyclic({context.size(), 1, 1}, {1, 2, 3})};
   if (context.size() == 2) rules.push_back(Box::from_cuts({{0, 1, 7}, {0, 5}, {0, 3}}));
   for (const Distribution& rule : rules) {
-    Array a = empty(context, shape, rule);
-    fill(a, value);
+    Array a = empty(context, scanned, rule);
+    fill(a, scanned_value);
     for (const Dtype dtype : {Dtype::f64, Dtype::f16, Dtype::i8, Dtype::c64}) {
       const Array x = astype(a, dtype);
       for (int axis = 0; axis < 3; ++axis) {
