@@ -29,6 +29,7 @@ set(partita_standard_headers
     <vector>)
 
 function(partita_make_precompiled target)
+  set(headers)
   foreach(header IN LISTS partita_standard_headers ARGN)
     list(APPEND headers "$<$<COMPILE_LANGUAGE:CXX>:${header}>")
   endforeach()
