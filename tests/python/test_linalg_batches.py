@@ -90,12 +90,12 @@ def test_general_eigenvalues(ctx, dtype, shape):
     wanted = np.sort_complex(np.linalg.eigvals(a))
     for rule in (pt.Slab(0), pt.Slab(len(shape) - 1), pt.Replicated()):
         values, vectors = linalg.eig(spread(ctx, a, rule))
-        assert values.dtype == vectors.dtype == np.result_type(wanted, np.complex64 if dtype == "float32" else np.complex128 if dtype == "int32" else dtype)
+        assert values.dtype == vectors.dtype == (np.complex64 if dtype in ("float32", "complex64") else np.complex128)
         w, v = values.gather(space="host"), vectors.gather(space="host")
         matches(linalg.eigvals(spread(ctx, a, rule)), w, dtype)
         np.testing.assert_allclose(np.sort_complex(w.round(4)), wanted.round(4), atol=2e-4)
         np.testing.assert_allclose(a @ v, v * w[..., None, :], atol=1e-3 if v.dtype == np.complex64 else 1e-11)
-        assert len(shape) > 2 or (vectors.layout == spread(ctx, a, rule).layout and values.distribution == pt.Replicated())
+        assert len(shape) > 2 or (vectors.layout.equivalent(spread(ctx, a, rule).layout) and values.distribution == pt.Replicated())
     if a.size and dtype != "int32":
         with same_error(ctx, pt.ArgumentError, "eigvals: A contains NaN or infinity"):
             linalg.eigvals(spread(ctx, np.where(np.arange(a.size).reshape(shape) == 1, np.nan, a), pt.Slab(0)))

@@ -39,9 +39,11 @@ import numpy as np, partita as pt
 
 with pt.initialize() as ctx:
     for dtype, near in ((np.complex128, 1e-9), (np.complex64, 0.05)):
-        full = np.random.default_rng(3).normal(size=(512, 511)).astype(dtype)  # large enough for threads
+        full = np.random.default_rng(3).normal(size=(512, 511)).astype(dtype)
         spectrum = pt.fft.fft2(pt.scatter(ctx, full, pt.Slab(0)))
         assert np.allclose(spectrum.redistribute(pt.Replicated()).local, np.fft.fft2(full), atol=near)
+        line = np.ones(2**18, dtype)  # one line, which is large enough for the library's threads
+        assert np.allclose(pt.fft.fft(pt.scatter(ctx, line, pt.Slab(0))).local, np.fft.fft(line), atol=near)
 """
 
 HIDDEN = ("libopenblas.so.0", "libfftw3.so.3", "libfftw3f.so.3", "libfftw3_threads.so.3", "libfftw3f_threads.so.3")
