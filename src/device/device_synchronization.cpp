@@ -44,10 +44,10 @@ std::vector<int> late_for_the_device(const DeviceRuntime& state) {
   if (state.greetings) {
     for (const int rank : state.greetings->late()) ranks.push_back(rank);
   }
-  // Every rank sends a packet to every other one, behind what flags show.
-  const std::uint64_t packets = static_cast<const runtime::NotesOfNodes&>(*state.notes).latest_packets;
+  // What waits for all ranks, behind what flags show.
+  const std::uint64_t of_all = static_cast<const runtime::NotesOfNodes&>(*state.notes).latest_of_all;
   for (int number = 0; number < state.board->node_ranks(); ++number) {
-    if (state.board->executions(number).number() < packets)
+    if (state.board->executions(number).number() < of_all)
       ranks.push_back(state.neighbours()[static_cast<std::size_t>(number)]);
   }
   return ranks;

@@ -7,6 +7,7 @@
 #include "device/device_group.hpp"
 #include "execute/step_clock.hpp"
 #include "runtime/checks/greetings.hpp"
+#include "runtime/checks/node_questions.hpp"
 
 namespace partita::execution {
 
@@ -26,6 +27,8 @@ void LibraryPlan::run(const Execution& execution) {
     const int after = (context_.rank() + 1) % ranks;
     runtime::greetings_of(context_).greet(execution.announced, {&before, 1}, {&after, 1}, false,
                                           plan_.operation);
+  } else {
+    runtime::note_work_of_all(context_);
   }
   const std::span<const View> views = memory_.locals();
   timed_in_stream(execution.clock, *context_.device, {}, 0, execution.stream, [&] {

@@ -78,10 +78,7 @@ void PacketRunner::lower(const Strides& source, const Strides& destination) {
 }
 
 void PacketRunner::exchange(const void* source, void* destination, Stream stream, bool captured) {
-  if (!captured) {
-    const runtime::NodeBoard& board = *context_.board;
-    runtime::notes_of_nodes(context_).latest_packets = board.executions(board.me()).number();
-  }
+  if (!captured) runtime::note_work_of_all(context_);
   if (ranges_) {
     return context_.device->exchange_packets(
         {board_->slots(), context_.rank(), source, destination, &*ranges_, captured}, stream);

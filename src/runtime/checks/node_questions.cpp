@@ -131,6 +131,10 @@ NotesOfNodes& notes_of_nodes(Runtime& context) {
   return static_cast<NotesOfNodes&>(*context.notes);
 }
 
+void note_work_of_all(Runtime& context) {
+  notes_of_nodes(context).latest_of_all = context.board->executions(context.board->me()).number();
+}
+
 bool takes_notes(const Runtime& context) {
   return context.board && context.thread.load(std::memory_order_relaxed) == this_thread_mark();
 }

@@ -59,11 +59,16 @@ struct NotesOfNodes : CallNotes {
   std::map<std::uint64_t, std::map<int, Standing>> answers;  ///< to the latest questions, by rank
   std::deque<RingProbe> probes;                              ///< that have come
   std::uint64_t message_waits = 0;                           ///< for messages of point to point
-  std::uint64_t latest_packets = 0;  ///< the latest execution by packets, which all ranks of the node send
+  std::uint64_t latest_of_all =
+      0;  ///< the latest execution whose work on the device ends when all ranks have begun it
   Withdrawals withdrawals;
 };
 
 NotesOfNodes& notes_of_nodes(Runtime& context);
+
+/// The execution that has begun gives the device work that waits for all ranks of the node, which no flag
+/// shows.
+void note_work_of_all(Runtime& context);
 
 /// Whether this is the thread that uses the context, which takes its notes.
 bool takes_notes(const Runtime& context);

@@ -304,7 +304,8 @@ TEST(PointToPoint, ARingOfSendsIsFoundOut) {
 TEST(PointToPoint, ASendToARankWhoseDeviceWaitsIsFoundOut) {
   if (ranks().count == 1) GTEST_SKIP() << "needs several ranks";
   if (test_device().kind == Device::Kind::cpu) GTEST_SKIP() << "of devices";
-  for (const std::int64_t elements : {1, 1 << 18}) {  // in packets where they suit, and with flags
+  for (const std::int64_t elements :
+       {1, 1 << 18}) {  // in packets where they suit, and with flags, or by NCCL
     on_ranks(
         [&](Context& context) {
           Block block(context, Dtype::f64, {elements}, Memory::device);
