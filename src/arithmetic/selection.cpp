@@ -78,7 +78,7 @@ void gather_part(const Array& source, const Array& rows, Array& destination, std
   arithmetic::check_together(operation, source, rows);
   const View &from = source.local(), &to = destination.local();
   check(rows.dtype() == Dtype::i64, "gather_part: positions are i64, not {}", name(rows.dtype()));
-  check(from.extents.size() > 0 && from.extents.size() == to.extents.size() &&
+  check(!from.extents.empty() && from.extents.size() == to.extents.size() &&
             to.extents[0] == rows.local_size() &&
             std::equal(from.extents.begin() + 1, from.extents.end(), to.extents.begin() + 1),
         "gather_part: the parts {} and {} do not suit {} positions", to_string(from.extents),
