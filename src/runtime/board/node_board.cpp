@@ -229,7 +229,7 @@ NodeBoard::LongWait NodeBoard::long_wait(int node_rank) const {
 }
 
 bool NodeBoard::claim_verdict() {
-  return claim(table().verdict, static_cast<Word>(me_ + 1));
+  return claim(table().verdict, static_cast<Word>(me_) + 1);
 }
 
 std::optional<int> NodeBoard::verdict_of() const {

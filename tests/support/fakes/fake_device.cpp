@@ -186,7 +186,7 @@ class FakeAccelerator final : public devices::Accelerator, public devices::Devic
             for (int i = 1; i < launches; ++i) queue_of(where).put([] {});
             queue_of(where).put(std::move(work));
           },
-          [this](Stream where) {
+          [](Stream where) {
             FakeQueue& queue = queue_of(where);
             return [&queue](const std::function<bool()>& ready) { queue.wait(ready); };
           });
