@@ -273,7 +273,7 @@ TEST(Fft, ThreadsShareLargeTransforms) {
             const Array all = fft(numbers, options);
             EXPECT_LT(compare(ifft(all, options), numbers).largest_difference, 1e-13);
             // The sum of squares is the same, but for what the length adds.
-            const double points = static_cast<double>(volume(shape)) / ranks;
+            const double points = static_cast<double>(volume(shape)) / static_cast<double>(ranks);
             EXPECT_NEAR(norm(all) / norm(numbers) / std::sqrt(points), 1, 1e-12);
           }
         },
