@@ -159,7 +159,7 @@ TEST(NodeBoard, AStatusIsOfOneMoment) {
     const runtime::NodeBoard::Status status = board.status(0);
     EXPECT_LE(status.agreements, status.executions);
     EXPECT_LE(status.executions, status.agreements + 1);
-    std::this_thread::yield();  // or the writer waits for a time slice in each round, where there are few cores
+    std::this_thread::yield();  // so that the writer need not wait for a time slice in each round
   }
   writer.join();
 }
