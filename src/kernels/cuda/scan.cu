@@ -6,6 +6,7 @@
 #include <cub/device/device_scan.cuh>
 
 #include "kernels/cuda/scan_launch.hpp"
+#include "kernels/cuda/stored.cuh"
 
 namespace partita::kernels::cuda {
 namespace {
@@ -59,16 +60,7 @@ int with_type(Dtype dtype, const Body& body) {
   if (dtype == Dtype::f64) return body(double());
   if (dtype == Dtype::c64) return body(Complex<float>());
   if (dtype == Dtype::c128) return body(Complex<double>());
-  switch (size_of(dtype)) {
-    case 1:
-      return body(std::uint8_t());
-    case 2:
-      return body(std::uint16_t());
-    case 4:
-      return body(std::uint32_t());
-    default:
-      return body(std::uint64_t());
-  }
+  return with_unsigned(dtype, body);
 }
 
 }  // namespace

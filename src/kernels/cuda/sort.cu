@@ -4,6 +4,7 @@
 
 #include "kernels/cuda/arithmetic.cuh"
 #include "kernels/cuda/sort_launch.hpp"
+#include "kernels/cuda/stored.cuh"
 
 namespace partita::kernels::cuda {
 namespace {
@@ -165,25 +166,10 @@ int run(const Sort& what, void* scratch, cudaStream_t stream) {
   return sorting.run(static_cast<char*>(scratch) + sorting.own_bytes(), more, stream);
 }
 
-/// body(Key()) for the unsigned integers of the elements' size.
-template <class Body>
-int with_key(Dtype dtype, const Body& body) {
-  switch (size_of(dtype)) {
-    case 1:
-      return body(std::uint8_t());
-    case 2:
-      return body(std::uint16_t());
-    case 4:
-      return body(std::uint32_t());
-    default:
-      return body(std::uint64_t());
-  }
-}
-
 }  // namespace
 
 int find_sort_scratch(const Sort& what, std::int64_t& bytes) {
-  return with_key(what.dtype, [&](auto key) { return find_bytes<decltype(key)>(what, bytes); });
+  return with_unsigned(what.dtype, [&](auto key) { return find_bytes<decltype(key)>(what, bytes); });
 }
 
 int load_sort_kernels() {
@@ -194,7 +180,7 @@ int load_sort_kernels() {
           error != 0)
         return error;
     }
-    const int error = with_key(dtype, [](auto key) {
+    const int error = with_unsigned(dtype, [](auto key) {
       using Key = decltype(key);
       using Write = void (*)(const Key*, Key*, std::uint32_t*, std::int64_t, Bits);
       using Read = void (*)(const Key*, Key*, std::int64_t, Bits);
@@ -213,7 +199,7 @@ int load_sort_kernels() {
 }
 
 int launch_sort(const Sort& what, void* scratch, void* stream) {
-  return with_key(what.dtype, [&](auto key) {
+  return with_unsigned(what.dtype, [&](auto key) {
     return run<decltype(key)>(what, scratch, static_cast<cudaStream_t>(stream));
   });
 }

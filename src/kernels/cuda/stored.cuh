@@ -69,6 +69,21 @@ __device__ bool is_set(T x) {
   }
 }
 
+/// body(T()) with the unsigned integer of up to eight bytes that is as large as an element.
+template <class Body>
+int with_unsigned(Dtype dtype, const Body& body) {
+  switch (size_of(dtype)) {
+    case 1:
+      return body(std::uint8_t());
+    case 2:
+      return body(std::uint16_t());
+    case 4:
+      return body(std::uint32_t());
+    default:
+      return body(std::uint64_t());
+  }
+}
+
 /// body(T()) with the type in which elements are stored; cudaErrorInvalidValue of FP8.
 #pragma nv_exec_check_disable
 template <class Body>
