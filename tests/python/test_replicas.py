@@ -1,5 +1,7 @@
 """NumPy arrays and lists next to distributed arrays, in every function of several arrays: NumPy's result, whichever operand they are."""
 
+import time
+
 import numpy as np
 import pytest
 from shapes import spread
@@ -63,6 +65,26 @@ def test_values_that_differ(ctx):
         with pytest.raises(pt.DisagreementError):
             call(a, vectors[1] if ctx.rank == 1 else b)
     assert np.dot(a, vectors[1]) == np.dot(*vectors)
+
+
+@pytest.mark.parametrize("wrong", [[[1], [1, 2]], np.array([None] * 4), ["a"] * 4], ids=["ragged", "objects", "strings"])
+def test_values_of_one_rank_that_are_none(ctx, wrong):
+    """All ranks raise the same."""
+    if ctx.size == 1:
+        pytest.skip("one rank")
+    calls = [
+        lambda a, values: a + values, lambda a, values: np.where(a > 1, a, values), lambda a, values: a.__iadd__(values), lambda a, values: np.concatenate([a, values]),
+        lambda a, values: a @ values, np.dot, lambda a, values: np.einsum("i,i", a, values), np.union1d,
+    ]  # fmt: skip
+    for call in calls if ctx.device == "cpu" else ():  # with devices the context fails
+        group = ctx.split(0)
+        a, begin = spread(group, vectors[0], pt.Slab(0)), time.monotonic()
+        with pytest.raises(pt.ArgumentError) as caught:
+            call(a, wrong if ctx.rank == 1 else vectors[1])
+        texts = np.zeros(ctx.size * 400, np.uint8)
+        mine = np.frombuffer(str(caught.value).encode()[:400].ljust(400), np.uint8)
+        pt.all_gather(ctx, mine, texts)
+        assert (texts.reshape(-1, 400) == mine).all() and time.monotonic() - begin < 20, str(caught.value)
 
 
 def test_ufuncs_reduce(ctx):

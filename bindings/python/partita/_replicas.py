@@ -11,7 +11,7 @@ import numpy as np
 from . import _core
 from ._agreement import hash_of
 from ._array import Array
-from ._calls import Function, has_compared, name_of
+from ._calls import Function, has_compared, name_of, raise_on_all
 from ._errors import DisagreementError
 
 
@@ -58,9 +58,13 @@ def replicas(name: str, inputs: Sequence[Any], others: Sequence[Any] = (), numbe
     if first is None or not any(map(is_replica, inputs)):
         return list(inputs)
     context, package = first._core.context, first._package
-    given = [np.asarray(one, order="C") if is_replica(one) else one for one in inputs]
-    require_equal(name, context, [one for one in given if type(one) is np.ndarray])
-    made: List[Any] = [_replicated(context, package, one) if type(one) is np.ndarray else one for one in given]
+    try:
+        given = [np.asarray(one, order="C") if is_replica(one) else one for one in inputs]
+        require_equal(name, context, [one for one in given if type(one) is np.ndarray])
+        made: List[Any] = [_replicated(context, package, one) if type(one) is np.ndarray else one for one in given]
+    except Exception as error:  # of one rank: the others compare theirs
+        raise_on_all(name, error, (first,))
+        raise
     return made if first._core.on_host else [one.copy(space="device") if one is not old else one for one, old in zip(made, given)]
 
 
