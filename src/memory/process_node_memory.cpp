@@ -48,10 +48,11 @@ void map_file(int file, char* address, std::int64_t bytes) {
 
 }  // namespace
 
-std::pair<Reservation, std::int64_t> reserve_segments_alike(runtime::Runtime& state, int parts) {
+std::pair<Reservation, std::int64_t> reserve_segments_alike(runtime::Runtime& state, int parts, int nodes) {
   std::pair<Reservation, std::int64_t> result;
   runtime::collectively(state, sharing_with_processes, [&] {
-    if (parts > 0) result = Reservation::segments(parts, preferred_stride(NodeLimits::read().total, parts));
+    if (parts == 0) return;
+    result = Reservation::segments(parts, preferred_stride(NodeLimits::read().total, parts, nodes));
   });
   constexpr std::int64_t any = std::int64_t{1} << 62;
   const std::int64_t stride = std::ranges::min(
@@ -63,7 +64,7 @@ std::pair<Reservation, std::int64_t> reserve_segments_alike(runtime::Runtime& st
 
 ProcessNodeMemory::ProcessNodeMemory(runtime::Runtime& state, std::int64_t control_bytes)
     : places_(state.topology(), state.rank()) {
-  std::tie(range_, stride_) = reserve_segments_alike(state, places_.count());
+  std::tie(range_, stride_) = reserve_segments_alike(state, places_.count(), 1);
   mine_ = segment(state.rank());
   runtime::collectively(state, sharing_with_processes, [&] {
     growth_ = std::make_unique<SegmentGrowth>(stride_, heap_limit(state.options), backing());

@@ -39,7 +39,8 @@ class ProcessNodeMemory final : public NodeMemory {
   std::unique_ptr<SegmentGrowth> growth_;
 };
 
-/// The stride that all ranks can reserve, and this rank's range of it for `parts` segments. Collective.
-std::pair<Reservation, std::int64_t> reserve_segments_alike(runtime::Runtime& state, int parts);
+/// The stride that all ranks can reserve, and this rank's range of it for `parts` segments, one of `nodes`
+/// such ranges in this process. Collective.
+std::pair<Reservation, std::int64_t> reserve_segments_alike(runtime::Runtime& state, int parts, int nodes);
 
 }  // namespace partita::memory

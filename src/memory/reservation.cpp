@@ -18,6 +18,14 @@ namespace {
 
 constexpr std::int64_t smallest_stride = std::int64_t{64} << 20;
 
+/// Half of what a process can address: 2^47 bytes by four levels of page tables; ThreadSanitizer leaves 2^41
+/// to mmap.
+#ifdef __SANITIZE_THREAD__
+constexpr std::int64_t addresses = std::int64_t{1} << 40;
+#else
+constexpr std::int64_t addresses = std::int64_t{1} << 46;
+#endif
+
 /// How many addresses a reservation may take.
 std::int64_t address_budget() {
   rlimit limit{};
@@ -90,8 +98,10 @@ void release_addresses(char* first, std::int64_t bytes) noexcept {
   if (bytes > 0) munmap(first, static_cast<std::size_t>(bytes));
 }
 
-std::int64_t preferred_stride(std::int64_t node_memory_bytes, int node_ranks) {
-  return std::max(gibibyte, round_up(2 * node_memory_bytes / node_ranks, gibibyte));
+std::int64_t preferred_stride(std::int64_t node_memory_bytes, int node_ranks, int nodes) {
+  const std::int64_t share = round_down(addresses / nodes / node_ranks, huge_page_bytes);
+  const std::int64_t wanted = std::max(gibibyte, round_up(2 * node_memory_bytes / node_ranks, gibibyte));
+  return std::max(smallest_stride, std::min(wanted, share));
 }
 
 }  // namespace partita::memory

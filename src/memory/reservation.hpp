@@ -38,7 +38,9 @@ class Reservation {
 /// addresses may be others' at once, so the reservation must never be destroyed.
 void release_addresses(char* first, std::int64_t bytes) noexcept;
 
-/// The stride of a rank's segment: twice the memory of the node over its ranks, in whole GiB.
-std::int64_t preferred_stride(std::int64_t node_memory_bytes, int node_ranks);
+/// The stride of a rank's segment: twice the memory of the node over its ranks, in whole GiB; less where the
+/// process reserves for `nodes` nodes (ranks that are threads) and half of its addresses would not do for
+/// all, so that none takes those of another.
+std::int64_t preferred_stride(std::int64_t node_memory_bytes, int node_ranks, int nodes);
 
 }  // namespace partita::memory

@@ -58,7 +58,7 @@ ThreadsNodeMemory::ThreadsNodeMemory(runtime::Runtime& state, std::int64_t contr
   const bool first = state.rank() == places_.first();
   std::shared_ptr<Shared> made;
   if (first) made = std::make_shared<Shared>();
-  auto reserved = reserve_segments_alike(state, first ? places_.count() : 0);
+  auto reserved = reserve_segments_alike(state, first ? places_.count() : 0, state.topology().node_count());
   runtime::collectively(state, sharing_with_threads, [&] {
     if (!first) return;
     made->range = std::move(reserved.first);

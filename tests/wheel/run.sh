@@ -18,6 +18,7 @@ mkdir "$work/bin"
 for tool in sh env uname mpirun mpirun.openmpi mpirun.mpich ssh hydra_pmi_proxy; do
   path=$(command -v "$tool") && ln -s "$(readlink -f "$path")" "$work/bin/$tool"
 done || true
+unset OPENBLAS_CORETYPE # doctor warns of kernels that it forces
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 sed -n '/^In Python, `first.py`:$/,/^```$/p' "$root/README.md" | sed '1,/^```python$/d;$d' >"$work/first.py"
 grep -q initialize "$work/first.py" || fail "README.md has no first.py"

@@ -1,5 +1,6 @@
 // Invalid arguments of linear algebra: the same error on all ranks, and the context stays usable.
 #include "support/models/linear_model.hpp"
+#include "support/withdrawal.hpp"
 
 namespace partita::testing {
 namespace {
@@ -122,6 +123,7 @@ RANK_TEST(LinearErrors, RanksThatDisagree) {
 
 // Peers read factors by their place on the heap: those of another object would give wrong numbers silently.
 RANK_TEST_WITH(LinearErrors, OtherFactorsOnOneRank, ContextOptions{}) {
+  if (may_race()) GTEST_SKIP() << "undefined results on devices race";
   if (context.size() == 1) return;
   const Array a = some(context, {12, 12}), b = some(context, {12, 4});
   const Lu one(a, {.block = 3}), other(a, {.block = 3});

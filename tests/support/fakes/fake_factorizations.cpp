@@ -118,7 +118,8 @@ void exchange_chunk(const kernels::cuda::RowExchange& what, const kernels::cuda:
 }
 
 void exchange_here(const kernels::cuda::RowExchange& what) {
-  std::memset(what.workspace, spoiled, static_cast<std::size_t>(row_exchange_bytes(what)));
+  std::fill_n(static_cast<char*>(what.workspace), row_exchange_bytes(what),
+              static_cast<char>(spoiled));  // of no bytes: null
   for (int c = 0; c < chunks_of(what); ++c) {
     const kernels::cuda::ExchangeChunk chunk = chunk_of(what, c);
     std::vector<std::int32_t> pivots;

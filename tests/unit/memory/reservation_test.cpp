@@ -72,9 +72,22 @@ TEST(Reservation, TrimGivesTheEndBack) {
 }
 
 TEST(Reservation, StrideIsTwiceTheMemoryOverTheRanks) {
-  EXPECT_EQ(memory::preferred_stride(16 * gibibyte, 1), 32 * gibibyte);
-  EXPECT_EQ(memory::preferred_stride(16 * gibibyte, 3), 11 * gibibyte);
-  EXPECT_EQ(memory::preferred_stride(gibibyte / 2, 7), gibibyte);
+  EXPECT_EQ(memory::preferred_stride(16 * gibibyte, 1, 1), 32 * gibibyte);
+  EXPECT_EQ(memory::preferred_stride(16 * gibibyte, 3, 1), 11 * gibibyte);
+  EXPECT_EQ(memory::preferred_stride(gibibyte / 2, 7, 2), gibibyte);
+}
+
+// Threads on machines with terabytes, each a node of its own.
+TEST(Reservation, AllNodesOfAProcessHaveAddresses) {
+  for (const int nodes : {1, 3, 100}) {
+    for (const int ranks : {1, 100}) {
+      const std::int64_t stride = memory::preferred_stride(std::int64_t{24} << 40, ranks, nodes);
+      EXPECT_GE(stride, std::int64_t{64} << 20);
+      EXPECT_LE(stride * ranks * nodes,
+                std::max(std::int64_t{1} << 46, (std::int64_t{64} << 20) * ranks * nodes));
+      EXPECT_EQ(stride % huge_page_bytes, 0);
+    }
+  }
 }
 
 TEST(Reservation, HalvesTheStrideUntilItCanBeHad) {
