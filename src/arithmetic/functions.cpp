@@ -7,6 +7,7 @@
 
 #include "arithmetic/joining.hpp"
 #include "base/check.hpp"
+#include "runtime/checks/public_call.hpp"
 
 namespace partita {
 namespace {
@@ -101,6 +102,7 @@ Array conj(const Array& array) {
 }
 
 bool allclose(const Array& a, const Array& b, double relative, double absolute) {
+  const runtime::PublicCall call("allclose");
   check(a.shape() == b.shape(), "allclose: the shapes differ: {} and {}", to_string(a.shape()),
         to_string(b.shape()));
   const Dtype dtype = is_complex(a.dtype()) || is_complex(b.dtype()) ? Dtype::c128 : Dtype::f64;

@@ -10,6 +10,7 @@
 #include "arithmetic/broadcast.hpp"
 #include "arithmetic/folding.hpp"
 #include "arithmetic/reduced_layouts.hpp"
+#include "runtime/checks/public_call.hpp"
 
 namespace partita {
 namespace {
@@ -61,21 +62,26 @@ Array finished(Array result) {
 }  // namespace
 
 double var(const Array& array, double less) {
+  const runtime::PublicCall call("var");
   return variance("var", array, less);
 }
 Array var(const Array& array, const Axes& axes, const ReduceAxesOptions& options, double less) {
+  const runtime::PublicCall call("var");
   return finished(variances("var", array, axes, options, less));
 }
 double stddev(const Array& array, double less) {
+  const runtime::PublicCall call("stddev");
   return std::sqrt(variance("stddev", array, less));
 }
 Array stddev(const Array& array, const Axes& axes, const ReduceAxesOptions& options, double less) {
+  const runtime::PublicCall call("stddev");
   Array result = variances("stddev", array, axes, options, less);
   apply(Unary::sqrt, result, result);
   return finished(std::move(result));
 }
 
 Scalar ptp(const Array& array) {
+  const runtime::PublicCall call("ptp");
   const Scalar least = reduce(array, ArrayReduction::min), most = reduce(array, ArrayReduction::max);
   check(array.dtype() != Dtype::boolean, "ptp is not defined for bool");
   if (!is_integer(array.dtype())) return most.as<double>() - least.as<double>();
@@ -85,6 +91,7 @@ Scalar ptp(const Array& array) {
   return static_cast<std::int64_t>(distance);
 }
 Array ptp(const Array& array, const Axes& axes, const ReduceAxesOptions& options) {
+  const runtime::PublicCall call("ptp");
   return max(array, axes, options) - min(array, axes, options);
 }
 

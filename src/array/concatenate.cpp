@@ -5,6 +5,7 @@
 #include "array/pairs.hpp"
 #include "base/check.hpp"
 #include "runtime/checks/agree.hpp"
+#include "runtime/checks/public_call.hpp"
 
 namespace partita {
 namespace {
@@ -37,6 +38,7 @@ Shape joined_shape(const std::vector<Array>& arrays, int axis) {
 
 Array concatenate(const std::vector<Array>& arrays, int axis, const std::optional<Distribution>& distribution,
                   SourcePlace where) {
+  const runtime::PublicCall call("concatenate");
   check(!arrays.empty() && arrays.front().valid(), "concatenate: there are no arrays");
   const Array& first = arrays.front();
   ContextState& context = *first.context_state();

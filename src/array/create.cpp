@@ -7,6 +7,7 @@
 #include "base/pages.hpp"
 #include "context/kept_plans.hpp"
 #include "runtime/checks/agree.hpp"
+#include "runtime/checks/public_call.hpp"
 
 namespace partita {
 namespace {
@@ -140,6 +141,7 @@ Array empty(const Context& context, const Layout& layout, Dtype dtype, const Arr
 
 Array zeros(const Context& context, const Shape& shape, const Distribution& distribution, Dtype dtype,
             const ArrayOptions& options, SourcePlace where) {
+  const runtime::PublicCall call("zeros");
   Array array = empty(context, shape, distribution, dtype, options, where);
   if (array.local().space == MemorySpace::device) {
     constexpr std::array<unsigned char, 16> zero{};

@@ -7,6 +7,7 @@
 #include "base/check.hpp"
 #include "base/contains.hpp"
 #include "runtime/checks/agree.hpp"
+#include "runtime/checks/public_call.hpp"
 
 namespace partita {
 namespace {
@@ -46,6 +47,7 @@ void check_numbering(std::string_view operation, std::span<const int> ranks, int
 }  // namespace
 
 Array embed(const Context& context, const Array& array, std::span<const int> ranks) {
+  const runtime::PublicCall call("embed");
   const std::shared_ptr<ContextState>& state = context.state();
   state->require_usable("embed");
   runtime::collectively(*state, "embed", [&]() -> std::vector<Fact> {
@@ -77,6 +79,7 @@ Array embed(const Context& context, const Array& array, std::span<const int> ran
 }
 
 Array restrict_to(const Context& subgroup, const Array& array, std::span<const int> ranks) {
+  const runtime::PublicCall call("restrict_to");
   const std::shared_ptr<ContextState>& state = subgroup.state();
   state->require_usable("restrict_to");
   std::optional<Layout> layout;

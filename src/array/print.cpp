@@ -13,6 +13,7 @@
 #include "base/check.hpp"
 #include "device/device_synchronization.hpp"
 #include "runtime/checks/agree.hpp"
+#include "runtime/checks/public_call.hpp"
 
 namespace partita {
 namespace {
@@ -157,6 +158,7 @@ std::map<std::int64_t, std::string> texts_by_number(const std::map<std::int64_t,
 }  // namespace
 
 std::string to_string(const Array& array, const PrintOptions& options) {
+  const runtime::PublicCall call("to_string");
   ContextState& context = *array.context_state();
   context.require_usable("to_string");
   runtime::collectively(context, "to_string", [&]() -> std::vector<Fact> {

@@ -11,6 +11,7 @@
 #include "array/fill_by_number.hpp"
 #include "base/check.hpp"
 #include "runtime/checks/agree.hpp"
+#include "runtime/checks/public_call.hpp"
 
 namespace partita {
 namespace {
@@ -54,6 +55,7 @@ struct Range {
 template <class Number>
 Array arange_of(const Context& context, const Range<Number>& range, const Distribution& distribution,
                 Dtype dtype, const ArrayOptions& options, SourcePlace where) {
+  const runtime::PublicCall call("arange");
   std::int64_t count = 0;
   context.state()->require_usable("arange");
   runtime::collectively(*context.state(), "arange", [&]() -> std::vector<Fact> {
@@ -82,6 +84,7 @@ Range<Number> range_of(const void* start, const void* stop, const void* step) {
 
 Array detail::full(const Context& context, const Shape& shape, const Distribution& distribution, Dtype dtype,
                    const void* value, const ArrayOptions& options, SourcePlace where) {
+  const runtime::PublicCall call("full");
   context.state()->require_usable("full");
   runtime::collectively(*context.state(), "full", [&]() -> std::vector<Fact> {
     return {{"value", Scalar::of(dtype, value).to_string()}};
@@ -107,17 +110,20 @@ Array detail::arange(const Context& context, Dtype number, Dtype counted, const 
 
 Array ones(const Context& context, const Shape& shape, const Distribution& distribution, Dtype dtype,
            const ArrayOptions& options, SourcePlace where) {
+  const runtime::PublicCall call("ones");
   Array array = empty(context, shape, distribution, dtype, options, where);
   dtype == Dtype::boolean ? fill(array, true) : fill(array, 1);
   return array;
 }
 
 Array empty_like(const Array& array, SourcePlace where) {
+  const runtime::PublicCall call("empty_like");
   return empty(array.context(), array.layout(), array.dtype(),
                {.order = arrays::order_of(array.operand()), .space = array.local().space}, where);
 }
 
 Array zeros_like(const Array& array, SourcePlace where) {
+  const runtime::PublicCall call("zeros_like");
   Array result = empty_like(array, where);
   constexpr std::array<unsigned char, 16> zero{};
   fill(result, static_cast<const void*>(zero.data()));
@@ -127,6 +133,7 @@ Array zeros_like(const Array& array, SourcePlace where) {
 Array linspace(const Context& context, double start, double stop, std::int64_t count,
                const Distribution& distribution, Dtype dtype, const ArrayOptions& options,
                SourcePlace where) {
+  const runtime::PublicCall call("linspace");
   context.state()->require_usable("linspace");
   runtime::collectively(*context.state(), "linspace", [&]() -> std::vector<Fact> {
     check(count >= 0, "linspace: {} numbers", count);
@@ -150,6 +157,7 @@ Array linspace(const Context& context, double start, double stop, std::int64_t c
 
 Array random(const Context& context, const Shape& shape, const Distribution& distribution, std::uint64_t seed,
              Dtype dtype, const ArrayOptions& options, SourcePlace where) {
+  const runtime::PublicCall call("random");
   context.state()->require_usable("random");
   runtime::collectively(*context.state(), "random", [&]() -> std::vector<Fact> {
     return {{"seed", std::to_string(seed)}};
@@ -161,6 +169,7 @@ Array random(const Context& context, const Shape& shape, const Distribution& dis
 
 Array eye(const Context& context, std::int64_t rows, std::int64_t columns, const Distribution& distribution,
           Dtype dtype, std::int64_t diagonal, const ArrayOptions& options, SourcePlace where) {
+  const runtime::PublicCall call("eye");
   context.state()->require_usable("eye");
   runtime::collectively(*context.state(), "eye", [&]() -> std::vector<Fact> {
     return {{"diagonal", std::to_string(diagonal)}};

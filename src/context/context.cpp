@@ -1,3 +1,4 @@
+#include <partita/call_names.hpp>
 #include <partita/context.hpp>
 #include <partita/refusal.hpp>
 #include <utility>
@@ -9,6 +10,7 @@
 #include "device/packet_board.hpp"
 #include "device/run_ahead.hpp"
 #include "runtime/checks/agree.hpp"
+#include "runtime/checks/public_call.hpp"
 #include "runtime/checks/rank_zero.hpp"
 
 namespace partita {
@@ -122,6 +124,10 @@ void agree(const Context& context, std::string_view operation,
   ContextState& state = present(context.state());
   state.require_usable(operation);
   runtime::collectively(state, operation, local);
+}
+
+void name_calls_by(std::string (*name)()) noexcept {
+  runtime::name_public_calls_by(name);
 }
 
 void rank_zero(const Context& context, const std::function<void()>& body) {

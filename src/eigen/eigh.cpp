@@ -12,6 +12,7 @@
 #include "eigen/polar.hpp"
 #include "linalg/batches.hpp"
 #include "linalg/conjugate.hpp"
+#include "runtime/checks/public_call.hpp"
 
 namespace partita::eigen {
 namespace {
@@ -135,6 +136,7 @@ Spectrum checked_spectrum(std::string_view operation, const Array& a, const Eige
 namespace partita {
 
 EigenFactors eigh(const Array& a, const EigenOptions& options, SourcePlace where) {
+  const runtime::PublicCall call("eigh");
   if (linear::is_batch(a)) return eigen::eigen_of_batch("eigh", a, options, true, where);
   const auto [values, vectors] = eigen::checked_spectrum("eigh", a, options, true);
   const eigen::Matrices matrices(a);
@@ -142,6 +144,7 @@ EigenFactors eigh(const Array& a, const EigenOptions& options, SourcePlace where
 }
 
 Array eigvalsh(const Array& a, const EigenOptions& options, SourcePlace where) {
+  const runtime::PublicCall call("eigvalsh");
   if (linear::is_batch(a)) return eigen::eigen_of_batch("eigvalsh", a, options, false, where).values;
   const auto found = eigen::checked_spectrum("eigvalsh", a, options, false);
   return eigen::Matrices(a).replicated(found.values);

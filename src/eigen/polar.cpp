@@ -7,6 +7,7 @@
 #include "base/check.hpp"
 #include "eigen/direct.hpp"
 #include "eigen/eigh.hpp"
+#include "runtime/checks/public_call.hpp"
 
 namespace partita::eigen {
 namespace {
@@ -102,6 +103,7 @@ Array completed_factor(const Matrices& matrices, const Array& u, const Array& h)
 namespace partita {
 
 PolarFactors polar(const Array& a, SourcePlace where) {
+  const runtime::PublicCall call("polar");
   eigen::check_argument("polar", a, false);
   check(a.shape()[0] >= a.shape()[1], "polar: A has fewer rows than columns, {}; decompose its transpose",
         to_string(a.shape()));

@@ -7,6 +7,7 @@
 #include "eigen/eigh.hpp"
 #include "eigen/polar.hpp"
 #include "linalg/batches.hpp"
+#include "runtime/checks/public_call.hpp"
 
 namespace partita::eigen {
 namespace {
@@ -70,6 +71,7 @@ Singular checked_svd(std::string_view operation, const Array& a, const EigenOpti
 namespace partita {
 
 SvdFactors svd(const Array& a, const EigenOptions& options, SourcePlace where) {
+  const runtime::PublicCall call("svd");
   if (linear::is_batch(a)) return eigen::svd_of_batch("svd", a, options, true, where);
   const eigen::Singular found = eigen::checked_svd("svd", a, options, true);
   const eigen::Matrices matrices(a);
@@ -78,6 +80,7 @@ SvdFactors svd(const Array& a, const EigenOptions& options, SourcePlace where) {
 }
 
 Array svdvals(const Array& a, const EigenOptions& options, SourcePlace where) {
+  const runtime::PublicCall call("svdvals");
   if (linear::is_batch(a)) return eigen::svd_of_batch("svdvals", a, options, false, where).values;
   const eigen::Singular found = eigen::checked_svd("svdvals", a, options, false);
   return eigen::Matrices(a).replicated(found.values);

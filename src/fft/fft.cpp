@@ -10,6 +10,7 @@
 #include "fft/operation.hpp"
 #include "fft/problem.hpp"
 #include "runtime/checks/agree.hpp"
+#include "runtime/checks/public_call.hpp"
 
 namespace partita {
 namespace {
@@ -126,34 +127,42 @@ Layout result_layout(const Context& context, const Operand& input, const FftOpti
 }
 
 Array fft(const Array& input, const FftOptions& options, SourcePlace where) {
+  const runtime::PublicCall call("fft");
   return transformed(input, {FftKind::c2c, false}, options, where);
 }
 
 Array ifft(const Array& input, const FftOptions& options, SourcePlace where) {
+  const runtime::PublicCall call("ifft");
   return transformed(input, {FftKind::c2c, true}, options, where);
 }
 
 Array rfft(const Array& input, const FftOptions& options, SourcePlace where) {
+  const runtime::PublicCall call("rfft");
   return transformed(input, {FftKind::r2c, false}, options, where);
 }
 
 Array irfft(const Array& input, const FftOptions& options, SourcePlace where) {
+  const runtime::PublicCall call("irfft");
   return transformed(input, {FftKind::c2r, false}, options, where);
 }
 
 Array dct(const Array& input, int type, const FftOptions& options, SourcePlace where) {
+  const runtime::PublicCall call("dct");
   return transformed(input, {kind_of_type(input, FftKind::dct1, type), false}, options, where);
 }
 
 Array idct(const Array& input, int type, const FftOptions& options, SourcePlace where) {
+  const runtime::PublicCall call("idct");
   return transformed(input, {kind_of_type(input, FftKind::dct1, type), true}, options, where);
 }
 
 Array dst(const Array& input, int type, const FftOptions& options, SourcePlace where) {
+  const runtime::PublicCall call("dst");
   return transformed(input, {kind_of_type(input, FftKind::dst1, type), false}, options, where);
 }
 
 Array idst(const Array& input, int type, const FftOptions& options, SourcePlace where) {
+  const runtime::PublicCall call("idst");
   return transformed(input, {kind_of_type(input, FftKind::dst1, type), true}, options, where);
 }
 

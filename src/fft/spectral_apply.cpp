@@ -10,6 +10,7 @@
 #include "fft/spectral.hpp"
 #include "fft/spectral_pair.hpp"
 #include "runtime/checks/agree.hpp"
+#include "runtime/checks/public_call.hpp"
 
 namespace partita {
 namespace {
@@ -91,6 +92,7 @@ void multiply_modes(Array& spectrum, const Shape& lengths, int halved_axis, cons
 
 void multiply_spectrum(Array& spectrum, const Shape& lengths, int halved_axis, const Multiplier& multiplier,
                        const SpectralOptions& options) {
+  const runtime::PublicCall call("multiply_spectrum");
   spectral::follow(spectrum, "multiply_spectrum", options.stream);
   multiply_modes(spectrum, lengths, halved_axis, multiplier, options);
 }
@@ -157,6 +159,7 @@ Array convolved(const Array& a, const Array& b, const Pair& pair, const Caller& 
 // The host is asked for multipliers: it waits.
 Array spectral_apply(const Array& field, const Multiplier& multiplier, const SpectralOptions& options,
                      SourcePlace where) {
+  const runtime::PublicCall call("spectral_apply");
   follow_together(field, "spectral_apply", options.stream);
   const Caller caller{where};
   const Pair pair = options_of(field, options, "spectral_apply", caller);
@@ -165,6 +168,7 @@ Array spectral_apply(const Array& field, const Multiplier& multiplier, const Spe
 
 void spectral_apply_into(const Array& field, Array& result, const Multiplier& multiplier,
                          const SpectralOptions& options) {
+  const runtime::PublicCall call("spectral_apply");
   follow_together(field, "spectral_apply", options.stream);
   const Pair pair = options_of(field, options, "spectral_apply", {});
   check_result_together(field, result, "spectral_apply");
@@ -173,6 +177,7 @@ void spectral_apply_into(const Array& field, Array& result, const Multiplier& mu
 }
 
 Array solve_poisson(const Array& right_side, const SpectralOptions& options, SourcePlace where) {
+  const runtime::PublicCall call("solve_poisson");
   follow_together(right_side, "solve_poisson", options.stream);
   const Caller caller{where, options.stream};
   const Pair pair = options_of(right_side, options, "solve_poisson", caller);
@@ -180,6 +185,7 @@ Array solve_poisson(const Array& right_side, const SpectralOptions& options, Sou
 }
 
 void solve_poisson_into(const Array& right_side, Array& result, const SpectralOptions& options) {
+  const runtime::PublicCall call("solve_poisson");
   follow_together(right_side, "solve_poisson", options.stream);
   const Caller caller{SourcePlace::current(), options.stream};
   const Pair pair = options_of(right_side, options, "solve_poisson", caller);
@@ -189,6 +195,7 @@ void solve_poisson_into(const Array& right_side, Array& result, const SpectralOp
 }
 
 std::vector<Array> gradient(const Array& field, const SpectralOptions& options, SourcePlace where) {
+  const runtime::PublicCall call("gradient");
   follow_together(field, "gradient", options.stream);
   const Caller caller{where, options.stream};
   const Pair pair = options_of(field, options, "gradient", caller);
@@ -201,6 +208,7 @@ std::vector<Array> gradient(const Array& field, const SpectralOptions& options, 
 }
 
 void gradient_into(const Array& field, std::span<Array> results, const SpectralOptions& options) {
+  const runtime::PublicCall call("gradient");
   follow_together(field, "gradient", options.stream);
   const Caller caller{SourcePlace::current(), options.stream};
   const Pair pair = options_of(field, options, "gradient", caller);
@@ -217,6 +225,7 @@ void gradient_into(const Array& field, std::span<Array> results, const SpectralO
 }
 
 Array convolve(const Array& a, const Array& b, const SpectralOptions& options, SourcePlace where) {
+  const runtime::PublicCall call("convolve");
   follow_together(a, "convolve", options.stream);
   const Caller caller{where, options.stream};
   const Pair pair = options_of(a, options, "convolve", caller);
@@ -224,6 +233,7 @@ Array convolve(const Array& a, const Array& b, const SpectralOptions& options, S
 }
 
 void convolve_into(const Array& a, const Array& b, Array& result, const SpectralOptions& options) {
+  const runtime::PublicCall call("convolve");
   follow_together(a, "convolve", options.stream);
   const Caller caller{SourcePlace::current(), options.stream};
   const Pair pair = options_of(a, options, "convolve", caller);

@@ -13,6 +13,7 @@
 #include "fft/spectral.hpp"
 #include "fft/spectral_pair.hpp"
 #include "runtime/checks/agree.hpp"
+#include "runtime/checks/public_call.hpp"
 
 namespace partita {
 namespace {
@@ -218,6 +219,7 @@ void move_modes(const Array& spectrum, Array& result, const Shape& from, const S
 
 Array resize_spectrum(const Array& spectrum, const Shape& from, const Shape& to, const ResizeOptions& options,
                       SourcePlace where) {
+  const runtime::PublicCall call("resize_spectrum");
   check(spectrum.valid(), "resize_spectrum: the spectrum is an empty Array");
   spectral::follow_together(spectrum, "resize_spectrum", options.stream);
   std::optional<Layout> layout;
@@ -235,6 +237,7 @@ Array resize_spectrum(const Array& spectrum, const Shape& from, const Shape& to,
 
 void resize_spectrum_into(const Array& spectrum, Array& result, const Shape& from, const Shape& to,
                           const ResizeOptions& options) {
+  const runtime::PublicCall call("resize_spectrum");
   check(spectrum.valid(), "resize_spectrum: the spectrum is an empty Array");
   spectral::follow_together(spectrum, "resize_spectrum", options.stream);
   runtime::collectively(*spectrum.context_state(), "resize_spectrum", [&]() -> std::vector<Fact> {

@@ -3,6 +3,7 @@
 #include "base/check.hpp"
 #include "io/array_file.hpp"
 #include "io/hdf5_dataset.hpp"
+#include "runtime/checks/public_call.hpp"
 
 namespace partita {
 namespace {
@@ -48,6 +49,7 @@ FileHeader inspect_hdf5(const std::string& path, const std::string& dataset) {
 
 Array read_hdf5(const Context& context, const std::string& path, const std::string& dataset,
                 const Distribution& distribution, const ArrayOptions& options, SourcePlace where) {
+  const runtime::PublicCall call("read_hdf5");
   const auto inspect = [&] { return inspect_hdf5(path, dataset); };
   const auto read = [&](std::int64_t first, std::int64_t elements, void* data) {
     read_rows(path, dataset, first, elements, data);

@@ -13,6 +13,7 @@
 #include "io/hdf5_attributes.hpp"
 #include "io/hdf5_dataset.hpp"
 #include "runtime/checks/agree.hpp"
+#include "runtime/checks/public_call.hpp"
 
 namespace partita {
 namespace {
@@ -301,6 +302,7 @@ FilePart part_of(const std::string& path, const Hdf5Dataset& dataset) {
 }  // namespace
 
 void write_hdf5(const std::string& path, const std::vector<Hdf5Dataset>& datasets) {
+  const runtime::PublicCall call("write_hdf5");
   check(!datasets.empty() && datasets.front().array.valid(), "write_hdf5: no array is given");
   ContextState& context = *datasets.front().array.context_state();
   context.require_usable("write_hdf5");
@@ -320,6 +322,7 @@ void write_hdf5(const std::string& path, const std::vector<Hdf5Dataset>& dataset
 
 void write_hdf5(const std::string& path, const std::string& dataset, const Array& array,
                 const Hdf5Options& options) {
+  const runtime::PublicCall call("write_hdf5");
   write_hdf5(path, {{dataset, array, options}});
 }
 

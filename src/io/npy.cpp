@@ -14,6 +14,7 @@
 #include "io/array_file.hpp"
 #include "io/file.hpp"
 #include "runtime/checks/agree.hpp"
+#include "runtime/checks/public_call.hpp"
 
 namespace partita {
 namespace {
@@ -204,6 +205,7 @@ FileHeader inspect_npy(const std::string& path) {
 
 Array read_npy(const Context& context, const std::string& path, const Distribution& distribution,
                const ArrayOptions& options, SourcePlace where) {
+  const runtime::PublicCall call("read_npy");
   std::optional<NpyHeader> header;
   const auto inspect = [&] { return (header = read_npy_header(File::open_to_read(path), path))->array; };
   const auto read_part = [&](std::int64_t first, std::int64_t elements, void* data) {
@@ -215,6 +217,7 @@ Array read_npy(const Context& context, const std::string& path, const Distributi
 }
 
 void write_npy(const std::string& path, const Array& array, Order order) {
+  const runtime::PublicCall call("write_npy");
   ContextState& context = *array.context_state();
   context.require_usable("write_npy");
   runtime::collectively(context, "write_npy", [&]() -> std::vector<Fact> {

@@ -14,6 +14,7 @@
 #include "linalg/facts.hpp"
 #include "linalg/numbers.hpp"
 #include "runtime/checks/agree.hpp"
+#include "runtime/checks/public_call.hpp"
 
 namespace partita {
 namespace linear {
@@ -359,6 +360,7 @@ QrFactors qr_batch(const Array& a, SourcePlace where) {
 }  // namespace linear
 
 LogDeterminants log_determinants(const Array& a, SourcePlace where) {
+  const runtime::PublicCall call("log_determinants");
   check(a.valid(), "log_determinants: A holds no array");
   linear::check_batch_together("log_determinants", a, [&] {
     check(a.shape().size() > 2, "log_determinants: the shape {} has no leading dimensions; use slogdet",

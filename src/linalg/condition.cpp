@@ -15,6 +15,7 @@
 #include "linalg/factors.hpp"
 #include "linalg/numbers.hpp"
 #include "runtime/checks/agree.hpp"
+#include "runtime/checks/public_call.hpp"
 
 namespace partita {
 namespace linear {
@@ -188,10 +189,12 @@ double Factors::condition(double norm, MatrixNorm which) const {
 }  // namespace linear
 
 double matrix_norm(const Array& a, MatrixNorm which) {
+  const runtime::PublicCall call("matrix_norm");
   return linear::checked_norm("matrix_norm", a, which);
 }
 
 double condition(const Array& a, MatrixNorm which) {
+  const runtime::PublicCall call("condition");
   const double norm = linear::checked_norm("condition", a, which);
   return linear::Factors(Factorization::lu, a, {}, SourcePlace::current()).condition(norm, which);
 }

@@ -7,6 +7,7 @@
 #include "linalg/factors.hpp"
 #include "linalg/tall.hpp"
 #include "runtime/checks/agree.hpp"
+#include "runtime/checks/public_call.hpp"
 
 namespace partita {
 
@@ -37,17 +38,20 @@ linear::TallMethod first_method(const Array& a, bool forms_q) {
 }  // namespace
 
 Array solve(const Array& a, const Array& b, const SolveOptions& options, SourcePlace where) {
+  const runtime::PublicCall call("solve");
   if (linear::is_batch(a)) return linear::solve_batch(a, b, options, where);
   check_system("solve", a, b, true);
   return Lu(a, {.memory_limit = options.memory_limit}, where).solve(b, options, where);
 }
 
 Array cholesky(const Array& a, SourcePlace where) {
+  const runtime::PublicCall call("cholesky");
   if (linear::is_batch(a)) return linear::cholesky_batch(a, where);
   return Cholesky(a, {}, where).lower(where);
 }
 
 QrFactors qr(const Array& a, SourcePlace where) {
+  const runtime::PublicCall call("qr");
   if (linear::is_batch(a)) return linear::qr_batch(a, where);
   check(a.valid(), "qr: the matrix holds no array");
   if (linear::is_tall(a.state()->operand)) {
@@ -59,16 +63,19 @@ QrFactors qr(const Array& a, SourcePlace where) {
 }
 
 Array inverse(const Array& a, SourcePlace where) {
+  const runtime::PublicCall call("inverse");
   if (linear::is_batch(a)) return linear::inverse_batch(a, where);
   const Factors factors(Factorization::lu, a, {}, where);
   return factors.inverse(where);
 }
 
 LogDeterminant slogdet(const Array& a) {
+  const runtime::PublicCall call("slogdet");
   return Lu(a).log_determinant();
 }
 
 Array solve_triangular(const Array& t, const Array& b, const TriangularOptions& options, SourcePlace where) {
+  const runtime::PublicCall call("solve_triangular");
   if (linear::is_batch(t)) return linear::solve_triangular_batch(t, b, options, where);
   check(t.valid(), "solve_triangular: the matrix holds no array");
   ContextState& context = *t.context_state();
@@ -91,6 +98,7 @@ Array solve_triangular(const Array& t, const Array& b, const TriangularOptions& 
 }
 
 Array lstsq(const Array& a, const Array& b, const SolveOptions& options, SourcePlace where) {
+  const runtime::PublicCall call("lstsq");
   const bool is_batch = linear::is_batch(a);
   if (!is_batch) check_system("lstsq", a, b, false);
   runtime::check_or_tell_all(*a.context_state(), "lstsq", [&] {

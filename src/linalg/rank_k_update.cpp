@@ -8,6 +8,7 @@
 #include "context/context_state.hpp"
 #include "linalg/facts.hpp"
 #include "runtime/checks/agree.hpp"
+#include "runtime/checks/public_call.hpp"
 
 namespace partita {
 namespace linear {
@@ -87,6 +88,7 @@ Array rows_of(const Array& a, Op op, std::int64_t first, std::int64_t count) {
 }  // namespace linear
 
 void rank_k_update(const Array& a, Array& c, const RankUpdateOptions& options) {
+  const runtime::PublicCall call("rank_k_update");
   check(a.valid() && c.valid(), "rank_k_update: {} holds no array", a.valid() ? "C" : "A");
   ContextState& context = *a.context_state();
   context.require_usable("rank_k_update");

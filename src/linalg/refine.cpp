@@ -12,6 +12,7 @@
 #include "linalg/correction.hpp"
 #include "linalg/low_factors.hpp"
 #include "runtime/checks/agree.hpp"
+#include "runtime/checks/public_call.hpp"
 
 namespace partita {
 namespace linear {
@@ -242,6 +243,7 @@ Array result_of(const Array& x, const Array& b, const RefineOptions& options, So
 
 RefinedSolution solve_refined(const Array& a, const Array& b, const RefineOptions& options,
                               SourcePlace where) {
+  const runtime::PublicCall call("solve_refined");
   linear::check_refined(a, b, options);
   if (options.stream) a.context().synchronize(options.stream);
   RefineOptions blocking = options;

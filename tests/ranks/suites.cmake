@@ -79,6 +79,7 @@ set(suites
     "MatmulVectors:          device"
     "MemoryErrors:           processes nodes device"
     "Names:                  device"
+    "NamesOfCalls:           processes nodes device"
     "NodeMemory:             processes"
     "Nvshmem:                device device-processes"
     "OnWait:                 processes"

@@ -73,7 +73,7 @@ def entered(
         is_outermost = not _inside.has(thread)
         try:
             if is_outermost:
-                _inside.put(thread, given)
+                _inside.put(thread, (name, given))
                 if _inside.count() > 1:
                     _refuse_second_thread(name, thread, given)
                 if first is not None:
@@ -114,7 +114,7 @@ def _for_no_context(function: Any, error: Exception, given: Tuple[Any, ...], nam
 
 
 #: Classes whose methods errors call by their name alone.
-_bases = ("Array", "Context", "Factorization", "PackedFactorization", "PlannedOperation", "Reductions", "<locals>")
+_bases = ("Array", "Context", "Factorization", "Methods", "PackedFactorization", "PlannedOperation", "Reductions", "<locals>")
 
 
 def name_of(function: Callable[..., Any]) -> str:
@@ -190,8 +190,17 @@ def in_words(name: str, error: Exception) -> Tuple[str, str]:
     return "Error", f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
-#: By thread, the arguments of the call that it is in.
-_inside: OfThreads[Tuple[Any, ...]] = OfThreads()
+#: By thread, the name and the arguments of the call that it is in.
+_inside: OfThreads[Tuple[str, Tuple[Any, ...]]] = OfThreads()
+
+
+def call_of_thread() -> str:
+    """The name of the call that this thread is in; empty: it is in none."""
+    inside = _inside.get(get_ident())
+    return inside[0] if inside is not None else ""
+
+
+_core.name_calls_by(call_of_thread)
 
 
 #: The threads whose call has compared all its arguments between ranks.
@@ -211,7 +220,7 @@ def has_compared() -> bool:
 def _refuse_second_thread(name: str, thread: int, given: Tuple[Any, ...]) -> None:
     """ArgumentError where a thread that came before is in a call of the same context."""
     mine = _context_in(given)
-    for other, theirs in _inside.copy().items():
+    for other, (_, theirs) in _inside.copy().items():
         if other == thread or mine is None:
             return
         if _context_in(theirs) == mine:

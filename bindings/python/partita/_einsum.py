@@ -11,6 +11,7 @@ import numpy as np
 
 from ._agreement import alike
 from ._array import Array, core_given
+from ._calls import collective
 from ._diagonals import diagonal
 from ._errors import ArgumentError
 from ._linear import matmul
@@ -197,11 +198,19 @@ def einsum(subscripts: str, *operands: Any, out: Optional[Array] = None, optimiz
     """
     factors = _matrix_product(subscripts, *operands) if len(operands) == 2 and out is None else None
     if factors is not None:  # one call of the library, which compares its operands between ranks: equations of other results have others
-        return matmul(*factors)
+        return _product(*factors)
     return _einsum(subscripts, *operands, out=out, optimize=optimize)
 
 
 einsum.is_collective = True  # type: ignore[attr-defined]
+
+
+def _multiplied(left: Array, right: Array) -> Array:
+    return matmul.__wrapped__(left, right)  # type: ignore[attr-defined, no-any-return]
+
+
+_multiplied.__qualname__ = "einsum"  # as errors call it
+_product = collective(_multiplied)
 
 
 @alike

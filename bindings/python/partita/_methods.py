@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Iterator, Optional, Tuple, Union, cast
 import numpy as np
 
 from . import _core
+from ._calls import collective
 from ._errors import ArgumentError, TypeError
 
 if TYPE_CHECKING:
@@ -175,8 +176,11 @@ class Methods:
 
     def ravel(self, order: str = "C") -> Array:
         """The elements in one dimension; see `partita.ravel`. Collective, blocking."""
-        return self.reshape(-1, order=order)
+        from ._shapes import ravel
 
+        return ravel(self._array, order)
+
+    @collective
     def flatten(self, order: str = "C") -> Array:
         """A copy of the elements in one dimension. Collective, blocking."""
         return self.reshape(-1, order=order).copy()

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <exception>
 #include <iterator>
+#include <partita/call_names.hpp>
 #include <partita/error.hpp>
 #include <partita/fact.hpp>
 #include <partita/refusal.hpp>
@@ -117,6 +118,25 @@ void agree_on(const Context& context, std::string_view operation,
   });
 }
 
+/// Python's function that gives the name of the call that the thread is in. Never freed: the library may ask
+/// until the process ends.
+nb::object* called_function = nullptr;
+
+std::string called() {
+  if (!nb::is_alive()) return "";
+  const nb::gil_scoped_acquire lock;
+  try {
+    return nb::cast<std::string>((*called_function)());
+  } catch (const nb::python_error&) {  // while the interpreter ends
+    return "";
+  }
+}
+
+void name_calls_by_function(nb::object function) {
+  called_function = new nb::object(std::move(function));
+  name_calls_by(called);
+}
+
 }  // namespace
 
 void bind_errors(nb::module_& module) {
@@ -124,6 +144,7 @@ void bind_errors(nb::module_& module) {
   module.def("throw_on_all", &throw_from_python, nb::arg("context"), nb::arg("operation"), nb::arg("kind"),
              nb::arg("text"), Unlocked());
   module.def("agree", &agree_on, nb::arg("context"), nb::arg("operation"), nb::arg("facts"), Unlocked());
+  module.def("name_calls_by", &name_calls_by_function, nb::arg("function"));
   module.def("listen_to_all", &listen_to_all, nb::arg("context"), nb::arg("operation"), Unlocked());
 }
 

@@ -8,6 +8,7 @@
 #include "base/hash.hpp"
 #include "runtime/checks/call_notes.hpp"
 #include "runtime/checks/difference.hpp"
+#include "runtime/checks/public_call.hpp"
 #include "runtime/checks/withdrawal.hpp"
 #include "runtime/groups/meeting.hpp"
 #include "runtime/runtime.hpp"
@@ -44,6 +45,7 @@ Summary settle(Meeting& meeting, Summary mine, const std::function<Report()>& re
   if (all.withdrew != 0) meeting.note_withdrawal(mine_in_words);
   if (!all.executed_alike()) meeting.report_history(mine_in_words, all.withdrew == 0);
   if (all.withdrew != 0 && all.executed_alike()) meeting.start_anew(all);
+  note_public_call(mine_in_words);
   mine_in_words.plans = meeting.hash_of_plans();
   std::vector<Report> reports;
   for (const std::string& bytes : meeting.gather(serialize(mine_in_words), false)) {

@@ -4,8 +4,11 @@
 #include <functional>
 #include <iterator>
 #include <optional>
+#include <ranges>
 
 #include "base/check.hpp"
+#include "runtime/checks/common_facts.hpp"
+#include "runtime/checks/public_call.hpp"
 #include "runtime/checks/rank_list.hpp"
 
 namespace partita::runtime {
@@ -13,6 +16,10 @@ namespace partita::runtime {
 namespace {
 
 using ValueOf = std::function<std::string(const Report&)>;
+
+std::string operation_of(const Report& report) {
+  return report.operation;
+}
 
 bool all_alike(std::span<const Report> reports, const ValueOf& value) {
   return std::all_of(reports.begin(), reports.end(),
@@ -33,6 +40,15 @@ std::string value_of(const Report& report, const std::string& name) {
   return "nothing";
 }
 
+/// What the program has called, if all know that; else the step that each rank is in.
+ValueOf call_of(std::span<const Report> reports) {
+  const bool all_know = std::ranges::all_of(reports, [](const Report& report) {
+    return std::ranges::find(report.facts, of_the_program, &Fact::name) != report.facts.end();
+  });
+  if (!all_know) return operation_of;
+  return [](const Report& report) { return value_of(report, of_the_program); };
+}
+
 std::string facts_text(std::span<const Report> reports, const std::vector<int>& ranks) {
   std::vector<std::string> names;
   for (const Report& report : reports) {
@@ -41,6 +57,7 @@ std::string facts_text(std::span<const Report> reports, const std::vector<int>& 
     }
   }
   std::string text;
+  std::erase(names, of_the_program);
   for (const std::string& name : names) {
     const ValueOf value = [&](const Report& report) { return value_of(report, name); };
     if (all_alike(reports, value)) continue;
@@ -82,29 +99,56 @@ std::optional<std::string> executed_text(std::span<const Report> reports, const 
   return std::nullopt;
 }
 
+/// Where the ranks have executed the same, but some more than others: the first execution of those, and the
+/// check that the others came to in its place.
+std::optional<std::string> more_executed_text(std::span<const Report> reports,
+                                              const std::vector<int>& ranks) {
+  const auto latest = [](const Report& report) {
+    return report.executed.empty() ? 0 : report.executed.back().number;
+  };
+  const std::uint64_t number = 1 + std::ranges::min(reports | std::views::transform(latest));
+  const ValueOf call = call_of(reports);
+  std::vector<Report> there;
+  for (const Report& report : reports) {
+    const auto same = std::ranges::find(report.executed, number, &ExecutedBefore::number);
+    const bool has_executed = same != report.executed.end();
+    if (!has_executed && latest(report) >= number) return std::nullopt;  // it is not known any more
+    there.emplace_back().operation = has_executed ? same->operation : call(report);
+  }
+  const auto text = difference_text(there, ranks);
+  if (!text) return std::nullopt;
+  return fmt::format("{} (execution {} of the context)", *text, number);
+}
+
 }  // namespace
 
 std::optional<std::string> difference_text(std::span<const Report> reports, const std::vector<int>& ranks) {
-  const ValueOf operation = [](const Report& report) { return report.operation; };
-  if (!all_alike(reports, operation)) {
-    return fmt::format("the ranks called different operations: {}", values_text(reports, ranks, operation));
+  const ValueOf call = call_of(reports);
+  if (!all_alike(reports, call))
+    return fmt::format("the ranks called different operations: {}", values_text(reports, ranks, call));
+  const std::string called = call(reports.front());
+  if (!all_alike(reports, operation_of)) {
+    return fmt::format("{}: the ranks called different operations: {}", called,
+                       values_text(reports, ranks, operation_of));
   }
   const std::string facts = facts_text(reports, ranks);
   if (facts.empty()) return std::nullopt;
-  return fmt::format("{}: the ranks disagree on {}", reports.front().operation, facts);
+  return fmt::format("{}: the ranks disagree on {}", called, facts);
 }
 
 void throw_difference(std::span<const Report> reports, const std::vector<int>& ranks) {
-  const ValueOf operation = [](const Report& report) { return report.operation; };
+  const ValueOf call = call_of(reports);
   const auto thrown = first_thrown(reports, ranks);
-  const auto executed = thrown ? std::nullopt : executed_text(reports, ranks);
+  auto executed = thrown ? std::nullopt : executed_text(reports, ranks);
+  if (!executed && !thrown && value_of(reports.front(), executed_before) != "nothing")
+    executed = more_executed_text(reports, ranks);
   if (executed) throw DisagreementError(*executed);  // long before what they are in now
   std::vector<Report> in_it;
   std::ranges::remove_copy_if(reports, std::back_inserter(in_it), &Report::refused);
-  if (!in_it.empty() && !all_alike(in_it, operation)) {
+  if (!in_it.empty() && !all_alike(in_it, call)) {
     // Who threw is in no other step of the call.
     throw DisagreementError(fmt::format("the ranks called different operations: {}{}{}",
-                                        values_text(reports, ranks, operation), thrown ? "; " : "",
+                                        values_text(reports, ranks, call), thrown ? "; " : "",
                                         thrown ? thrown->text : ""));
   }
   if (thrown) throw_error(thrown->kind, thrown->text);

@@ -12,6 +12,7 @@
 #include "runtime/checks/common_facts.hpp"
 #include "runtime/checks/difference.hpp"
 #include "runtime/checks/node_questions.hpp"
+#include "runtime/checks/public_call.hpp"
 #include "runtime/checks/rank_list.hpp"
 #include "runtime/live_contexts.hpp"
 #include "runtime/runtime.hpp"
@@ -95,16 +96,20 @@ std::optional<Report> said_of_now(const Runtime& context, std::string_view mine,
   return report;
 }
 
+/// Whether this rank is in that execution: then the call of the program is known, too.
+bool is_in(const Runtime& context, std::string_view mine, const Question& question, const Report& report) {
+  return question.about == Question::About::execution && is_own_thread(context) && !context.notes->check() &&
+         mine == report.operation &&
+         question.number == context.board->executions(context.board->me()).number();
+}
+
 std::optional<Report> said_to(const Runtime& context, std::string_view mine, const Question& question) {
-  switch (question.about) {
-    case Question::About::now:
-      return said_of_now(context, mine, question.number);
-    case Question::About::execution:
-      return context.notes->execution(question.number, false);
-    case Question::About::capture:
-      return context.notes->execution(question.number, true);
-  }
-  return std::nullopt;
+  const bool of_now = question.about == Question::About::now;
+  auto report = of_now
+                    ? said_of_now(context, mine, question.number)
+                    : context.notes->execution(question.number, question.about == Question::About::capture);
+  if (report && (of_now || is_in(context, mine, question, *report))) note_public_call(*report);
+  return report;
 }
 
 // --- what all have said

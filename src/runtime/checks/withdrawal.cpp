@@ -11,6 +11,7 @@
 #include "runtime/checks/announcement.hpp"
 #include "runtime/checks/common_facts.hpp"
 #include "runtime/checks/node_questions.hpp"
+#include "runtime/checks/public_call.hpp"
 #include "runtime/groups/meeting.hpp"
 #include "runtime/runtime.hpp"
 
@@ -117,7 +118,10 @@ void note_withdrawal(const Runtime& context, Report& report) {
 void compare_withdrawn(std::vector<Report>& reports, const std::vector<int>& ranks) {
   const auto thrown = std::ranges::find(reports, true, &Report::threw);
   if (thrown != reports.end()) {  // the reason for the others to withdraw, whatever they are in
-    for (Report& report : reports) report.operation = thrown->operation;
+    for (Report& report : reports) {
+      report.operation = thrown->operation;
+      std::erase_if(report.facts, [](const Fact& fact) { return fact.name == of_the_program; });
+    }
     return;
   }
   std::vector<Report> with_calls = reports;

@@ -12,6 +12,7 @@
 #include "runtime/board/peer_watch.hpp"
 #include "runtime/board/wait.hpp"
 #include "runtime/checks/announcement.hpp"
+#include "runtime/checks/common_facts.hpp"
 #include "runtime/checks/difference.hpp"
 #include "runtime/checks/node_questions.hpp"
 #include "runtime/checks/rank_list.hpp"
@@ -212,7 +213,7 @@ void Meeting::refuse(int peer, const std::string& theirs, const std::vector<int>
 void Meeting::report_history(Report& report, bool only) const {
   if (only) {
     report.error.kind = ErrorKind::disagreement;  // the context fails; what was thrown says why
-    report.facts = {{"the previous executions", history_text(state_)}};
+    report.facts = {{executed_before, history_text(state_)}};
   }
   if (report.executed.empty()) report.executed = latest_executions(state_);
 }

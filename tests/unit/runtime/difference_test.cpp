@@ -1,5 +1,6 @@
 #include "runtime/checks/difference.hpp"
 
+#include "runtime/checks/public_call.hpp"
 #include "runtime/checks/rank_list.hpp"
 #include "support/test.hpp"
 
@@ -85,8 +86,33 @@ TEST(Difference, OfExecutionsBeforeIsTheFirstThatAllKnow) {
   EXPECT_EQ(text_of(reports, {0, 1}),
             "sum: the ranks disagree on array: a on rank 0; b on rank 1 (execution 4 of the context)");
   reports[1].executed[2].chain = 40;
+  EXPECT_EQ(
+      text_of(reports, {0, 1}),
+      "the ranks called different operations: barrier on rank 0; max on rank 1 (execution 5 of the context)");
+  reports[0].executed.pop_back();
+  reports[1].executed.erase(reports[1].executed.begin() + 2);
   EXPECT_EQ(text_of(reports, {0, 1}),
             "barrier: the ranks disagree on the previous executions: 5 on rank 0; 6 on rank 1");
+}
+
+// The calls of the program, where all know them, and not the steps that they are in.
+TEST(Difference, NamesTheCallsOfTheProgram) {
+  const auto step = [](const char* operation, const char* call, std::vector<Fact> facts) {
+    facts.push_back({runtime::of_the_program, call});
+    return report(operation, std::move(facts));
+  };
+  EXPECT_EQ(text_of({step("lu", "inverse", {}), step("barrier", "barrier", {})}, {0, 1}),
+            "the ranks called different operations: inverse on rank 0; barrier on rank 1");
+  EXPECT_EQ(
+      text_of({step("matmul", "matmul", {{"A", "8x8"}}), step("matmul", "polar", {{"A", "9x9"}})}, {0, 1}),
+      "the ranks called different operations: matmul on rank 0; polar on rank 1");
+  EXPECT_EQ(
+      text_of({step("matmul", "polar", {{"A", "8x8"}}), step("matmul", "polar", {{"A", "9x9"}})}, {0, 1}),
+      "polar: the ranks disagree on A: 8x8 on rank 0; 9x9 on rank 1");
+  EXPECT_EQ(text_of({step("lu", "polar", {}), step("qr", "polar", {})}, {0, 1}),
+            "polar: the ranks called different operations: lu on rank 0; qr on rank 1");
+  EXPECT_EQ(text_of({step("lu", "polar", {}), report("sum", {})}, {0, 1}),
+            "the ranks called different operations: lu on rank 0; sum on rank 1");
 }
 
 }  // namespace
