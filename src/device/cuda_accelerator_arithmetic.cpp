@@ -50,10 +50,8 @@ void CudaAccelerator::convert(const kernels::StridedCopy& nest, Dtype from_dtype
 }
 
 void CudaAccelerator::compute(const kernels::ElementwisePass& pass, Stream stream) {
-  using kernels::Arithmetic;
-  static_assert(static_cast<int>(kernels::cuda::Arithmetic::select) == static_cast<int>(Arithmetic::select));
   kernels::cuda::Elementwise kernel;
-  kernel.operation = static_cast<kernels::cuda::Arithmetic>(pass.operation);
+  kernel.operation = pass.operation;
   kernel.dtype = pass.dtype;
   std::ranges::copy(pass.data, kernel.data);
   std::memcpy(kernel.number, pass.number.data(), sizeof kernel.number);
@@ -62,14 +60,8 @@ void CudaAccelerator::compute(const kernels::ElementwisePass& pass, Stream strea
 }
 
 void CudaAccelerator::generate(const kernels::RandomPass& pass, Stream stream) {
-  using kernels::Randomness;
-  static_assert(static_cast<int>(kernels::cuda::Randomness::normal) == static_cast<int>(Randomness::normal));
-  const kernels::cuda::RandomElements kernel{static_cast<kernels::cuda::Randomness>(pass.kind),
-                                             pass.dtype,
-                                             pass.seed,
-                                             pass.data,
-                                             pass.first,
-                                             kernel_loops(pass.loops)};
+  const kernels::cuda::RandomElements kernel{pass.kind, pass.dtype, pass.seed,
+                                             pass.data, pass.first, kernel_loops(pass.loops)};
   cuda::check_launch(kernels::cuda::launch_random(kernel, in_turn(stream)), "make random numbers");
 }
 
@@ -125,12 +117,10 @@ void CudaAccelerator::find_places(const kernels::PlacePass& pass, void* scratch,
 }
 
 void CudaAccelerator::multiply(const kernels::SymbolPass& pass, Stream stream) {
-  using kernels::Symbol;
-  static_assert(static_cast<int>(kernels::cuda::Symbol::derivative) == static_cast<int>(Symbol::derivative));
   invariant(pass.loops.size() <= kernels::cuda::SymbolProduct::most_loops, "a pass of {} loops",
             pass.loops.size());
   kernels::cuda::SymbolProduct kernel;
-  kernel.symbol = static_cast<kernels::cuda::Symbol>(pass.symbol);
+  kernel.symbol = pass.symbol;
   kernel.dtype = pass.dtype;
   std::ranges::copy(pass.data, kernel.data);
   kernel.loops = static_cast<int>(pass.loops.size());
@@ -143,13 +133,10 @@ void CudaAccelerator::multiply(const kernels::SymbolPass& pass, Stream stream) {
 }
 
 void CudaAccelerator::fold(const kernels::FoldPass& pass, void* scratch, Stream stream) {
-  using kernels::Folded;
-  static_assert(static_cast<int>(kernels::cuda::Folded::conjugate_product) ==
-                static_cast<int>(Folded::conjugate_product));
   static_assert(fold_scratch_bytes == kernels::cuda::fold_scratch_bytes);
   kernels::cuda::Fold kernel;
   kernel.reduction = pass.reduction;
-  kernel.folded = static_cast<kernels::cuda::Folded>(pass.folded);
+  kernel.folded = pass.folded;
   kernel.dtype = pass.dtype;
   kernel.joined = pass.joined;
   kernel.factor = pass.factor;

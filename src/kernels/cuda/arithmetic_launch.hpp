@@ -5,6 +5,8 @@
 #include <partita/dtype.hpp>
 #include <partita/reduction.hpp>
 
+#include "base/element_functions.hpp"
+
 namespace partita::kernels::cuda {
 
 /// Loops over elements of up to three parts, outermost first; strides in elements.
@@ -15,49 +17,6 @@ struct ElementLoops {
   std::int64_t strides[most][3] = {};
 };
 
-/// Those of kernels/host/elementwise.hpp.
-enum class Arithmetic : std::uint8_t {
-  add,
-  subtract,
-  multiply,
-  divide,
-  axpy,
-  minimum,
-  maximum,
-  power,
-  hypotenuse,
-  arc_tangent_of,
-  remainder,
-  floored_divide,
-  copy,
-  negative,
-  absolute,
-  square_root,
-  exponential,
-  logarithm,
-  sine,
-  cosine,
-  hyperbolic_tangent,
-  tangent,
-  arc_sine,
-  arc_cosine,
-  arc_tangent,
-  hyperbolic_sine,
-  hyperbolic_cosine,
-  logarithm_to_2,
-  logarithm_to_10,
-  logarithm_of_one_more,
-  exponential_less_one,
-  floor,
-  ceiling,
-  rounding,
-  equal,
-  not_equal,
-  less,
-  less_equal,
-  select
-};
-
 /// See partita::kernels::ElementwisePass: to, a, b.
 struct Elementwise {
   Arithmetic operation = Arithmetic::add;
@@ -66,9 +25,6 @@ struct Elementwise {
   alignas(16) unsigned char number[16] = {};
   ElementLoops loops;
 };
-
-/// Those of kernels/host/fold.hpp.
-enum class Folded : std::uint8_t { value, truth, square, product, conjugate_product };
 
 /// See partita::kernels::FoldPass: to, a, b.
 struct Fold {

@@ -7,9 +7,6 @@
 
 namespace partita::kernels::cuda {
 
-/// That of kernels/host/random.hpp.
-enum class Randomness : std::uint8_t { uniform, normal };
-
 /// See partita::kernels::RandomPass: to, number.
 struct RandomElements {
   Randomness kind = Randomness::uniform;

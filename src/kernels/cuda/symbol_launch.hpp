@@ -4,10 +4,9 @@
 #include <cstdint>
 #include <partita/dtype.hpp>
 
-namespace partita::kernels::cuda {
+#include "base/element_functions.hpp"
 
-/// That of kernels/host/symbol.hpp.
-enum class Symbol : std::uint8_t { inverse_laplacian, derivative };
+namespace partita::kernels::cuda {
 
 /// See partita::kernels::SymbolPass: to, from; terms are in device memory.
 struct SymbolProduct {

@@ -11,15 +11,6 @@
 
 namespace partita::kernels {
 
-/// The function of each element that is reduced.
-enum class Folded : std::uint8_t {
-  value,
-  truth,              ///< 1 where it is not zero, else 0
-  square,             ///< |factor a|^2
-  product,            ///< a b
-  conjugate_product,  ///< conj(a) b
-};
-
 /// to[k] = the reduction over r of a[k, r] (and b[k, r]): sum, product, min or max, `reduction`. `to` has the
 /// accumulation dtype: i64 for signed integers and booleans, u64 for unsigned integers and logical
 /// reductions, f64 for all real numbers, c128 for complex ones; its strides in the loops over r are 0.

@@ -9,8 +9,6 @@
 
 namespace partita::kernels {
 
-enum class Randomness : std::uint8_t { uniform, normal };
-
 /// The element that `number` numbers gets what base/random_numbers.hpp makes of its bits. Normal numbers are
 /// of floating and complex dtypes.
 struct RandomPass {

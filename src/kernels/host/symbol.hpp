@@ -6,9 +6,11 @@
 #include <partita/dtype.hpp>
 #include <vector>
 
+#include "base/element_functions.hpp"
+
 namespace partita::kernels {
 
-enum class Symbol : std::uint8_t { inverse_laplacian, derivative };
+using partita::Symbol;
 
 /// One loop of a nest; strides are in elements of the parts. `terms`: one for each iteration; null: all are
 /// 0.
