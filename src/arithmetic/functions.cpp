@@ -1,4 +1,5 @@
 // Functions and comparisons by the names that callers use.
+#include <iterator>
 #include <limits>
 #include <partita/array_reductions.hpp>
 #include <partita/astype.hpp>
@@ -17,27 +18,6 @@ using arithmetic::joined;
 using arithmetic::Joining;
 using kernels::Arithmetic;
 
-constexpr Arithmetic unary_operations[] = {Arithmetic::negative,
-                                           Arithmetic::absolute,
-                                           Arithmetic::square_root,
-                                           Arithmetic::exponential,
-                                           Arithmetic::logarithm,
-                                           Arithmetic::sine,
-                                           Arithmetic::cosine,
-                                           Arithmetic::hyperbolic_tangent,
-                                           Arithmetic::floor,
-                                           Arithmetic::ceiling,
-                                           Arithmetic::rounding,
-                                           Arithmetic::tangent,
-                                           Arithmetic::arc_sine,
-                                           Arithmetic::arc_cosine,
-                                           Arithmetic::arc_tangent,
-                                           Arithmetic::hyperbolic_sine,
-                                           Arithmetic::hyperbolic_cosine,
-                                           Arithmetic::logarithm_to_2,
-                                           Arithmetic::logarithm_to_10,
-                                           Arithmetic::logarithm_of_one_more,
-                                           Arithmetic::exponential_less_one};
 // `greater` and `greater_equal` are these with operands exchanged.
 constexpr Arithmetic binary_operations[] = {
     Arithmetic::minimum,       Arithmetic::maximum,    Arithmetic::power,          Arithmetic::equal,
@@ -46,12 +26,18 @@ constexpr Arithmetic binary_operations[] = {
     Arithmetic::floored_divide};
 
 /// Throws ArgumentError if there is no such function.
-template <class Function, std::size_t count>
-Arithmetic operation_of(Function function, const Arithmetic (&operations)[count]) {
+template <class Function>
+std::size_t number_of(Function function) {
   const auto number = static_cast<std::size_t>(function);
-  check(number < count, "apply: {} is not the number of a function", number);
-  return operations[number];
+  check(number < std::size(OptionWords<Function>::words), "apply: {} is not the number of a function",
+        number);
+  return number;
 }
+
+// Kernels have them in the same order.
+constexpr auto first_unary = static_cast<std::size_t>(Arithmetic::negative);
+static_assert(first_unary + std::size(OptionWords<Unary>::words) ==
+              static_cast<std::size_t>(Arithmetic::equal));
 
 /// Calls `run` with the operation of (a, b).
 template <class Run>
@@ -61,12 +47,12 @@ decltype(auto) with_unary(Unary function, const Array& a, const Run& run) {
     return run(Joining{"abs", Arithmetic::hypotenuse, x, y});
   }
   const ArrayOrScalar x = a;
-  return run(Joining{name(function), operation_of(function, unary_operations), x, x});
+  return run(Joining{name(function), static_cast<Arithmetic>(first_unary + number_of(function)), x, x});
 }
 
 Joining binary(Binary function, const ArrayOrScalar& a, const ArrayOrScalar& b) {
   const bool exchanged = function == Binary::greater || function == Binary::greater_equal;
-  return {name(function), operation_of(function, binary_operations), exchanged ? b : a, exchanged ? a : b};
+  return {name(function), binary_operations[number_of(function)], exchanged ? b : a, exchanged ? a : b};
 }
 
 }  // namespace

@@ -5,6 +5,32 @@
 
 namespace partita {
 
+/// Functions of one number, in the order of `Unary`, as ONE(name, function): the function is that of C, of
+/// C++ and of CUDA. These are of complex numbers, too.
+#define PARTITA_CONTINUOUS_FUNCTIONS(ONE) \
+  ONE(square_root, sqrt)                  \
+  ONE(exponential, exp)                   \
+  ONE(logarithm, log)                     \
+  ONE(sine, sin)                          \
+  ONE(cosine, cos)                        \
+  ONE(hyperbolic_tangent, tanh)
+/// Of real numbers; `rounding` takes halves to even.
+#define PARTITA_REAL_FUNCTIONS(ONE) \
+  ONE(floor, floor)                 \
+  ONE(ceiling, ceil)                \
+  ONE(rounding, rint)               \
+  ONE(tangent, tan)                 \
+  ONE(arc_sine, asin)               \
+  ONE(arc_cosine, acos)             \
+  ONE(arc_tangent, atan)            \
+  ONE(hyperbolic_sine, sinh)        \
+  ONE(hyperbolic_cosine, cosh)      \
+  ONE(logarithm_to_2, log2)         \
+  ONE(logarithm_to_10, log10)       \
+  ONE(logarithm_of_one_more, log1p) \
+  ONE(exponential_less_one, expm1)
+
+#define PARTITA_NAME(name, function) name,
 enum class Arithmetic : std::uint8_t {
   add,
   subtract,
@@ -18,34 +44,17 @@ enum class Arithmetic : std::uint8_t {
   arc_tangent_of,  ///< the angle of the point (b, a)
   remainder,       ///< a - b floor(a / b): of the sign of b
   floored_divide,  ///< floor(a / b)
-  copy,            ///< of a, as all up to `rounding`; b is a, too
-  negative,
-  absolute,  ///< of real numbers
-  square_root,
-  exponential,
-  logarithm,
-  sine,
-  cosine,
-  hyperbolic_tangent,
-  tangent,  ///< of real numbers, as all up to `exponential_less_one`
-  arc_sine,
-  arc_cosine,
-  arc_tangent,
-  hyperbolic_sine,
-  hyperbolic_cosine,
-  logarithm_to_2,
-  logarithm_to_10,
-  logarithm_of_one_more,
-  exponential_less_one,
-  floor,
-  ceiling,
-  rounding,  ///< halves to even
-  equal,     ///< `to` is boolean, as of all up to `less_equal`
+  copy,            ///< of a, as all up to `equal`; b is a, too
+  negative,        ///< what `Unary` has begins here
+  absolute,        ///< of real numbers
+  PARTITA_CONTINUOUS_FUNCTIONS(PARTITA_NAME) PARTITA_REAL_FUNCTIONS(PARTITA_NAME)  //
+  equal,  ///< `to` is boolean, as of all up to `less_equal`
   not_equal,
   less,
   less_equal,
   select  ///< a is boolean: to = b where it is true
 };
+#undef PARTITA_NAME
 
 /// The function of each element that is reduced.
 enum class Folded : std::uint8_t {

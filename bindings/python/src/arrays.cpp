@@ -3,7 +3,9 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include <complex>
 #include <partita/partita.hpp>
+#include <tuple>
 
 #include "binding.hpp"
 #include "callers.hpp"
@@ -90,6 +92,21 @@ Dict cuda_array_interface(const Array& array) {
   if (array.local().space != MemorySpace::device)
     throw nb::attribute_error("__cuda_array_interface__: host memory");
   return interface_of(array.local());
+}
+
+/// In the order of Dtype.
+using ElementTypes = std::tuple<bool, std::int8_t, std::uint8_t, std::int16_t, std::uint16_t, std::int32_t,
+                                std::uint32_t, std::int64_t, std::uint64_t, Float16, BFloat16, float, double,
+                                std::complex<float>, std::complex<double>, Float8E4M3, Float8E5M2>;
+static_assert(std::tuple_size_v<ElementTypes> == dtype_count);
+
+/// body(T()) for the C++ type of the dtype.
+template <std::size_t first = 0, class Body>
+auto for_dtype(Dtype dtype, const Body& body) {
+  if constexpr (first + 1 < dtype_count) {
+    if (static_cast<std::size_t>(dtype) != first) return for_dtype<first + 1>(dtype, body);
+  }
+  return body(std::tuple_element_t<first, ElementTypes>());
 }
 
 nb::object element_at(const Array& array, const Index& index, StreamHandle stream) {

@@ -3,11 +3,9 @@
 
 #include <nanobind/nanobind.h>
 
-#include <complex>
 #include <optional>
 #include <partita/array.hpp>
 #include <partita/extents.hpp>
-#include <partita/float8.hpp>
 #include <partita/operand.hpp>
 #include <partita/scalar.hpp>
 #include <string>
@@ -44,47 +42,5 @@ Scalar scalar_of(const nb::handle& number);
 Scalar scalar_for(Dtype dtype, const nb::handle& number);
 /// A bool, int, float or complex.
 nb::object python_number(const Scalar& number);
-
-/// body(T()) for the C++ type of the dtype.
-template <class Body>
-auto for_dtype(Dtype dtype, const Body& body) {
-  switch (dtype) {
-    case Dtype::boolean:
-      return body(bool());
-    case Dtype::i8:
-      return body(std::int8_t());
-    case Dtype::u8:
-      return body(std::uint8_t());
-    case Dtype::i16:
-      return body(std::int16_t());
-    case Dtype::u16:
-      return body(std::uint16_t());
-    case Dtype::i32:
-      return body(std::int32_t());
-    case Dtype::u32:
-      return body(std::uint32_t());
-    case Dtype::i64:
-      return body(std::int64_t());
-    case Dtype::u64:
-      return body(std::uint64_t());
-    case Dtype::f16:
-      return body(Float16());
-    case Dtype::bf16:
-      return body(BFloat16());
-    case Dtype::f32:
-      return body(float());
-    case Dtype::f64:
-      return body(double());
-    case Dtype::c64:
-      return body(std::complex<float>());
-    case Dtype::f8e4m3:
-      return body(Float8E4M3());
-    case Dtype::f8e5m2:
-      return body(Float8E5M2());
-    case Dtype::c128:
-      break;
-  }
-  return body(std::complex<double>());
-}
 
 }  // namespace partita::python

@@ -58,52 +58,20 @@ __device__ Complex<Real> negative_of(Complex<Real> x) {
 /// Functions of real numbers.
 template <class Real>
 __device__ __forceinline__ Real real_function(Arithmetic operation, Real x, Real y) {
+#define CASE(name, function) \
+  case Arithmetic::name:     \
+    return function(x);
   switch (operation) {
+    PARTITA_CONTINUOUS_FUNCTIONS(CASE)
+    PARTITA_REAL_FUNCTIONS(CASE)
     case Arithmetic::power:
       return pow(x, y);
     case Arithmetic::hypotenuse:
       return hypot(x, y);
-    case Arithmetic::square_root:
-      return sqrt(x);
-    case Arithmetic::exponential:
-      return exp(x);
-    case Arithmetic::logarithm:
-      return log(x);
-    case Arithmetic::sine:
-      return sin(x);
-    case Arithmetic::cosine:
-      return cos(x);
-    case Arithmetic::hyperbolic_tangent:
-      return tanh(x);
-    case Arithmetic::arc_tangent_of:
-      return atan2(x, y);
-    case Arithmetic::tangent:
-      return tan(x);
-    case Arithmetic::arc_sine:
-      return asin(x);
-    case Arithmetic::arc_cosine:
-      return acos(x);
-    case Arithmetic::arc_tangent:
-      return atan(x);
-    case Arithmetic::hyperbolic_sine:
-      return sinh(x);
-    case Arithmetic::hyperbolic_cosine:
-      return cosh(x);
-    case Arithmetic::logarithm_to_2:
-      return log2(x);
-    case Arithmetic::logarithm_to_10:
-      return log10(x);
-    case Arithmetic::logarithm_of_one_more:
-      return log1p(x);
-    case Arithmetic::exponential_less_one:
-      return expm1(x);
-    case Arithmetic::floor:
-      return floor(x);
-    case Arithmetic::ceiling:
-      return ceil(x);
     default:
-      return rint(x);
+      return atan2(x, y);
   }
+#undef CASE
 }
 
 template <class T>
@@ -198,9 +166,15 @@ __global__ void join_elements(const __grid_constant__ Elementwise what, std::int
 
 // --- dense parts
 
-/// The functions of one real number.
-constexpr bool is_function(Arithmetic operation) {
-  return operation > Arithmetic::square_root && operation < Arithmetic::equal;
+/// Which kernel has an operation: they differ in the registers that they want. `brief`: functions of a few
+/// dozen instructions.
+enum class Effort : std::uint8_t { quick, brief, long_ };
+
+__host__ __device__ constexpr Effort effort_of(Arithmetic operation) {
+  if (operation <= Arithmetic::square_root || operation >= Arithmetic::equal) return Effort::quick;
+  const bool long_one = operation == Arithmetic::sine || operation == Arithmetic::cosine ||
+                        (operation >= Arithmetic::tangent && operation <= Arithmetic::hyperbolic_cosine);
+  return long_one ? Effort::long_ : Effort::brief;
 }
 
 template <Arithmetic operation, class T>
@@ -260,57 +234,28 @@ __device__ void quickly(Arithmetic operation, const Body& body) {
   }
 }
 
-/// Of functions of a few dozen instructions.
-template <class Body>
-__device__ void shortly(Arithmetic operation, const Body& body) {
-  switch (operation) {
-    CASE(exponential)
-    CASE(logarithm)
-    CASE(hyperbolic_tangent)
-    CASE(logarithm_to_2)
-    CASE(logarithm_to_10)
-    CASE(logarithm_of_one_more)
-    CASE(exponential_less_one)
-    CASE(floor)
-    CASE(ceiling)
-    CASE(rounding)
-    default:
-      break;
-  }
-}
-
-/// Of those that want many registers.
-template <class Body>
-__device__ void at_length(Arithmetic operation, const Body& body) {
-  switch (operation) {
-    CASE(sine)
-    CASE(cosine)
-    CASE(tangent)
-    CASE(arc_sine)
-    CASE(arc_cosine)
-    CASE(arc_tangent)
-    CASE(hyperbolic_sine)
-    CASE(hyperbolic_cosine)
-    default:
-      break;
-  }
-}
 #undef CASE
+
+/// Of the functions that want this effort.
+template <Effort effort, class Body>
+__device__ void with_effort(Arithmetic operation, const Body& body) {
+#define CASE(name, function)                                                                    \
+  case Arithmetic::name:                                                                        \
+    if constexpr (effort_of(Arithmetic::name) == effort) body.template run<Arithmetic::name>(); \
+    return;
+  switch (operation) {
+    PARTITA_CONTINUOUS_FUNCTIONS(CASE)
+    PARTITA_REAL_FUNCTIONS(CASE)
+    default:
+      break;
+  }
+#undef CASE
+}
 
 constexpr int unit_bytes = 16;
 
-/// Which kernel has an operation: they differ in the registers that they want.
-enum class Effort : std::uint8_t { quick, brief, long_ };
-
 bool is_in_units(Arithmetic operation) {
   return operation <= Arithmetic::maximum || operation >= Arithmetic::copy;
-}
-
-Effort effort_of(Arithmetic operation) {
-  if (!is_function(operation)) return Effort::quick;
-  const bool long_one = operation == Arithmetic::sine || operation == Arithmetic::cosine ||
-                        (operation >= Arithmetic::tangent && operation <= Arithmetic::hyperbolic_cosine);
-  return long_one ? Effort::long_ : Effort::brief;
 }
 
 template <class S>
@@ -380,10 +325,8 @@ __global__ void join_units(const __grid_constant__ Elementwise what, std::int64_
         continue;
       }
       quickly<Widened<S>>(what.operation, body);
-    } else if constexpr (effort == Effort::brief) {
-      shortly(what.operation, body);
     } else {
-      at_length(what.operation, body);
+      with_effort<effort>(what.operation, body);
     }
   }
   const std::int64_t i = units * JoinUnit<S>::many + first;

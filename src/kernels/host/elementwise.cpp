@@ -189,66 +189,35 @@ constexpr Kernel<T, Result> with(const Operation& /*operation*/) {
   return join<T, Result, Operation>;
 }
 
+#define PARTITA_KERNEL(name, function) \
+  case Arithmetic::name:               \
+    return with<T>([](T a, T /*b*/) { return std::function(a); });
+
 /// As `kernel_of`, of real numbers.
 template <class T>
 Kernel<T, T> real_kernel_of(Arithmetic operation) {
   switch (operation) {
+    PARTITA_REAL_FUNCTIONS(PARTITA_KERNEL)
     case Arithmetic::hypotenuse:
       return with<T>([](T a, T b) { return std::hypot(a, b); });
-    case Arithmetic::arc_tangent_of:
-      return with<T>([](T a, T b) { return std::atan2(a, b); });
-    case Arithmetic::tangent:
-      return with<T>([](T a, T /*b*/) { return std::tan(a); });
-    case Arithmetic::arc_sine:
-      return with<T>([](T a, T /*b*/) { return std::asin(a); });
-    case Arithmetic::arc_cosine:
-      return with<T>([](T a, T /*b*/) { return std::acos(a); });
-    case Arithmetic::arc_tangent:
-      return with<T>([](T a, T /*b*/) { return std::atan(a); });
-    case Arithmetic::hyperbolic_sine:
-      return with<T>([](T a, T /*b*/) { return std::sinh(a); });
-    case Arithmetic::hyperbolic_cosine:
-      return with<T>([](T a, T /*b*/) { return std::cosh(a); });
-    case Arithmetic::logarithm_to_2:
-      return with<T>([](T a, T /*b*/) { return std::log2(a); });
-    case Arithmetic::logarithm_to_10:
-      return with<T>([](T a, T /*b*/) { return std::log10(a); });
-    case Arithmetic::logarithm_of_one_more:
-      return with<T>([](T a, T /*b*/) { return std::log1p(a); });
-    case Arithmetic::exponential_less_one:
-      return with<T>([](T a, T /*b*/) { return std::expm1(a); });
-    case Arithmetic::floor:
-      return with<T>([](T a, T /*b*/) { return std::floor(a); });
-    case Arithmetic::ceiling:
-      return with<T>([](T a, T /*b*/) { return std::ceil(a); });
     default:
-      return with<T>([](T a, T /*b*/) { return std::nearbyint(a); });
+      return with<T>([](T a, T b) { return std::atan2(a, b); });
   }
 }
 
 template <class T>
 Kernel<T, T> continuous_kernel_of(Arithmetic operation) {
   switch (operation) {
+    PARTITA_CONTINUOUS_FUNCTIONS(PARTITA_KERNEL)
     case Arithmetic::power:
       return with<T>([](T a, T b) { return static_cast<T>(std::pow(a, b)); });
-    case Arithmetic::square_root:
-      return with<T>([](T a, T /*b*/) { return std::sqrt(a); });
-    case Arithmetic::exponential:
-      return with<T>([](T a, T /*b*/) { return std::exp(a); });
-    case Arithmetic::logarithm:
-      return with<T>([](T a, T /*b*/) { return std::log(a); });
-    case Arithmetic::sine:
-      return with<T>([](T a, T /*b*/) { return std::sin(a); });
-    case Arithmetic::cosine:
-      return with<T>([](T a, T /*b*/) { return std::cos(a); });
-    case Arithmetic::hyperbolic_tangent:
-      return with<T>([](T a, T /*b*/) { return std::tanh(a); });
     default:
       break;
   }
   if constexpr (std::is_floating_point_v<T>) return real_kernel_of<T>(operation);
   return nullptr;
 }
+#undef PARTITA_KERNEL
 
 /// Of (a, b). Only what `is_defined`.
 template <class T>
