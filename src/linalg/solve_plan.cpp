@@ -138,14 +138,19 @@ class SolvePlanner {
     } else {
       planning::SolveSteps steps =
           solve_on_grid(buffers_, passes_, before ? whole : b, after ? whole : x, builder_);
-      if (before) {
-        steps.first = first;
+      if (before) steps.first = first;
+      if (before || after) {
         steps.whole = whole;
         steps.pivots = buffers_.pivots;
       }
       offer(std::move(steps));
     }
+    const std::size_t solved = plan_.steps.size();
     if (after) exchange_all_rows(true);
+    if (steps_ && after) {
+      steps_->after = solved;
+      steps_->behind_after = plan_.steps.size();
+    }
     if (after) append_redistribution(builder_, whole, x);
   }
 

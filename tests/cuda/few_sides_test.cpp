@@ -193,10 +193,11 @@ TEST_F(CudaFewSides, AreSolvedForBySeveralRanks) {
     for (int round = 0; round < 16; ++round) {
       devices::DeviceTriangularSolve what = random_solve(dtype);
       if (number(0, 3) == 0) what.op = Op::conjugate;
-      what.n = number(0, 1) == 0 ? 1 : number(2, 4);
+      what.n = number(0, 1) == 0 ? 1 : number(2, 16);
       const int ranks = static_cast<int>(number(2, 4));
-      // All ranks find room at a time, also where each thread block takes a multiprocessor for itself.
-      what.m = std::min(what.m, 64 * (multiprocessors() / (ranks * what.n)));
+      // All ranks find room at a time, also where each thread block takes a multiprocessor for itself, and
+      // two columns.
+      what.m = std::min(what.m, 64 * (multiprocessors() / (ranks * ((what.n + 1) / 2))));
       what.leading = what.m;
       what.leading_triangle = std::max(what.leading_triangle, what.m);
       const std::int64_t width = 64 * number(1, 4);

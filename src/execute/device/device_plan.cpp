@@ -95,10 +95,14 @@ DevicePlan::InLaunches::InLaunches(ContextState& context, const Plan& plan,
                                    const planning::SolveSteps& of_plan)
     : first(of_plan.first),
       behind(of_plan.behind),
+      after(of_plan.after),
+      behind_after(of_plan.behind_after),
       steps(of_plan.behind - of_plan.first),
+      steps_after(of_plan.behind_after - of_plan.after),
       waited(static_cast<std::size_t>(of_plan.ranks)),
       runner(context, plan, of_plan) {
   std::iota(steps.begin(), steps.end(), first);
+  std::iota(steps_after.begin(), steps_after.end(), after);
 }
 
 DevicePlan::DevicePlan(ContextState& context, Plan plan, std::optional<std::int64_t> workspace,
@@ -228,6 +232,9 @@ void DevicePlan::run_in_order() {
       solve(*solve_);
       i = solve_->behind;
       solves = false;
+    } else if (solve_ && !solve_->steps_after.empty() && solve_->after == i) {
+      exchange_after(*solve_);
+      i = solve_->behind_after;
     } else if (i < plan_.steps.size()) {
       run_step(i++);
     } else {
@@ -250,6 +257,12 @@ void DevicePlan::solve(InLaunches& part) {
   Line& line = lines_[0];
   flush(line);
   timed(part.steps, line, [&] { part.runner.run(memory_, part.waited, line.stream); });
+}
+
+void DevicePlan::exchange_after(InLaunches& part) {
+  Line& line = lines_[0];
+  flush(line);
+  timed(part.steps_after, line, [&] { part.runner.exchange_rows(memory_, line.stream); });
 }
 
 template <class Work>

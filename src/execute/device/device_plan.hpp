@@ -56,8 +56,8 @@ class DevicePlan final : public Executor {
   struct InLaunches {
     InLaunches(ContextState& context, const Plan& plan, const planning::SolveSteps& of_plan);
 
-    std::size_t first, behind;
-    std::vector<std::size_t> steps;
+    std::size_t first, behind, after, behind_after;  // of SolveSteps
+    std::vector<std::size_t> steps, steps_after;
     std::vector<std::int64_t> waited;
     SolveRunner runner;
   };
@@ -77,6 +77,7 @@ class DevicePlan final : public Executor {
   void run_in_order();
   void exchange(InPackets& part);
   void solve(InLaunches& part);
+  void exchange_after(InLaunches& part);
   void open_lines();
   void join_lines();
   void run_step(std::size_t index);

@@ -18,7 +18,7 @@ bool is_stored_by_columns(const Operand& operand) {
 }
 
 devices::DeviceRowExchange exchange_of(const planning::SolveSteps& steps, Dtype dtype) {
-  return {dtype, false, steps.n, steps.columns, steps.n, steps.n, steps.width};
+  return {dtype, steps.exchanges_after(), steps.n, steps.columns, steps.n, steps.n, steps.width};
 }
 
 }  // namespace
@@ -63,12 +63,12 @@ void SolveRunner::run(const PlanMemory& memory, const std::vector<std::int64_t>&
   const std::int64_t bytes = planning::SolveSteps::bytes(dtype_, steps_.n, steps_.columns, steps_.ranks);
   const auto passes = static_cast<std::int64_t>(steps_.passes.size());
   factorizations_->clear_words(own(steps_.words), passes * bytes, stream);
-  if (steps_.pivots >= 0) exchange_rows(memory, stream);
+  if (steps_.exchanges_before()) exchange_rows(memory, stream);
   exchange_signals(waited, stream);
   for (std::int64_t i = 0; i < passes; ++i) {
     for (int rank = 0; rank < steps_.ranks; ++rank)
       words_[static_cast<std::size_t>(rank)] = memory.address({steps_.words, rank, 0, {}}) + i * bytes;
-    const bool given = i == 0 && steps_.whole >= 0;
+    const bool given = i == 0 && steps_.exchanges_before();
     factorizations_->solve_shared(call_of(steps_.passes[static_cast<std::size_t>(i)]),
                                   {own(steps_.factors), own(steps_.sides),
                                    given ? own(steps_.whole) : nullptr, words_, context_.flags->given_up()},

@@ -28,10 +28,11 @@ class SolveRunner {
   bool suits_all_ranks() const;
   /// `waited`: by rank, the signals that grant access which this execution waits for before.
   void run(const PlanMemory& memory, const std::vector<std::int64_t>& waited, Stream stream);
+  /// Before the steps that are solved with, or after them.
+  void exchange_rows(const PlanMemory& memory, Stream stream) const;
 
  private:
   devices::DeviceSharedSolve call_of(const planning::SolveSteps::Pass& pass) const;
-  void exchange_rows(const PlanMemory& memory, Stream stream) const;
   void exchange_signals(const std::vector<std::int64_t>& waited, Stream stream);
 
   ContextState& context_;

@@ -5,24 +5,10 @@
 namespace partita::kernels::cuda {
 namespace {
 
-/// Of one thread block: what the registers of a thread hold.
-template <class T>
-constexpr int several_sides = sizeof(T) == 16 ? 2 : 4;
-
-int sides_at_once(Dtype dtype, int columns) {
-  if (columns == 1) return 1;
-  return for_dtype(dtype, [](auto tag) { return several_sides<typename decltype(tag)::Number>; });
-}
-
 /// Of the columns that thread blocks take at once.
 std::int64_t group_bytes(Dtype dtype, std::int64_t n, int sides) {
   const std::int64_t known = blocks_of(n) * solve_rows * sides * size_of(dtype);
   return aligned_bytes + (known + aligned_bytes - 1) / aligned_bytes * aligned_bytes;
-}
-
-int groups_of(Dtype dtype, int columns) {
-  const int sides = sides_at_once(dtype, columns);
-  return (columns + sides - 1) / sides;
 }
 
 __global__ void set_all_bits(ulonglong2* data, std::int64_t count) {
@@ -31,9 +17,13 @@ __global__ void set_all_bits(ulonglong2* data, std::int64_t count) {
     data[i] = {~0ULL, ~0ULL};
 }
 
+/// Of thread blocks that find registers on a multiprocessor; 0: as many as come of it.
+template <class T, int Sides>
+constexpr int least_blocks = Sides == 1 && sizeof(T) < 16 ? 2 : 0;
+
 /// Groups of columns in turn, so that thread blocks that run at a time read the same rows of the triangle.
 template <class T, bool RowsAdjacent, int Sides>
-__global__ void __launch_bounds__(solve_threads)
+__global__ void __launch_bounds__(solve_threads, (least_blocks<T, Sides>))
     solve_rows_in_order(const LowerSolve<T> what, int groups, std::int64_t bytes_of_group) {
   extern __shared__ __align__(16) char shared_bytes[];
   const int group = static_cast<int>(blockIdx.x) % groups;

@@ -10,33 +10,11 @@
 #pragma once
 
 #include "kernels/cuda/given_up.cuh"
-#include "kernels/cuda/qr_number.cuh"
 #include "kernels/cuda/rows.cuh"
-#include "kernels/cuda/solve_order.hpp"
+#include "kernels/cuda/solve_block.cuh"
 #include "kernels/cuda/triangular_solve.hpp"
 
 namespace partita::kernels::cuda {
-
-/// Threads of a block.
-constexpr int solve_threads = 256;
-
-/// Elements (i, j) of op(T) or, where it is an upper triangle, of op(T) with rows and columns in reverse
-/// order: row_step i + column_step j behind `triangle`.
-template <class T>
-struct LowerSolve {
-  const T* triangle = nullptr;
-  std::int64_t row_step = 1, column_step = 1;
-  std::int64_t n = 0;
-  bool conjugate = false, unit_diagonal = false;
-  T* sides = nullptr;
-  std::int64_t side_step = 1, leading = 1;
-  const T* given = nullptr;  ///< B of all rows; null: it is in `sides`
-  std::int64_t leading_given = 1;
-  int columns = 1;
-  unsigned* started = nullptr;  ///< thread blocks: all bits set before the first one
-  RealOf<T>* known = nullptr;   ///< X by rows of Sides elements, as far as it is known
-  std::int64_t first_word = 0;  ///< of `known`, for these columns
-};
 
 /// What they write into each other's memory, by rank: X as `known`, and behind it, by the rank that they are from,
 /// sums of the products with rows of X before, in the same form.
@@ -59,39 +37,23 @@ struct WordOf<double> {
   using Word = unsigned long long;
 };
 
-/// What the threads of a block share.
-template <class T, int Sides>
-struct SharedSolve {
-  /// So that four columns of eight rows are in different banks.
-  static constexpr int leading = solve_rows + 4;
-  static constexpr int groups = solve_threads / solve_rows;
-  using Column = T[solve_rows * Sides];
-
-  /// Element (i, j), i >= j, of the inverse is at i + j * leading; (i, j), i > j, of the block itself at
-  /// j + i * leading.
-  T block[leading * solve_rows];
-  /// Whether there is memory for `next` on every device.
-  static constexpr bool joins = sizeof(T) < 16;
-  /// The inverse times the block of L before it: (i, j) at j + i * leading.
-  T next[joins ? leading * solve_rows : 1];
-  T diagonal[solve_rows], inverse[solve_rows];
-  Column x[2];  // in turns
-  Column sums[groups];
-  Column rest, first;
-  unsigned number;
-};
-
 /// RowsAdjacent: rows of L are adjacent in memory, otherwise columns. Of a triangle of several devices, these have
 /// columns of L, of which all give their sums to the owner of a row, or rows, which all need all of X.
 template <class T, bool RowsAdjacent, int Sides, class Order = WholeOrder>
-class SolvedRows {
+class SolvedRows : InvertedBlock<T, RowsAdjacent, Sides> {
+  using Block = InvertedBlock<T, RowsAdjacent, Sides>;
+  using Block::block_at, Block::inverse_at, Block::conjugated, Block::over_groups, Block::share, Block::multiply;
+  using Block::what_, Block::shared_, Block::thread_;
+  using Block::tile_row, Block::tile_group, Block::row, Block::group, Block::lane, Block::warp;
+  using Block::lanes, Block::warps, Block::groups, Block::of_thread;
+
  public:
   using Shared = SharedSolve<T, Sides>;
   using Words = SharedWords<RealOf<T>>;
 
   __device__ __forceinline__ SolvedRows(const LowerSolve<T>& what, Shared& shared, const Order& order,
                                         const Words* words = nullptr)
-      : what_(what), shared_(shared), order_(order), words_(words) {
+      : Block(what, shared), order_(order), words_(words) {
     if (thread_ == 0) shared_.number = atomicAdd(what_.started, 1U) + 1;
     __syncthreads();
     turn_ = static_cast<int>(shared_.number);
@@ -111,12 +73,12 @@ class SolvedRows {
     T right[Sides];
     if (owned) {
       load_sides(right);
-      load_block();
+      this->load(at(block_), size_);
       const bool follows = Shared::joins && count > 0 && column_block(count - 1) == block_ - 1;
       Tile tile;
       if (follows) load_tile(tile, count - 1);
-      invert_block();
-      is_accurate = has_small_condition();
+      this->invert();
+      is_accurate = this->has_small_condition();
       joins = follows && is_accurate && multiply_next(tile);
     } else if (count == 0) {
       return;
@@ -130,7 +92,7 @@ class SolvedRows {
     for (int s = 0; s < Sides; ++s) right[s] = right[s] - sum_of_groups(s);
     if constexpr (sums_pass) subtract_sums_of_others(right);
     share(right, shared_.rest);
-    multiply_by_inverse(shared_.rest, y);
+    this->multiply_by_inverse(shared_.rest, y);
     if (joins) {
       multiply(solve_rows, take(count - 1), z, [&](int j) { return next_at(row(), j); });
 #pragma unroll
@@ -144,9 +106,9 @@ class SolvedRows {
     }
     share(y, shared_.first);
     // Corrected once, it is as accurate as substitution, whatever the block's condition.
-    subtract_block(shared_.first, y, right);
+    this->subtract_block(shared_.first, y, right);
     share(right, shared_.rest);
-    multiply_by_inverse(shared_.rest, z);
+    this->multiply_by_inverse(shared_.rest, z);
 #pragma unroll
     for (int s = 0; s < Sides; ++s) {
       const T corrected = y[s] + z[s];
@@ -159,27 +121,11 @@ class SolvedRows {
   using Word = typename WordOf<Real>::Word;
   static constexpr Word unknown = ~Word{0};
   static constexpr int parts = static_cast<int>(sizeof(T) / sizeof(Real));
-  static constexpr int lanes = 32, warps = solve_threads / lanes;
-  static constexpr int groups = Shared::groups;
-  static constexpr int of_thread = solve_rows * solve_rows / solve_threads;
   static constexpr int rows_of_warp = solve_rows / warps, columns_of_lane = solve_rows / lanes;
   static constexpr int sums_of_thread = RowsAdjacent ? 2 : rows_of_warp;  // two are added in less time than one
-  static constexpr int least_inverse = 16;
-  /// Of a block that is not corrected. In LU factors of random matrices it is 100 to 1200, where the backward
-  /// error without correction was at most 3.3 times the rounding, with it 1.3.
-  static constexpr int most_condition = 1024;
 
   static constexpr bool sums_pass = Order::shared && RowsAdjacent, solution_passes = Order::shared && !RowsAdjacent;
 
-  // A row and one of the groups that share its columns: as tiles are read by rows, and everywhere else.
-  __device__ int tile_row() const { return thread_ % solve_rows; }
-  __device__ int tile_group() const { return thread_ / solve_rows; }
-  __device__ int row() const { return thread_ / groups; }
-  __device__ int group() const { return thread_ % groups; }
-  __device__ int lane() const { return thread_ % lanes; }
-  __device__ int warp() const { return thread_ / lanes; }
-
-  __device__ __forceinline__ T conjugated(T x) const { return what_.conjugate ? conjugate(x) : x; }
   __device__ std::int64_t first_word() const { return Order::shared ? what_.first_word : 0; }
   /// The block of columns of that number.
   __device__ int column_block(int number) const { return sums_pass ? order_.owned(number) : number; }
@@ -189,11 +135,7 @@ class SolvedRows {
     const std::int64_t j = RowsAdjacent ? order_.stored(columns) : order_.begin(columns);
     return what_.triangle + i * what_.row_step + j * what_.column_step;
   }
-  __device__ T& block_at(int i, int j) const { return shared_.block[j + i * Shared::leading]; }
-  __device__ T& inverse_at(int i, int j) const { return shared_.block[i + j * Shared::leading]; }
   __device__ T& next_at(int i, int j) const { return shared_.next[j + i * Shared::leading]; }
-
-  // --- the block on the diagonal
 
   __device__ __forceinline__ void load_sides(T (&right)[Sides]) const {
     const bool given = Order::shared && what_.given != nullptr;
@@ -204,97 +146,6 @@ class SolvedRows {
     for (int s = 0; s < Sides; ++s)
       right[s] = row() < size_ && s < what_.columns ? from[i * what_.side_step + s * leading] : T{};
   }
-
-  /// Rows and columns behind the last one are those of the unit matrix.
-  __device__ __forceinline__ void load_block() const {
-    const T* const from = at(block_);
-#pragma unroll
-    for (int e = 0; e < of_thread; ++e) {
-      const int adjacent = tile_row(), other = tile_group() + e * groups;
-      const int i = RowsAdjacent ? adjacent : other, j = RowsAdjacent ? other : adjacent;
-      const bool exists = i < size_;
-      const T* const element = from + i * what_.row_step + j * what_.column_step;
-      if (i > j) block_at(i, j) = exists ? conjugated(*element) : T{};
-      if (i != j) continue;
-      const T d = exists && !what_.unit_diagonal ? conjugated(*element) : number<T>(1);
-      shared_.diagonal[i] = d;
-      shared_.inverse[i] = inverse_of(d);
-    }
-    __syncthreads();
-  }
-
-  __device__ __forceinline__ void invert_block() const {
-    if (thread_ < solve_rows) invert_column(thread_);
-    __syncthreads();
-    double_inverse<least_inverse>();
-  }
-
-  /// One column of the inverses of small blocks.
-  __device__ __forceinline__ void invert_column(int column) const {
-    const int begin = column / least_inverse * least_inverse;
-    T x[least_inverse];
-#pragma unroll
-    for (int i = 0; i < least_inverse; ++i) {
-      T sum = number<T>(begin + i == column ? 1 : 0);
-#pragma unroll
-      for (int l = 0; l < i; ++l) sum = sum - block_at(begin + i, begin + l) * x[l];
-      x[i] = begin + i < column ? T{} : sum * shared_.inverse[begin + i];
-    }
-#pragma unroll
-    for (int i = 0; i < least_inverse; ++i) {
-      if (begin + i >= column) inverse_at(begin + i, column) = x[i];
-    }
-  }
-
-  /// From the inverses of blocks of `Half` rows to those of twice as many:
-  ///   (A 0; B C)^-1 = (A^-1 0; -C^-1 B A^-1 C^-1)
-  template <int Half>
-  __device__ __forceinline__ void double_inverse() const {
-    if constexpr (Half < solve_rows) {
-      constexpr int count = solve_rows * Half / 2 / solve_threads;
-      T sums[count];
-      const auto for_each = [&](const auto& visit) {
-#pragma unroll
-        for (int q = 0; q < count; ++q) {
-          const int number = thread_ + q * solve_threads;
-          const int begin = number / (Half * Half) * 2 * Half;
-          visit(sums[q], begin, begin + Half, number % Half, number / Half % Half);
-        }
-      };
-      const auto store = [&] {
-        for_each([&](T sum, int begin, int middle, int i, int j) { inverse_at(middle + i, begin + j) = sum; });
-        __syncthreads();
-      };
-      for_each([&](T& sum, int begin, int middle, int i, int j) {
-        sum = T{};
-        for (int l = j; l < Half; ++l)
-          sum = sum + block_at(middle + i, begin + l) * inverse_at(begin + l, begin + j);
-      });
-      store();
-      for_each([&](T& sum, int begin, int middle, int i, int j) {
-        sum = T{};
-        for (int l = 0; l <= i; ++l)
-          sum = sum - inverse_at(middle + i, middle + l) * inverse_at(middle + l, begin + j);
-      });
-      __syncthreads();
-      store();
-      double_inverse<2 * Half>();
-    }
-  }
-
-  /// Whether the largest sum of a row of |D| |D^-1| is small, for the block D.
-  __device__ __forceinline__ bool has_small_condition() const {
-    auto* const sums = reinterpret_cast<Real*>(shared_.rest);
-    Real sum = 0;
-    for (int j = group(); j <= row(); j += groups) sum += magnitude(inverse_at(row(), j));
-    sum = over_groups(sum);
-    if (group() == 0) sums[row()] = sum;
-    __syncthreads();
-    sum = group() == 0 ? magnitude(shared_.diagonal[row()]) * sum : Real{0};
-    for (int j = group(); j < row(); j += groups) sum += magnitude(block_at(row(), j)) * sums[j];
-    return __syncthreads_or(!(over_groups(sum) <= Real{most_condition})) == 0;
-  }
-  __device__ __forceinline__ static Real magnitude(T x) { return abs(real(x)) + abs(imaginary(x)); }
 
   // --- the blocks before it
 
@@ -365,12 +216,28 @@ class SolvedRows {
     return word;
   }
 
+  /// Until the first number that a warp takes is known, before its block's turn has come near: one thread looks,
+  /// and seldom. Many that look would keep the memory from those whose turn it is, which have to be quick.
+  __device__ __forceinline__ void rest(const volatile Word* from, int blocks_before_turn) const {
+    constexpr unsigned nanoseconds = 32, most = 1000;  // a block is solved for in 700 and more
+    if (lane() == 0) {
+      const unsigned pause = min(static_cast<unsigned>(blocks_before_turn) * nanoseconds, most);
+      for (unsigned turn = 1; *from == unknown; ++turn) {
+        if (Order::shared && turn % turns_between_looks == 0 && is_given_up(words_->given_up)) break;
+        __nanosleep(pause);
+      }
+    }
+    __syncwarp();
+  }
+
   /// The rows of X that go with the block of columns of that number, once they are known.
   __device__ __forceinline__ const T* take(int number) {
-    constexpr int words = solve_rows * Sides * parts;
+    constexpr int words = solve_rows * Sides * parts, near = 2;
+    const int columns = column_block(number);
     const auto* const known =
-        reinterpret_cast<const volatile Word*>(what_.known) + first_word() + std::int64_t{column_block(number)} * words;
+        reinterpret_cast<const volatile Word*>(what_.known) + first_word() + std::int64_t{columns} * words;
     T* const x = shared_.x[number % 2];
+    if (block_ - columns > near && thread_ < words) rest(known + thread_, block_ - columns);
 #pragma unroll
     for (int w = thread_; w < words; w += solve_threads) reinterpret_cast<Word*>(x)[w] = await(known + w);
     __syncthreads();
@@ -472,61 +339,11 @@ class SolvedRows {
     }
   }
 
-  // --- the rows themselves: the threads of a row have the same numbers
+  // --- the rows themselves
 
-  template <class N>
-  __device__ __forceinline__ N over_groups(N sum) const {
-#pragma unroll
-    for (int other = 1; other < groups; other *= 2) sum = sum + shuffle_xor(sum, other);
-    return sum;
-  }
   __device__ __forceinline__ T sum_of_groups(int s) const {
     return RowsAdjacent ? over_groups(shared_.sums[group()][row() * Sides + s])
                         : shared_.sums[0][row() * Sides + s];
-  }
-
-  __device__ __forceinline__ void share(const T (&numbers)[Sides], typename Shared::Column& column) const {
-    if (group() == 0) {
-#pragma unroll
-      for (int s = 0; s < Sides; ++s) column[row() * Sides + s] = numbers[s];
-    }
-    __syncthreads();
-  }
-
-  /// result = sum of element(j) x_j for j < end.
-  template <class Element>
-  __device__ __forceinline__ void multiply(int end, const T* x, T (&result)[Sides],
-                                           const Element& element) const {
-    T odd[Sides];
-#pragma unroll
-    for (int s = 0; s < Sides; ++s) result[s] = odd[s] = T{};
-#pragma unroll
-    for (int e = 0; e < of_thread; ++e) {
-      const int j = group() + e * groups;
-      if (j >= end) continue;
-      const T a = element(j);
-#pragma unroll
-      for (int s = 0; s < Sides; ++s) {
-        T& sum = e % 2 == 0 ? result[s] : odd[s];
-        sum = sum + a * x[j * Sides + s];
-      }
-    }
-#pragma unroll
-    for (int s = 0; s < Sides; ++s) result[s] = over_groups(result[s] + odd[s]);
-  }
-
-  __device__ __forceinline__ void multiply_by_inverse(const T* x, T (&result)[Sides]) const {
-    multiply(row() + 1, x, result, [&](int j) { return inverse_at(row(), j); });
-  }
-
-  /// right -= D x for the block D; `own`: x of this row.
-  __device__ __forceinline__ void subtract_block(const T* x, const T (&own)[Sides],
-                                                 T (&right)[Sides]) const {
-    T product[Sides];
-    multiply(row(), x, product, [&](int j) { return block_at(row(), j); });
-#pragma unroll
-    for (int s = 0; s < Sides; ++s)
-      right[s] = right[s] - (product[s] + shared_.diagonal[row()] * own[s]);
   }
 
   __device__ __forceinline__ void publish(int s, T x) const {
@@ -547,11 +364,8 @@ class SolvedRows {
     *to = word == unknown ? word << 1 : word;  // NaN, too
   }
 
-  const LowerSolve<T>& what_;
-  Shared& shared_;
   const Order& order_;
   const Words* words_;
-  int thread_ = static_cast<int>(threadIdx.x);
   int turn_ = 0, block_ = 0, size_ = 0;
   T sums_[Sides][sums_of_thread];
 };
@@ -562,6 +376,21 @@ constexpr std::int64_t aligned_bytes = 256;
 
 inline std::int64_t blocks_of(std::int64_t n) {
   return (n + solve_rows - 1) / solve_rows;
+}
+
+/// Right-hand sides of one thread block: what the registers of a thread hold.
+template <class T>
+constexpr int several_sides = sizeof(T) == 16 ? 2 : 4;
+
+inline int sides_at_once(Dtype dtype, int columns) {
+  if (columns == 1) return 1;
+  return for_dtype(dtype, [](auto tag) { return several_sides<typename decltype(tag)::Number>; });
+}
+
+/// Groups of right-hand sides, each solved for by thread blocks of its own.
+inline int groups_of(Dtype dtype, int columns) {
+  const int sides = sides_at_once(dtype, columns);
+  return (columns + sides - 1) / sides;
 }
 
 /// `stored`: columns of the triangle, and rows of X, in memory.

@@ -30,8 +30,8 @@ std::int64_t triangular_sides_bytes(Dtype dtype, std::int64_t n, int columns);
 /// cudaStream_t.
 int launch_triangular_sides(const TriangularSides& what, void* stream);
 
-/// Devices that solve for one X together, and its columns: a thread block takes one at a time.
-inline constexpr int most_sharers = 16, most_shared_sides = 4;
+/// Devices that solve for one X together, and its columns.
+inline constexpr int most_sharers = 16, most_shared_sides = 16;
 
 /// The part of one device in the solve of several, each of which makes the same call. The columns of T are
 /// distributed over them cyclically, `width` at a time, and the rows of X likewise.
