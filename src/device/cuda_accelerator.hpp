@@ -66,6 +66,8 @@ class CudaAccelerator final : public Accelerator, public DeviceSorting {
   void gather(const kernels::GatherPass& pass, Stream stream) override;
   std::int64_t true_scratch_bytes(const kernels::TruePass& pass) override;
   void find_true(const kernels::TruePass& pass, void* scratch, Stream stream) override;
+  void search(const kernels::SearchPass& pass, Stream stream) override;
+  void count(const kernels::CountPass& pass, Stream stream) override;
   void find_places(const kernels::PlacePass& pass, void* scratch, Stream stream) override;
   void multiply(const kernels::SymbolPass& pass, Stream stream) override;
   void fold(const kernels::FoldPass& pass, void* scratch, Stream stream) override;

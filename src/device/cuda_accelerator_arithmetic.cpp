@@ -11,6 +11,7 @@
 #include "kernels/cuda/places_launch.hpp"
 #include "kernels/cuda/random_launch.hpp"
 #include "kernels/cuda/scan_launch.hpp"
+#include "kernels/cuda/search_launch.hpp"
 #include "kernels/cuda/selection_launch.hpp"
 #include "kernels/cuda/sort_launch.hpp"
 #include "kernels/cuda/symbol_launch.hpp"
@@ -88,9 +89,20 @@ void CudaAccelerator::scan(const kernels::ScanPass& pass, void* scratch, Stream 
 }
 
 void CudaAccelerator::gather(const kernels::GatherPass& pass, Stream stream) {
-  cuda::check_launch(kernels::cuda::launch_gather(pass.row_bytes, pass.count, pass.from, pass.rows, pass.to,
-                                                  in_turn(stream)),
-                     "gather elements");
+  using kernels::Outside;
+  static_assert(static_cast<int>(kernels::cuda::Outside::clip) == static_cast<int>(Outside::clip));
+  const kernels::cuda::Gather kernel{pass.element_bytes,
+                                     pass.width,
+                                     pass.outer,
+                                     pass.count,
+                                     pass.extent,
+                                     pass.own,
+                                     static_cast<kernels::cuda::Outside>(pass.outside),
+                                     pass.from,
+                                     pass.indices,
+                                     pass.to,
+                                     pass.reported};
+  cuda::check_launch(kernels::cuda::launch_gather(kernel, in_turn(stream)), "gather elements");
 }
 
 std::int64_t CudaAccelerator::true_scratch_bytes(const kernels::TruePass& pass) {
@@ -104,6 +116,18 @@ void CudaAccelerator::find_true(const kernels::TruePass& pass, void* scratch, St
   cuda::check_launch(
       kernels::cuda::launch_true({pass.count, pass.from, pass.to, pass.found}, scratch, in_turn(stream)),
       "select elements");
+}
+
+void CudaAccelerator::search(const kernels::SearchPass& pass, Stream stream) {
+  const kernels::cuda::Search kernel{pass.dtype,  pass.sorted_count, pass.sorted, pass.count,
+                                     pass.values, pass.after,        pass.places, pass.contained};
+  cuda::check_launch(kernels::cuda::launch_search(kernel, in_turn(stream)), "search elements");
+}
+
+void CudaAccelerator::count(const kernels::CountPass& pass, Stream stream) {
+  const kernels::cuda::Count kernel{pass.dtype,      pass.count, pass.from,    pass.bins,
+                                    pass.edge_dtype, pass.edges, pass.weights, pass.to};
+  cuda::check_launch(kernels::cuda::launch_count(kernel, in_turn(stream)), "count elements");
 }
 
 void CudaAccelerator::find_places(const kernels::PlacePass& pass, void* scratch, Stream stream) {

@@ -19,6 +19,7 @@
 #include "kernels/cuda/random_launch.hpp"
 #include "kernels/cuda/row_exchange.hpp"
 #include "kernels/cuda/scan_launch.hpp"
+#include "kernels/cuda/search_launch.hpp"
 #include "kernels/cuda/selection_launch.hpp"
 #include "kernels/cuda/sort_launch.hpp"
 #include "kernels/cuda/symbol_launch.hpp"
@@ -99,6 +100,7 @@ CudaPhysicalDevice::CudaPhysicalDevice(int index) : index_(index) {
   cuda::check_launch(kernels::cuda::load_sort_kernels(), "load the kernels");
   cuda::check_launch(kernels::cuda::load_scan_kernels(), "load the kernels");
   cuda::check_launch(kernels::cuda::load_selection_kernels(), "load the kernels");
+  cuda::check_launch(kernels::cuda::load_search_kernels(), "load the kernels");
   cuda::check_launch(kernels::cuda::load_places_kernels(), "load the kernels");
   past_ = cuda::new_cuda_stream();
 }

@@ -1,4 +1,4 @@
-// What a device does with sequences of elements: sorts, places of extremes, scans, selections.
+// What a device does with sequences of elements: sorts, places of extremes, scans, selections, searches.
 #pragma once
 
 #include <cstdint>
@@ -6,6 +6,7 @@
 
 #include "kernels/host/places.hpp"
 #include "kernels/host/scan.hpp"
+#include "kernels/host/search.hpp"
 #include "kernels/host/selection.hpp"
 #include "kernels/host/sort.hpp"
 
@@ -28,12 +29,16 @@ class DeviceSorting {
   virtual std::int64_t scan_scratch_bytes(const kernels::ScanPass& pass) = 0;
   /// As the kernel of the host. Starts and does not wait.
   virtual void scan(const kernels::ScanPass& pass, void* scratch, Stream stream) = 0;
-  /// As the kernel of the host; the positions are in device memory. Starts and does not wait.
+  /// As the kernel of the host; indices and report are in device memory. Starts and does not wait.
   virtual void gather(const kernels::GatherPass& pass, Stream stream) = 0;
   /// Bytes of device memory that the pass wants besides.
   virtual std::int64_t true_scratch_bytes(const kernels::TruePass& pass) = 0;
   /// As the kernel of the host; `found` is in device memory. Starts and does not wait.
   virtual void find_true(const kernels::TruePass& pass, void* scratch, Stream stream) = 0;
+  /// As the kernels of the host; edges and weights are in device memory, and sums of weights those of any
+  /// order. Start and do not wait.
+  virtual void search(const kernels::SearchPass& pass, Stream stream) = 0;
+  virtual void count(const kernels::CountPass& pass, Stream stream) = 0;
 };
 
 }  // namespace partita::devices

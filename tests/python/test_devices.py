@@ -161,6 +161,106 @@ def test_data_analysis(ctx):
     assert pt.from_parts(ctx, OnDevice(rows) if FAKE else rows).sum() == sum(3 * (2 + rank) for rank in range(ctx.size))
 
 
+def test_bins_are_numpys(ctx):
+    """Of elements and weights in device memory; edges of all kinds, equal ones, and elements on edges and beyond."""
+    rng = np.random.default_rng(31)
+    for dtype in ("bool", "uint8", "int16", "int64", "uint64", "float16", "float32", "float64"):
+        x = rng.integers(0, 2 if dtype == "bool" else 100, 301).astype(dtype)
+        if x.dtype.kind == "f":
+            x = (x / 7).astype(dtype)
+            x[:4] = [np.nan, -0.0, np.inf, -np.inf]
+        a, w = pt.scatter(ctx, x, pt.Slab(0), space="device"), rng.normal(size=301)
+        b = pt.scatter(ctx, w, pt.Slab(0), space="device")
+        numbers = x.view(np.uint8) if dtype == "bool" else x
+        for edges in ([0, 1, 3, 8], [0, 0, 1, 1, 14, 14], np.linspace(-2, 60.5, 40), [-np.inf, 0.25, np.inf], np.array([2, 60], np.uint64), np.arange(13000) / 100):
+            for weights, heavy in ((None, None), (b, w), (b.astype("float32"), w.astype("float32"))):
+                found, wanted = pt.histogram(a, edges, weights=weights), np.histogram(numbers, edges, weights=heavy)
+                assert found[0].dtype == wanted[0].dtype
+                np.testing.assert_allclose(found[0], wanted[0], rtol=1e-4, atol=1e-4)
+                np.testing.assert_array_equal(found[1], wanted[1])
+        limits = None if x.dtype.kind != "f" else (0.5, 12)
+        for density in (False, True):
+            np.testing.assert_array_equal(pt.histogram(a, 20, limits, density)[0], np.histogram(numbers, 20, limits, density)[0])
+        if dtype in ("uint8", "int16", "int64"):
+            np.testing.assert_array_equal(pt.bincount(a, minlength=20000), np.bincount(x, minlength=20000))
+            np.testing.assert_allclose(pt.bincount(a, b), np.bincount(x, w), rtol=1e-12, atol=1e-12)
+            np.testing.assert_allclose(pt.bincount(a, w), np.bincount(x, w), rtol=1e-12, atol=1e-12)
+    with pytest.raises(pt.ArgumentError, match="-3 is negative"):
+        pt.bincount(pt.scatter(ctx, np.array([4, -3]), pt.Slab(0), space="device"))
+
+
+@pytest.fixture
+def without_copies(monkeypatch):
+    """Elements of device memory are not looked at on the host."""
+    monkeypatch.setattr("partita._device_parts.DevicePart.on_host", None)
+
+
+def test_indices_stay_on_the_device(ctx, without_copies):
+    """Of one axis that each rank has completely."""
+    rng = np.random.default_rng(32)
+    x = whole((2 * ctx.size, 5, 3))
+    a = pt.scatter(ctx, x, pt.Slab(0), space="device")
+    picks, own = rng.integers(-5, 5, (2, 4)), rng.integers(-5, 5, (2 * ctx.size, 7, 3))
+    far, index, each = (pt.scatter(ctx, one, pt.Slab(0), space="device") for one in (picks * 9, picks.astype("int32"), own))
+    found = [
+        (pt.take(a, index, 1), np.take(x, picks, 1)), (pt.take(a, picks, 1), np.take(x, picks, 1)), (a[:, index], x[:, picks]),
+        (pt.take(a, far, 1, mode="wrap"), np.take(x, picks * 9, 1, mode="wrap")), (pt.take(a, far, 1, mode="clip"), np.take(x, picks * 9, 1, mode="clip")),
+        (pt.take_along_axis(a, each, 1), np.take_along_axis(x, own, 1)), (pt.take_along_axis(a, own, 1), np.take_along_axis(x, own, 1)),
+    ]  # fmt: skip
+    for ours, wanted in found:
+        assert ours.space == "device"
+        np.testing.assert_array_equal(host(ours), wanted)
+
+
+def test_indices_out_of_range(ctx):
+    a, beyond = pt.zeros(ctx, (2 * ctx.size, 5, 3), pt.Slab(0)), pt.scatter(ctx, np.array([0, 5, -6]), pt.Slab(0), space="device")
+    for call in (lambda: pt.take(a, beyond, 1), lambda: a[:, [0, 5]], lambda: pt.take_along_axis(a, np.full((1, 1, 3), 5), 1)):
+        with pytest.raises(IndexError, match="index 5 is out of range for 5 elements"):
+            call()
+
+
+def test_searches_stay_on_the_device(ctx, without_copies):
+    rng = np.random.default_rng(33)
+    values = rng.integers(0, 50, 200) / 4
+    values[:3] = np.nan
+    for dtype in ("float32", "int64", "uint8"):
+        with np.errstate(invalid="ignore"):
+            x, y = np.sort(values.astype(dtype)), rng.permuted(values)[:99].astype(dtype)
+        a, b = (pt.scatter(ctx, one, pt.Slab(0), space="device") for one in (x, y))
+        edges = np.array([9.0, 7.5, 2.25])
+        found = [(pt.searchsorted(a, b, side), np.searchsorted(x, y, side)) for side in ("left", "right")]
+        found += [(pt.isin(b, a), np.isin(y, x)), (pt.isin(b, [1.5, 3], invert=True), np.isin(y, [1.5, 3], invert=True))]
+        found += [(pt.digitize(b, one, right), np.digitize(y, one, right)) for one in (edges, edges[::-1]) for right in (False, True)]
+        for ours, wanted in found:
+            assert ours.space == "device"
+            np.testing.assert_array_equal(host(ours), wanted)
+
+
+def test_each_rank_looks_for_its_own_numbers(ctx):
+    x = whole((50,))
+    a = pt.scatter(ctx, x, pt.Slab(0), space="device")
+    np.testing.assert_array_equal(pt.searchsorted(a, [[1.5, ctx.rank]]), np.searchsorted(x, [[1.5, ctx.rank]]))
+
+
+@pytest.fixture
+def few_samples(monkeypatch):
+    monkeypatch.setattr("partita._device_parts._samples", 1 << 10)
+
+
+def test_the_largest_of_many(ctx, few_samples):
+    """Of which those beyond a bound are sorted, unless there are too many of these."""
+    rng = np.random.default_rng(34)
+    x = rng.integers(0, 1 << 20, ctx.size << 15).astype("float32")
+    x[5::1000] = np.nan
+    for y in (x, np.nan_to_num(x).astype("int32"), np.zeros_like(x)):
+        a = pt.scatter(ctx, y, pt.Slab(0), space="device")
+        for largest in (True, False):
+            found = pt.topk(a, 200, largest=largest)
+            order = len(y) - 1 - np.argsort(y[::-1], kind="stable")[::-1] if largest else np.argsort(y, kind="stable")
+            np.testing.assert_array_equal(host(found.values), y[order[:200]])
+            np.testing.assert_array_equal(host(found.indices), order[:200])
+
+
 def test_functions_with_numpys_names(ctx):
     """Elements that change places, and what products and reductions are composed of."""
     x, y = np.cos(whole((6, 5))), np.sin(whole((5, 4)))

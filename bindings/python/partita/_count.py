@@ -12,6 +12,7 @@ from ._axes import (
     Destination,
     Sequenced,
     cuts_of,
+    finished,
     in_any_order,
     in_blocks,
     in_order,
@@ -155,19 +156,18 @@ def histogram(
     NumPy array, NumPy array
         The counts and the edges, on every rank.
     """
-    given = where_sorted(a) if weights is None else on_host(a)
     if isinstance(bins, str):
         raise ArgumentError(f"histogram: bins {bins!r}: expected a number of bins or their edges")
-    if given.layout.is_replicated and given.ndim:
-        given = given.redistribute(longest_slab(given.shape))
-    one = in_any_order(given if given.dtype != np.bool_ else given.astype("uint8"))
-    heavy = None if weights is None else _beside(given, weights, one)
-    ordered = one.values.ordered() if isinstance(one.values, DevicePart) else None
-    ends = one if ordered is None else one.with_values(ordered[:: max(ordered.size - 1, 1)].on_host())
-    edges, outer = (bins, None) if np.ndim(bins) else (bins, range if range is not None else _ends(ends))
-    counts, found = np.histogram(one.values if ordered is None else ends.values[:0], edges, outer, weights=heavy)
-    if ordered is not None:
-        counts = np.diff(np.append(ordered.places_of(found[:-1], "left"), ordered.places_of(found[-1:], "right")))
+    given = _where_counted(a, weights, weights is None or weights.dtype.kind == "f", bins)
+    given = given if given.dtype != np.bool_ else given.astype("uint8")
+    one = in_any_order(given)
+    heavy = None if weights is None else _beside(given, weights)
+    edges, outer = (bins, None) if np.ndim(bins) else (bins, range if range is not None else _ends(given, one))
+    there = isinstance(one.values, DevicePart)
+    counts, found = np.histogram(np.empty(0, given.dtype) if there else one.values, edges, outer, weights=None if there else heavy)
+    if there:
+        counts = one.values.counted(len(counts), found, heavy)
+        counts = counts if weights is None else counts.astype(weights.dtype)
     counts = total(one.context, counts)
     if density:
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -175,19 +175,34 @@ def histogram(
     return counts, found
 
 
-def _beside(given: Array, weights: Array, one: Sequenced) -> Any:
-    """The weights of this rank's elements."""
-    others = on_host(weights)
-    if others.shape != given.shape:
-        raise ArgumentError(f"weights have shape {others.shape}, but the array has {given.shape}")
-    return in_any_order(moved(others, given.layout)).values if given.ndim else in_order(others).values
+def _where_counted(a: Array, weights: Optional[Array], added_there: bool, bins: Any = 0) -> Array:
+    """The array, each element once, in the memory of a device that counts its elements, else in host memory.
+
+    `added_there`: whether a device adds the weights. It does not compare with edges of 64 bits without a sign.
+    """
+    given = where_sorted(a)
+    exact = np.ndim(bins) and np.asarray(bins).dtype.kind != "f" and "uint64" in (given.dtype, np.asarray(bins).dtype)
+    if not added_there or exact:
+        given = on_host(given)
+    if weights is not None and weights.shape != given.shape:
+        raise ArgumentError(f"weights have shape {weights.shape}, but the array has {given.shape}")
+    return given.redistribute(longest_slab(given.shape)) if given.layout.is_replicated and given.ndim else given
 
 
-def _ends(one: Sequenced) -> Tuple[Any, Any]:
+def _beside(given: Array, weights: Array) -> Any:
+    """The weights of this rank's elements, in the memory of these."""
+    there = finished(given, on_host(weights)) if weights._core.on_host else on_host(weights) if given._core.on_host else reduced(weights)
+    return in_any_order(moved(there, given.layout) if given.ndim else there).values
+
+
+def _ends(given: Array, one: Sequenced) -> Tuple[Any, Any]:
     """The smallest and the largest element; 0 and 1 if there are none."""
     values = one.values
     if one.cuts[-1] == 0:
         return 0, 1
+    if isinstance(values, DevicePart):
+        least, most = np.array([given.min(), given.max()], values.dtype)
+        return least, most
     limits: Any = np.iinfo(values.dtype) if values.dtype.kind in "iu" else None
     lowest, highest = (limits.min, limits.max) if limits is not None else (-np.inf, np.inf)
     ends = (values.min(), values.max()) if len(values) else (highest, lowest)
@@ -217,23 +232,24 @@ def bincount(x: Array, weights: Optional[Array] = None, minlength: int = 0) -> A
     NumPy array
         The counts of 0, 1, ..., up to the largest element, on every rank.
     """
-    given = where_sorted(x) if weights is None else on_host(x)
-    if given.ndim != 1 or given.dtype.kind not in "iub":
-        raise ArgumentError(f"bincount: expected integers in one dimension, got {given.dtype} in {given.ndim}")
+    if x.ndim != 1 or x.dtype.kind not in "iub":
+        raise ArgumentError(f"bincount: expected integers in one dimension, got {x.dtype} in {x.ndim}")
     if minlength < 0:
         raise ArgumentError(f"bincount: minlength is {minlength}, but it is at least 0")
-    if given.layout.is_replicated:
-        given = given.redistribute(longest_slab(given.shape))
+    given = _where_counted(x, weights, weights is None or weights.dtype.kind in "iubf")
+    given = given.astype("uint8") if given.dtype == np.bool_ else given
     one = in_any_order(given)
-    heavy = None if weights is None else _beside(given, weights, one)
-    values = one.values
-    if isinstance(values, DevicePart):
-        values, heavy = values.distinct()
-    values = values.astype(np.int64, copy=False)
-    least, most = smallest_and_largest(one.context, values)
+    heavy = None if weights is None else _beside(given, weights)
+    there = isinstance(one.values, DevicePart)
+    values = one.values if there else one.values.astype(np.int64, copy=False)
+    if there:
+        least, most = (given.min(), given.max()) if given.size else (0, -1)
+    else:
+        least, most = smallest_and_largest(one.context, values)
     if least < 0:
         raise ArgumentError(f"{least} is negative")
-    counts = np.bincount(values, heavy, max(most + 1, minlength))
+    size = max(most + 1, minlength)
+    counts = values.counted(size, None, heavy) if there else np.bincount(values, heavy, size)
     return total(one.context, counts.astype(np.int64 if weights is None or not one.cuts[-1] else np.float64))
 
 

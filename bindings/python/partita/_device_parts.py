@@ -17,6 +17,10 @@ from ._dtypes import numpy_dtype
 _reshapes_in_place = np.lib.NumpyVersion(np.__version__) >= "2.1.0"
 
 
+#: Elements among which bounds of others are looked for.
+_samples = 1 << 16
+
+
 class DevicePart:
     """Elements of this rank in device memory. Keys with several arrays are looked up on the host, for which the elements are copied."""
 
@@ -113,7 +117,7 @@ class DevicePart:
             keys = key if isinstance(key, tuple) else (key,)
             one = [axis for axis, part in enumerate(keys) if not (isinstance(part, slice) and part == slice(None))]
             if len(one) == 1 and isinstance(keys[one[0]], np.ndarray) and keys[one[0]].dtype.kind == "i" and keys[one[0]].ndim == 1:
-                return self.gathered(one, [keys[one[0]]]).moveaxis(0, one[0])
+                return self.taken_along(one[0], self.filled(keys[one[0]], "int64"), "wrap")[0]
             return self.filled(self.on_host()[key])
         keys = key if isinstance(key, tuple) else (key,)
         found = self._seen(lambda here: here[keys if Ellipsis in keys else (*keys, ...)])
@@ -144,6 +148,23 @@ class DevicePart:
         _core.sort_part(self.dense().core, made.core, None if order is None else order.core, descending)
         return made
 
+    def candidates(self, many: int, largest: bool) -> Optional[DevicePart]:
+        """Positions, increasing, of a few elements among which the `many` largest or smallest ones are; None if not found. Blocking.
+
+        Those from a bound on that is estimated: an element of a sorted sample.
+        """
+        step = self.size // _samples
+        if step < 16 or many > self.size // 64 or self.dtype.kind not in "iuf" or self.dtype == np.uint64:
+            return None
+        place = 2 * many // step + 64
+        bound = self[::step].ordered(largest)[place : place + 1].on_host().item()
+        if largest and self.dtype.kind == "f":  # with NaNs, which are the largest
+            found = self.joined("less", bound, "bool").joined("equal", False)
+        else:
+            found = self.joined("greater_equal" if largest else "less_equal", bound, "bool")
+        positions = found.true_positions()
+        return positions if many <= positions.size <= self.size // 4 else None
+
     def distinct(self, equal_nan: bool = True) -> Tuple[Any, Any]:
         """The distinct elements, sorted, and how often each occurs, in NumPy's arrays. Blocking."""
         ordered = self.reshape(-1).ordered()
@@ -156,15 +177,30 @@ class DevicePart:
             values, places = values[:many], places[:many]
         return values, np.diff(np.append(places, ordered.size))
 
-    def places_of(self, wanted: Any, side: Any) -> Any:
-        """As `numpy.searchsorted` of few numbers, in sorted elements. Blocking: a copy of the elements at the probes for each digit of the places."""
-        lower, upper = np.zeros(len(wanted), np.int64), np.full(len(wanted), self.size, np.int64)
-        while (lower < upper).any():
-            middle = (lower + upper) // 2
-            here = self.gathered([0], [np.minimum(middle, self.size - 1)]).on_host()
-            before = (here < wanted if side == "left" else here <= wanted) & (lower < upper)
-            lower, upper = np.where(before, middle + 1, lower), np.where(before, upper, np.minimum(middle, upper))
-        return lower
+    def counted(self, bins: int, edges: Any = None, weights: Optional[DevicePart] = None) -> Any:
+        """How many elements are between edges, or without them how often 0, 1, ... occur, in NumPy's array; with weights their sums. Blocking."""
+        made = self.empty((bins,), "int64" if weights is None else "float64")
+        if not bins:
+            return np.empty(0, made.dtype)
+        exact = edges is not None and edges.dtype.kind in "iu"
+        ends = None if edges is None else self.filled(edges, "int64" if exact and self.dtype.kind in "iu" else "float64").core
+        heavy = None if weights is None else weights.converted("float64").dense().core
+        _core.count_part(self.dense().core, ends, heavy, made.core, None)
+        return made.on_host()
+
+    def places(self, wanted: DevicePart, side: Any) -> DevicePart:
+        """As `numpy.searchsorted`, in sorted elements of the same dtype."""
+        return self._looked_up(wanted, "int64", side == "right")
+
+    def contains(self, wanted: DevicePart) -> DevicePart:
+        """Which of these are among the elements, which are sorted and of the same dtype."""
+        return self._looked_up(wanted, "bool", False)
+
+    def _looked_up(self, wanted: DevicePart, dtype: str, after: bool) -> DevicePart:
+        made = self.empty(wanted.shape, dtype)
+        if made.size:
+            _core.search_part(self.dense().core, wanted.dense().core, made.core, after)
+        return made
 
     # --- selection
 
@@ -174,6 +210,13 @@ class DevicePart:
         extents = rows.shape[: len(axes)]
         places = columns[0] if len(axes) == 1 or not len(columns[0]) else np.ravel_multi_index(tuple(columns), extents)
         return rows.reshape((int(np.prod(extents, dtype=np.int64)), *rows.shape[len(axes) :])).taken(self.filled(places, "int64"))
+
+    def taken_along(self, axis: int, indices: DevicePart, mode: str) -> Tuple[DevicePart, bool]:
+        """The elements of indices of int64 along an axis, of one dimension or one for each element, and whether all are in range. Blocking."""
+        shape = indices.shape if indices.ndim == self.ndim > 1 else (*self.shape[:axis], indices.size, *self.shape[axis + 1 :])
+        made = self.empty(shape)
+        rule = "refuse" if mode == "raise" else mode
+        return made, _core.take_part(self.dense().core, indices.dense().core, made.core, axis, rule, None)
 
     def taken(self, rows: DevicePart) -> DevicePart:
         """These rows; positions in device memory."""
@@ -202,6 +245,15 @@ class DevicePart:
     def copy(self) -> DevicePart:
         made = self.empty(self.shape)
         _core.copy(self.core, made.core, None)
+        return made
+
+    def converted(self, dtype: str) -> DevicePart:
+        """In another dtype: these elements, or a copy."""
+        if self.core.dtype == dtype:
+            return self
+        made = self.empty(self.shape, dtype)
+        if made.size:
+            _core.convert(self.core, made.core, None)
         return made
 
     def on_host(self) -> Any:

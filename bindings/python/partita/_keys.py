@@ -124,11 +124,16 @@ def _place(keys: Sequence[Any]) -> int:
 # --- the indices as columns of numbers
 
 
-def checked(context: _core.Context, indices: Any, extent: int, mode: str = "raise", everywhere: bool = False) -> Any:
-    """Indices from 0 to below the extent. Errors are those of all ranks, which may have other indices unless they have all of them `everywhere`."""
+def in_int64(indices: Any) -> Any:
+    """Indices as int64, in which none too large becomes a negative one."""
     if indices.dtype == np.uint64:
         indices = np.minimum(indices, np.uint64(np.iinfo(np.int64).max))
-    found = indices.astype(np.int64)
+    return indices.astype(np.int64, copy=False)
+
+
+def checked(context: _core.Context, indices: Any, extent: int, mode: str = "raise", everywhere: bool = False) -> Any:
+    """Indices from 0 to below the extent. Errors are those of all ranks, which may have other indices unless they have all of them `everywhere`."""
+    found = in_int64(indices)
     if mode == "clip":
         return np.clip(found, 0, max(extent - 1, 0))
     if mode == "wrap":
@@ -181,4 +186,4 @@ def own_columns(context: _core.Context, chosen: Chosen, extents: Sequence[int], 
     return found
 
 
-__all__ = ["Chosen", "all_columns", "checked", "chosen_by", "cuts_of_indices", "everywhere", "is_advanced", "of_sequence", "own_columns"]
+__all__ = ["Chosen", "all_columns", "checked", "chosen_by", "cuts_of_indices", "everywhere", "in_int64", "is_advanced", "of_sequence", "own_columns"]

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple, Optional, cast
 
 import numpy as np
 
 from . import _core
 from ._agreement import alike, alike_but
 from ._array import Array
-from ._axes import Sequenced, in_any_order, in_order, on_host, values_of, wrapped
+from ._axes import Sequenced, in_any_order, in_order, moved, on_host, reduced, values_of, wrapped
+from ._device_parts import DevicePart
 from ._errors import ArgumentError
 from ._exchange import answered, gathered, of_all
 from ._local_order import argsorted
@@ -86,16 +87,23 @@ def searchsorted(a: Array, v: Any, side: str = "left", sorter: Optional[Array] =
     -----
     Each element is sent to the rank that has its place, and the position is sent back.
     """
-    given = on_host(a)
+    given = reduced(a)
     if given.ndim != 1:
         raise ArgumentError(f"searchsorted: expected an array of one dimension, got {given.ndim}")
     if side not in ("left", "right"):
         raise ArgumentError(f"searchsorted: side {side!r}; known: left, right")
     if sorter is not None:
         given = take(given, sorter)
-    wanted = on_host(v) if isinstance(v, Array) else None
+    wanted = reduced(v) if isinstance(v, Array) else None
     queries = np.asarray(v) if wanted is None else values_of(wanted)
-    one, common = in_order(given), np.result_type(given.dtype, queries.dtype)
+    common = np.result_type(given.dtype, queries.dtype)
+    if (wanted is None or not wanted._core.on_host) and _is_searched_there(given, queries.dtype):
+        all_ = values_of(moved(given, _core.Replicated()))
+        found = all_.converted(common.name).places(_beside(all_, queries).converted(common.name), side)
+        return found.on_host()[()] if wanted is None else wrapped(v, wanted.layout, found)
+    wanted = None if wanted is None else on_host(wanted)
+    queries = queries if wanted is None else values_of(wanted)
+    one = in_order(on_host(given))
     there = _Sorted.of(one.with_values(one.values.astype(common, copy=False)))
     found = there.places(queries.reshape(-1).astype(common, copy=False), side).reshape(queries.shape)
     return found[()] if wanted is None else wrapped(v, wanted.layout, found)
@@ -126,7 +134,14 @@ def isin(element: Array, test_elements: Any, assume_unique: bool = False, invert
     -----
     Up to 65,536 distinct others are copied to all ranks; of more, each element is sent to the rank that has its place in their order.
     """
-    given = on_host(element)
+    among = reduced(test_elements) if isinstance(test_elements, Array) else np.asarray(test_elements)
+    given, found = reduced(element), cast(Any, None)
+    if _is_compared_there(given, among):
+        part, name = values_of(given), np.result_type(given.dtype, among.dtype).name
+        all_ = _beside(part, values_of(moved(among, _core.Replicated())) if isinstance(among, Array) else among)
+        found = all_.reshape(-1).converted(name).ordered().contains(part.converted(name))
+        return wrapped(element, given.layout, found.joined("equal", False) if invert else found)
+    given = on_host(given)
     values = values_of(given)
     if not isinstance(test_elements, Array):
         found = np.isin(values, test_elements, invert=invert)
@@ -161,9 +176,39 @@ def digitize(x: Array, bins: Any, right: bool = False) -> Array:
     Array
         Bins in int64, in the layout of `x`: 0 for elements before the first edge.
     """
-    given = on_host(x)
+    given = reduced(x)
     edges = on_host(bins).redistribute(_core.Replicated()).local if isinstance(bins, Array) else np.asarray(bins)
-    return wrapped(x, given.layout, np.digitize(values_of(given), edges, right))
+    if edges.ndim != 1 or not len(edges) or not _are_compared_there(given, edges.dtype):
+        given = on_host(given)
+        return wrapped(x, given.layout, np.digitize(values_of(given), edges, right))
+    np.digitize(edges[:0], edges)  # which checks them
+    part, common, falls = values_of(given), np.result_type(given.dtype, edges.dtype).name, edges[0] > edges[-1]
+    ascending = part.filled(edges[::-1] if falls else edges, edges.dtype.name).converted(common)
+    found = ascending.places(part.converted(common), "left" if right else "right")
+    return wrapped(x, given.layout, found.joined("multiply", -1).joined("add", len(edges)) if falls else found)
+
+
+def _are_compared_there(a: Array, dtype: Any) -> bool:
+    """Whether the array is in the memory of a device that compares its elements with numbers of a dtype as NumPy does."""
+    kinds = {a.dtype.kind, dtype.kind}
+    common = np.result_type(a.dtype, dtype) if kinds <= set("biuf") else dtype
+    return not a._core.on_host and kinds <= set("biuf") and (common.kind != "f" or "f" in kinds)
+
+
+def _is_searched_there(a: Array, dtype: Any) -> bool:
+    """Whether places in a sorted array are found by each rank, in the memory of a device."""
+    return _are_compared_there(a, dtype) and (a._core.context.size == 1 or a.size <= _small)
+
+
+def _is_compared_there(a: Array, others: Any) -> bool:
+    """Whether a device finds which elements are among others, which each rank gets."""
+    few = not isinstance(others, Array) or a._core.context.size == 1 or others.size <= _small
+    return few and _are_compared_there(a, others.dtype)
+
+
+def _beside(part: DevicePart, values: Any) -> DevicePart:
+    """Numbers in the memory of `part`."""
+    return values if isinstance(values, DevicePart) else part.filled(values, values.dtype.name)
 
 
 __all__ = ["digitize", "isin", "searchsorted"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, List, Optional, Sequence, Tuple
+from typing import Any, List, Optional, Sequence, Tuple, cast
 
 import numpy as np
 
@@ -24,10 +24,11 @@ from ._axes import (
     with_whole,
     wrapped,
 )
+from ._core import Replicated
 from ._device_parts import DevicePart
 from ._errors import ArgumentError, IndexError
-from ._exchange import of_all
-from ._keys import Chosen, all_columns, checked, chosen_by, cuts_of_indices, of_sequence, own_columns
+from ._exchange import of_all, total
+from ._keys import Chosen, all_columns, checked, chosen_by, cuts_of_indices, in_int64, of_sequence, own_columns
 from ._places import broadcast_to
 from ._views import indexed, with_axis
 
@@ -109,15 +110,21 @@ def _of_axes(like: Array, a: Array, chosen: Chosen, mode: str) -> Array:
     shape[place:place] = chosen.shape
     if rest and context.size > 1 and has_whole_axes(a.layout, tuple(axes)):
         there, cut = with_whole(a, axes)
-        columns = [one.reshape(-1) for one in all_columns(context, chosen, extents, mode)]
-        found = _elements.rows_of(there, axes, columns)
-        found = found.reshape(*chosen.shape, *found.shape[1:])
+        if _is_taken_there(there, chosen):
+            found = _taken_there(there, values_of(there), chosen, mode)
+        else:
+            columns = [one.reshape(-1) for one in all_columns(context, chosen, extents, mode)]
+            found = _elements.rows_of(there, axes, columns)
+            found = found.reshape(*chosen.shape, *found.shape[1:])
         kept = 0 if cut.axis is None else rest.index(cut.axis)
         layout = cut.layout(shape, kept if kept < place else kept + len(new))
     else:
         cuts = cuts_of_indices(context, chosen)
-        found = _elements.read(a, axes, own_columns(context, chosen, extents, cuts, mode))
-        found = found.reshape(cuts[context.rank + 1] - cuts[context.rank], *chosen.shape[1:], *found.shape[1:])
+        if context.size == 1 and _is_taken_there(a, chosen):
+            found = _taken_there(a, values_of(a), chosen, mode)
+        else:
+            found = _elements.read(a, axes, own_columns(context, chosen, extents, cuts, mode))
+            found = found.reshape(cuts[context.rank + 1] - cuts[context.rank], *chosen.shape[1:], *found.shape[1:])
         layout = layout_of_blocks(shape, place, cuts)
     found = found.moveaxis(range(len(new)), new) if isinstance(found, DevicePart) else np.moveaxis(found, range(len(new)), new)
     return wrapped(like, layout, found)
@@ -128,9 +135,41 @@ def _of_sequence(a: Array, index: Any, mode: str) -> Array:
     given = reduced(a if a.ndim else with_axis(a, 0))
     context, chosen = given._core.context, of_sequence(index)
     cuts = cuts_of_indices(context, chosen)
+    if context.size == 1 and _is_taken_there(given, chosen):
+        found = _taken_there(given, values_of(given).reshape(-1), chosen, mode)
+        return wrapped(a, layout_of_blocks(index.shape, 0, cuts), found)
     (mine,) = own_columns(context, chosen, [given.size], cuts, mode)
     found = _elements.read(given, range(given.ndim), columns_of(mine, given.shape))
     return wrapped(a, layout_of_blocks(index.shape, 0, cuts), found.reshape(cuts[context.rank + 1] - cuts[context.rank], *index.shape[1:]))
+
+
+def _is_taken_there(a: Array, chosen: Chosen) -> bool:
+    """Whether a device gathers the elements of its part: of indices of one axis, which fit into the integers that it takes."""
+    return not a._core.on_host and a.size > 0 and len(chosen.axes) == 1 and getattr(chosen.indices[0], "dtype", None) != np.uint64
+
+
+def _taken_there(a: Array, part: DevicePart, chosen: Chosen, mode: str) -> DevicePart:
+    """The elements of all indices of an axis that each rank has completely, with first axes for the indices. Collective, blocking."""
+    (axis,), (index,), many = chosen.axes, chosen.indices, len(chosen.shape)
+    if isinstance(index, Array):
+        index = values_of(moved(reduced(index), Replicated()))
+    else:
+        index = np.broadcast_to(index, chosen.shape)
+    found, inside = part.taken_along(axis, _indices_there(part, index).reshape(-1), mode)
+    if not _inside_everywhere(a._core.context, inside):
+        checked(a._core.context, index.on_host() if isinstance(index, DevicePart) else index, part.shape[axis], mode, True)
+    found = found.reshape((*part.shape[:axis], *chosen.shape, *part.shape[axis + 1 :]))
+    return found.moveaxis(range(axis, axis + many), range(many))
+
+
+def _indices_there(part: DevicePart, index: Any) -> DevicePart:
+    """Indices in int64 in the memory of `part`; those of NumPy's arrays are copied at once."""
+    return index.converted("int64") if isinstance(index, DevicePart) else part.filled(in_int64(np.asarray(index)), "int64")
+
+
+def _inside_everywhere(context: Any, inside: bool) -> bool:
+    """Whether no rank has found indices out of range. Collective, blocking."""
+    return inside if context.size == 1 else bool(total(context, [int(inside)], "min")[0])
 
 
 def columns_of(positions: Any, shape: Sequence[int]) -> List[Any]:
@@ -198,14 +237,22 @@ def take_along_axis(arr: Array, indices: Any, axis: Optional[int] = -1, *, distr
     shape = _others_of_lines(arr, index, along)
     if arr.ndim == 1:
         return take(arr, index, 0, distribution=distribution)
-    there, cut = with_whole(on_host(_broadcast(arr, shape, along)), [along])
-    given = _broadcast(index, shape, along)
+    spread = reduced(_broadcast(arr, shape, along))
+    there, cut = with_whole(spread if spread.size and index.dtype != np.uint64 else on_host(spread), [along])
+    given, context = _broadcast(index, shape, along), there._core.context
     layout = cut.layout(given.shape, cut.axis or 0)
     if isinstance(given, Array):
-        places = values_of(moved(on_host(given), layout))
+        given = reduced(given) if not there._core.on_host else on_host(given)
+        places = values_of(moved(given, layout))
     else:
-        places = given[np.ix_(*(layout.indices(one, there._core.context.rank) for one in range(given.ndim)))]
-    found = np.take_along_axis(values_of(there), checked(there._core.context, places, arr.shape[along]), along)
+        places = given[np.ix_(*(layout.indices(one, context.rank) for one in range(given.ndim)))]
+    part, found = values_of(there), cast(Any, None)
+    if isinstance(part, DevicePart):
+        found, inside = part.taken_along(along, _indices_there(part, places), "raise")
+        if not _inside_everywhere(context, inside):
+            checked(context, places.on_host() if isinstance(places, DevicePart) else places, arr.shape[along])
+    else:
+        found = np.take_along_axis(part, checked(context, places, arr.shape[along]), along)
     wanted = index.layout if distribution is None and isinstance(index, Array) and index.shape == given.shape else distribution
     return moved(wrapped(arr, layout, found), wanted)
 

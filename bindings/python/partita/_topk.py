@@ -88,9 +88,12 @@ def _first_of_sequence(like: Array, given: Array, k: int, largest: bool, distrib
     one = in_order(given)
     kept: Any = slice(None)
     if isinstance(one.values, DevicePart):
-        order = one.values.empty(one.values.shape, "int64")
-        kept = order[: min(k, order.size)]
-        values, places = one.values.ordered(largest, order)[: kept.size].on_host(), kept.on_host()
+        found = one.values.candidates(k, largest)
+        some = one.values if found is None else one.values.taken(found)
+        order = some.empty(some.shape, "int64")
+        values = some.ordered(largest, order)[: min(k, some.size)].on_host()
+        kept = order[: len(values)]
+        places = (kept if found is None else found.taken(kept)).on_host()
         return _of_candidates(like, one, values, places + one.first, k, largest, distribution)
     if k < len(one.values):
         last = len(one.values) - k if largest else k - 1

@@ -97,6 +97,30 @@ void bind_elementwise(nb::module_& module) {
         gather_part(source, rows, out, stream_of(in));
       },
       nb::arg("source"), nb::arg("rows"), nb::arg("out"), stream, Unlocked());
+  module.def(
+      "take_part",
+      [](const Array& source, const Array& indices, Array& out, int axis, const std::string& rule,
+         StreamHandle in) {
+        return take_part(source, indices, out, axis, parse<OutOfRange>(rule), stream_of(in));
+      },
+      nb::arg("source"), nb::arg("indices"), nb::arg("out"), nb::arg("axis"), nb::arg("rule"), stream,
+      Unlocked());
+  module.def(
+      "search_part",
+      [](const Array& source, const Array& values, Array& out, bool after, StreamHandle in) {
+        search_part(source, values, out, after, stream_of(in));
+      },
+      nb::arg("source"), nb::arg("values"), nb::arg("out"), nb::arg("after"), stream, Unlocked());
+  module.def(
+      "count_part",
+      [](const Array& source, const Array* edges, const Array* weights, Array& out, StreamHandle in) {
+        const Array none;
+        const Array& given = edges != nullptr ? *edges : none;
+        if (weights != nullptr) return count_part(source, given, *weights, out, stream_of(in));
+        count_part(source, given, out, stream_of(in));
+      },
+      nb::arg("source"), nb::arg("edges").none(), nb::arg("weights").none(), nb::arg("out"), stream,
+      Unlocked());
   module.def("real", &real);
   module.def("imag", &imag);
   module.def("seen_as", &seen_as, nb::arg("array"), nb::arg("layout"), nb::arg("offset"), nb::arg("strides"),

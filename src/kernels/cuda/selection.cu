@@ -11,17 +11,44 @@
 namespace partita::kernels::cuda {
 namespace {
 
-/// `width`: words of a row. Neighbouring threads copy neighbouring words.
+/// A gather in words, of which rows and elements consist.
+struct Words {
+  std::int64_t all = 0;    // of the result
+  std::int64_t width = 1;  // of a row
+  std::int64_t each = 0;   // for which there is an index of their own; 0: there is one for a row
+};
+
+__device__ std::int64_t settled(std::int64_t index, const Gather& what) {
+  if (what.outside == Outside::none) return index;
+  const std::int64_t end = what.extent;
+  if (what.outside == Outside::clip) return index < 0 ? 0 : index < end ? index : end - 1;
+  if (what.outside == Outside::wrap) {
+    const std::int64_t rest = index % end;
+    return rest < 0 ? rest + end : rest;
+  }
+  const std::int64_t found = index < 0 ? index + end : index;
+  if (found >= 0 && found < end) return found;
+  *what.reported = 1;
+  return 0;
+}
+
+__device__ inline std::int64_t divided(std::int64_t number, std::int64_t by, bool narrow) {
+  if (by == 1) return number;
+  return narrow ? static_cast<std::uint32_t>(number) / static_cast<std::uint32_t>(by) : number / by;
+}
+
+/// Neighbouring threads copy neighbouring words.
 template <class Word>
-__global__ void gather_words(const Word* from, const std::int64_t* rows, Word* to, std::int64_t words,
-                             std::int64_t width) {
+__global__ void gather_words(const Word* from, Word* to, const __grid_constant__ Gather what,
+                             const __grid_constant__ Words words) {
   const auto step = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
-  for (auto i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < words; i += step) {
-    const std::int64_t row = width == 1 ? i
-                             : words < narrow_numbers
-                                 ? static_cast<std::uint32_t>(i) / static_cast<std::uint32_t>(width)
-                                 : i / width;
-    to[i] = from[rows[row] * width + (i - row * width)];
+  const bool narrow = words.all < narrow_numbers;
+  for (auto i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < words.all; i += step) {
+    const std::int64_t row = divided(i, words.width, narrow);
+    const std::int64_t outer = what.outer == 1 ? 0 : divided(row, what.count, narrow);
+    const std::int64_t place = words.each == 0 ? row - outer * what.count : divided(i, words.each, narrow);
+    const std::int64_t chosen = outer * what.extent + settled(what.indices[place], what);
+    to[i] = from[chosen * words.width + (i - row * words.width)];
   }
 }
 
@@ -50,16 +77,18 @@ cudaError_t select(const True& what, void* memory, std::size_t& bytes, cudaStrea
 
 }  // namespace
 
-int launch_gather(std::int64_t row_bytes, std::int64_t count, const void* from, const std::int64_t* rows,
-                  void* to, void* stream) {
-  const std::uint64_t together = static_cast<std::uint64_t>(row_bytes) |
-                                 reinterpret_cast<std::uint64_t>(from) | reinterpret_cast<std::uint64_t>(to);
+int launch_gather(const Gather& what, void* stream) {
+  const std::int64_t row_bytes = what.width * what.element_bytes;
+  const std::uint64_t together = static_cast<std::uint64_t>(what.own ? what.element_bytes : row_bytes) |
+                                 reinterpret_cast<std::uint64_t>(what.from) |
+                                 reinterpret_cast<std::uint64_t>(what.to);
   return with_word(together, [&](auto word) -> int {
     using Word = decltype(word);
-    const std::int64_t width = row_bytes / static_cast<std::int64_t>(sizeof(Word));
-    gather_words<Word>
-        <<<blocks_for(count * width), threads_per_block, 0, static_cast<cudaStream_t>(stream)>>>(
-            static_cast<const Word*>(from), rows, static_cast<Word*>(to), count * width, width);
+    constexpr auto bytes = static_cast<std::int64_t>(sizeof(Word));
+    const Words words{what.outer * what.count * (row_bytes / bytes), row_bytes / bytes,
+                      what.own ? what.element_bytes / bytes : 0};
+    gather_words<Word><<<blocks_for(words.all), threads_per_block, 0, static_cast<cudaStream_t>(stream)>>>(
+        static_cast<const Word*>(what.from), static_cast<Word*>(what.to), what, words);
     return cudaGetLastError();
   });
 }
@@ -85,9 +114,7 @@ int load_selection_kernels() {
   for (const std::uint64_t bytes_of_row : {1, 2, 4, 8, 16}) {
     const int error = with_word(bytes_of_row, [](auto word) {
       using Word = decltype(word);
-      using Gather = void (*)(const Word*, const std::int64_t*, Word*, std::int64_t, std::int64_t);
-      constexpr Gather gather[] = {gather_words<Word>};
-      return load_each(gather);
+      return load(gather_words<Word>);
     });
     if (error != 0) return error;
   }

@@ -5,9 +5,22 @@
 
 namespace partita::kernels::cuda {
 
-/// See partita::kernels::GatherPass. A cudaError_t; 0: started. `stream` is a cudaStream_t.
-int launch_gather(std::int64_t row_bytes, std::int64_t count, const void* from, const std::int64_t* rows,
-                  void* to, void* stream);
+/// See partita::kernels::Outside.
+enum class Outside : std::uint8_t { none, report, wrap, clip };
+
+/// See partita::kernels::GatherPass; `reported` is in device memory.
+struct Gather {
+  std::int64_t element_bytes = 0, width = 1, outer = 1, count = 0, extent = 0;
+  bool own = false;
+  Outside outside = Outside::none;
+  const void* from = nullptr;
+  const std::int64_t* indices = nullptr;
+  void* to = nullptr;
+  std::int64_t* reported = nullptr;
+};
+
+/// A cudaError_t; 0: started. `stream` is a cudaStream_t.
+int launch_gather(const Gather& what, void* stream);
 
 /// See partita::kernels::TruePass; `found` is in device memory.
 struct True {

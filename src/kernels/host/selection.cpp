@@ -5,12 +5,41 @@
 
 namespace partita::kernels {
 
+namespace {
+
+std::int64_t settled(std::int64_t index, const GatherPass& pass) {
+  if (pass.outside == Outside::none) return index;
+  if (pass.outside == Outside::clip) return std::clamp<std::int64_t>(index, 0, pass.extent - 1);
+  if (pass.outside == Outside::wrap) {
+    const std::int64_t rest = index % pass.extent;
+    return rest < 0 ? rest + pass.extent : rest;
+  }
+  const std::int64_t found = index < 0 ? index + pass.extent : index;
+  if (found >= 0 && found < pass.extent) return found;
+  *pass.reported = 1;
+  return 0;
+}
+
+}  // namespace
+
 void gather(const GatherPass& pass) {
-  const auto bytes = static_cast<std::size_t>(pass.row_bytes);
-  const auto* const from = static_cast<const char*>(pass.from);
+  const std::int64_t row_bytes = pass.width * pass.element_bytes;
+  const auto* from = static_cast<const char*>(pass.from);
+  const std::int64_t* index = pass.indices;
   auto* to = static_cast<char*>(pass.to);
-  for (std::int64_t i = 0; i < pass.count; ++i, to += pass.row_bytes)
-    std::memcpy(to, from + pass.rows[i] * pass.row_bytes, bytes);
+  for (std::int64_t o = 0; o < pass.outer; ++o, from += pass.extent * row_bytes) {
+    if (!pass.own) index = pass.indices;
+    for (std::int64_t i = 0; i < pass.count; ++i) {
+      if (!pass.own) {
+        std::memcpy(to, from + settled(*index++, pass) * row_bytes, static_cast<std::size_t>(row_bytes));
+        to += row_bytes;
+        continue;
+      }
+      for (std::int64_t w = 0; w < pass.width; ++w, to += pass.element_bytes)
+        std::memcpy(to, from + settled(*index++, pass) * row_bytes + w * pass.element_bytes,
+                    static_cast<std::size_t>(pass.element_bytes));
+    }
+  }
 }
 
 void find_true(const TruePass& pass) {

@@ -1,29 +1,16 @@
 #include "kernels/host/sort.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
-#include <partita/half.hpp>
 #include <span>
 #include <vector>
 
 #include "base/check.hpp"
-#include "base/half.hpp"
 #include "base/visit_dtype.hpp"
+#include "kernels/host/order.hpp"
 
 namespace partita::kernels {
 namespace {
-
-template <class T>
-bool comes_before(T a, T b) {
-  if constexpr (is_small_float_type<T>) {
-    return comes_before(to_float(a), to_float(b));
-  } else if constexpr (std::is_floating_point_v<T>) {
-    return a < b || (std::isnan(b) && !std::isnan(a));
-  } else {
-    return a < b;
-  }
-}
 
 template <class T>
 void sort_values(const SortPass& pass) {
@@ -54,7 +41,7 @@ void sort(const SortPass& pass) {
   invariant(is_sorted_here(pass.dtype), "sorting of {}", name(pass.dtype));
   visit_dtype(pass.dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    if constexpr (std::is_arithmetic_v<T> || is_small_float_type<T>) sort_values<T>(pass);
+    if constexpr (has_order<T>) sort_values<T>(pass);
   });
 }
 

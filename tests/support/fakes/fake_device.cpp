@@ -260,6 +260,12 @@ class FakeAccelerator final : public devices::Accelerator, public devices::Devic
       kernels::find_true(pass);
     });
   }
+  void search(const kernels::SearchPass& pass, Stream stream) override {
+    put(stream, [=] { kernels::search(pass); });
+  }
+  void count(const kernels::CountPass& pass, Stream stream) override {
+    put(stream, [=] { kernels::count(pass); });
+  }
   std::int64_t scan_scratch_bytes(const kernels::ScanPass& pass) override { return pass.lines; }
   void scan(const kernels::ScanPass& pass, void* scratch, Stream stream) override {
     put(stream, [=] {

@@ -1,0 +1,190 @@
+// Searches, counts and gathers of a GPU against the host's kernels.
+#include "kernels/host/search.hpp"
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <random>
+
+#include "cuda/device_case.hpp"
+#include "device/device_memory.hpp"
+#include "device/device_sorting.hpp"
+#include "kernels/host/number_runs.hpp"
+#include "kernels/host/selection.hpp"
+#include "kernels/host/sort.hpp"
+#include "support/test.hpp"
+
+namespace partita::testing {
+namespace {
+
+class CudaSearchTest : public CudaDeviceTest {
+ protected:
+  std::int64_t number(std::int64_t least, std::int64_t most) {
+    return std::uniform_int_distribution<std::int64_t>(least, most)(random_);
+  }
+
+  /// Small numbers, some of them NaN where there is one.
+  std::vector<char> numbers(Dtype dtype, std::int64_t count) {
+    std::vector<double> values(static_cast<std::size_t>(count));
+    const bool real = !is_integer(dtype) && dtype != Dtype::boolean;
+    for (double& value : values) {
+      value = static_cast<double>(number(0, dtype == Dtype::boolean ? 1 : 100)) / (real ? 4 : 1);
+      if (real && number(0, 50) == 0) value = std::numeric_limits<double>::quiet_NaN();
+    }
+    std::vector<char> made(static_cast<std::size_t>(count * size_of(dtype)));
+    kernels::store_run(values.data(), count, reinterpret_cast<std::byte*>(made.data()), dtype, 0, 1);
+    return made;
+  }
+
+  template <class T>
+  devices::DeviceMemory there(const std::vector<T>& values) {
+    const auto bytes = static_cast<std::int64_t>(values.size() * sizeof(T));
+    devices::DeviceMemory made(*device_, std::max<std::int64_t>(bytes, 1));
+    EXPECT_EQ(cudaMemcpy(made.data(), values.data(), values.size() * sizeof(T), cudaMemcpyDefault),
+              cudaSuccess);
+    return made;
+  }
+
+  template <class T>
+  void expect(const devices::DeviceMemory& found, const std::vector<T>& wanted, const std::string& what) {
+    std::vector<T> values(wanted.size());
+    ASSERT_EQ(cudaStreamSynchronize(static_cast<cudaStream_t>(device_->stream().handle)), cudaSuccess);
+    ASSERT_EQ(cudaMemcpy(values.data(), found.data(), values.size() * sizeof(T), cudaMemcpyDefault),
+              cudaSuccess);
+    EXPECT_TRUE(values == wanted) << what;
+  }
+
+  devices::DeviceSorting& device() { return dynamic_cast<devices::DeviceSorting&>(*device_); }
+
+  std::mt19937_64 random_{1};
+};
+
+bool is_ordered(int dtype) {
+  return kernels::is_sorted_here(static_cast<Dtype>(dtype));
+}
+
+TEST_F(CudaSearchTest, PlacesAreThoseOfTheHost) {
+  for (int d = 0; d <= static_cast<int>(Dtype::f64); ++d) {
+    if (!is_ordered(d)) continue;
+    const auto dtype = static_cast<Dtype>(d);
+    for (const std::int64_t many : {0, 1, 7, 1000, 70001}) {
+      const std::vector<char> given = numbers(dtype, many), values = numbers(dtype, 20011);
+      std::vector<char> sorted(given.size());
+      if (many > 0) kernels::sort({dtype, false, many, given.data(), sorted.data(), nullptr});
+      const devices::DeviceMemory from = there(sorted), wanted = there(values);
+      for (const bool after : {false, true}) {
+        std::vector<std::int64_t> places(20011);
+        std::vector<char> contained(20011);
+        const devices::DeviceMemory places_there = there(places), contained_there = there(contained);
+        kernels::SearchPass pass{dtype,         many,  sorted.data(), 20011,
+                                 values.data(), after, places.data(), nullptr};
+        kernels::search(pass);
+        pass.places = nullptr;
+        pass.contained = reinterpret_cast<bool*>(contained.data());
+        kernels::search(pass);
+        pass.sorted = from.data();
+        pass.values = wanted.data();
+        pass.contained = static_cast<bool*>(contained_there.data());
+        device().search(pass, device_->stream());
+        pass.contained = nullptr;
+        pass.places = static_cast<std::int64_t*>(places_there.data());
+        device().search(pass, device_->stream());
+        const std::string what = fmt::format("{} in {}", name(dtype), many);
+        expect(places_there, places, what);
+        expect(contained_there, contained, what);
+      }
+    }
+  }
+}
+
+TEST_F(CudaSearchTest, CountsAreThoseOfTheHost) {
+  for (int d = 0; d <= static_cast<int>(Dtype::f64); ++d) {
+    if (!is_ordered(d)) continue;
+    const auto dtype = static_cast<Dtype>(d);
+    const bool integers = is_integer(dtype);
+    for (const std::int64_t bins : {1, 5, 100, 3000, 5000, 20000}) {  // of blocks' counters, and without
+      const std::int64_t count = number(0, 1) == 0 ? number(0, 300) : number(100000, 900000);
+      const std::vector<char> given = numbers(dtype, count);
+      std::vector<double> edges(static_cast<std::size_t>(bins + 1)), weights(static_cast<std::size_t>(count));
+      for (double& edge : edges) edge = static_cast<double>(number(0, 200)) / 4;
+      std::ranges::sort(edges);
+      for (double& weight : weights) weight = static_cast<double>(number(0, 8)) / 8;  // whose sums are exact
+      std::vector<std::int64_t> whole(edges.begin(), edges.end());
+      const devices::DeviceMemory from = there(given), edges_there = there(edges), whole_there = there(whole),
+                                  weights_there = there(weights);
+      for (const int kind : {0, 1, 2}) {
+        if (kind > 0 && (!integers || dtype == Dtype::u64)) continue;
+        const void* const ends[] = {edges.data(), whole.data(), nullptr};
+        const void* const ends_there[] = {edges_there.data(), whole_there.data(), nullptr};
+        kernels::CountPass pass;
+        pass.dtype = dtype;
+        pass.count = count;
+        pass.bins = bins;
+        pass.edge_dtype = kind == 0 ? Dtype::f64 : Dtype::i64;
+        const std::string what = fmt::format("{} {} in {} bins, {}", count, name(dtype), bins, kind);
+        std::vector<std::int64_t> counts(static_cast<std::size_t>(bins), -1);
+        std::vector<double> sums(static_cast<std::size_t>(bins), -1);
+        const devices::DeviceMemory counts_there = there(counts), sums_there = there(sums);
+        for (const bool weighted : {false, true}) {
+          pass.from = given.data();
+          pass.edges = ends[kind];
+          pass.weights = weighted ? weights.data() : nullptr;
+          pass.to = weighted ? static_cast<void*>(sums.data()) : counts.data();
+          kernels::count(pass);
+          pass.from = from.data();
+          pass.edges = ends_there[kind];
+          pass.weights = weighted ? static_cast<const double*>(weights_there.data()) : nullptr;
+          pass.to = weighted ? sums_there.data() : counts_there.data();
+          device().count(pass, device_->stream());
+        }
+        expect(counts_there, counts, what);
+        expect(sums_there, sums, what);
+      }
+    }
+  }
+}
+
+TEST_F(CudaSearchTest, GathersAreThoseOfTheHost) {
+  for (const std::int64_t element : {1, 2, 4, 8, 16}) {
+    for (int round = 0; round < 40; ++round) {
+      kernels::GatherPass pass;
+      pass.element_bytes = element;
+      pass.width = round % 3 == 0 ? 1 : number(1, 40);
+      pass.outer = round % 2 == 0 ? 1 : number(1, 50);
+      pass.count = number(1, 300);
+      pass.extent = number(1, 100);
+      pass.own = round % 5 == 0;
+      pass.outside = static_cast<kernels::Outside>(round % 4);
+      const std::int64_t apart = element * number(0, 1);  // where it begins in memory
+      std::vector<char> given(
+          static_cast<std::size_t>(apart + pass.outer * pass.extent * pass.width * element));
+      for (char& byte : given) byte = static_cast<char>(number(-128, 127));
+      std::vector<char> made(
+          static_cast<std::size_t>(apart + pass.outer * pass.count * pass.width * element));
+      std::vector<std::int64_t> indices(
+          static_cast<std::size_t>(pass.own ? pass.outer * pass.count * pass.width : pass.count));
+      const bool inside = pass.outside == kernels::Outside::none;
+      for (std::int64_t& index : indices)
+        index = inside ? number(0, pass.extent - 1) : number(-pass.extent - round % 2, pass.extent - 1);
+      std::vector<std::int64_t> reported(1);
+      const devices::DeviceMemory from = there(given), to = there(made), chosen = there(indices),
+                                  reported_there = there(reported);
+      pass.from = given.data() + apart;
+      pass.indices = indices.data();
+      pass.to = made.data() + apart;
+      pass.reported = reported.data();
+      kernels::gather(pass);
+      pass.from = static_cast<const char*>(from.data()) + apart;
+      pass.indices = static_cast<const std::int64_t*>(chosen.data());
+      pass.to = static_cast<char*>(to.data()) + apart;
+      pass.reported = static_cast<std::int64_t*>(reported_there.data());
+      device().gather(pass, device_->stream());
+      const std::string what = fmt::format("round {} of {} bytes", round, element);
+      expect(to, made, what);
+      expect(reported_there, reported, what);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace partita::testing
