@@ -36,7 +36,9 @@ class BackToReal {
     if (!first_.empty()) transform_first();
     const bool gathers = in_planes_.size() > 1 || spectra_.size() > 1;
     const int lines = gathers ? steps_.scratch("lines", dtype_, 0) : -1;
-    for (const Region& plane : chunks(own_, in_planes_, order_, chunk_elements(), 1)) {
+    const bool in_chunks = gathers || own_.empty();
+    for (const Region& plane :
+         in_chunks ? chunks(own_, in_planes_, order_, chunk_elements(), 1) : std::vector{own_}) {
       Place source = place_in(spectra_.front(), plane);
       if (gathers) {
         source = {steps_.scratch("lines", dtype_, plane.size() * item_), steps_.rank(), 0, lines_order_};
@@ -130,7 +132,7 @@ class BackToReal {
   std::vector<Columns> between() {
     const int halved = problem_.halved_axis(), rank = steps_.rank();
     const std::int64_t half = extent(halved), in_result = half - 1;
-    if (!result_holds_spectra()) {
+    if (!result_holds_spectra() || is_better_apart()) {
       const int whole = steps_.scratch("half spectra", dtype_, own_.size() * item_);
       return {{{whole, rank, 0, order_}, 0, half}};
     }
@@ -148,6 +150,13 @@ class BackToReal {
   bool result_holds_spectra() const {
     return problem_.real_length % 2 == 0 && steps_.operand(to_.buffer).dense &&
            fastest_axis_of(to_.buffer) == problem_.halved_axis();
+  }
+
+  /// Whole half spectra are longer than the lines of the result by one number, so that their steps are no
+  /// powers of two, and no line is in two pieces. That is worth scratch that stays in a cache.
+  bool is_better_apart() const {
+    constexpr std::int64_t cache_bytes = std::int64_t{12} << 20;
+    return in_planes_.size() == 1 && stage_.before.largest_local_size() * item_ <= cache_bytes;
   }
 
   std::int64_t fastest_axis_of(int buffer) const {

@@ -26,10 +26,8 @@ struct Avx2<double> {
   VECTOR Vector add(Vector a, Vector b) { return _mm256_add_pd(a, b); }
   VECTOR Vector subtract(Vector a, Vector b) { return _mm256_sub_pd(a, b); }
   VECTOR Vector scale(Vector a, Vector b) { return _mm256_mul_pd(a, b); }
-  VECTOR Vector reversed(Vector v) { return _mm256_permute4x64_pd(v, 0x1b); }
   /// Of two registers with complex numbers.
   VECTOR Vector real(Vector a, Vector b) { return in_order(_mm256_unpacklo_pd(a, b)); }
-  VECTOR Vector imaginary(Vector a, Vector b) { return in_order(_mm256_unpackhi_pd(a, b)); }
 
   // Complex numbers.
   VECTOR Vector reversed_pairs(Vector v) { return _mm256_permute2f128_pd(v, v, 1); }
@@ -57,11 +55,7 @@ struct Avx2<float> {
   VECTOR Vector add(Vector a, Vector b) { return _mm256_add_ps(a, b); }
   VECTOR Vector subtract(Vector a, Vector b) { return _mm256_sub_ps(a, b); }
   VECTOR Vector scale(Vector a, Vector b) { return _mm256_mul_ps(a, b); }
-  VECTOR Vector reversed(Vector v) {
-    return _mm256_permutevar8x32_ps(v, _mm256_set_epi32(0, 1, 2, 3, 4, 5, 6, 7));
-  }
   VECTOR Vector real(Vector a, Vector b) { return in_order(_mm256_shuffle_ps(a, b, 0x88)); }
-  VECTOR Vector imaginary(Vector a, Vector b) { return in_order(_mm256_shuffle_ps(a, b, 0xdd)); }
 
   VECTOR Vector reversed_pairs(Vector v) { return permuted<0x1b>(v); }
   VECTOR Vector conjugate(Vector v) {

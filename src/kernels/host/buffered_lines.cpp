@@ -17,11 +17,8 @@ constexpr std::int64_t run_bytes = 256;  // of neighbouring lines: four cache li
 constexpr std::int64_t far_block = std::int64_t{512}
                                    << 10;                   // of lines that are gathered, where they are long
 constexpr std::int64_t near_block = std::int64_t{8} << 10;  // of contiguous ones: the first-level cache
-// Of contiguous ones of odd length, backward: the second level. FFTW allocates memory in each execution of
-// such plans, which costs as much as some lines.
-constexpr std::int64_t odd_block = std::int64_t{256} << 10;
-constexpr std::int64_t fewest = 4;                              // lines in a block of gathered ones
-constexpr std::int64_t longest_beside = 128;                    // points: beyond, lines are better one by one
+constexpr std::int64_t fewest = 4;                          // lines in a block of gathered ones
+constexpr std::int64_t longest_beside = 128;                // points: beyond, lines are better one by one
 constexpr std::int64_t in_place_bytes = std::int64_t{1} << 20;  // beyond, one buffer is better than two
 
 // What is larger does not stay in a third-level cache until the next pass reads it.
@@ -61,14 +58,14 @@ BufferedLines::BufferedLines(TransformKind kind, FftwPrecision precision, const 
 
 void BufferedLines::choose_buffers() {
   side_by_side_ = !is_real(kind_) && length_ <= longest_beside;
-  const std::int64_t longer = std::max(from_.item * from_.count, to_.item * to_.count);
+  const std::int64_t longer =
+      std::max((is_odd_backward() ? length_ : from_.count) * from_.item, to_.item * to_.count);
   in_place_ = longer > in_place_bytes && (from_.item == to_.item || half_);
   // Lines whose distance is a power of two would evict each other.
   line_bytes_ = round_up(longer, 64) / 64 % 2 == 0 ? round_up(longer, 64) + 64 : round_up(longer, 64);
   const std::int64_t neighbours = blocks_.along().count;
   if (from_.is_contiguous() && to_.is_contiguous()) {
-    const std::int64_t block = is_odd_backward() ? odd_block : near_block;
-    width_ = std::clamp<std::int64_t>(block / (2 * line_bytes_), 1, neighbours);
+    width_ = std::clamp<std::int64_t>(near_block / (2 * line_bytes_), 1, neighbours);
   } else {
     width_ = std::clamp(far_block / longer, fewest, run_bytes / std::max(from_.item, to_.item));
   }
@@ -97,8 +94,8 @@ void BufferedLines::choose_plans(bool measure, int threads) {
   shape.threads = threads;
   std::int64_t from_item = from_.item, to_item = to_.item, length = length_;
   if (is_odd_backward()) {
-    shape.kind = TransformKind::real_to_complex;
-    std::swap(from_item, to_item);
+    shape.kind = TransformKind::complex_backward;
+    to_item = from_item;
   }
   if (half_) {
     shape.kind = is_backward() ? TransformKind::complex_backward : TransformKind::complex_forward;
@@ -182,13 +179,15 @@ void BufferedLines::run_odd_backward(const Block& block, const char* from, char*
   if (!reads_there) copy(block.gather, from, buffers.after, StoreHint::cache);
   for (std::int64_t i = 0; i < block.lines; ++i) {
     if (reads_there) fetch(from + (block.lines + i) * from_.along, from_.count * from_.item);
-    unfold(precision_, length_, reads_there ? from + i * from_.along : buffers.after + i * line_bytes_,
-           buffers.before + i * line_bytes_, factor);
+    if (writes_there) fetch(to + i * to_.along, to_.count * to_.item);
+    complete_spectrum(precision_, length_,
+                      reads_there ? from + i * from_.along : buffers.after + i * line_bytes_,
+                      buffers.before + i * line_bytes_, factor);
   }
   plan_->run(buffers.before, buffers.after);
   for (std::int64_t i = 0; i < block.lines; ++i) {
-    unfold(precision_, length_, buffers.after + i * line_bytes_,
-           writes_there ? to + i * to_.along : buffers.before + i * line_bytes_, 1);
+    take_reals(precision_, length_, buffers.after + i * line_bytes_,
+               writes_there ? to + i * to_.along : buffers.before + i * line_bytes_);
   }
   if (!writes_there) copy(block.scatter, buffers.before, to, hint_);
 }

@@ -104,6 +104,7 @@ FftwLibrary::FftwLibrary(void* handle, FftwPrecision precision)
   version_ = version == nullptr ? "an FFTW3 interface without a version" : version;
   // Not every library with the interface has these.
   alignment_of_ = find_optional<int (*)(void*)>(handle, prefix_ + "alignment_of");
+  start_threads(precision);
   if (auto* const limit = find_optional<void (*)(double)>(handle, prefix_ + "set_timelimit")) {
     limit(planning_seconds);
   }
@@ -115,25 +116,24 @@ int FftwLibrary::alignment_of(const void* address) const {
 }
 
 void FftwLibrary::set_threads(int threads) {
-  if (threads == threads_) return;
-  if (!looked_for_threads_) {
-    looked_for_threads_ = true;
-    const auto precision = prefix_ == "fftw_" ? FftwPrecision::f64 : FftwPrecision::f32;
-    const std::string init = prefix_ + "init_threads";
-    void* handle = handle_;
-    if (dlsym(handle, init.c_str()) == nullptr) {
-      handle = folder_of_packages(path_).empty()
-                   ? dlopen(names(precision).threads_library, RTLD_NOW | RTLD_LOCAL)
-                   : open_packaged_threads(std::filesystem::path(path_).parent_path(), names(precision));
-    }
-    auto* const initialize = handle == nullptr ? nullptr : find_optional<int (*)()>(handle, init);
-    if (initialize != nullptr && initialize() != 0) {
-      set_threads_ = find_optional<void (*)(int)>(handle, prefix_ + "plan_with_nthreads");
-    }
-  }
-  if (set_threads_ == nullptr) return;
+  if (threads == threads_ || set_threads_ == nullptr) return;
   set_threads_(threads);
   threads_ = threads;
+}
+
+/// FFTW shares the steps of one line only if this is done before the first call that makes its planner.
+void FftwLibrary::start_threads(FftwPrecision precision) {
+  const std::string init = prefix_ + "init_threads";
+  void* handle = handle_;
+  if (dlsym(handle, init.c_str()) == nullptr) {
+    handle = folder_of_packages(path_).empty()
+                 ? dlopen(names(precision).threads_library, RTLD_NOW | RTLD_LOCAL)
+                 : open_packaged_threads(std::filesystem::path(path_).parent_path(), names(precision));
+  }
+  auto* const initialize = handle == nullptr ? nullptr : find_optional<int (*)()>(handle, init);
+  if (initialize != nullptr && initialize() != 0) {
+    set_threads_ = find_optional<void (*)(int)>(handle, prefix_ + "plan_with_nthreads");
+  }
 }
 
 bool FftwLibrary::read_wisdom(const std::string& path) {

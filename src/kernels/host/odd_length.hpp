@@ -1,13 +1,6 @@
-// Lines of an odd number of points from their half spectra, by the transform in the other direction.
-//
-// With a + b i the elements of a half spectrum, 0 ... h, the forward transform T of the n = 2h + 1 real
-// numbers
-//
-//   t[0] = a[0],  t[k] = a[k] - b[k],  t[n - k] = a[k] + b[k]
-//
-// has Re T[j] - Im T[j] = x[j] and Re T[j] + Im T[j] = x[n - j]: the line comes from its half as t does from
-// the spectrum (the Hartley transform is its own inverse). FFTW's plans from complex to an odd number of real
-// points take up to 1.4 times as long as those in the other direction, and destroy their input.
+// Lines of an odd number n of real points from their half spectra, by complex transforms of n: FFTW has
+// vector instructions for these, so that they take 0.5 to 0.95 of the time of n real ones, and keep their
+// input (benchmarks/results/fft-cpu.md).
 #pragma once
 
 #include <cstdint>
@@ -16,8 +9,11 @@
 
 namespace partita::kernels {
 
-/// From h + 1 complex numbers the 2h + 1 real ones as above, times `factor`. The first complex number counts
-/// as real. `numbers` does not overlap them. Thread-safe.
-void unfold(FftwPrecision precision, std::int64_t length, const char* spectrum, char* numbers, double factor);
+/// All n numbers of a spectrum, times `factor`, from the first n/2 + 1. Of these the first one counts as
+/// real. The two do not overlap. Thread-safe, as the other one.
+void complete_spectrum(FftwPrecision precision, std::int64_t length, const char* half, char* whole,
+                       double factor);
+/// The real parts of n complex numbers; the two do not overlap.
+void take_reals(FftwPrecision precision, std::int64_t length, const char* numbers, char* reals);
 
 }  // namespace partita::kernels

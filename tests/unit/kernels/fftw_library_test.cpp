@@ -1,5 +1,7 @@
 #include "kernels/host/fftw_library.hpp"
 
+#include <dlfcn.h>
+
 #include "kernels/host/fft_planning.hpp"
 #include "kernels/host/transform.hpp"
 #include "support/test.hpp"
@@ -16,6 +18,33 @@ TEST(FftwLibrary, IsOpenedOnceForEachPrecision) {
   EXPECT_FALSE(doubles.version().empty());
   alignas(64) const std::array<double, 16> numbers{};
   EXPECT_EQ(doubles.alignment_of(numbers.data()), doubles.alignment_of(numbers.data() + 8));
+}
+
+/// The steps of a plan for one line.
+std::string steps_of_line(kernels::FftwLibrary& library, std::int64_t n, int threads) {
+  std::vector<std::complex<double>> line(static_cast<std::size_t>(n));
+  const kernels::FftwLoop loop{n, 1, 1};
+  auto* const tell = reinterpret_cast<char* (*)(void*)>(
+      dlsym(dlopen(library.path().c_str(), RTLD_NOW | RTLD_NOLOAD), "fftw_sprint_plan"));
+  if (tell == nullptr) return "";
+  const std::lock_guard lock(kernels::fftw_planner_mutex());
+  library.set_threads(threads);
+  kernels::FftwLibrary::Plan const plan =
+      library.plan_dft(1, &loop, 0, nullptr, line.data(), line.data(), -1, kernels::fftw_estimate);
+  library.set_threads(1);
+  const std::unique_ptr<char, decltype(&std::free)> text(tell(plan), &std::free);
+  library.destroy(plan);
+  return text.get();
+}
+
+// FFTW's threads that start after its planner would share no steps of one line: it then chooses plans of
+// which one thread does most.
+TEST(FftwLibrary, ThreadsShareTheStepsOfOneLine) {
+  kernels::FftwLibrary& doubles = kernels::fftw(kernels::FftwPrecision::f64);
+  const std::string steps = steps_of_line(doubles, 1 << 18, 2);
+  if (!contains(steps, "thr")) GTEST_SKIP() << doubles.version() << " has no threads here";
+  EXPECT_TRUE(contains(steps, "thr-ct")) << steps;
+  EXPECT_FALSE(contains(steps_of_line(doubles, 1 << 18, 1), "thr"));
 }
 
 kernels::TransformShape line_of(std::int64_t n) {
