@@ -98,19 +98,30 @@ class BackToReal {
   /// the result that are not stored in the same sets of the caches.
   bool goes_in_pairs() const {
     constexpr std::int64_t page = 4096;
-    if ((extent(problem_.halved_axis()) - 1) * item_ % page == 0) return false;
+    if (first_.size() != 1 || in_planes_.size() > 2) return false;
+    std::int64_t step =
+        (extent(problem_.halved_axis()) - 1) * item_;  // along the slowest axis, in the result
+    if (in_planes_.size() == 2) step *= extent(static_cast<int>(paired_axes()[1]));
+    if (step % page == 0) return false;
     std::int64_t factor = problem_.real_length;
     for (const std::int64_t prime : {2, 3, 5, 7})
       while (factor % prime == 0) factor /= prime;
-    return factor == 1 && first_.size() == 1 && in_planes_.size() == 1 && result_holds_spectra() &&
-           fastest_axis_of(input_) == problem_.halved_axis();
+    return factor == 1 && result_holds_spectra() && fastest_axis_of(input_) == problem_.halved_axis();
+  }
+
+  /// In the order of memory.
+  Extents paired_axes() const {
+    Extents axes;
+    for (const std::int64_t axis : steps_.operand(to_.buffer).axis_order)
+      if (contains(stage_.axes, axis)) axes.push_back(axis);
+    return axes;
   }
 
   void transform_in_pairs() {
     if (own_.empty()) return;
     steps_.compute(Transform{{own_, spectra_.front().place},
                              {transformed(problem_, stage_, own_), to_},
-                             {first_.front(), problem_.halved_axis()},
+                             paired_axes(),
                              TransformKind::complex_to_real,
                              problem_.real_length,
                              last_,

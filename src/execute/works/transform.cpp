@@ -246,9 +246,8 @@ class Calls {
     base_.overwrites = work.overwrites && work.kind == TransformKind::complex_to_real;
     check<UnsupportedError>(
         work.kind != TransformKind::complex_to_real || work.axes.size() == 1 || is_paired(work),
-        "a complex-to-real transform runs along one axis at a time, or two with an even number of points "
-        "along "
-        "the last; the other axes are complex");
+        "a complex-to-real transform runs along one axis at a time, or two or three with an even number of "
+        "points along the last; the other axes are complex");
     for (PlacedTransform& placed : transform_nests(work, binding)) {
       base_.kind = placed.nest.kind;
       base_.precision = program_.precision = placed.nest.precision;
@@ -265,7 +264,8 @@ class Calls {
 
  private:
   static bool is_paired(const Transform& work) {
-    return work.kind == TransformKind::complex_to_real && work.axes.size() == 2 && work.real_length % 2 == 0;
+    return work.kind == TransformKind::complex_to_real && work.axes.size() > 1 && work.axes.size() <= 3 &&
+           work.real_length % 2 == 0;
   }
 
   void add_weights(PlacedTransform& placed, Call& call) {
@@ -361,9 +361,11 @@ class Calls {
   std::shared_ptr<const kernels::Lines> lines_of(const TransformNest& nest, LineWay way,
                                                  int threads_of_fftw) const {
     const kernels::FftwLoop& line = nest.lines.front();
-    if (way == LineWay::paired)
-      return std::make_shared<const kernels::PairedLines>(nest.precision, line, nest.lines.back(), nest.batch,
-                                                          base_.measure);
+    if (way == LineWay::paired) {
+      const std::span<const kernels::FftwLoop> across(nest.lines.begin(), nest.lines.end() - 1);
+      return std::make_shared<const kernels::PairedLines>(nest.precision, across, nest.lines.back(),
+                                                          nest.batch, base_.measure);
+    }
     if (way == LineWay::rader)
       return kernels::rader_lines(nest.kind, nest.precision, line, nest.batch, base_.measure);
     return std::make_shared<const kernels::BufferedLines>(nest.kind, nest.precision, line, nest.batch,

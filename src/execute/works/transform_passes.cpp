@@ -43,10 +43,9 @@ kernels::FftwLoop in_result(const kernels::FftwLoop& line, bool halved) {
   return {halved ? line.count / 2 + 1 : line.count, line.to_stride, line.to_stride};
 }
 
-/// Two axes that become real: the half spectra first, where they are scaled, then the complex numbers that
-/// they are in the result.
+/// Two or three axes that become real: the half spectra first, where they are scaled, then the complex
+/// numbers that they are in the result, along the first axis.
 std::vector<TransformPass> paired_passes(const TransformNest& nest) {
-  const kernels::FftwLoop& line = nest.lines.back();
   TransformPass first{nest, false, true, LineWay::paired}, second;
   second.on_result = true;
   second.nest.kind = TransformKind::complex_backward;
@@ -55,7 +54,8 @@ std::vector<TransformPass> paired_passes(const TransformNest& nest) {
     return kernels::FftwLoop{loop.count, loop.to_stride / 2, loop.to_stride / 2};
   };
   second.nest.lines = {in_complex(nest.lines.front())};
-  second.nest.batch = {{line.count / 2, 1, 1}};
+  second.nest.batch = {{nest.lines.back().count / 2, 1, 1}};
+  if (nest.lines.size() > 2) second.nest.batch.push_back(in_complex(nest.lines[1]));
   for (const kernels::FftwLoop& loop : nest.batch) second.nest.batch.push_back(in_complex(loop));
   return {first, second};
 }

@@ -250,8 +250,6 @@ RANK_TEST(Fft, FunctionsOfOneLine) {
   }
 }
 
-/// Back to real numbers along axes whose planes do not stay in cache: between the passes over the array the
-/// half spectra are in the memory of the result, or in scratch. The input keeps its values.
 // Lines, pairs of half spectra, planes and scaled pieces are divided among threads; one long line is FFTW's.
 TEST(Fft, ThreadsShareLargeTransforms) {
   if (ranks().kind != GroupKind::threads) GTEST_SKIP() << "other contexts of the process have threads, too";
@@ -281,6 +279,8 @@ TEST(Fft, ThreadsShareLargeTransforms) {
   }
 }
 
+/// Back to real numbers along axes whose planes do not stay in cache: between the passes over the array the
+/// half spectra are in the memory of the result, or in scratch. The input keeps its values.
 RANK_TEST(Fft, LargePlanesComeBackToRealNumbers) {
   if (has_devices()) GTEST_SKIP() << "of the host";
   const int ranks = context.size();
@@ -293,6 +293,7 @@ RANK_TEST(Fft, LargePlanesComeBackToRealNumbers) {
   const Large cases[] = {{{ranks, 70, 60, 64}, {1, 2, 3}, Dtype::f64},
                          {{ranks, 180, 48, 64}, {2, 1, 3}, Dtype::f32},
                          {{ranks, 520, 512}, {1, 2}, Dtype::f64},
+                         {{ranks, 1600, 1024}, {1, 2}, Dtype::f64},
                          {{ranks, 2600, 100}, {1, 2}, Dtype::f64},
                          {{ranks, 5201, 100}, {1, 2}, Dtype::f32},
                          {{ranks, 66, 70, 63}, {1, 2, 3}, Dtype::f64},
