@@ -18,10 +18,11 @@ namespace partita {
 /// then distributed by a leading dimension.
 ///
 /// Matrices of up to `EigenOptions::base` rows are computed by one rank, whose memory must hold them: by
-/// LAPACK on the host (syevd, heevd, gesdd), or by cuSOLVER on a device (eigenvalues only; singular values
-/// are then those of the polar decomposition). Larger ones are divided: the polar factor of A - sigma I
-/// separates the eigenvalues above sigma from those below (spectral divide and conquer, QDWH-eig; Nakatsukasa
-/// and Higham 2013), by products, Cholesky and QR factorizations of all ranks, until the parts are small.
+/// LAPACK on the host (syevd, heevd, for few eigenvalues syevr, heevr, and gesdd), or by cuSOLVER on a device
+/// (eigenvalues only; singular values are then those of the polar decomposition). Larger ones are divided:
+/// the polar factor of A - sigma I separates the eigenvalues above sigma from those below (spectral divide
+/// and conquer, QDWH-eig; Nakatsukasa and Higham 2013), by products, Cholesky and QR factorizations of all
+/// ranks, until the parts are small.
 
 /// Options of `eigh`, `svd` and what is based on them.
 struct EigenOptions {
@@ -30,6 +31,10 @@ struct EigenOptions {
   std::int64_t base = 0;
   /// The triangle of a Hermitian matrix that is read; the other one is not.
   bool upper = false;
+  /// Of `eigh` and `eigvalsh`: the eigenvalues numbered first, .., first + count - 1, from 0 on in ascending
+  /// order, are returned; count -1: all behind the first. Vectors of others are not computed, unless one
+  /// rank does and they are more than a quarter, or on a device.
+  std::int64_t first = 0, count = -1;
 };
 
 /// A = U H.
@@ -44,14 +49,14 @@ PARTITA_API PolarFactors polar(const Array& a, SourcePlace where = SourcePlace::
 
 /// A = V diag(values) V^H.
 struct EigenFactors {
-  Array values;   ///< [n], ascending
-  Array vectors;  ///< [n, n], orthonormal columns; empty if they were not asked for
+  Array values;   ///< [k], ascending; k = n unless the options select some
+  Array vectors;  ///< [n, k], orthonormal columns; empty if they were not asked for
 };
 /// Eigenvalues and eigenvectors of a Hermitian matrix [n, n], of which one triangle is read.
-/// ArgumentError for NaN and infinity.
+/// ArgumentError for NaN and infinity, and for numbers of eigenvalues outside of [0, n).
 PARTITA_API EigenFactors eigh(const Array& a, const EigenOptions& options = {},
                               SourcePlace where = SourcePlace::current());
-/// Only the eigenvalues, [n], ascending.
+/// Only the eigenvalues, [k], ascending.
 PARTITA_API Array eigvalsh(const Array& a, const EigenOptions& options = {},
                            SourcePlace where = SourcePlace::current());
 

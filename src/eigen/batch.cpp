@@ -7,7 +7,7 @@
 
 #include "array/array_state.hpp"
 #include "base/check.hpp"
-#include "eigen/matrices.hpp"
+#include "eigen/eigh.hpp"
 #include "kernels/host/eigen_solvers.hpp"
 #include "linalg/batches.hpp"
 #include "runtime/checks/agree.hpp"
@@ -23,8 +23,7 @@ Array checked_batch(std::string_view operation, const Array& a, bool square, con
   context.require_usable(operation);
   runtime::collectively(context, operation, [&]() -> std::vector<Fact> {
     linear::check_batch(operation, a, square);
-    return {{"A", a.operand().to_string()},
-            {"options", fmt::format("base {}{}", options.base, options.upper ? " upper" : "")}};
+    return {{"A", a.operand().to_string()}, fact_of(operation, options, a.shape())};
   });
   Array whole = a.layout().partial() ? redistribute(a, Slab(0)) : a;
   check_finite(operation, whole);
@@ -64,20 +63,26 @@ EigenFactors eigen_of_batch(std::string_view operation, const Array& given, cons
                             bool vectors, SourcePlace where) {
   const Array a = checked_batch(operation, given, true, options);
   const std::int64_t n = a.shape()[a.shape().size() - 1];
-  linear::BatchJob job{.operation = operation, .inputs = {a}, .outputs = {{{n}, Matrices(a).real_dtype()}}};
-  if (vectors) job.outputs.push_back({{n, n}, a.dtype()});
+  const EigenRange range = range_of(options, n);
+  linear::BatchJob job{
+      .operation = operation, .inputs = {a}, .outputs = {{{range.count()}, Matrices(a).real_dtype()}}};
+  if (vectors) job.outputs.push_back({{n, range.count()}, a.dtype()});
   kernels::visit_lapack_dtype(a.dtype(), "eigenvalues", [&]<class T>(TypeTag<T> /*tag*/) {
     job.local = [=, upper = options.upper](Addresses inputs, Addresses outputs) {
       if (n == 0) return;
-      std::vector<T> triangle;
-      T* to = vectors ? static_cast<T*>(outputs[1]) : nullptr;
-      if (!vectors) {
-        triangle.resize(static_cast<std::size_t>(n * n));
-        to = triangle.data();
-      }
+      auto* const values = static_cast<kernels::RealType<T>*>(outputs[0]);
+      const bool in_place = vectors && range.count() == n;
+      std::vector<T> triangle(in_place ? 0 : static_cast<std::size_t>(n * n));
+      T* const to = in_place ? static_cast<T*>(outputs[1]) : triangle.data();
       copy_triangle(static_cast<const T*>(inputs[0]), n, upper, to);
-      kernels::eigen_hermitian(columns_at<T>(to, n, n), static_cast<kernels::RealType<T>*>(outputs[0]),
-                               vectors);
+      const auto matrix = columns_at<T>(to, n, n);
+      if (in_place) return kernels::eigen_hermitian(matrix, values, true);
+      if (vectors)
+        return kernels::some_eigenvectors(matrix, range.first, values,
+                                          columns_at<T>(outputs[1], n, range.count()));
+      std::vector<kernels::RealType<T>> all(static_cast<std::size_t>(n));
+      kernels::eigen_hermitian(matrix, all.data(), false);
+      std::copy(all.begin() + range.first, all.begin() + range.behind, values);
     };
   });
   job.together = [&](const std::vector<Array>& one) {

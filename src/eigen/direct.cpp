@@ -20,20 +20,26 @@ namespace {
 
 constexpr int computing_rank = 0;
 
-Layout on_one_rank(std::int64_t n, int ranks) {
-  return Layout(Slab(0), {n, n}, 1).embedded(std::array{computing_rank}, ranks);
+Layout on_one_rank(std::int64_t rows, std::int64_t columns, int ranks) {
+  return Layout(Slab(0), {rows, columns}, 1).embedded(std::array{computing_rank}, ranks);
+}
+
+/// What that rank computes.
+Array empty_there(const Matrices& matrices, std::int64_t rows, std::int64_t columns) {
+  return empty(matrices.context(), on_one_rank(rows, columns, matrices.context().size()), matrices.dtype(),
+               {.residency = Residency::ordinary, .order = Order::column_major, .space = MemorySpace::host});
 }
 
 /// All of a matrix, in ordinary memory of one rank.
 Array gathered(const Matrices& matrices, const Array& a, MemorySpace space) {
-  return redistribute(a, on_one_rank(a.shape()[0], matrices.context().size()),
+  return redistribute(a, on_one_rank(a.shape()[0], a.shape()[0], matrices.context().size()),
                       {.order = Order::column_major, .residency = Residency::ordinary, .space = space});
 }
 
 template <class T>
 kernels::ColumnMatrix<T> columns_of(const Array& a) {
   const std::int64_t n = a.shape()[0];
-  return {static_cast<T*>(a.local().data), n, n, std::max<std::int64_t>(n, 1)};
+  return {static_cast<T*>(a.local().data), n, a.shape()[1], std::max<std::int64_t>(n, 1)};
 }
 
 /// Values that one rank computes; what it throws all throw.
@@ -71,6 +77,13 @@ std::vector<double> eigen_on_host(const Array& whole, bool vectors) {
 }
 
 template <class T>
+std::vector<double> some_on_host(const Array& whole, EigenRange range, const Array& vectors) {
+  std::vector<kernels::RealType<T>> found(static_cast<std::size_t>(range.count()));
+  kernels::some_eigenvectors(columns_of<T>(whole), range.first, found.data(), columns_of<T>(vectors));
+  return {found.begin(), found.end()};
+}
+
+template <class T>
 std::vector<double> eigen_on_device(const Array& whole, bool vectors) {
   using Real = kernels::RealType<T>;
   ContextState& state = *whole.context_state();
@@ -91,30 +104,34 @@ std::vector<double> eigen_on_device(const Array& whole, bool vectors) {
 
 }  // namespace
 
-std::vector<double> direct_eigen(const Matrices& matrices, const Array& a, Array* vectors) {
+std::vector<double> direct_eigen(const Matrices& matrices, const Array& a, EigenRange range, Array* vectors) {
+  const std::int64_t n = a.shape()[0];
+  const bool on_device = matrices.space() == MemorySpace::device, all = range.count() == n;
   const Array whole = gathered(matrices, a, matrices.space());
+  const bool some = vectors != nullptr && !all && !on_device;
+  const Array those = some ? empty_there(matrices, n, range.count()) : whole;
   std::vector<double> values = on_computing_rank(matrices, "eigh", [&] {
     std::vector<double> result;
-    if (whole.shape()[0] == 0) return result;
+    if (n == 0) return result;
     kernels::visit_lapack_dtype(a.dtype(), "eigenvalues", [&]<class T>(TypeTag<T> /*tag*/) {
-      result = matrices.space() == MemorySpace::device ? eigen_on_device<T>(whole, vectors != nullptr)
-                                                       : eigen_on_host<T>(whole, vectors != nullptr);
+      result = some        ? some_on_host<T>(whole, range, those)
+               : on_device ? eigen_on_device<T>(whole, vectors != nullptr)
+                           : eigen_on_host<T>(whole, vectors != nullptr);
     });
     return result;
   });
-  if (vectors != nullptr) *vectors = matrices.copied(whole);
+  if (!some && !all) values = {values.begin() + range.first, values.begin() + range.behind};
+  if (vectors != nullptr)
+    *vectors = matrices.copied(some || all ? those : part(whole, 0, n, range.first, range.count()));
   return values;
 }
 
 std::vector<double> direct_svd(const Matrices& matrices, const Array& a, Array* u, Array* vh) {
   const Array whole = gathered(matrices, a, MemorySpace::host);
   const bool vectors = u != nullptr;
-  const auto beside = [&] {
-    return empty(
-        matrices.context(), whole.layout(), a.dtype(),
-        {.residency = Residency::ordinary, .order = Order::column_major, .space = MemorySpace::host});
-  };
-  const Array whole_u = vectors ? beside() : whole, whole_vh = vectors ? beside() : whole;
+  const std::int64_t n = a.shape()[0];
+  const Array whole_u = vectors ? empty_there(matrices, n, n) : whole,
+              whole_vh = vectors ? empty_there(matrices, n, n) : whole;
   std::vector<double> values = on_computing_rank(matrices, "svd", [&] {
     std::vector<double> result;
     kernels::visit_lapack_dtype(a.dtype(), "singular values", [&]<class T>(TypeTag<T> /*tag*/) {

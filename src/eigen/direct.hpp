@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "eigen/matrices.hpp"
+#include "eigen/eigh.hpp"
 
 namespace partita::eigen {
 
@@ -14,8 +14,8 @@ std::int64_t base_rows(const Matrices& matrices, const EigenOptions& options);
 /// The same of singular values, which the host computes.
 std::int64_t base_rows_of_svd(const Matrices& matrices, const EigenOptions& options);
 
-/// Eigenvalues on every rank, ascending; `vectors` receives the eigenvectors unless it is null.
-std::vector<double> direct_eigen(const Matrices& matrices, const Array& a, Array* vectors);
+/// Eigenvalues of the range on every rank, ascending; `vectors` receives the eigenvectors unless it is null.
+std::vector<double> direct_eigen(const Matrices& matrices, const Array& a, EigenRange range, Array* vectors);
 /// Singular values of a square matrix on every rank, descending; `u` and `vh` receive the vectors unless they
 /// are null.
 std::vector<double> direct_svd(const Matrices& matrices, const Array& a, Array* u, Array* vh);

@@ -66,9 +66,9 @@ std::vector<double> candidates(std::vector<double> diagonal) {
   return {*middle, mean};
 }
 
-Spectrum direct(const Matrices& matrices, const Array& a, bool vectors) {
+Spectrum direct(const Matrices& matrices, const Array& a, EigenRange range, bool vectors) {
   Spectrum result;
-  result.values = direct_eigen(matrices, a, vectors ? &result.vectors : nullptr);
+  result.values = direct_eigen(matrices, a, range, vectors ? &result.vectors : nullptr);
   return result;
 }
 
@@ -79,6 +79,7 @@ bool separates(const Array& seen, std::int64_t above, double size, double epsilo
   return coupling <= 100 * epsilon * std::sqrt(static_cast<double>(n)) * size;
 }
 
+/// Of what is on both sides of sigma; a side of which nothing is asked for has no values.
 Spectrum joined(const Matrices& matrices, const Split& split, const Spectrum& above, const Spectrum& below,
                 bool vectors) {
   Spectrum result;
@@ -86,22 +87,35 @@ Spectrum joined(const Matrices& matrices, const Split& split, const Spectrum& ab
   result.values.insert(result.values.end(), above.values.begin(), above.values.end());
   if (!vectors) return result;
   const std::int64_t n = split.basis.shape()[0], k = split.above;
-  result.vectors = matrices.empty(n, n);
-  const auto store = [&](std::int64_t from, std::int64_t columns, const Array& inner, std::int64_t to) {
-    const Array outer = matrices.product(part(split.basis, 0, n, from, columns), Op::none, inner, Op::none);
-    Array place = part(result.vectors, 0, n, to, columns);
+  const auto of_below = static_cast<std::int64_t>(below.values.size());
+  result.vectors = matrices.empty(n, static_cast<std::int64_t>(result.values.size()));
+  const auto store = [&](std::int64_t from, std::int64_t columns, const Spectrum& inner, std::int64_t to) {
+    if (inner.values.empty()) return;
+    const Array outer =
+        matrices.product(part(split.basis, 0, n, from, columns), Op::none, inner.vectors, Op::none);
+    Array place = part(result.vectors, 0, n, to, static_cast<std::int64_t>(inner.values.size()));
     redistribute_into(outer, place);
   };
-  store(k, n - k, below.vectors, 0);
-  store(0, k, above.vectors, n - k);
+  store(k, n - k, below, 0);
+  store(0, k, above, of_below);
   return result;
 }
 
 }  // namespace
 
-Spectrum spectrum(const Matrices& matrices, const Array& a, std::int64_t base, bool vectors) {
+EigenRange range_of(const EigenOptions& options, std::int64_t n) {
+  return {options.first, options.count < 0 ? n : options.first + options.count};
+}
+
+EigenRange EigenRange::within(std::int64_t begin, std::int64_t end) const {
+  const std::int64_t from = std::clamp(first, begin, end) - begin;
+  return {from, std::max(std::clamp(behind, begin, end) - begin, from)};
+}
+
+Spectrum spectrum(const Matrices& matrices, const Array& a, EigenRange range, std::int64_t base,
+                  bool vectors) {
   const std::int64_t n = a.shape()[0];
-  if (n <= std::max<std::int64_t>(base, 1)) return direct(matrices, a, vectors);
+  if (n <= std::max<std::int64_t>(base, 1)) return direct(matrices, a, range, vectors);
   const double size = norm<double>(a);
   for (const double sigma : candidates(matrices.diagonal(a))) {
     const Split split = split_at(matrices, a, sigma);
@@ -110,12 +124,19 @@ Spectrum spectrum(const Matrices& matrices, const Array& a, std::int64_t base, b
     const Array seen = matrices.product(split.basis, Op::conjugate_transpose, image, Op::none);
     if (!separates(seen, split.above, size, matrices.epsilon())) continue;
     const std::int64_t k = split.above;
-    const Spectrum above = spectrum(matrices, matrices.hermitian_part(part(seen, 0, k, 0, k)), base, vectors);
-    const Spectrum below =
-        spectrum(matrices, matrices.hermitian_part(part(seen, k, n - k, k, n - k)), base, vectors);
+    const auto side = [&](std::int64_t from, std::int64_t rows, EigenRange some) {
+      if (some.count() == 0) return Spectrum();
+      return spectrum(matrices, matrices.hermitian_part(part(seen, from, rows, from, rows)), some, base,
+                      vectors);
+    };
+    const Spectrum above = side(0, k, range.within(n - k, n)), below = side(k, n - k, range.within(0, n - k));
     return joined(matrices, split, above, below, vectors);
   }
-  return direct(matrices, a, vectors);  // all eigenvalues are close to one another
+  return direct(matrices, a, range, vectors);  // all eigenvalues are close to one another
+}
+
+Spectrum spectrum(const Matrices& matrices, const Array& a, std::int64_t base, bool vectors) {
+  return spectrum(matrices, a, {0, a.shape()[0]}, base, vectors);
 }
 
 namespace {
@@ -127,7 +148,7 @@ Spectrum checked_spectrum(std::string_view operation, const Array& a, const Eige
   Array whole = matrices.from_lower(options.upper ? a.permuted({1, 0}) : a);
   check_finite(operation, whole);
   if (options.upper) linear::conjugate(whole);  // it is the transpose
-  return spectrum(matrices, whole, base_rows(matrices, options), vectors);
+  return spectrum(matrices, whole, range_of(options, a.shape()[0]), base_rows(matrices, options), vectors);
 }
 
 }  // namespace

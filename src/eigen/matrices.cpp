@@ -162,6 +162,18 @@ Array part(const Array& a, std::int64_t row, std::int64_t rows, std::int64_t col
   return a.window({row, column}, {rows, columns});
 }
 
+Fact fact_of(std::string_view operation, const EigenOptions& options, const Shape& shape) {
+  const bool all = options.first == 0 && options.count == -1;
+  check(all || operation.starts_with("eig"), "{}: `first` and `count` are options of eigh and eigvalsh",
+        operation);
+  const std::int64_t n = shape[shape.size() - 1], left = n - options.first;
+  check(options.first >= 0 && left >= 0 && options.count >= -1 && options.count <= left,
+        "{}: A has {} eigenvalues; {} of them from number {} on were asked for", operation, n,
+        options.count < 0 ? left : options.count, options.first);
+  return {"options", fmt::format("base {} first {} count {}{}", options.base, options.first, options.count,
+                                 options.upper ? " upper" : "")};
+}
+
 void check_argument(std::string_view operation, const Array& a, bool square, const EigenOptions& options) {
   check(a.valid(), "{}: A holds no array", operation);
   ContextState& context = *a.context_state();
@@ -170,8 +182,7 @@ void check_argument(std::string_view operation, const Array& a, bool square, con
     linear::check_matrix(operation, "A", a.operand());
     check(!square || a.shape()[0] == a.shape()[1], "{}: A must be square, but its shape is {}", operation,
           to_string(a.shape()));
-    return {{"A", a.operand().to_string()},
-            {"options", fmt::format("base {}{}", options.base, options.upper ? " upper" : "")}};
+    return {{"A", a.operand().to_string()}, fact_of(operation, options, a.shape())};
   });
 }
 

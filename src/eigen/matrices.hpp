@@ -61,6 +61,9 @@ Array part(const Array& a, std::int64_t row, std::int64_t rows, std::int64_t col
 
 /// Throws ArgumentError, the same on every rank, unless all elements are finite. Collective.
 void check_finite(std::string_view operation, const Array& a);
+/// What the ranks compare of options. Throws ArgumentError: `operation` has no such option, or A [.., n, n]
+/// no such eigenvalues.
+Fact fact_of(std::string_view operation, const EigenOptions& options, const Shape& shape);
 /// Throws ArgumentError, the same on every rank, unless it is a matrix in a supported dtype, and square if
 /// asked; DisagreementError if the ranks have other matrices or options. Collective.
 void check_argument(std::string_view operation, const Array& a, bool square,

@@ -354,6 +354,11 @@ def test_eigenvalues(ctx, dtype):
     values, vectors = linalg.eigh(matrix, "U", subset_by_index=(2, 4))
     close(values, wanted[0][2:5]), close(pt.matmul(vectors, vectors, op_a="conjugate-transpose"), np.eye(3).astype(dtype))
     assert np.abs(a @ vectors.gather(space="host") - vectors.gather(space="host") * wanted[0][2:5]).max() < 1e-3
+    for first, last in ((0, 12), (12, 12), (1, 11)):
+        for base in (0, 4):
+            values, vectors = linalg.eigh(matrix, "U", subset_by_index=(first, last), base=base)
+            assert vectors.shape == (13, last - first + 1)
+            close(values, wanted[0][first : last + 1])
     integers = linalg.eigvalsh(spread(ctx, np.diag([3, 1, 2]), pt.Slab(0)))
     close(integers, np.array([1.0, 2.0, 3.0]))
 

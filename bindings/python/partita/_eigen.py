@@ -36,17 +36,17 @@ def is_upper(UPLO: Any) -> bool:
     return bool(letter == "U")
 
 
-def _chosen(subset_by_index: Any, a: Array) -> slice:
-    """The numbers of eigenvalues; SciPy counts the last one in."""
+def _chosen(subset_by_index: Any, a: Array) -> Tuple[int, int]:
+    """The number of the first eigenvalue, and of how many, -1 for all; SciPy counts the last one in."""
     if subset_by_index is None:
-        return slice(None)
+        return 0, -1
     try:
         first, last = map(operator.index, subset_by_index)
     except (TypeError, ValueError):
         raise TypeError(f"subset_by_index: expected the pair (first, last), got {subset_by_index!r}") from None
     if a.ndim >= 2 and not 0 <= first <= last < a.shape[-1]:
         raise ArgumentError(f"subset_by_index: expected 0 <= first <= last < {a.shape[-1]}, got ({first}, {last})")
-    return slice(first, last + 1)
+    return first, last - first + 1
 
 
 @collective
@@ -60,7 +60,8 @@ def eigh(a: Array, UPLO: str = "L", *, subset_by_index: Optional[Sequence[int]] 
     UPLO : {'L', 'U'}, default 'L'
         The lower or the upper one.
     subset_by_index : (int, int), optional
-        Numbers of the first and the last eigenvalue that are returned, counted from 0, as in `scipy.linalg.eigh`. All are computed.
+        Numbers of the first and the last eigenvalue that are returned, counted from 0, as in `scipy.linalg.eigh`. Vectors of
+        others are not computed, unless one rank does and they are more than a quarter, or on a device.
 
     Returns
     -------
@@ -73,12 +74,8 @@ def eigh(a: Array, UPLO: str = "L", *, subset_by_index: Optional[Sequence[int]] 
     ArgumentError, UnsupportedError, MemoryError
         The same on every rank. ArgumentError also for NaN and infinity.
     """
-    upper, chosen, matrix = is_upper(UPLO), _chosen(subset_by_index, a), settled(a)
-    values, vectors = (Array(one, a._package) for one in _core.eigh(matrix._core, upper, base))
-    if chosen != slice(None) and a.ndim > 2:
-        return EighResult(values[..., chosen].copy(), vectors[..., chosen].copy())
-    if chosen != slice(None):
-        values, vectors = values[chosen].redistribute(_core.Replicated()), vectors[:, chosen].redistribute(_core.Slab(0))
+    upper, (first, count), matrix = is_upper(UPLO), _chosen(subset_by_index, a), settled(a)
+    values, vectors = (Array(one, a._package) for one in _core.eigh(matrix._core, upper, base, first, count))
     return EighResult(values, vectors)
 
 

@@ -281,12 +281,13 @@ void bind_refinement(nb::module_& module) {
 void bind_eigen(nb::module_& module) {
   module.def(
       "eigh",
-      [](const Array& a, bool upper, std::int64_t base) {
+      [](const Array& a, bool upper, std::int64_t base, std::int64_t first, std::int64_t count) {
         const SourcePlace where = caller();
-        EigenFactors found = unlocked([&] { return eigh(a, {.base = base, .upper = upper}, where); });
+        const EigenOptions options{.base = base, .upper = upper, .first = first, .count = count};
+        EigenFactors found = unlocked([&] { return eigh(a, options, where); });
         return std::pair(std::move(found.values), std::move(found.vectors));
       },
-      nb::arg("a"), nb::arg("upper"), nb::arg("base"));
+      nb::arg("a"), nb::arg("upper"), nb::arg("base"), nb::arg("first"), nb::arg("count"));
   module.def(
       "eigvalsh",
       [](const Array& a, bool upper, std::int64_t base) {

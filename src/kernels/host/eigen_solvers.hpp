@@ -16,6 +16,12 @@ namespace partita::kernels {
 template <class T>
 void eigen_hermitian(const ColumnMatrix<T>& a, RealType<T>* values, bool vectors);
 
+/// Those numbered first, .., first + vectors.columns - 1, from 0 on, and their vectors [n, columns]; the
+/// matrix is destroyed. If they are few, others are not computed.
+template <class T>
+void some_eigenvectors(const ColumnMatrix<T>& a, std::int64_t first, RealType<T>* values,
+                       const ColumnMatrix<T>& vectors);
+
 /// a = u diag(values) vh for a matrix [m, n], which is destroyed, with k = min(m, n) values. With `vectors` u
 /// [m, k] and vh [k, n] are written.
 template <class T>

@@ -40,10 +40,12 @@ LapackFunctions<T> find_all() {
   if constexpr (std::is_same_v<T, RealType<T>>) {
     find_lapack<T, &F::gram>("syrk", functions);
     find_lapack<T, &F::syevd>("syevd", functions);
+    find_lapack<T, &F::syevr>("syevr", functions);
     find_lapack<T, &F::gesdd>("gesdd", functions);
   } else {
     find_lapack<T, &F::gram>("herk", functions);
     find_lapack<T, &F::heevd>("heevd", functions);
+    find_lapack<T, &F::heevr>("heevr", functions);
     find_lapack<T, &F::gesdd_complex>("gesdd", functions);
   }
   return functions;

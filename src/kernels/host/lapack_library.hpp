@@ -82,6 +82,19 @@ struct LapackFunctions {
   void (*heevd)(const char* job, const char* triangle, const int* n, T* a, const int* leading,
                 RealType<T>* values, T* work, const int* work_size, RealType<T>* reals, const int* reals_size,
                 std::int64_t* integers, const int* integers_size, int* info, Length, Length) = nullptr;
+  /// The values numbered from `first` to `last`, counted from 1, and their vectors.
+  void (*syevr)(const char* job, const char* range, const char* triangle, const int* n, T* a,
+                const int* leading, const RealType<T>* least, const RealType<T>* largest, const int* first,
+                const int* last, const RealType<T>* tolerance, int* found, RealType<T>* values, T* vectors,
+                const int* leading_vectors, std::int64_t* support, T* work, const int* work_size,
+                std::int64_t* integers, const int* integers_size, int* info, Length, Length,
+                Length) = nullptr;
+  void (*heevr)(const char* job, const char* range, const char* triangle, const int* n, T* a,
+                const int* leading, const RealType<T>* least, const RealType<T>* largest, const int* first,
+                const int* last, const RealType<T>* tolerance, int* found, RealType<T>* values, T* vectors,
+                const int* leading_vectors, std::int64_t* support, T* work, const int* work_size,
+                RealType<T>* reals, const int* reals_size, std::int64_t* integers, const int* integers_size,
+                int* info, Length, Length, Length) = nullptr;
   void (*gesdd)(const char* job, const int* m, const int* n, T* a, const int* leading, RealType<T>* values,
                 T* u, const int* leading_u, T* vh, const int* leading_vh, T* work, const int* work_size,
                 std::int64_t* integers, int* info, Length) = nullptr;

@@ -96,6 +96,73 @@ RANK_TEST(Eigen, RandomMatricesOfEveryDtype) {
   }
 }
 
+/// `count` of them from number `first` on; as close to those among all as all are to the right ones.
+void expect_some(const Array& a, EigenOptions options, std::int64_t first, std::int64_t count) {
+  SCOPED_TRACE("rows " + std::to_string(a.shape()[0]) + " base " + std::to_string(options.base) + " first " +
+               std::to_string(first) + " count " + std::to_string(count));
+  const std::int64_t n = a.shape()[0], behind = count < 0 ? n : first + count;
+  const Array all = eigvalsh(a, options);
+  options.first = first;
+  options.count = count;
+  const auto [values, vectors] = eigh(a, options);
+  const Array only = eigvalsh(a, options);
+  const double size = norm<double>(a);
+  ASSERT_EQ(values.shape(), Shape{behind - first});
+  ASSERT_EQ(only.shape(), Shape{behind - first});
+  ASSERT_EQ(vectors.shape(), (Shape{n, behind - first}));
+  if (behind == first) return;
+  const Array right = all.window({first}, {behind - first});
+  EXPECT_LT(ratio(distance(values, right), size, n, a.dtype()), 30);
+  EXPECT_LT(ratio(distance(only, right), size, n, a.dtype()), 30);
+  EXPECT_LT(ratio(distance(product(a, vectors), scaled_columns(vectors, values)), size, n, a.dtype()), 30);
+  expect_orthonormal(vectors);
+}
+
+RANK_TEST(Eigen, SomeByTheirNumbers) {
+  for (const Dtype dtype : computed) {
+    const Array a = random_matrix(context, 25, 25, dtype);
+    const Array hermitian = product(a, a, Op::none, Op::conjugate_transpose);
+    for (const EigenOptions& options : {EigenOptions{}, divided}) {
+      for (const auto& [first, count] : {std::pair{0, 1}, std::pair{24, 1}, std::pair{9, 6}, std::pair{3, 20},
+                                         std::pair{7, -1}, std::pair{25, -1}})
+        expect_some(hermitian, options, first, count);
+    }
+  }
+  // Many are equal.
+  Array unit = eye(context, 20, 20, Slab(0), Dtype::f64);
+  for (const EigenOptions& options : {EigenOptions{}, divided}) expect_some(unit, options, 4, 5);
+  const Array one = eye(context, 1, 1, Slab(0), Dtype::f64);
+  expect_some(one, {}, 0, 1);
+}
+
+RANK_TEST(Eigen, SomeOfManyMatrices) {
+  Array batch = empty(context, {3, 13, 13}, Slab(0), Dtype::c128);
+  fill_random(batch, 5);
+  for (const bool upper : {false, true}) {
+    const EigenFactors all = eigh(batch, {.upper = upper});
+    for (const auto& [first, count] : {std::pair{2, 2}, std::pair{1, 11}}) {
+      const EigenOptions options{.upper = upper, .first = first, .count = count};
+      const EigenFactors some = eigh(batch, options);
+      ASSERT_EQ(some.values.shape(), (Shape{3, count}));
+      ASSERT_EQ(some.vectors.shape(), (Shape{3, 13, count}));
+      const Array only = eigvalsh(batch, options);
+      for (std::int64_t i = 0; i < 3; ++i) {
+        for (std::int64_t j = 0; j < count; ++j) {
+          const double right = at<double>(all.values, {i, first + j});
+          EXPECT_NEAR(at<double>(some.values, {i, j}), right, 1e-12);
+          EXPECT_NEAR(at<double>(only, {i, j}), right, 1e-12);
+          // The same vector but for its phase.
+          std::complex<double> same;
+          for (std::int64_t k = 0; k < 13; ++k)
+            same += std::conj(at<std::complex<double>>(all.vectors, {i, k, first + j})) *
+                    at<std::complex<double>>(some.vectors, {i, k, j});
+          EXPECT_NEAR(std::abs(same), 1, 1e-10);
+        }
+      }
+    }
+  }
+}
+
 RANK_TEST(Eigen, SingularValuesOfEveryShape) {
   for (const Dtype dtype : {Dtype::f64, Dtype::c64}) {
     for (const auto& [m, n] : {std::pair{1, 1}, std::pair{20, 20}, std::pair{33, 12}, std::pair{12, 33}}) {
@@ -191,6 +258,21 @@ RANK_TEST(Eigen, WhatIsRefusedIsRefusedOnAllRanks) {
   const Array integers = empty(context, {3, 3}, Slab(0), Dtype::i32);
   EXPECT_NE(same_error<ArgumentError>(context, [&] { (void)svd(integers); }).find("astype"),
             std::string::npos);
+  const Array square = random_matrix(context, 5, 5, Dtype::f64);
+  const std::pair<EigenOptions, std::string> outside[] = {
+      {{.first = -1}, "A has 5 eigenvalues; 6 of them from number -1 on were asked for"},
+      {{.first = 6}, "A has 5 eigenvalues"},
+      {{.first = 2, .count = 4}, "A has 5 eigenvalues; 4 of them from number 2 on were asked for"},
+      {{.count = -2}, "A has 5 eigenvalues"}};
+  for (const auto& [options, text] : outside) {
+    EXPECT_NE(same_error<ArgumentError>(context, [&] { (void)eigh(square, options); }).find(text),
+              std::string::npos);
+    EXPECT_NE(same_error<ArgumentError>(context, [&] { (void)eigvalsh(square, options); }).find(text),
+              std::string::npos);
+  }
+  EXPECT_NE(
+      same_error<ArgumentError>(context, [&] { (void)svd(square, {.first = 1}); }).find("options of eigh"),
+      std::string::npos);
   Array broken = zeros(context, {9, 9}, Slab(0), Dtype::f64);
   set_at(broken, {5, 3}, std::numeric_limits<double>::quiet_NaN());
   EXPECT_NE(same_error<ArgumentError>(context, [&] { (void)eigh(broken); }).find("NaN"), std::string::npos);
