@@ -185,7 +185,7 @@ RANK_TEST(PointToPoint, AnErrorOfTheTransportLeavesTheOthersInTheList) {
   EXPECT_EQ(asked_for_second, 3);
 }
 
-RANK_TEST_WITH(PointToPoint, TheDeadlineEndsAWait, {.deadline = 1s}) {
+RANK_TEST_WITH(PointToPoint, TheDeadlineEndsAWait, {.deadline = 700ms}) {
   if (ranks().count == 1) GTEST_SKIP() << "needs several ranks";
   Block block(context, Dtype::f32, {3});
   const int next = (context.rank() + 1) % context.size();
@@ -214,7 +214,7 @@ TEST(PointToPoint, AWrongTagIsNamedWithWhatLiesThere) {
           caught<LostPeerError>([&] { receive(context, four.view(), 1); });
           return;
         }
-        context.state()->options.deadline = 500ms;
+        context.state()->options.deadline = 200ms;
         EXPECT_ERROR(TimeoutError, receive(context, three.view(), 0, 8),
                      "with tag 8; other messages from it that have arrived: tag 7 (3 elements of f32), "
                      "tag 9 (4 elements of i16)");
