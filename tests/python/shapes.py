@@ -26,6 +26,13 @@ def whole(shape, dtype=np.float64):
     return (np.arange(int(np.prod(shape))).reshape(shape) + 1).astype(dtype)
 
 
+def numbers(shape, dtype="float64", seed=0):
+    """Normal ones, the same on all ranks."""
+    generator = np.random.default_rng(seed)
+    values = generator.standard_normal(shape) + 1j * generator.standard_normal(shape)
+    return (values if np.dtype(dtype).kind == "c" else values.real).astype(dtype)
+
+
 def part(array, layout, rank):
     """What a rank has of it, by NumPy."""
     return array[np.ix_(*(layout.indices(axis, rank) for axis in range(array.ndim)))]

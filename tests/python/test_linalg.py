@@ -4,7 +4,7 @@ import contextlib
 
 import numpy as np
 import pytest
-from shapes import rules, spread
+from shapes import numbers, rules, spread
 
 import partita as pt
 from partita import linalg
@@ -14,12 +14,6 @@ scipy_linalg = pytest.importorskip("scipy.linalg")
 DTYPES = ["float32", "float64", "complex64", "complex128"]
 TRANSPOSES = {0: np.asarray, 1: np.transpose, 2: lambda a: a.conj().T}
 OPS = {"none": np.asarray, "transpose": np.transpose, "conjugate-transpose": lambda a: a.conj().T, "conjugate": np.conj}
-
-
-def numbers(shape, dtype="float64", seed=0):
-    generator = np.random.default_rng(seed)
-    values = generator.standard_normal(shape) + 1j * generator.standard_normal(shape)
-    return (values if np.dtype(dtype).kind == "c" else values.real).astype(dtype)
 
 
 def square(n, dtype="float64"):

@@ -34,8 +34,6 @@ from partita.compat.nvmath.linalg.advanced import (
 )
 from partita.compat.nvmath.linalg.advanced._enums import CudaDataType
 
-NOTHING = object()
-
 
 class Unpicklable:
     """What cannot be sent to other ranks."""

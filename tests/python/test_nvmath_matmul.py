@@ -7,6 +7,7 @@ import sys
 import numpy as np
 import pytest
 from nvmath_ranks import Heard, Stream, box, layout, part, runtime, two_dimensional
+from shapes import numbers
 
 import partita as pt
 from partita.compat.nvmath import linalg
@@ -28,12 +29,6 @@ from partita.compat.nvmath.linalg.advanced import (
 from partita.compat.nvmath.linalg.advanced._enums import CudaDataType
 
 M, N, K = 10, 9, 7
-
-
-def numbers(shape, dtype="float64", seed=0):
-    generator = np.random.default_rng(seed)
-    values = generator.standard_normal(shape) + 1j * generator.standard_normal(shape)
-    return (values if np.dtype(dtype).kind == "c" else values.real).astype(dtype)
 
 
 def qualified(*flags):

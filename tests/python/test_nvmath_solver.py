@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from nvmath_ranks import Heard, Stream, box, part, runtime, two_dimensional
+from shapes import numbers
 
 import partita as pt
 from partita.compat.nvmath import allocate_symmetric_memory, free_symmetric_memory
@@ -11,12 +12,6 @@ from partita.compat.nvmath.linalg import DirectSolver, DirectSolverOptions, Inva
 from partita.compat.nvmath.linalg.generic import solvermod
 
 N, R = 10, 3
-
-
-def numbers(shape, dtype="float64", seed=0):
-    generator = np.random.default_rng(seed)
-    values = generator.standard_normal(shape) + 1j * generator.standard_normal(shape)
-    return (values if np.dtype(dtype).kind == "c" else values.real).astype(dtype)
 
 
 class System:
