@@ -139,10 +139,13 @@ def _wrapped(context: _core.Context, like: _core.Layout, package: str, part: Any
     return Array(_core.wrap_like(context, like, part), package, part, read_only=package == "jax")
 
 
-def alike_parts(ufunc: np.ufunc, inputs: Sequence[Any]) -> Optional[Array]:
-    """The usual case, fast: one result of NumPy's arrays with equal layouts, and numbers. None: another case."""
-    found = _equal_parts(inputs) if ufunc.signature is None and ufunc.nout == 1 else None
-    return None if found is None else _like_first(found[0], _computed(ufunc, found[0].local, found[1]))
+def alike_parts(ufunc: np.ufunc, inputs: Sequence[Any]) -> Any:
+    """The usual case, fast: results of NumPy's arrays with equal layouts, and numbers. None: another case."""
+    found = _equal_parts(inputs) if ufunc.signature is None else None
+    if found is None:
+        return None
+    results = _computed(ufunc, found[0].local, found[1])
+    return _like_first(found[0], results) if ufunc.nout == 1 else tuple(_like_first(found[0], one) for one in results)
 
 
 def _of_pair(ufunc: np.ufunc, inputs: Sequence[Any]) -> Optional[Array]:
@@ -186,13 +189,13 @@ def _computed(ufunc: np.ufunc, first: Any, parts: List[Any]) -> Any:
     if first.nbytes < _freed_memory.blocks.smallest:
         return ufunc(*parts) if first.flags.c_contiguous else ufunc(*parts, order="C")
     kinds = (ufunc, *(one.dtype if isinstance(one, np.ndarray) else type(one) for one in parts))
-    dtype = _dtypes.get(kinds)
-    if dtype is not None:
-        return ufunc(*parts, out=_freed_memory.blocks.empty(first.shape, dtype))
-    result = ufunc(*parts, order="C")
+    dtypes = _dtypes.get(kinds)
+    if dtypes is not None:
+        return ufunc(*parts, out=tuple(_freed_memory.blocks.empty(first.shape, one) for one in dtypes))
+    results = ufunc(*parts, order="C")
     if _numbers_have_weak_dtypes or all(isinstance(one, np.ndarray) for one in parts):
-        _dtypes.put(kinds, result.dtype)
-    return result
+        _dtypes.put(kinds, tuple(one.dtype for one in _listed(results)))
+    return results
 
 
 def _equal_parts(inputs: Sequence[Any]) -> Optional[Tuple[Array, List[Any]]]:
