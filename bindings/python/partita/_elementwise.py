@@ -56,7 +56,7 @@ def clip(a: Array, a_min: Any = None, a_max: Any = None, out: Optional[Array] = 
     if lower is not None and upper is not None and out is None:
         at_once = alike_parts(_clip, (a, lower, upper))
         if at_once is not None:
-            return at_once
+            return _array(at_once)
     settled("clip", a)
     found = a if lower is None else np.maximum(a, lower)
     found = found if upper is None else np.minimum(found, upper)
