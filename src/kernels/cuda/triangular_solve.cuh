@@ -216,28 +216,13 @@ class SolvedRows : InvertedBlock<T, RowsAdjacent, Sides> {
     return word;
   }
 
-  /// Until the first number that a warp takes is known, before its block's turn has come near: one thread looks,
-  /// and seldom. Many that look would keep the memory from those whose turn it is, which have to be quick.
-  __device__ __forceinline__ void rest(const volatile Word* from, int blocks_before_turn) const {
-    constexpr unsigned nanoseconds = 32, most = 1000;  // a block is solved for in 700 and more
-    if (lane() == 0) {
-      const unsigned pause = min(static_cast<unsigned>(blocks_before_turn) * nanoseconds, most);
-      for (unsigned turn = 1; *from == unknown; ++turn) {
-        if (Order::shared && turn % turns_between_looks == 0 && is_given_up(words_->given_up)) break;
-        __nanosleep(pause);
-      }
-    }
-    __syncwarp();
-  }
-
   /// The rows of X that go with the block of columns of that number, once they are known.
   __device__ __forceinline__ const T* take(int number) {
-    constexpr int words = solve_rows * Sides * parts, near = 2;
+    constexpr int words = solve_rows * Sides * parts;
     const int columns = column_block(number);
     const auto* const known =
         reinterpret_cast<const volatile Word*>(what_.known) + first_word() + std::int64_t{columns} * words;
     T* const x = shared_.x[number % 2];
-    if (block_ - columns > near && thread_ < words) rest(known + thread_, block_ - columns);
 #pragma unroll
     for (int w = thread_; w < words; w += solve_threads) reinterpret_cast<Word*>(x)[w] = await(known + w);
     __syncthreads();
