@@ -32,6 +32,10 @@ class CudaSearchTest : public CudaDeviceTest {
       if (real && number(0, 50) == 0) value = std::numeric_limits<double>::quiet_NaN();
     }
     std::vector<char> made(static_cast<std::size_t>(count * size_of(dtype)));
+    if (dtype == Dtype::boolean) {
+      std::ranges::transform(values, made.begin(), [](double value) { return static_cast<char>(value); });
+      return made;
+    }
     kernels::store_run(values.data(), count, reinterpret_cast<std::byte*>(made.data()), dtype, 0, 1);
     return made;
   }

@@ -451,3 +451,26 @@ def test_compiled(ctx):
     (expected,) = torch.autograd.grad(step(x), x)
     (found,) = torch.autograd.grad(torch.compile(step, backend="aot_eager", fullgraph=True)(x), x)
     assert torch.allclose(found, expected)
+
+
+KEYS = [np.s_[::-1], np.s_[::-2, 1::3], np.s_[5:1:-1, ::-2], np.s_[..., ::-1], np.s_[3, ::-1], np.s_[::-1, None]]
+
+
+@pytest.mark.parametrize("key", KEYS, ids=str)
+def test_tensors_have_no_negative_strides(ctx, key):
+    x = np.arange(77.0).reshape(7, 11)
+    for distribution in pt.Slab(0), pt.Slab(1):
+        a = pt.from_local(ctx, torch.tensor(np.ascontiguousarray(pt.scatter(ctx, x, distribution).local)).to(WHERE), distribution)
+        assert type(a[key].local) is torch.Tensor
+        np.testing.assert_array_equal(a[key].copy(space="host").gather(), x[key])
+        b, y = a.copy(), x.copy()
+        b[key], y[key] = a[key], x[key]
+        np.testing.assert_array_equal(b.copy(space="host").gather(), y)
+        b[key], y[key] = 5, 5
+        np.testing.assert_array_equal(b.copy(space="host").gather(), y)
+
+
+def test_edges_of_bins_are_a_tensor(ctx):
+    x, edges = np.arange(77.0).reshape(7, 11), np.array([3.0, 9, 40])
+    a, bins = (pt.scatter(ctx, one, pt.Slab(0), space="host" if WHERE == "cpu" else "device") for one in (x, edges))
+    np.testing.assert_array_equal(pt.digitize(a, bins).copy(space="host").gather(), np.digitize(x, edges))

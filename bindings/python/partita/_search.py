@@ -177,7 +177,7 @@ def digitize(x: Array, bins: Any, right: bool = False) -> Array:
         Bins in int64, in the layout of `x`: 0 for elements before the first edge.
     """
     given = reduced(x)
-    edges = on_host(bins).redistribute(_core.Replicated()).local if isinstance(bins, Array) else np.asarray(bins)
+    edges = values_of(on_host(moved(bins, _core.Replicated()))) if isinstance(bins, Array) else np.asarray(bins)
     if edges.ndim != 1 or not len(edges) or not _are_compared_there(given, edges.dtype):
         given = on_host(given)
         return wrapped(x, given.layout, np.digitize(values_of(given), edges, right))

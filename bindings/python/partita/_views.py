@@ -13,6 +13,7 @@ from ._array import Array, axes_of
 from ._errors import ArgumentError, IndexError
 from ._layouts import Bounds, boxes_of, default_layout, inserted, of_boxes, remade, removed
 from ._moves import Affine, part_of, picked, settled, with_view
+from ._packages import package_for
 
 #: One axis: the first index, the step, and how many.
 Steps = Tuple[int, int, int]
@@ -52,7 +53,8 @@ def stepped(array: Array, steps: Sequence[Steps], copy: bool = True) -> Optional
     if `copy` is False."""
     shape = tuple(count for _, _, count in steps)
     layout = _layout_of_steps(array.layout, tuple(steps))
-    if layout is None:
+    forward_only = package_for(array._core, array._package) in ("torch", "jax")  # whose arrays have no negative strides
+    if layout is None or (forward_only and any(step < 0 for _, step, _ in steps)):
         if not copy:
             return None
         return picked(array, [Affine(count, first, step) for first, step, count in steps])
