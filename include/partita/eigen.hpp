@@ -34,7 +34,8 @@ struct EigenOptions {
   /// Of `eigh` and `eigvalsh`: the eigenvalues numbered first, .., first + count - 1, from 0 on in ascending
   /// order, are returned; count -1: all behind the first. Vectors of others are not computed, unless one
   /// rank does and they are more than a quarter, or on a device.
-  std::int64_t first = 0, count = -1;
+  std::int64_t first = 0;
+  std::int64_t count = -1;  ///< how many from `first` on
 };
 
 /// A = U H.

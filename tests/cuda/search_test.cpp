@@ -2,6 +2,7 @@
 #include "kernels/host/search.hpp"
 
 #include <cuda_runtime.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <random>

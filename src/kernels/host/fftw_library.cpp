@@ -5,10 +5,12 @@
 #include <array>
 #include <cstdlib>
 #include <filesystem>
+#include <utility>
 
 #include "base/check.hpp"
 #include "base/environment_variable.hpp"
 #include "base/opened_library.hpp"
+#include "kernels/host/fft_planning.hpp"
 
 namespace partita::kernels {
 namespace {
@@ -104,7 +106,7 @@ FftwLibrary::FftwLibrary(void* handle, FftwPrecision precision)
   version_ = version == nullptr ? "an FFTW3 interface without a version" : version;
   // Not every library with the interface has these.
   alignment_of_ = find_optional<int (*)(void*)>(handle, prefix_ + "alignment_of");
-  start_threads(precision);
+  if (held_fft_threads() > 1) start_threads();
   if (auto* const limit = find_optional<void (*)(double)>(handle, prefix_ + "set_timelimit")) {
     limit(planning_seconds);
   }
@@ -116,13 +118,17 @@ int FftwLibrary::alignment_of(const void* address) const {
 }
 
 void FftwLibrary::set_threads(int threads) {
+  if (threads > 1) start_threads();
   if (threads == threads_ || set_threads_ == nullptr) return;
   set_threads_(threads);
   threads_ = threads;
 }
 
-/// FFTW shares the steps of one line only if this is done before the first call that makes its planner.
-void FftwLibrary::start_threads(FftwPrecision precision) {
+/// FFTW shares the steps of one line only if this is done before the first call that makes its planner. Where
+/// one thread is all that is used, no library of threads comes into the process.
+void FftwLibrary::start_threads() {
+  if (std::exchange(looked_for_threads_, true)) return;
+  const auto precision = prefix_ == "fftw_" ? FftwPrecision::f64 : FftwPrecision::f32;
   const std::string init = prefix_ + "init_threads";
   void* handle = handle_;
   if (dlsym(handle, init.c_str()) == nullptr) {

@@ -61,12 +61,13 @@ class FftwLibrary {
   FftwLibrary(void* handle, FftwPrecision precision);  ///< for fftw()
 
  private:
-  void start_threads(FftwPrecision precision);
+  void start_threads();
 
   void* handle_;
   std::string prefix_, path_, version_;
   int (*alignment_of_)(void*) = nullptr;
   void (*set_threads_)(int) = nullptr;
+  bool looked_for_threads_ = false;
   int threads_ = 1;
 };
 

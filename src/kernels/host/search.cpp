@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <span>
+#include <type_traits>
+#include <utility>
 
 #include "base/check.hpp"
 #include "base/visit_dtype.hpp"
@@ -33,7 +35,7 @@ std::int64_t bin_of(T element, const CountPass& pass) {
     if (edges == nullptr)
       return std::cmp_less(element, 0) || std::cmp_greater_equal(element, pass.bins)
                  ? -1
-                 : static_cast<std::int64_t>(element);
+                 : static_cast<std::int64_t>(std::make_unsigned_t<T>(element));
   }
   const auto x = static_cast<Edge>(element);
   const std::int64_t bin = std::upper_bound(edges, edges + pass.bins + 1, x) - edges - 1;

@@ -4,7 +4,6 @@
 #include <functional>
 #include <iterator>
 #include <optional>
-#include <ranges>
 
 #include "base/check.hpp"
 #include "runtime/checks/common_facts.hpp"
@@ -106,14 +105,18 @@ std::optional<std::string> more_executed_text(std::span<const Report> reports,
   const auto latest = [](const Report& report) {
     return report.executed.empty() ? 0 : report.executed.back().number;
   };
-  const std::uint64_t number = 1 + std::ranges::min(reports | std::views::transform(latest));
+  std::uint64_t number = latest(reports.front()) + 1;
+  for (const Report& report : reports) number = std::min(number, latest(report) + 1);
   const ValueOf call = call_of(reports);
   std::vector<Report> there;
   for (const Report& report : reports) {
     const auto same = std::ranges::find(report.executed, number, &ExecutedBefore::number);
-    const bool has_executed = same != report.executed.end();
-    if (!has_executed && latest(report) >= number) return std::nullopt;  // it is not known any more
-    there.emplace_back().operation = has_executed ? same->operation : call(report);
+    if (same != report.executed.end()) {
+      there.emplace_back().operation = same->operation;
+      continue;
+    }
+    if (latest(report) >= number) return std::nullopt;  // it is not known any more
+    there.emplace_back().operation = call(report);
   }
   const auto text = difference_text(there, ranks);
   if (!text) return std::nullopt;
