@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <span>
-#include <type_traits>
 #include <utility>
 
 #include "base/check.hpp"
@@ -35,9 +34,9 @@ std::int64_t bin_of(T element, const CountPass& pass) {
     if (edges == nullptr)
       return std::cmp_less(element, 0) || std::cmp_greater_equal(element, pass.bins)
                  ? -1
-                 : static_cast<std::int64_t>(std::make_unsigned_t<T>(element));
+                 : static_cast<std::int64_t>(element);
   }
-  const auto x = static_cast<Edge>(element);
+  const auto x = static_cast<Edge>(element);  // NOLINT(bugprone-signed-char-misuse): numbers of i8
   const std::int64_t bin = std::upper_bound(edges, edges + pass.bins + 1, x) - edges - 1;
   return bin < pass.bins ? bin : x == edges[pass.bins] ? pass.bins - 1 : -1;
 }
