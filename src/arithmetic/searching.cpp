@@ -63,7 +63,7 @@ void count_elements(const Array& source, const Array* edges, const Array* weight
   ContextState& context = *source.context_state();
   context.require_usable_here(operation);
   if (counts.local_size() == 0) return;
-  kernels::CountPass pass;
+  CountPass pass;
   pass.dtype = source.dtype();
   pass.count = source.local_size();
   pass.from = source.local().data;
@@ -99,7 +99,7 @@ void search_part(const Array& source, const Array& values, Array& destination, b
   ContextState& context = *source.context_state();
   context.require_usable_here(operation);
   if (destination.local_size() == 0) return;
-  kernels::SearchPass pass;
+  SearchPass pass;
   pass.dtype = source.dtype();
   pass.sorted_count = source.local_size();
   pass.sorted = source.local().data;

@@ -16,7 +16,7 @@ using arithmetic::sequence_beside;
 using arithmetic::sorting_device;
 
 /// In device memory. Stream-ordered.
-void find_true_there(const Array& mask, const kernels::TruePass& pass, const std::optional<Stream>& stream) {
+void find_true_there(const Array& mask, const TruePass& pass, const std::optional<Stream>& stream) {
   ContextState& context = *mask.context_state();
   devices::DeviceSorting& device = sorting_device("true_positions", context);
   const Array scratch = sequence_beside(mask, device.true_scratch_bytes(pass), Dtype::u8, stream);
@@ -45,10 +45,9 @@ bool alike_apart_from(const View& a, const View& b, int axis) {
 }
 
 /// One index for all lines alike, and no rule.
-kernels::GatherPass pass_along(const Array& source, const Array& indices, const Array& destination,
-                               int axis) {
+GatherPass pass_along(const Array& source, const Array& indices, const Array& destination, int axis) {
   const View& to = destination.local();
-  kernels::GatherPass pass;
+  GatherPass pass;
   pass.element_bytes = size_of(to.dtype);
   for (int d = 0; d < to.extents.size(); ++d) {
     if (d != axis) (d < axis ? pass.outer : pass.width) *= to.extents[d];
@@ -62,7 +61,7 @@ kernels::GatherPass pass_along(const Array& source, const Array& indices, const 
 }
 
 /// Stream-ordered. The destination is not empty.
-void gather(std::string_view operation, const Array& source, const kernels::GatherPass& pass,
+void gather(std::string_view operation, const Array& source, const GatherPass& pass,
             const std::optional<Stream>& stream) {
   if (source.local().space == MemorySpace::host) return kernels::gather(pass);
   ContextState& context = *source.context_state();
@@ -81,7 +80,7 @@ Array true_positions(const Array& mask, std::optional<Stream> stream) {
   context.require_usable_here("true_positions");
   if (mask.local_size() == 0) return sequence_beside(mask, 0, Dtype::i64, stream);
   std::int64_t found = 0;
-  kernels::TruePass pass{mask.local_size(), static_cast<const bool*>(mask.local().data), nullptr, &found};
+  TruePass pass{mask.local_size(), static_cast<const bool*>(mask.local().data), nullptr, &found};
   if (mask.local().space == MemorySpace::host) {
     kernels::find_true(pass);
     Array positions = sequence_beside(mask, found, Dtype::i64, {});
@@ -129,14 +128,14 @@ bool take_part(const Array& source, const Array& indices, Array& destination, in
   context.require_usable_here(operation);
   if (destination.local_size() == 0) return true;
   check(from.extents[axis] > 0, "take_part: elements of an empty axis");
-  kernels::GatherPass pass = pass_along(source, indices, destination, axis);
+  GatherPass pass = pass_along(source, indices, destination, axis);
   pass.own = chosen.size() == to.extents.size() && chosen.size() > 1;
   if (rule != OutOfRange::refuse) {
-    pass.outside = rule == OutOfRange::wrap ? kernels::Outside::wrap : kernels::Outside::clip;
+    pass.outside = rule == OutOfRange::wrap ? Outside::wrap : Outside::clip;
     gather(operation, source, pass, stream);
     return true;
   }
-  pass.outside = kernels::Outside::report;
+  pass.outside = Outside::report;
   std::int64_t reported = 0;
   if (from.space == MemorySpace::host) {
     pass.reported = &reported;

@@ -63,11 +63,11 @@ class CudaAccelerator final : public Accelerator, public DeviceSorting {
   void sort(const kernels::SortPass& pass, void* scratch, Stream stream) override;
   std::int64_t scan_scratch_bytes(const kernels::ScanPass& pass) override;
   void scan(const kernels::ScanPass& pass, void* scratch, Stream stream) override;
-  void gather(const kernels::GatherPass& pass, Stream stream) override;
-  std::int64_t true_scratch_bytes(const kernels::TruePass& pass) override;
-  void find_true(const kernels::TruePass& pass, void* scratch, Stream stream) override;
-  void search(const kernels::SearchPass& pass, Stream stream) override;
-  void count(const kernels::CountPass& pass, Stream stream) override;
+  void gather(const GatherPass& pass, Stream stream) override;
+  std::int64_t true_scratch_bytes(const TruePass& pass) override;
+  void find_true(const TruePass& pass, void* scratch, Stream stream) override;
+  void search(const SearchPass& pass, Stream stream) override;
+  void count(const CountPass& pass, Stream stream) override;
   void find_places(const kernels::PlacePass& pass, void* scratch, Stream stream) override;
   void multiply(const kernels::SymbolPass& pass, Stream stream) override;
   void fold(const kernels::FoldPass& pass, void* scratch, Stream stream) override;

@@ -88,46 +88,26 @@ void CudaAccelerator::scan(const kernels::ScanPass& pass, void* scratch, Stream 
                      "scan elements");
 }
 
-void CudaAccelerator::gather(const kernels::GatherPass& pass, Stream stream) {
-  using kernels::Outside;
-  static_assert(static_cast<int>(kernels::cuda::Outside::clip) == static_cast<int>(Outside::clip));
-  const kernels::cuda::Gather kernel{pass.element_bytes,
-                                     pass.width,
-                                     pass.outer,
-                                     pass.count,
-                                     pass.extent,
-                                     pass.own,
-                                     static_cast<kernels::cuda::Outside>(pass.outside),
-                                     pass.from,
-                                     pass.indices,
-                                     pass.to,
-                                     pass.reported};
-  cuda::check_launch(kernels::cuda::launch_gather(kernel, in_turn(stream)), "gather elements");
+void CudaAccelerator::gather(const GatherPass& pass, Stream stream) {
+  cuda::check_launch(kernels::cuda::launch_gather(pass, in_turn(stream)), "gather elements");
 }
 
-std::int64_t CudaAccelerator::true_scratch_bytes(const kernels::TruePass& pass) {
+std::int64_t CudaAccelerator::true_scratch_bytes(const TruePass& pass) {
   std::int64_t bytes = 0;
-  cuda::check_launch(kernels::cuda::find_true_scratch({pass.count, pass.from, pass.to, pass.found}, bytes),
-                     "select elements");
+  cuda::check_launch(kernels::cuda::find_true_scratch(pass, bytes), "select elements");
   return bytes;
 }
 
-void CudaAccelerator::find_true(const kernels::TruePass& pass, void* scratch, Stream stream) {
-  cuda::check_launch(
-      kernels::cuda::launch_true({pass.count, pass.from, pass.to, pass.found}, scratch, in_turn(stream)),
-      "select elements");
+void CudaAccelerator::find_true(const TruePass& pass, void* scratch, Stream stream) {
+  cuda::check_launch(kernels::cuda::launch_true(pass, scratch, in_turn(stream)), "select elements");
 }
 
-void CudaAccelerator::search(const kernels::SearchPass& pass, Stream stream) {
-  const kernels::cuda::Search kernel{pass.dtype,  pass.sorted_count, pass.sorted, pass.count,
-                                     pass.values, pass.after,        pass.places, pass.contained};
-  cuda::check_launch(kernels::cuda::launch_search(kernel, in_turn(stream)), "search elements");
+void CudaAccelerator::search(const SearchPass& pass, Stream stream) {
+  cuda::check_launch(kernels::cuda::launch_search(pass, in_turn(stream)), "search elements");
 }
 
-void CudaAccelerator::count(const kernels::CountPass& pass, Stream stream) {
-  const kernels::cuda::Count kernel{pass.dtype,      pass.count, pass.from,    pass.bins,
-                                    pass.edge_dtype, pass.edges, pass.weights, pass.to};
-  cuda::check_launch(kernels::cuda::launch_count(kernel, in_turn(stream)), "count elements");
+void CudaAccelerator::count(const CountPass& pass, Stream stream) {
+  cuda::check_launch(kernels::cuda::launch_count(pass, in_turn(stream)), "count elements");
 }
 
 void CudaAccelerator::find_places(const kernels::PlacePass& pass, void* scratch, Stream stream) {

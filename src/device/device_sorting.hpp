@@ -30,15 +30,15 @@ class DeviceSorting {
   /// As the kernel of the host. Starts and does not wait.
   virtual void scan(const kernels::ScanPass& pass, void* scratch, Stream stream) = 0;
   /// As the kernel of the host; indices and report are in device memory. Starts and does not wait.
-  virtual void gather(const kernels::GatherPass& pass, Stream stream) = 0;
+  virtual void gather(const GatherPass& pass, Stream stream) = 0;
   /// Bytes of device memory that the pass wants besides.
-  virtual std::int64_t true_scratch_bytes(const kernels::TruePass& pass) = 0;
+  virtual std::int64_t true_scratch_bytes(const TruePass& pass) = 0;
   /// As the kernel of the host; `found` is in device memory. Starts and does not wait.
-  virtual void find_true(const kernels::TruePass& pass, void* scratch, Stream stream) = 0;
+  virtual void find_true(const TruePass& pass, void* scratch, Stream stream) = 0;
   /// As the kernels of the host; edges and weights are in device memory, and sums of weights those of any
   /// order. Start and do not wait.
-  virtual void search(const kernels::SearchPass& pass, Stream stream) = 0;
-  virtual void count(const kernels::CountPass& pass, Stream stream) = 0;
+  virtual void search(const SearchPass& pass, Stream stream) = 0;
+  virtual void count(const CountPass& pass, Stream stream) = 0;
 };
 
 }  // namespace partita::devices

@@ -1,6 +1,8 @@
 // What tests of one GPU begin with.
 #pragma once
 
+#include <random>
+
 #include "device/accelerator.hpp"
 #include "support/test.hpp"
 
@@ -15,6 +17,11 @@ class CudaDeviceTest : public ::testing::Test {
     device_ = devices.device(0)->open({}, 1);
   }
 
+  std::int64_t number(std::int64_t least, std::int64_t most) {
+    return std::uniform_int_distribution<std::int64_t>(least, most)(random_);
+  }
+
+  std::mt19937_64 random_{1};
   std::unique_ptr<devices::Accelerator> device_;  // null where the test is skipped
 };
 

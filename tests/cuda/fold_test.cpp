@@ -18,10 +18,6 @@ namespace {
 
 class CudaFoldTest : public CudaDeviceTest {
  protected:
-  std::int64_t number(std::int64_t least, std::int64_t most) {
-    return std::uniform_int_distribution<std::int64_t>(least, most)(random_);
-  }
-
   /// Of `lines` lines of that length, side by side (columns) or one behind the other, `more` elements apart
   /// than they need be, from element `first` on.
   void expect_sums(Dtype dtype, std::int64_t lines, std::int64_t length, bool columns, std::int64_t more,
@@ -64,8 +60,6 @@ class CudaFoldTest : public CudaDeviceTest {
           << ", " << more << " more, from " << first << " on";
     }
   }
-
-  std::mt19937_64 random_{1};
 };
 
 TEST_F(CudaFoldTest, SumsOfRowsAndColumnsAreThoseOfTheHost) {

@@ -30,6 +30,8 @@ inline double rounding(Dtype dtype) {
 
 class CudaMathTest : public CudaDeviceTest {
  protected:
+  CudaMathTest() { random_.seed(std::random_device()()); }
+
   void SetUp() override {
     CudaDeviceTest::SetUp();
     if (!device_) return;
@@ -38,10 +40,6 @@ class CudaMathTest : public CudaDeviceTest {
 
   /// Random ones, compared with the host's. `in_packs`: with layouts that allow four numbers at a time.
   void check_passes(bool in_packs);
-
-  std::int64_t number(std::int64_t least, std::int64_t most) {
-    return std::uniform_int_distribution<std::int64_t>(least, most)(random_);
-  }
 
   /// Numbers between -1 and 1.
   Memory random_numbers(std::int64_t count, Dtype dtype) {
@@ -114,7 +112,6 @@ class CudaMathTest : public CudaDeviceTest {
   }
 
   FakeMath host_{[](Stream, const std::function<void()>& work) { work(); }};
-  std::mt19937_64 random_{std::random_device()()};
 };
 
 }  // namespace partita::testing

@@ -20,10 +20,6 @@ namespace {
 
 class CudaSearchTest : public CudaDeviceTest {
  protected:
-  std::int64_t number(std::int64_t least, std::int64_t most) {
-    return std::uniform_int_distribution<std::int64_t>(least, most)(random_);
-  }
-
   /// Small numbers, some of them NaN where there is one.
   std::vector<char> numbers(Dtype dtype, std::int64_t count) {
     std::vector<double> values(static_cast<std::size_t>(count));
@@ -60,8 +56,6 @@ class CudaSearchTest : public CudaDeviceTest {
   }
 
   devices::DeviceSorting& device() { return dynamic_cast<devices::DeviceSorting&>(*device_); }
-
-  std::mt19937_64 random_{1};
 };
 
 bool is_ordered(int dtype) {
@@ -81,8 +75,7 @@ TEST_F(CudaSearchTest, PlacesAreThoseOfTheHost) {
         std::vector<std::int64_t> places(20011);
         std::vector<char> contained(20011);
         const devices::DeviceMemory places_there = there(places), contained_there = there(contained);
-        kernels::SearchPass pass{dtype,         many,  sorted.data(), 20011,
-                                 values.data(), after, places.data(), nullptr};
+        SearchPass pass{dtype, many, sorted.data(), 20011, values.data(), after, places.data(), nullptr};
         kernels::search(pass);
         pass.places = nullptr;
         pass.contained = reinterpret_cast<bool*>(contained.data());
@@ -121,7 +114,7 @@ TEST_F(CudaSearchTest, CountsAreThoseOfTheHost) {
         if (kind > 0 && (!integers || dtype == Dtype::u64)) continue;
         const void* const ends[] = {edges.data(), whole.data(), nullptr};
         const void* const ends_there[] = {edges_there.data(), whole_there.data(), nullptr};
-        kernels::CountPass pass;
+        CountPass pass;
         pass.dtype = dtype;
         pass.count = count;
         pass.bins = bins;
@@ -152,14 +145,14 @@ TEST_F(CudaSearchTest, CountsAreThoseOfTheHost) {
 TEST_F(CudaSearchTest, GathersAreThoseOfTheHost) {
   for (const std::int64_t element : {1, 2, 4, 8, 16}) {
     for (int round = 0; round < 40; ++round) {
-      kernels::GatherPass pass;
+      GatherPass pass;
       pass.element_bytes = element;
       pass.width = round % 3 == 0 ? 1 : number(1, 40);
       pass.outer = round % 2 == 0 ? 1 : number(1, 50);
       pass.count = number(1, 300);
       pass.extent = number(1, 100);
       pass.own = round % 5 == 0;
-      pass.outside = static_cast<kernels::Outside>(round % 4);
+      pass.outside = static_cast<Outside>(round % 4);
       const std::int64_t apart = element * number(0, 1);  // where it begins in memory
       std::vector<char> given(
           static_cast<std::size_t>(apart + pass.outer * pass.extent * pass.width * element));
@@ -168,7 +161,7 @@ TEST_F(CudaSearchTest, GathersAreThoseOfTheHost) {
           static_cast<std::size_t>(apart + pass.outer * pass.count * pass.width * element));
       std::vector<std::int64_t> indices(
           static_cast<std::size_t>(pass.own ? pass.outer * pass.count * pass.width : pass.count));
-      const bool inside = pass.outside == kernels::Outside::none;
+      const bool inside = pass.outside == Outside::none;
       for (std::int64_t& index : indices)
         index = inside ? number(0, pass.extent - 1) : number(-pass.extent - round % 2, pass.extent - 1);
       std::vector<std::int64_t> reported(1);

@@ -35,14 +35,12 @@ struct Numbers {
 
 class CudaTransformsTest : public CudaDeviceTest {
  protected:
+  CudaTransformsTest() { random_.seed(std::random_device()()); }
+
   void SetUp() override {
     CudaDeviceTest::SetUp();
     if (!device_) return;
     if (device_->transforms() == nullptr) GTEST_SKIP() << "no cuFFT: " << device_->why_no_transforms();
-  }
-
-  std::int64_t number(std::int64_t least, std::int64_t most) {
-    return std::uniform_int_distribution<std::int64_t>(least, most)(random_);
   }
 
   Numbers random_numbers(std::int64_t count, bool single) {
@@ -136,7 +134,6 @@ class CudaTransformsTest : public CudaDeviceTest {
   }
 
   FakeTransforms host_{[](Stream, const std::function<void()>& work) { work(); }};
-  std::mt19937_64 random_{std::random_device()()};
 };
 
 TEST_F(CudaTransformsTest, LinesAreThoseOfTheHost) {

@@ -142,29 +142,17 @@ int find_in(const Places& what, void* scratch, cudaStream_t stream) {
   return deal.chunks == 1 || result != cudaSuccess ? result : start<T>(what, deal.last(), scratch, stream);
 }
 
-/// body(T()) with the type of the elements, which have an order.
-template <class Body>
-int with_element(Dtype dtype, const Body& body) {
-  return with_stored(dtype, [&](auto element) -> int {
-    if constexpr (is_complex_number<decltype(element)>) {
-      return cudaErrorInvalidValue;
-    } else {
-      return body(element);
-    }
-  });
-}
-
 }  // namespace
 
 int launch_places(const Places& what, void* scratch, void* stream) {
-  return with_element(what.dtype, [&](auto element) {
+  return with_ordered(what.dtype, [&](auto element) {
     return find_in<decltype(element)>(what, scratch, static_cast<cudaStream_t>(stream));
   });
 }
 
 int load_places_kernels() {
   for (int dtype = 0; dtype <= static_cast<int>(Dtype::f64); ++dtype) {
-    const int result = with_element(static_cast<Dtype>(dtype),
+    const int result = with_ordered(static_cast<Dtype>(dtype),
                                     [](auto element) { return load(find_places<decltype(element)>); });
     if (result != cudaSuccess) return result;
   }

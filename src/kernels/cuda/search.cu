@@ -30,7 +30,7 @@ __device__ std::int64_t first_not(const T* sorted, std::int64_t count, const IsB
 }
 
 template <class T>
-__global__ void search_elements(const __grid_constant__ Search what) {
+__global__ void search_elements(const __grid_constant__ SearchPass what) {
   const auto* const sorted = static_cast<const T*>(what.sorted);
   const auto* const values = static_cast<const T*>(what.values);
   const auto step = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
@@ -83,7 +83,7 @@ struct Bins {
 
 /// What the kernel shares: edges first, since they are of eight bytes, then counters of the block.
 template <class Counter>
-constexpr std::int64_t shared_bytes(const Count& what) {
+constexpr std::int64_t shared_bytes(const CountPass& what) {
   const std::int64_t edges = what.edges == nullptr ? 0 : (what.bins + 1) * 8;
   return edges + what.bins * static_cast<std::int64_t>(sizeof(Counter));
 }
@@ -93,7 +93,7 @@ using Whole = unsigned long long;
 /// `Sum`: of the result; `Counter`: of a block, which takes fewer than 2^32 elements.
 template <class T, class Edge, class Sum, class Counter>
 __global__ void __launch_bounds__(threads_per_block)
-    count_elements(const __grid_constant__ Count what, bool is_shared) {
+    count_elements(const __grid_constant__ CountPass what, bool is_shared) {
   constexpr int in_flight = 8;
   extern __shared__ std::uint64_t memory[];
   const auto* edges = static_cast<const Edge*>(what.edges);
@@ -137,18 +137,6 @@ __global__ void __launch_bounds__(threads_per_block)
   }
 }
 
-/// body(T()) with the type of the elements, which have an order.
-template <class Body>
-int with_ordered(Dtype dtype, const Body& body) {
-  return with_stored(dtype, [&](auto element) -> int {
-    if constexpr (is_complex_number<decltype(element)>) {
-      return cudaErrorInvalidValue;
-    } else {
-      return body(element);
-    }
-  });
-}
-
 /// body(T(), Edge()).
 template <class Body>
 int with_edges(Dtype dtype, Dtype edge_dtype, const Body& body) {
@@ -161,7 +149,7 @@ int with_edges(Dtype dtype, Dtype edge_dtype, const Body& body) {
 }
 
 template <class T, class Edge, class Sum, class Counter>
-int start_count(const Count& what, cudaStream_t stream) {
+int start_count(const CountPass& what, cudaStream_t stream) {
   constexpr std::int64_t most_shared = 48 * 1024;
   const std::int64_t bytes = shared_bytes<Counter>(what);
   const bool is_shared = bytes <= most_shared;
@@ -174,7 +162,7 @@ int start_count(const Count& what, cudaStream_t stream) {
 
 }  // namespace
 
-int launch_search(const Search& what, void* stream) {
+int launch_search(const SearchPass& what, void* stream) {
   return with_ordered(what.dtype, [&](auto element) -> int {
     search_elements<decltype(element)>
         <<<blocks_for(what.count), threads_per_block, 0, static_cast<cudaStream_t>(stream)>>>(what);
@@ -182,7 +170,7 @@ int launch_search(const Search& what, void* stream) {
   });
 }
 
-int launch_count(const Count& what, void* stream) {
+int launch_count(const CountPass& what, void* stream) {
   auto* const native = static_cast<cudaStream_t>(stream);
   const cudaError_t error = cudaMemsetAsync(what.to, 0, static_cast<std::size_t>(what.bins) * 8, native);
   if (error != cudaSuccess || what.count == 0) return error;

@@ -18,20 +18,6 @@ struct Words {
   std::int64_t each = 0;   // for which there is an index of their own; 0: there is one for a row
 };
 
-__device__ std::int64_t settled(std::int64_t index, const Gather& what) {
-  if (what.outside == Outside::none) return index;
-  const std::int64_t end = what.extent;
-  if (what.outside == Outside::clip) return index < 0 ? 0 : index < end ? index : end - 1;
-  if (what.outside == Outside::wrap) {
-    const std::int64_t rest = index % end;
-    return rest < 0 ? rest + end : rest;
-  }
-  const std::int64_t found = index < 0 ? index + end : index;
-  if (found >= 0 && found < end) return found;
-  *what.reported = 1;
-  return 0;
-}
-
 __device__ inline std::int64_t divided(std::int64_t number, std::int64_t by, bool narrow) {
   if (by == 1) return number;
   return narrow ? static_cast<std::uint32_t>(number) / static_cast<std::uint32_t>(by) : number / by;
@@ -39,7 +25,7 @@ __device__ inline std::int64_t divided(std::int64_t number, std::int64_t by, boo
 
 /// Neighbouring threads copy neighbouring words.
 template <class Word>
-__global__ void gather_words(const Word* from, Word* to, const __grid_constant__ Gather what,
+__global__ void gather_words(const Word* from, Word* to, const __grid_constant__ GatherPass what,
                              const __grid_constant__ Words words) {
   const auto step = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
   const bool narrow = words.all < narrow_numbers;
@@ -47,8 +33,9 @@ __global__ void gather_words(const Word* from, Word* to, const __grid_constant__
     const std::int64_t row = divided(i, words.width, narrow);
     const std::int64_t outer = what.outer == 1 ? 0 : divided(row, what.count, narrow);
     const std::int64_t place = words.each == 0 ? row - outer * what.count : divided(i, words.each, narrow);
-    const std::int64_t chosen = outer * what.extent + settled(what.indices[place], what);
-    to[i] = from[chosen * words.width + (i - row * words.width)];
+    std::int64_t chosen = settled(what.indices[place], what);
+    if (chosen < 0) chosen = 0, *what.reported = 1;
+    to[i] = from[(outer * what.extent + chosen) * words.width + (i - row * words.width)];
   }
 }
 
@@ -67,7 +54,7 @@ struct Counted {
 };
 
 /// As CUB's functions: with a null `memory`, only the bytes.
-cudaError_t select(const True& what, void* memory, std::size_t& bytes, cudaStream_t stream) {
+cudaError_t select(const TruePass& what, void* memory, std::size_t& bytes, cudaStream_t stream) {
   if (what.to == nullptr)
     return cub::DeviceReduce::Sum(memory, bytes, thrust::make_transform_iterator(what.from, Counted{}),
                                   what.found, what.count, stream);
@@ -77,7 +64,7 @@ cudaError_t select(const True& what, void* memory, std::size_t& bytes, cudaStrea
 
 }  // namespace
 
-int launch_gather(const Gather& what, void* stream) {
+int launch_gather(const GatherPass& what, void* stream) {
   const std::int64_t row_bytes = what.width * what.element_bytes;
   const std::uint64_t together = static_cast<std::uint64_t>(what.own ? what.element_bytes : row_bytes) |
                                  reinterpret_cast<std::uint64_t>(what.from) |
@@ -93,14 +80,14 @@ int launch_gather(const Gather& what, void* stream) {
   });
 }
 
-int find_true_scratch(const True& what, std::int64_t& bytes) {
+int find_true_scratch(const TruePass& what, std::int64_t& bytes) {
   std::size_t found = 0;
   const cudaError_t error = select(what, nullptr, found, nullptr);
   bytes = static_cast<std::int64_t>(found);
   return error;
 }
 
-int launch_true(const True& what, void* scratch, void* stream) {
+int launch_true(const TruePass& what, void* scratch, void* stream) {
   std::size_t bytes = 0;
   if (const cudaError_t error = select(what, nullptr, bytes, nullptr); error != cudaSuccess) return error;
   return select(what, scratch, bytes, static_cast<cudaStream_t>(stream));

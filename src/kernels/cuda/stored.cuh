@@ -124,7 +124,19 @@ __host__ __device__ int with_stored(Dtype dtype, const Body& body) {
   }
 }
 
-/// The same, of FP8 too.
+/// body(T()) with the type of the elements, which have an order; cudaErrorInvalidValue of others.
+template <class Body>
+int with_ordered(Dtype dtype, const Body& body) {
+  return with_stored(dtype, [&](auto element) -> int {
+    if constexpr (is_complex_number<decltype(element)>) {
+      return cudaErrorInvalidValue;
+    } else {
+      return body(element);
+    }
+  });
+}
+
+/// The same as with_stored, of FP8 too.
 #pragma nv_exec_check_disable
 template <class Body>
 __host__ __device__ int with_any_stored(Dtype dtype, const Body& body) {

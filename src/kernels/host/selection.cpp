@@ -7,15 +7,9 @@ namespace partita::kernels {
 
 namespace {
 
-std::int64_t settled(std::int64_t index, const GatherPass& pass) {
-  if (pass.outside == Outside::none) return index;
-  if (pass.outside == Outside::clip) return std::clamp<std::int64_t>(index, 0, pass.extent - 1);
-  if (pass.outside == Outside::wrap) {
-    const std::int64_t rest = index % pass.extent;
-    return rest < 0 ? rest + pass.extent : rest;
-  }
-  const std::int64_t found = index < 0 ? index + pass.extent : index;
-  if (found >= 0 && found < pass.extent) return found;
+std::int64_t row_of(std::int64_t index, const GatherPass& pass) {
+  const std::int64_t row = settled(index, pass);
+  if (row >= 0) return row;
   *pass.reported = 1;
   return 0;
 }
@@ -31,12 +25,12 @@ void gather(const GatherPass& pass) {
     if (!pass.own) index = pass.indices;
     for (std::int64_t i = 0; i < pass.count; ++i) {
       if (!pass.own) {
-        std::memcpy(to, from + settled(*index++, pass) * row_bytes, static_cast<std::size_t>(row_bytes));
+        std::memcpy(to, from + row_of(*index++, pass) * row_bytes, static_cast<std::size_t>(row_bytes));
         to += row_bytes;
         continue;
       }
       for (std::int64_t w = 0; w < pass.width; ++w, to += pass.element_bytes)
-        std::memcpy(to, from + settled(*index++, pass) * row_bytes + w * pass.element_bytes,
+        std::memcpy(to, from + row_of(*index++, pass) * row_bytes + w * pass.element_bytes,
                     static_cast<std::size_t>(pass.element_bytes));
     }
   }

@@ -250,20 +250,20 @@ class FakeAccelerator final : public devices::Accelerator, public devices::Devic
       kernels::sort(pass);
     });
   }
-  void gather(const kernels::GatherPass& pass, Stream stream) override {
+  void gather(const GatherPass& pass, Stream stream) override {
     put(stream, [=] { kernels::gather(pass); });
   }
-  std::int64_t true_scratch_bytes(const kernels::TruePass& pass) override { return pass.count; }
-  void find_true(const kernels::TruePass& pass, void* scratch, Stream stream) override {
+  std::int64_t true_scratch_bytes(const TruePass& pass) override { return pass.count; }
+  void find_true(const TruePass& pass, void* scratch, Stream stream) override {
     put(stream, [=] {
       std::memset(scratch, 1, static_cast<std::size_t>(pass.count));
       kernels::find_true(pass);
     });
   }
-  void search(const kernels::SearchPass& pass, Stream stream) override {
+  void search(const SearchPass& pass, Stream stream) override {
     put(stream, [=] { kernels::search(pass); });
   }
-  void count(const kernels::CountPass& pass, Stream stream) override {
+  void count(const CountPass& pass, Stream stream) override {
     put(stream, [=] { kernels::count(pass); });
   }
   std::int64_t scan_scratch_bytes(const kernels::ScanPass& pass) override { return pass.lines; }
