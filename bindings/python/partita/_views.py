@@ -53,8 +53,8 @@ def stepped(array: Array, steps: Sequence[Steps], copy: bool = True) -> Optional
     if `copy` is False."""
     shape = tuple(count for _, _, count in steps)
     layout = _layout_of_steps(array.layout, tuple(steps))
-    forward_only = package_for(array._core, array._package) in ("torch", "jax")  # whose arrays have no negative strides
-    if layout is None or (forward_only and any(step < 0 for _, step, _ in steps)):
+    backward = any(step < 0 for _, step, _ in steps)
+    if layout is None or (backward and package_for(array._core, array._package) in ("torch", "jax")):  # their arrays have no negative strides
         if not copy:
             return None
         return picked(array, [Affine(count, first, step) for first, step, count in steps])

@@ -187,8 +187,7 @@ TEST_P(WaitOf, TwoContextsInDifferentOrdersIsFoundOut) {
         call(first, true);
         call(second, true);
         const auto start = std::chrono::steady_clock::now();
-        const auto [executes_first, executes_second] =
-            std::pair(GetParam().first_executes, GetParam().second_executes);
+        const bool executes_first = GetParam().first_executes, executes_second = GetParam().second_executes;
         const std::string text = caught<DisagreementError>(
             [&] { first.rank() == 0 ? call(first, executes_first) : call(second, executes_second); });
         EXPECT_TRUE(contains(text, "the ranks use two contexts in different orders: ")) << text;
