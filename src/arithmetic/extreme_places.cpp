@@ -18,6 +18,7 @@
 #include "device/device_sorting.hpp"
 #include "device/stream_work.hpp"
 #include "runtime/checks/agree.hpp"
+#include "runtime/checks/call_notes.hpp"
 
 namespace partita {
 namespace {
@@ -149,6 +150,7 @@ Index place_of_all(const Wanted& wanted, const Array& array) {
   runtime::check_or_tell_all(context, wanted.operation, [&] {
     if (array.local_size() > 0) mine = candidate_here(wanted, array);
   });
+  const runtime::CallNotes::OfArrays of(*context.notes, {array.state()->number});
   const std::int64_t position = first_of_all(wanted, array, mine);
   const Strides strides = dense_strides(array.shape());
   Index index = array.shape();

@@ -20,6 +20,7 @@
 #include "device/device_sorting.hpp"
 #include "device/stream_work.hpp"
 #include "runtime/checks/agree.hpp"
+#include "runtime/checks/call_notes.hpp"
 
 namespace partita {
 namespace {
@@ -121,14 +122,16 @@ std::vector<std::byte> totals_here(const Scanning& what, const Array& result, co
   return totals;
 }
 
-/// Joins what the ranks before have with this rank's elements, which it has scanned. Collective.
-void join_those_before(const Scanning& what, Array& result) {
+/// Joins what the ranks before have with this rank's elements, which it has scanned. `number`: of the array.
+/// Collective.
+void join_those_before(const Scanning& what, std::uint64_t number, Array& result) {
   Shape shape = result.shape();
   shape[what.axis] = 1;
   if (volume(shape) == 0) return;
   ContextState& context = *result.context_state();
   std::vector<std::byte> totals;
   runtime::check_or_tell_all(context, what.operation, [&] { totals = totals_here(what, result, shape); });
+  const runtime::CallNotes::OfArrays of(*context.notes, {number});
   const View flat = View::dense(totals.data(), result.dtype(), {volume(shape)});
   scan(result.context(), flat, flat, {.reduction = what.reduction}, Scan::exclusive);
   runtime::check_or_tell_all(context, what.operation, [&] {
@@ -173,7 +176,7 @@ Array cumulate(const Array& array, int axis, Reduction reduction, SourcePlace wh
   runtime::check_or_tell_all(context, what.operation, [&] {
     if (there.local_size() > 0) scan_here(what, there, result);
   });
-  if (!whole && context.size() > 1) join_those_before(what, result);
+  if (!whole && context.size() > 1) join_those_before(what, array.state()->number, result);
   if (space == MemorySpace::device) devices::finish_device(context, what.operation);
   return there_already ? result : redistribute(result, array.layout());
 }

@@ -16,6 +16,7 @@
 #include "collectives/plans.hpp"
 #include "device/device_synchronization.hpp"
 #include "execute/operation.hpp"
+#include "runtime/checks/call_notes.hpp"
 
 namespace partita {
 namespace collective {
@@ -208,6 +209,11 @@ struct Halo::State {
     return array.local();
   }
 
+  /// What is executed while it lives is of that array, of which the plans see a view.
+  runtime::CallNotes::OfArrays noted(const Array& array) const {
+    return {*context->notes, {array.state()->number}};
+  }
+
   bool accumulates() const { return adjoint && adjoint->started(); }
 
   collective::HaloExchange& exchanging() const {
@@ -250,7 +256,9 @@ View Halo::interior(const View& extended) const {
 }
 
 void Halo::execute(const Array& source, const View& extended, std::optional<Stream> stream) {
-  execute(state_->part_of(source), extended, stream);
+  const View& part = state_->part_of(source);
+  const auto of = state_->noted(source);
+  execute(part, extended, stream);
 }
 
 void Halo::execute(const View& source, const View& extended, std::optional<Stream> stream) {
@@ -262,7 +270,9 @@ void Halo::refresh(const View& extended, std::optional<Stream> stream) {
 }
 
 void Halo::accumulate(const View& extended, const Array& destination, std::optional<Stream> stream) {
-  accumulate(extended, state_->part_of(destination), stream);
+  const View& part = state_->part_of(destination);
+  const auto of = state_->noted(destination);
+  accumulate(extended, part, stream);
 }
 
 void Halo::accumulate(const View& extended, const View& destination, std::optional<Stream> stream) {
@@ -274,7 +284,9 @@ void Halo::accumulate(const View& extended, std::optional<Stream> stream) {
 }
 
 void Halo::start(const Array& source, const View& extended, std::optional<Stream> stream) {
-  start(state_->part_of(source), extended, stream);
+  const View& part = state_->part_of(source);
+  const auto of = state_->noted(source);
+  start(part, extended, stream);
 }
 
 void Halo::start(const View& source, const View& extended, std::optional<Stream> stream) {
@@ -286,7 +298,9 @@ void Halo::start(const View& extended, std::optional<Stream> stream) {
 }
 
 void Halo::start_accumulate(const View& extended, const Array& destination, std::optional<Stream> stream) {
-  start_accumulate(extended, state_->part_of(destination), stream);
+  const View& part = state_->part_of(destination);
+  const auto of = state_->noted(destination);
+  start_accumulate(extended, part, stream);
 }
 
 void Halo::start_accumulate(const View& extended, const View& destination, std::optional<Stream> stream) {
@@ -316,6 +330,7 @@ void halo_exchange(const Array& source, const View& extended, const HaloOptions&
   planned.stream.reset();
   const auto halo =
       execution::Operation::kept<collective::HaloExchange>(context, key, source.operand(), planned);
+  const runtime::CallNotes::OfArrays of(*context.notes, {source.state()->number});
   halo->run(source.local(), extended, options.stream);
 }
 

@@ -101,6 +101,7 @@ set(suites
     "Refine:                 processes nodes device"
     "Refusal:                processes nodes device"
     "Results:                processes device device-processes"
+    "*/ReturnedNumbers:      processes device"
     "RunAhead:               device"
     "Sockets:                launcher"
     "Spectral:               device storing"

@@ -5,6 +5,7 @@
 #include "base/check.hpp"
 #include "device/stream_work.hpp"
 #include "runtime/board/wait.hpp"
+#include "runtime/checks/announcement.hpp"
 
 namespace partita::execution {
 
@@ -46,7 +47,12 @@ void DevicePlanMessages::put(std::size_t step, void* memory) {
 }
 
 bool DevicePlanMessages::may_start(std::size_t step) {
-  if (plan_.steps[step].kind == StepKind::send) return events_->reached(step);
+  if (plan_.steps[step].kind == StepKind::send) {
+    if (!events_->reached(step)) return false;
+    // Flags and packets of neighbours have passed into it, with whom the receiver does not compare.
+    runtime::compare_announcements(context_, plan_.operation);
+    return true;
+  }
   may_receive_ = may_receive_ || unpacked_->reached();
   return may_receive_ && mail_.may_receive(step) && events_->reached(step);
 }

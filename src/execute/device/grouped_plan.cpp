@@ -8,7 +8,6 @@
 #include "plan/cost.hpp"
 #include "plan/moves.hpp"
 #include "plan/work.hpp"
-#include "runtime/checks/greetings.hpp"
 
 namespace partita::execution {
 namespace {
@@ -37,8 +36,7 @@ GroupedPlan::GroupedPlan(ContextState& context, Plan plan, std::optional<std::in
       works_(context, plan_, touched_, use_, memory_.behind_scratch()) {
   works_.join_ended(touched_);
   find_groups();
-  senders_ = peers_of(plan_, StepKind::receive);
-  receivers_ = peers_of(plan_, StepKind::send);
+  greeted_ = runtime::greeted(context, peers_of(plan_, StepKind::receive), peers_of(plan_, StepKind::send));
   for (auto* const parts : {&sent_, &received_}) parts->reserve(plan_.steps.size());
   messages_.reserve(plan_.steps.size());
 }
@@ -114,8 +112,7 @@ std::vector<planning::Touched> GroupedPlan::touched_in_groups(bool direct) const
 
 void GroupedPlan::run(const Execution& execution) {
   const auto& [announced, parameters, stream, captured, clock] = execution;
-  if (!captured)
-    runtime::greetings_of(context_).greet(announced, senders_, receivers_, true, plan_.operation);
+  if (!captured) runtime::greetings_of(context_).greet(announced, greeted_, plan_.operation);
   parameters_ = &parameters;
   captured_ = captured;
   clock_ = clock;

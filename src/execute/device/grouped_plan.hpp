@@ -11,6 +11,7 @@
 #include "execute/host/direct_messages.hpp"
 #include "execute/message_use.hpp"
 #include "execute/works/device_works.hpp"
+#include "runtime/checks/greetings.hpp"
 
 namespace partita::execution {
 
@@ -54,9 +55,9 @@ class GroupedPlan final : public Executor {
   std::vector<int> lanes_;     // by step: its line; -1: none
   bool may_overlap_ = false;   // several lines are worth it
   bool own_has_time_ = false;  // the rank keeps at most as much data as it sends
-  std::optional<LaneEvents> events_;                         // empty: one stream is always used
-  LaneEvents* order_ = nullptr;                              // of this execution; null: one stream is used
-  std::vector<int> senders_, receivers_;                     // of messages
+  std::optional<LaneEvents> events_;  // empty: one stream is always used
+  LaneEvents* order_ = nullptr;       // of this execution; null: one stream is used
+  runtime::Greeted greeted_;
   std::array<Stream, 3> lines_;                              // of groups, packs and unpacks
   std::vector<devices::DeviceGroup::Part> sent_, received_;  // of the next one
   std::vector<std::size_t> messages_;                        // its steps

@@ -6,14 +6,23 @@
 
 #include "device/device_group.hpp"
 #include "execute/step_clock.hpp"
-#include "runtime/checks/greetings.hpp"
 #include "runtime/checks/node_questions.hpp"
 
 namespace partita::execution {
+namespace {
+
+/// At least those beside it in a ring.
+runtime::Greeted greeted_in(const ContextState& context) {
+  const int ranks = context.size();
+  return runtime::greeted(context, {(context.rank() + ranks - 1) % ranks}, {(context.rank() + 1) % ranks});
+}
+
+}  // namespace
 
 LibraryPlan::LibraryPlan(ContextState& context, Plan plan, ByLibrary work)
     : Executor(context, std::move(plan), MemorySpace::device),
       work_(std::move(work)),
+      greeted_(greeted_in(context)),
       dense_(context, plan_.operation) {}
 
 void LibraryPlan::relower() {
@@ -22,11 +31,7 @@ void LibraryPlan::relower() {
 
 void LibraryPlan::run(const Execution& execution) {
   if (context_.device_topology.node_count() > 1) {
-    const int ranks = context_.size();
-    const int before = (context_.rank() + ranks - 1) % ranks;
-    const int after = (context_.rank() + 1) % ranks;
-    runtime::greetings_of(context_).greet(execution.announced, {&before, 1}, {&after, 1}, false,
-                                          plan_.operation);
+    runtime::greetings_of(context_).greet(execution.announced, greeted_, plan_.operation);
   } else {
     runtime::note_work_of_all(context_);
   }

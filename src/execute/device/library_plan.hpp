@@ -6,6 +6,7 @@
 
 #include "execute/device/dense_views.hpp"
 #include "execute/executor.hpp"
+#include "runtime/checks/greetings.hpp"
 
 namespace partita::execution {
 
@@ -22,6 +23,7 @@ class LibraryPlan final : public Executor {
   std::string why_not_captured() const override;
 
   ByLibrary work_;
+  runtime::Greeted greeted_;
   DenseViews dense_;
 };
 

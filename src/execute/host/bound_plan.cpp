@@ -38,10 +38,13 @@ BoundPlan::BoundPlan(ContextState& context, Plan plan, std::optional<std::int64_
   }
   signals_.resize(neighbours.size());
   context.signals_seen.resize(neighbours.size());
-  for (const Step& step : plan_.steps) {
+  compares_.resize(plan_.steps.size());
+  for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
+    const Step& step = plan_.steps[i];
     if (step.kind != StepKind::wait) continue;
     const int node_rank = node_index_[static_cast<std::size_t>(step.peer)];
     auto& most = signals_[static_cast<std::size_t>(node_rank)][static_cast<std::size_t>(step.channel)];
+    compares_[i] = most == 0;
     most = std::max(most, static_cast<std::uint64_t>(step.count));
   }
 }
@@ -103,6 +106,7 @@ void BoundPlan::pull(const Step& step, const Move& move) {
 
 void BoundPlan::run(const Execution& execution) {
   lend();
+  number_ = execution.announced.number;
   if (given_ > 0) {
     mail_.greet(execution.announced);
     run_steps(0, given_, execution.parameters, execution.clock);
@@ -167,7 +171,7 @@ void BoundPlan::run_step(std::size_t index, const Parameters& parameters) {
     case StepKind::signal:
       return context_.board->signal(node_index_[static_cast<std::size_t>(step.peer)], step.channel);
     case StepKind::wait:
-      return wait_signal(step);
+      return wait_signal(index);
     case StepKind::finish:
       return;
     case StepKind::compute:
@@ -208,7 +212,8 @@ void BoundPlan::run_move(const Step& step, const Move& move) {
   }
 }
 
-void BoundPlan::wait_signal(const Step& step) {
+void BoundPlan::wait_signal(std::size_t index) {
+  const Step& step = plan_.steps[index];
   const int node_rank = node_index_[static_cast<std::size_t>(step.peer)];
   const auto number = static_cast<std::size_t>(node_rank);
   const std::uint64_t seen = came_before(step.channel)
@@ -223,7 +228,7 @@ void BoundPlan::wait_signal(const Step& step) {
   runtime::WaitLoop loop(context_, reason);
   while (context_.board->counter(node_rank, step.channel) < wanted) loop.pause();
   // It may have been a signal of another plan.
-  if (step.count == 1) runtime::compare_announcements(context_, plan_.operation, node_rank);
+  if (compares_[index]) runtime::compare_announcements(context_, plan_.operation, node_rank, number_);
 }
 
 void BoundPlan::advance_signals() {

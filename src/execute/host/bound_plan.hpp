@@ -39,7 +39,7 @@ class BoundPlan final : public Executor {
   void run_move(const Step& step, const Move& move);
   void lend() const;
   void pull(const Step& step, const Move& move);
-  void wait_signal(const Step& step);
+  void wait_signal(std::size_t index);
   std::int64_t message_bytes(const Step& step) const;
   void advance_signals();
   void run_steps(std::size_t first, std::size_t end, const Parameters& parameters, StepClock* clock);
@@ -50,9 +50,11 @@ class BoundPlan final : public Executor {
   std::vector<std::unique_ptr<BoundWork>> works_;  // by work
   std::vector<int> node_index_;                    // by rank: its place in my node; -1 elsewhere
   std::vector<std::array<std::uint64_t, channel_count>>
-      signals_;                            // by node rank: waited for in one execution
-  std::size_t given_;                      // steps of the first half; 0: an execution is one
-  bool may_withdraw_;                      // from its executions, see withdrawal.hpp
+      signals_;                 // by node rank: waited for in one execution
+  std::vector<bool> compares_;  // by step: whether it waits for the first signals of a rank on a channel
+  std::uint64_t number_ = 0;    // of the execution under way
+  std::size_t given_;           // steps of the first half; 0: an execution is one
+  bool may_withdraw_;           // from its executions, see withdrawal.hpp
   std::vector<std::uint64_t> ready_seen_;  // by node rank: signals on `ready` before those of this execution
   PlanMessages mail_;
 };

@@ -109,10 +109,19 @@ void compare_announcements(Runtime& context, std::string_view operation) {
   give_up_if(context, operation, announced_difference(context, operation));
 }
 
-void compare_announcements(Runtime& context, std::string_view operation, int node_rank) {
+void compare_announcements(Runtime& context, std::string_view operation, int node_rank,
+                           std::uint64_t number) {
   const NodeBoard& board = *context.board;
-  if (board.executions(board.me()).agrees_at_once(board.executions(node_rank))) return;
+  const ExecutionHistory &mine = board.executions(board.me()), &theirs = board.executions(node_rank);
+  const bool has_come = theirs.number() >= number;
+  if (has_come && mine.agrees_at_once(theirs)) return;
   give_up_if(context, operation, difference(context, operation, false, node_rank));
+  if (has_come) return;
+  // What they differ in is longer ago than this rank knows.
+  give_up_together(
+      context, operation,
+      {ErrorKind::disagreement, text_of(context, operation, "execution", number, mine, theirs, node_rank)},
+      {Question::About::execution, number});
 }
 
 std::optional<AnnouncedDifference> announced_difference(const Runtime& context, std::string_view operation) {

@@ -38,8 +38,9 @@ std::vector<ExecutedBefore> latest_executions(const Runtime& context);
 /// Throws DisagreementError, after failing the context, where some rank of this node has announced something
 /// else than this rank. One that has announced less passes.
 void compare_announcements(Runtime& context, std::string_view operation);
-/// The same of the rank of that place in the node, and of executions only.
-void compare_announcements(Runtime& context, std::string_view operation, int node_rank);
+/// The same of the rank of that place in the node, and of executions only. It has given what this rank has
+/// waited for in execution `number`, so it must have announced as many.
+void compare_announcements(Runtime& context, std::string_view operation, int node_rank, std::uint64_t number);
 
 /// Where two ranks have executed different things first, as one of them knows it.
 struct AnnouncedDifference {

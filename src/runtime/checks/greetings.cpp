@@ -1,6 +1,7 @@
 #include "runtime/checks/greetings.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.hpp"
 #include "runtime/board/wait.hpp"
@@ -8,30 +9,47 @@
 #include "runtime/runtime.hpp"
 
 namespace partita::runtime {
+namespace {
+
+constexpr int most_greeted = 64;  // that all greet each other
+
+}  // namespace
+
+Greeted greeted(const Runtime& context, std::vector<int> senders, std::vector<int> receivers) {
+  const Topology& topology = context.topology();
+  for (std::vector<int>* const ranks : {&senders, &receivers}) {
+    for (int rank = 0; rank < topology.ranks() && topology.ranks() <= most_greeted; ++rank) {
+      if (!topology.same_node(rank, context.rank())) ranks->push_back(rank);
+    }
+    std::ranges::sort(*ranks);
+    const auto repeated = std::ranges::unique(*ranks);
+    ranks->erase(repeated.begin(), repeated.end());
+  }
+  return {std::move(senders), std::move(receivers)};
+}
 
 Greetings::~Greetings() {
   if (first_ != last_) keep_until_exit(slots_);
 }
 
 template <class Ready>
-void Greetings::wait(int peer, std::string_view operation, Ready&& ready) {
-  const WaitReason reason{operation, [&] { return fmt::format("the greeting of rank {}", peer); }, peer, {}};
+void Greetings::wait(std::string_view operation, Ready&& ready) {
+  const WaitReason reason{operation, [] { return std::string("what they execute"); }, -1,
+                          [this] { return late(); }};
   wait_until(context_, reason, ready);
 }
 
-void Greetings::greet(const Executed& execution, std::span<const int> senders, std::span<const int> receivers,
-                      bool must_have_begun, std::string_view operation) {
+void Greetings::greet(const Executed& execution, const Greeted& ranks, std::string_view operation) {
+  const auto& [senders, receivers] = ranks;
   look(operation);
   if (last_ - first_ == most) {
-    const Slot& oldest = slot(first_);
-    wait(oldest.senders.empty() ? -1 : oldest.senders.front().peer, operation, [&] {
+    wait(operation, [&] {
       look(operation);
       return last_ - first_ < most;
     });
   }
   Slot& next = slot(last_++);
   next.mine = execution;
-  next.must_have_begun = must_have_begun;
   next.senders.resize(senders.size());
   next.sent.resize(receivers.size());
   for (std::size_t i = 0; i < senders.size(); ++i) {
@@ -54,9 +72,7 @@ void Greetings::look(std::string_view operation) {
 
 void Greetings::settle(std::string_view operation) {
   for (std::uint64_t number = first_; number != last_; ++number) {
-    Slot& one = slot(number);
-    if (!one.must_have_begun || one.senders.empty()) continue;
-    wait(one.senders.front().peer, operation, [&] { return have_come(one, operation); });
+    wait(operation, [&] { return have_come(slot(number), operation); });
   }
   look(operation);
 }
@@ -66,8 +82,11 @@ std::vector<int> Greetings::late() const {
   for (std::uint64_t number = first_; number != last_; ++number) {
     const Slot& one = slots_->slots[number % most];
     for (const Sender& sender : one.senders)
-      if (one.must_have_begun && sender.message >= 0) ranks.push_back(sender.peer);
+      if (sender.message >= 0) ranks.push_back(sender.peer);
   }
+  std::ranges::sort(ranks);
+  const auto repeated = std::ranges::unique(ranks);
+  ranks.erase(repeated.begin(), repeated.end());
   return ranks;
 }
 

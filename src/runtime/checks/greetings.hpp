@@ -3,7 +3,6 @@
 
 #include <array>
 #include <memory>
-#include <span>
 #include <string_view>
 #include <vector>
 
@@ -13,6 +12,16 @@
 namespace partita::runtime {
 
 struct Runtime;
+
+/// Who tells whom what it has executed, at one execution.
+struct Greeted {
+  std::vector<int> senders, receivers;
+};
+
+/// Those that an execution has, and all ranks of other nodes: what reaches this rank may have passed through
+/// several ranks, within this execution and before, and no host looks at it on the way. In contexts of more
+/// than 64 ranks only those that the execution has.
+Greeted greeted(const Runtime& context, std::vector<int> senders, std::vector<int> receivers);
 
 /// With each execution a rank sends others the number and the chain of what it has executed, and compares
 /// what others send. No stream waits for a greeting, and a rank that gives work to its device only for those
@@ -25,15 +34,15 @@ class Greetings {
   Greetings(const Greetings&) = delete;
   Greetings& operator=(const Greetings&) = delete;
 
-  /// An execution of this rank, in the order of its executions: greets `receivers`, and `senders` greet it.
-  /// `must_have_begun`: it cannot end before the senders have begun it. Throws DisagreementError.
-  void greet(const Executed& execution, std::span<const int> senders, std::span<const int> receivers,
-             bool must_have_begun, std::string_view operation);
+  /// An execution of this rank, in the order of its executions: greets the receivers, and the senders greet
+  /// it. Throws DisagreementError.
+  void greet(const Executed& execution, const Greeted& ranks, std::string_view operation);
   /// Compares what has come. Throws DisagreementError.
   void look(std::string_view operation);
-  /// All executions have ended: waits for the greetings of those that must have begun, and compares them.
+  /// All executions have ended: waits for all greetings, and compares them. Only then it is known that what
+  /// they have left is of this execution.
   void settle(std::string_view operation);
-  /// Who has not come to executions that cannot end before, as far as this rank has heard.
+  /// Who has not come to executions of this rank, as far as it knows.
   std::vector<int> late() const;
 
  private:
@@ -47,7 +56,6 @@ class Greetings {
     Executed mine;
     std::vector<Sender> senders;
     std::vector<MessageId> sent;
-    bool must_have_begun = false;
   };
   struct Slots {
     std::array<Slot, most> slots;
@@ -57,7 +65,7 @@ class Greetings {
   bool have_come(Slot& slot, std::string_view operation);
   bool have_left(Slot& slot);
   template <class Ready>
-  void wait(int peer, std::string_view operation, Ready&& ready);
+  void wait(std::string_view operation, Ready&& ready);
 
   Runtime& context_;
   std::shared_ptr<Slots> slots_ = std::make_shared<Slots>();
