@@ -70,6 +70,7 @@ void replay(Context& context, int rounds) {
   chain.execute({stream});
   CUDA_OK(cudaStreamEndCapture(stream, &graph));
   CUDA_OK(cudaGraphInstantiate(&program, graph, 0));
+  all_have_captured(context);
   std::mt19937 random(static_cast<unsigned>(context.rank()));
   for (int round = 0; round < rounds; ++round) {
     CUDA_OK(cudaMemcpyAsync(chain.part.data(), inputs.at(round), inputs.bytes(), cudaMemcpyDefault, stream));

@@ -83,6 +83,7 @@ void replay(Context& context, const Problem& problem, const RedistributeOptions&
   chain.execute({stream});
   context.synchronize();
   cudaGraphExec_t program = capture(chain, stream);
+  all_have_captured(context);
   std::mt19937 random(static_cast<unsigned>(rank));
   for (int round = 0; round < problem.rounds; ++round) {
     CUDA_OK(cudaMemcpyAsync(chain.source.local().data, inputs.at(round), inputs.bytes(), cudaMemcpyDefault,

@@ -28,6 +28,13 @@ class Rounds {
   std::size_t bytes_;
 };
 
+/// Before the first launch of a graph: one that finds the driver's queue full waits inside the driver, where
+/// no other thread can begin its capture until the queue has room; and it has none before that thread has
+/// launched, too.
+inline void all_have_captured(const Context& context) {
+  context.barrier();
+}
+
 /// On 1 to 4 ranks, as threads; two ranks share the GPU if there is only one.
 inline void on_devices(const std::function<void(Context&)>& body) {
   const int devices = devices::Accelerators::built_in().count();
