@@ -88,7 +88,8 @@ file(CREATE_LINK ${PROJECT_BINARY_DIR}/lib/partita ${PROJECT_BINARY_DIR}/tests/f
 foreach(ranks 1 3)
   partita_add_python_test(
     python-devices-${ranks} ${ranks} threads env LD_LIBRARY_PATH=$<TARGET_FILE_DIR:partita_fake> PARTITA_TEST_DEVICE=fake
-    ${pytest} ${CMAKE_CURRENT_SOURCE_DIR}/python/test_devices.py ${CMAKE_CURRENT_SOURCE_DIR}/python/test_device_ufuncs.py ${of_analysis})
+    ${pytest} ${CMAKE_CURRENT_SOURCE_DIR}/python/test_devices.py ${CMAKE_CURRENT_SOURCE_DIR}/python/test_device_ufuncs.py ${CMAKE_CURRENT_SOURCE_DIR}/python/test_returned_numbers.py
+    ${of_analysis})
 endforeach()
 
 if(PARTITA_HAVE_MPI)

@@ -29,10 +29,6 @@ def redistributions(ctx, x, y):
     return lambda other: local((y if other else x).redistribute(pt.Slab(1)))
 
 
-def places(ctx, x, y):
-    return lambda other: (y if other else x).argmax()
-
-
 def running_sums(ctx, x, y):
     return lambda other: local((y if other else x).cumsum(axis=0))
 
@@ -46,7 +42,7 @@ def local(array):
     return np.array((array if SPACE == "host" else array.copy(space="host")).local)
 
 
-CALLS = [sums, sums_along, products, redistributions, places, running_sums] + ([ghost_cells] if SPACE == "host" else [])
+CALLS = [sums, sums_along, products, redistributions, running_sums] + ([ghost_cells] if SPACE == "host" else [])
 
 
 @pytest.mark.parametrize("per_node", [0, 1, 2], ids="{} a node".format)
