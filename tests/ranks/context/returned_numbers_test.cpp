@@ -110,6 +110,23 @@ Call redistributions(Context& context, std::int64_t size) {
   };
 }
 
+/// The first one in nodes, for which no host waits, the second one between nodes.
+Call redistributions_in_two_steps(Context& context) {
+  constexpr std::int64_t size = 24;
+  const int rows = context.size() % 2 == 0 ? 2 : 1;
+  const auto x = std::make_shared<Arrays>(context, Shape{size, size}, Slab(0));
+  const auto between = std::make_shared<Array>(
+      zeros(context, {size, size}, BlockNonCyclic(ProcessGrid({rows, context.size() / rows})), Dtype::f64));
+  const auto to = std::make_shared<Array>(zeros(context, {size, size}, Slab(1), Dtype::f64));
+  const auto first = std::make_shared<Redistribute>(context, x->one.operand(), between->operand());
+  const auto second = std::make_shared<Redistribute>(context, between->operand(), to->operand());
+  return [=, &context](bool other) {
+    first->execute((*x)[other], *between, context.stream());
+    second->execute(*between, *to);
+    return numbers_of(*to);
+  };
+}
+
 Call products(Context& context, std::int64_t size) {
   const auto x =
       std::make_shared<Arrays>(context, Shape{size, size}, BlockCyclic({1, context.size()}, {3, 5}));
@@ -160,6 +177,7 @@ const Called calls[] = {
     {"BroadcastOfMuch", on_devices, [](Context& c) { return broadcasts(c, 150'001); }},
     {"Redistribution", on_hosts, [](Context& c) { return redistributions(c, 24); }},
     {"RedistributionOfMuch", on_devices, [](Context& c) { return redistributions(c, 900); }},
+    {"RedistributionInTwoSteps", on_devices, redistributions_in_two_steps},
     {"Product", on_hosts, [](Context& c) { return products(c, 24); }},
     {"ProductOfMuch", on_devices, [](Context& c) { return products(c, 400); }},
     {"Transform", anywhere, [](Context& c) { return transforms(c, 8); }},
