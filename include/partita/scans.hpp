@@ -14,9 +14,12 @@
 
 namespace partita {
 
-/// Of the dtype of the array, in which elements are combined; integers wrap around. `reduction`: sum or
-/// product. Not for booleans, f16 and bf16 (ArgumentError): use `astype`, or the functions below.
+/// Of the dtype of the array, or of `dtype`, to which elements are converted as by `astype`, and in which
+/// they are combined; integers wrap around. `reduction`: sum or product. Not in booleans, f16 and bf16, nor
+/// of complex numbers in real ones (ArgumentError): use `astype`, or the functions below.
 PARTITA_API Array cumulate(const Array& array, int axis, Reduction reduction,
+                           SourcePlace where = SourcePlace::current());
+PARTITA_API Array cumulate(const Array& array, int axis, Reduction reduction, Dtype dtype,
                            SourcePlace where = SourcePlace::current());
 
 /// Of the dtype of a sum (<partita/array_reductions.hpp>): f32 of f16 and bf16, i64 and u64 of integers.

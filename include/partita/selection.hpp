@@ -43,9 +43,11 @@ PARTITA_API bool take_part(const Array& source, const Array& indices, Array& des
 
 /// Where each of the values belongs in the source's part, which is sorted as by `sort_part`: before equal
 /// elements, or with `after` behind them, as positions of i64; or, if the destination is an array of
-/// booleans, whether the part contains it (NaN equals nothing). Values and destination have as many elements;
-/// all parts must be dense and row-major, and the destination must not overlap the others. Not for complex
-/// numbers and FP8 (UnsupportedError). Local.
+/// booleans, whether the part contains it (NaN equals nothing). Values have the dtype of the source, or any
+/// other one if that is f64, and any of integers but u64, and booleans, if it is i64: they are compared in
+/// the dtype of the source. Values and destination have as many elements; all parts must be dense and
+/// row-major, and the destination must not overlap the others. Not for complex numbers and FP8
+/// (UnsupportedError). Local.
 PARTITA_API void search_part(const Array& source, const Array& values, Array& destination, bool after = false,
                              std::optional<Stream> stream = {});
 

@@ -15,6 +15,7 @@
 #include "arithmetic/folding.hpp"
 #include "arithmetic/reduced_layouts.hpp"
 #include "collectives/layouts.hpp"
+#include "context/device_answer.hpp"
 #include "device/device_sorting.hpp"
 #include "device/stream_work.hpp"
 #include "runtime/checks/agree.hpp"
@@ -79,11 +80,11 @@ Candidate candidate_here(const Wanted& wanted, const Array& array) {
   const bool on_host = local.space == MemorySpace::host;
   alignas(16) std::array<std::byte, 16> number{};
   void* result = number.data();
-  if (!on_host) result = arithmetic::fold_scratch(context) + devices::DeviceArithmetic::fold_scratch_bytes;
+  if (!on_host) result = contexts::device_answer(context);
   const auto fetch = [&] {  // after the wait, which may fail
     if (on_host) return;
     devices::finish_device(context, wanted.operation);
-    context.device->physical().copy_past(number.data(), result, sizeof(number));
+    std::memcpy(number.data(), result, sizeof(number));
   };
   find_here(wanted, array, {}, {}, result);
   fetch();

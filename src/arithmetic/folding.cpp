@@ -176,9 +176,10 @@ void make_fold_scratch(std::string_view operation, const Array& array) {
   if (array.local().space == MemorySpace::host) return;
   std::optional<devices::DeviceMemory>& memory = context.attachments.get<FoldScratch>().memory;
   if (memory) return;
-  constexpr std::int64_t bytes = devices::DeviceArithmetic::fold_scratch_bytes + 16;
   std::optional<devices::DeviceMemory> made;
-  runtime::collectively(context, operation, [&] { made.emplace(*context.device, bytes); });
+  runtime::collectively(context, operation, [&] {
+    made.emplace(*context.device, devices::DeviceArithmetic::fold_scratch_bytes);
+  });
   memory = std::move(made);
 }
 

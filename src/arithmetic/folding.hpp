@@ -56,7 +56,7 @@ void finish_part(ContextState& context, const Folding& folding, const View& join
                  std::int64_t count, Stream stream);
 
 /// Memory of the context's device that folds use, in the order of streams:
-/// `DeviceArithmetic::fold_scratch_bytes`, and 16 for a result. After `make_fold_scratch`.
+/// `DeviceArithmetic::fold_scratch_bytes`. After `make_fold_scratch`.
 char* fold_scratch(ContextState& context);
 /// Allocates it for the first array in device memory. Collective, blocking; MemoryError on every rank.
 void make_fold_scratch(std::string_view operation, const Array& array);

@@ -1,11 +1,13 @@
 // All elements of an array reduced: each rank reduces its own part, then one number per rank is reduced.
 #include <fmt/format.h>
 
+#include <cstring>
 #include <partita/array_reductions.hpp>
 
 #include "arithmetic/arguments.hpp"
 #include "arithmetic/folding.hpp"
 #include "collectives/by_name.hpp"
+#include "context/device_answer.hpp"
 #include "device/stream_work.hpp"
 #include "runtime/checks/call_notes.hpp"
 
@@ -23,13 +25,13 @@ struct Number {
 void fold_on_device(const Folding& folding, const Array& array, const Array* other, Number& number,
                     std::string_view operation, const std::optional<Stream>& stream) {
   ContextState& context = *array.context_state();
-  void* const result = arithmetic::fold_scratch(context) + devices::DeviceArithmetic::fold_scratch_bytes;
+  void* const result = contexts::device_answer(context);
   devices::put_into_stream(context, operation, stream, [&](Stream used, bool) {
     arithmetic::fold_part(folding, array, other, {result, {}, {}, false}, used);
   });
   devices::finish_device(context, operation);
   // Only now: no stream may write to the number once a wait has failed.
-  context.device->physical().copy_past(number.bytes.data(), result, sizeof(number.bytes));
+  std::memcpy(number.bytes.data(), result, sizeof(number.bytes));
 }
 
 /// Into `result`. Collective. The arrays are checked.

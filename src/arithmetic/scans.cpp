@@ -5,7 +5,6 @@
 #include <array>
 #include <cstring>
 #include <partita/array_reductions.hpp>
-#include <partita/astype.hpp>
 #include <partita/collectives.hpp>
 #include <partita/elementwise.hpp>
 #include <partita/functions.hpp>
@@ -19,6 +18,7 @@
 #include "array/transfer.hpp"
 #include "device/device_sorting.hpp"
 #include "device/stream_work.hpp"
+#include "kernels/host/convert.hpp"
 #include "runtime/checks/agree.hpp"
 #include "runtime/checks/call_notes.hpp"
 
@@ -43,11 +43,12 @@ bool is_in_blocks(const Layout& layout, int axis) {
   return true;
 }
 
-/// One scan along an axis, of arrays of one layout.
+/// One scan along an axis, of arrays of one layout. `dtype`: of the result.
 struct Scanning {
   std::string_view operation;
   int axis;
   Reduction reduction;
+  Dtype dtype;
 
   bool product() const { return reduction == Reduction::product; }
 };
@@ -71,33 +72,43 @@ void scan_lines_on_device(const Scanning& what, const Array& model, const kernel
                            [&](Stream used, bool) { device->scan(pass, scratch.local().data, used); });
 }
 
+/// The elements in the dtype of `to`. Stream-ordered on devices.
+void put_elements(ContextState& context, const View& from, const View& to) {
+  const bool on_host = from.space == MemorySpace::host, are_alike = from.dtype == to.dtype;
+  if (on_host && are_alike) return arrays::copy_view(context, from, to);
+  if (on_host)
+    return kernels::convert(kernels::conversion_nest(from, to), from.dtype, to.dtype, from.data, to.data);
+  if (are_alike) return arrays::copy_view(context, from, to, std::nullopt);
+  arrays::convert_on_device(context, from, to, std::nullopt);
+}
+
 /// Of this rank's part, which has elements, into a dense part of the same extents. Stream-ordered on devices.
 void scan_here(const Scanning& what, const Array& array, const Array& result) {
   ContextState& context = *array.context_state();
   const View &from = array.local(), &to = result.local();
   const bool on_host = from.space == MemorySpace::host;
-  kernels::ScanPass pass{from.dtype, what.product(), 1, from.extents[what.axis], 1, from.data, to.data};
+  kernels::ScanPass pass{to.dtype, to.dtype,  what.product(), 1, from.extents[what.axis],
+                         1,        from.data, to.data};
   for (int d = 0; d < from.extents.size(); ++d) {
     if (d < what.axis) pass.lines *= from.extents[d];
     if (d > what.axis) pass.inner *= from.extents[d];
   }
   if (pass.inner > 1 && !on_host) {
     const View source = with_axis_last(from, what.axis);
-    const Array lines = empty_beside(array, Layout(Replicated{}, source.extents, context.size()), from.dtype);
+    const Array lines = empty_beside(array, Layout(Replicated{}, source.extents, context.size()), to.dtype);
     pass.lines *= pass.inner;
     pass.inner = 1;
     pass.from = pass.to = lines.local().data;
-    arrays::copy_view(context, source, lines.local(), std::nullopt);
+    put_elements(context, source, lines.local());
     scan_lines_on_device(what, array, pass);
     return arrays::copy_view(context, lines.local(), with_axis_last(to, what.axis), std::nullopt);
   }
-  if (!arrays::lies_dense(from)) {
+  const bool is_read_so = from.dtype == to.dtype || kernels::is_widened_in_scans(from.dtype, to.dtype);
+  if (arrays::lies_dense(from) && is_read_so) {
+    pass.from_dtype = from.dtype;
+  } else {
     pass.from = to.data;
-    if (on_host) {
-      arrays::copy_view(context, from, to);
-    } else {
-      arrays::copy_view(context, from, to, std::nullopt);
-    }
+    put_elements(context, from, to);
   }
   if (on_host) return kernels::scan(pass);
   scan_lines_on_device(what, array, pass);
@@ -144,16 +155,21 @@ void join_those_before(const Scanning& what, std::uint64_t number, Array& result
   });
 }
 
-Array widened(const Array& array, ArrayReduction reduction) {
+/// That of a sum or product.
+Dtype wide_dtype(const Array& array) {
   check(array.valid(), "cumulate: the array is an empty Array");
-  const Dtype wanted = arithmetic::folding_of(reduction, array.dtype()).result;
-  return wanted == array.dtype() ? array : astype(array, wanted);
+  return arithmetic::folding_of(ArrayReduction::sum, array.dtype()).result;
 }
 
 }  // namespace
 
 Array cumulate(const Array& array, int axis, Reduction reduction, SourcePlace where) {
-  const Scanning what{"cumulate", axis, reduction};
+  check(array.valid(), "cumulate: the array is an empty Array");
+  return cumulate(array, axis, reduction, array.dtype(), where);
+}
+
+Array cumulate(const Array& array, int axis, Reduction reduction, Dtype dtype, SourcePlace where) {
+  const Scanning what{"cumulate", axis, reduction, dtype};
   check(array.valid(), "cumulate: the array is an empty Array");
   ContextState& context = *array.context_state();
   context.require_usable(what.operation);
@@ -163,15 +179,17 @@ Array cumulate(const Array& array, int axis, Reduction reduction, SourcePlace wh
           array.shape().size(), axis);
     check(reduction == Reduction::sum || reduction == Reduction::product,
           "cumulate: the reduction must be sum or product");
-    check(kernels::is_scanned_here(array.dtype()), "cumulate is not defined for {}; use astype",
-          name(array.dtype()));
+    check(kernels::is_scanned_here(dtype), "cumulate is not defined for {}; use astype", name(dtype));
+    check(is_complex(dtype) || !is_complex(array.dtype()),
+          "cumulate: {} cannot be converted to {}: use `real`, `imag` or `abs`", name(array.dtype()),
+          name(dtype));
     arithmetic::check_folds(what.operation, array, {});
   });
   const bool whole = arithmetic::has_whole_lines(array.layout(), axis);
   const bool there_already = whole || is_in_blocks(array.layout(), axis);
   const Array there = there_already ? array : redistribute(array, Slab(axis));
   const MemorySpace space = there.local().space;
-  Array result = arrays::allocate(array.context_state(), there.layout(), there.dtype(), {.space = space},
+  Array result = arrays::allocate(array.context_state(), there.layout(), dtype, {.space = space},
                                   fmt::format("cumulate by {} along {}", name(reduction), axis), where);
   runtime::check_or_tell_all(context, what.operation, [&] {
     if (there.local_size() > 0) scan_here(what, there, result);
@@ -182,10 +200,10 @@ Array cumulate(const Array& array, int axis, Reduction reduction, SourcePlace wh
 }
 
 Array cumsum(const Array& array, int axis, SourcePlace where) {
-  return cumulate(widened(array, ArrayReduction::sum), axis, Reduction::sum, where);
+  return cumulate(array, axis, Reduction::sum, wide_dtype(array), where);
 }
 Array cumprod(const Array& array, int axis, SourcePlace where) {
-  return cumulate(widened(array, ArrayReduction::product), axis, Reduction::product, where);
+  return cumulate(array, axis, Reduction::product, wide_dtype(array), where);
 }
 
 }  // namespace partita

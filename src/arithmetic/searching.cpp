@@ -30,6 +30,17 @@ void check_order(std::string_view operation, const Array& source) {
                           name(source.dtype()));
 }
 
+/// Values are compared in the dtype of the elements.
+void check_searched(const Array& source, const Array& values) {
+  const Dtype sorted = source.dtype(), dtype = values.dtype();
+  const bool whole = dtype == Dtype::boolean || (is_integer(dtype) && dtype != Dtype::u64);
+  check(sorted == dtype || (sorted == Dtype::f64 && kernels::is_sorted_here(dtype)) ||
+            (sorted == Dtype::i64 && whole),
+        "search_part: values of {} among elements of {}: expected the same dtype, or elements of f64 or, for "
+        "integers, i64; convert one of them with astype",
+        name(dtype), name(sorted));
+}
+
 /// Of `edges` null: elements are the numbers of their bins.
 void check_edges(const Array& source, const Array* edges, const Array& counts) {
   const Dtype dtype = source.dtype();
@@ -87,7 +98,7 @@ void search_part(const Array& source, const Array& values, Array& destination, b
   check_dense(operation, source);
   check_operand(operation, source, values);
   check_operand(operation, source, destination);
-  arithmetic::check_alike(operation, source, values);
+  check_searched(source, values);
   const bool whether = destination.dtype() == Dtype::boolean;
   check(whether || destination.dtype() == Dtype::i64,
         "search_part: places are i64, and what is contained boolean, not {}", name(destination.dtype()));
@@ -101,6 +112,7 @@ void search_part(const Array& source, const Array& values, Array& destination, b
   if (destination.local_size() == 0) return;
   SearchPass pass;
   pass.dtype = source.dtype();
+  pass.value_dtype = values.dtype();
   pass.sorted_count = source.local_size();
   pass.sorted = source.local().data;
   pass.count = values.local_size();

@@ -6,6 +6,7 @@
 #include "arithmetic/folding.hpp"
 #include "array/overlap.hpp"
 #include "array/transfer.hpp"
+#include "context/device_answer.hpp"
 #include "device/stream_work.hpp"
 
 namespace partita {
@@ -88,13 +89,16 @@ Array true_positions(const Array& mask, std::optional<Stream> stream) {
     kernels::find_true(pass);
     return positions;
   }
-  const Array counted = sequence_beside(mask, 1, Dtype::i64, stream);
-  pass.found = static_cast<std::int64_t*>(counted.local().data);
+  pass.found = static_cast<std::int64_t*>(contexts::device_answer(context));
   find_true_there(mask, pass, stream);
-  copy(counted, View::dense(&found, Dtype::i64, {1}), stream);
+  devices::finish_device(context, "true_positions");
+  found = *pass.found;
   Array positions = sequence_beside(mask, found, Dtype::i64, stream);
+  if (found == 0) return positions;
+  const Array again = sequence_beside(mask, 1, Dtype::i64, stream);  // nobody waits for it
+  pass.found = static_cast<std::int64_t*>(again.local().data);
   pass.to = static_cast<std::int64_t*>(positions.local().data);
-  if (found > 0) find_true_there(mask, pass, stream);
+  find_true_there(mask, pass, stream);
   return positions;
 }
 
@@ -142,12 +146,11 @@ bool take_part(const Array& source, const Array& indices, Array& destination, in
     gather(operation, source, pass, stream);
     return reported == 0;
   }
-  const Array report = sequence_beside(source, 1, Dtype::i64, stream);
-  arrays::fill_on_device(context, report.local(), &reported, stream);
-  pass.reported = static_cast<std::int64_t*>(report.local().data);
+  pass.reported = static_cast<std::int64_t*>(contexts::device_answer(context));
+  *pass.reported = 0;
   gather(operation, source, pass, stream);
-  copy(report, View::dense(&reported, Dtype::i64, {1}), stream);
-  return reported == 0;
+  devices::finish_device(context, operation);
+  return *pass.reported == 0;
 }
 
 }  // namespace partita

@@ -56,7 +56,8 @@ struct TruePass {
 
 /// Of `count` values in the order of `sorted_count` sorted elements, in which NaN are the largest ones.
 struct SearchPass {
-  Dtype dtype = Dtype::f64;
+  Dtype dtype = Dtype::f64;        ///< of the sorted elements, in which values are compared
+  Dtype value_dtype = Dtype::f64;  ///< the same, or another one where that is f64 or, of integers, i64
   std::int64_t sorted_count = 0;
   const void* sorted = nullptr;
   std::int64_t count = 0;

@@ -6,11 +6,13 @@
 #include <vector>
 
 #include "base/check.hpp"
+#include "context/device_answer.hpp"
 #include "device/device_synchronization.hpp"
 #include "device/start_device.hpp"
 #include "kernels/host/blas_library.hpp"
 #include "kernels/host/fft_planning.hpp"
 #include "memory/node_places.hpp"
+#include "runtime/checks/agree.hpp"
 #include "runtime/checks/withdrawal.hpp"
 #include "runtime/groups/keeper.hpp"
 #include "runtime/live_contexts.hpp"
@@ -98,6 +100,8 @@ void contexts::start_context(ContextState& state) {
       },
       [&state] { return state.drop_plans(); });
   devices::start_device(state);
+  if (state.device)
+    runtime::collectively(state, "start the device", [&] { (void)contexts::device_answer(state); });
   state.threads_hold = std::make_shared<std::pair<std::shared_ptr<void>, std::shared_ptr<void>>>(
       kernels::hold_blas_threads(state.threads), kernels::hold_fft_threads(state.threads));
   runtime::note_live_context(state);

@@ -36,7 +36,7 @@ kernels::cuda::Sort kernel_sort(const kernels::SortPass& pass) {
 
 kernels::cuda::Scan kernel_scan(const kernels::ScanPass& pass) {
   invariant(pass.inner == 1, "a scan of lines whose elements are {} apart", pass.inner);
-  return {pass.dtype, pass.product, pass.lines, pass.length, pass.from, pass.to};
+  return {pass.dtype, pass.from_dtype, pass.product, pass.lines, pass.length, pass.from, pass.to};
 }
 
 }  // namespace

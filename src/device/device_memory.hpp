@@ -32,4 +32,23 @@ class DeviceMemory {
   std::int64_t bytes_ = 0;
 };
 
+/// The same of pinned host memory, which the device writes in place.
+class PinnedMemory {
+ public:
+  /// Throws MemoryError.
+  PinnedMemory(Accelerator& device, std::int64_t bytes) {
+    device.use();
+    data_ = {device.physical().allocate_pinned(bytes), Release{&device.physical()}};
+  }
+
+  void* data() const { return data_.get(); }
+
+ private:
+  struct Release {
+    PhysicalDevice* device;
+    void operator()(void* memory) const noexcept { device->release_pinned(memory); }
+  };
+  std::unique_ptr<void, Release> data_;
+};
+
 }  // namespace partita::devices

@@ -99,6 +99,11 @@ def _has_parts_of(layout: _core.Layout, other: _core.Layout) -> bool:
     return layout.equivalent(other) and all(shapes)
 
 
+def all_values_of(a: Array) -> Any:
+    """The elements, all on each rank, as `values_of`. Nothing is moved where each rank has them."""
+    return values_of(moved(a, _core.Layout(_core.Replicated(), a.shape, a._core.context.size)))
+
+
 def one_axis(axis: Any, dimensions: int) -> int:
     """The axis, counted from 0."""
     (found,) = axes_of((axis,), dimensions)

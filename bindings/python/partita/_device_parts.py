@@ -5,6 +5,7 @@ Everything is put into the context's own stream.
 
 from __future__ import annotations
 
+import math
 from typing import Any, Callable, Optional, Sequence, Tuple
 
 import numpy as np
@@ -50,7 +51,7 @@ class DevicePart:
 
     @property
     def size(self) -> int:
-        return int(np.prod(self.shape, dtype=np.int64))
+        return math.prod(self.shape)
 
     @property
     def dtype(self) -> "np.dtype[Any]":
@@ -75,6 +76,8 @@ class DevicePart:
 
     def reshape(self, *shape: Any) -> DevicePart:
         wanted = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
+        if wanted == self.shape or (wanted == (-1,) and self.ndim == 1):
+            return self
 
         def view(here: Any) -> Any:
             try:
@@ -97,6 +100,8 @@ class DevicePart:
         return found
 
     def moveaxis(self, source: Any, destination: Any) -> DevicePart:
+        if source == destination:
+            return self
         found = self._seen(lambda here: np.moveaxis(here, source, destination))
         assert found is not None
         return found
@@ -189,15 +194,17 @@ class DevicePart:
         return made.on_host()
 
     def places(self, wanted: DevicePart, side: Any) -> DevicePart:
-        """As `numpy.searchsorted`, in sorted elements of the same dtype."""
+        """As `numpy.searchsorted`, in sorted elements, in whose dtype elements are compared."""
         return self._looked_up(wanted, "int64", side == "right")
 
     def contains(self, wanted: DevicePart) -> DevicePart:
-        """Which of these are among the elements, which are sorted and of the same dtype."""
+        """Which of these are among the elements, which are sorted, and in whose dtype they are compared."""
         return self._looked_up(wanted, "bool", False)
 
     def _looked_up(self, wanted: DevicePart, dtype: str, after: bool) -> DevicePart:
         made = self.empty(wanted.shape, dtype)
+        if not (self.dtype == np.float64 or (self.dtype == np.int64 and wanted.dtype.kind != "f" and wanted.dtype != np.uint64)):
+            wanted = wanted.converted(self.core.dtype)
         if made.size:
             _core.search_part(self.dense().core, wanted.dense().core, made.core, after)
         return made

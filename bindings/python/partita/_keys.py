@@ -8,8 +8,7 @@ import numpy as np
 
 from . import _core
 from ._array import Array
-from ._axes import Cuts, blocks_along, layout_of_blocks, moved, on_host, slab_cuts, values_of
-from ._core import Replicated
+from ._axes import Cuts, all_values_of, blocks_along, layout_of_blocks, moved, on_host, slab_cuts, values_of
 from ._count import nonzero
 from ._errors import IndexError
 from ._exchange import smallest_and_largest
@@ -47,9 +46,13 @@ def _is_boolean(one: Any) -> bool:
     return isinstance(one, (bool, np.bool_)) or (isinstance(one, (Array, np.ndarray)) and one.dtype == np.bool_)
 
 
+def _ndim(one: Any) -> int:
+    return int(one.ndim) if isinstance(one, Array) else np.ndim(one)  # which asks the array, at some length
+
+
 def is_advanced(key: Any) -> bool:
     """Whether a key of an array has arrays among its indices."""
-    return any((_is_array(one) and np.ndim(one) > 0) or _is_boolean(one) for one in (key if isinstance(key, tuple) else (key,)))
+    return any((_is_array(one) and _ndim(one) > 0) or _is_boolean(one) for one in (key if isinstance(key, tuple) else (key,)))
 
 
 def chosen_by(a: Array, key: Any) -> Chosen:
@@ -69,7 +72,7 @@ def chosen_by(a: Array, key: Any) -> Chosen:
             indices += found
             axes += range(axis, axis + covered)
             window += [slice(None)] * covered
-            shapes += [np.shape(index) for index in found] if covered else [(int(one),)]
+            shapes += [index.shape if isinstance(index, Array) else np.shape(index) for index in found] if covered else [(int(one),)]
         axis += covered
     try:
         shape = np.broadcast_shapes(*shapes)
@@ -151,7 +154,7 @@ def everywhere(index: Any) -> Any:
     """All indices, on every rank."""
     if not isinstance(index, Array):
         return np.asarray(index)
-    return values_of(moved(on_host(index), Replicated()))
+    return all_values_of(on_host(index))
 
 
 def all_columns(context: _core.Context, chosen: Chosen, extents: Sequence[int], mode: str = "raise") -> List[Any]:

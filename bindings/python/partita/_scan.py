@@ -117,7 +117,9 @@ def _scanned(name: str, a: Array, axis: Optional[int], dtype: Any, distribution:
         given, kind = _converted(given, result), np.dtype(np.uint64)
     elif result.itemsize == 2 and result.kind not in "iu":
         kind = np.dtype(np.float32)
-    found = Array(_core.cumulate(_converted(given, kind)._core, along, name == "cumprod"), given._package)
+    if given._core.on_host or not np.can_cast(given.dtype, kind, "safe"):
+        given = _converted(given, kind)
+    found = Array(_core.cumulate(given._core, along, name == "cumprod", dtype_name(kind)), given._package)
     return moved(_converted(found, result), distribution)
 
 

@@ -6,10 +6,9 @@ from typing import Any, NamedTuple, Optional, cast
 
 import numpy as np
 
-from . import _core
 from ._agreement import alike, alike_but
 from ._array import Array
-from ._axes import Sequenced, in_any_order, in_order, moved, on_host, reduced, values_of, wrapped
+from ._axes import Sequenced, all_values_of, in_any_order, in_order, on_host, reduced, values_of, wrapped
 from ._device_parts import DevicePart
 from ._errors import ArgumentError
 from ._exchange import answered, gathered, of_all
@@ -98,8 +97,8 @@ def searchsorted(a: Array, v: Any, side: str = "left", sorter: Optional[Array] =
     queries = np.asarray(v) if wanted is None else values_of(wanted)
     common = np.result_type(given.dtype, queries.dtype)
     if (wanted is None or not wanted._core.on_host) and _is_searched_there(given, queries.dtype):
-        all_ = values_of(moved(given, _core.Replicated()))
-        found = all_.converted(common.name).places(_beside(all_, queries).converted(common.name), side)
+        all_ = all_values_of(given)
+        found = all_.converted(common.name).places(_beside(all_, queries), side)
         return found.on_host()[()] if wanted is None else wrapped(v, wanted.layout, found)
     wanted = None if wanted is None else on_host(wanted)
     queries = queries if wanted is None else values_of(wanted)
@@ -138,8 +137,8 @@ def isin(element: Array, test_elements: Any, assume_unique: bool = False, invert
     given, found = reduced(element), cast(Any, None)
     if _is_compared_there(given, among):
         part, name = values_of(given), np.result_type(given.dtype, among.dtype).name
-        all_ = _beside(part, values_of(moved(among, _core.Replicated())) if isinstance(among, Array) else among)
-        found = all_.reshape(-1).converted(name).ordered().contains(part.converted(name))
+        all_ = _beside(part, all_values_of(among) if isinstance(among, Array) else among)
+        found = all_.reshape(-1).converted(name).ordered().contains(part)
         return wrapped(element, given.layout, found.joined("equal", False) if invert else found)
     given = on_host(given)
     values = values_of(given)
@@ -177,14 +176,14 @@ def digitize(x: Array, bins: Any, right: bool = False) -> Array:
         Bins in int64, in the layout of `x`: 0 for elements before the first edge.
     """
     given = reduced(x)
-    edges = values_of(on_host(moved(bins, _core.Replicated()))) if isinstance(bins, Array) else np.asarray(bins)
+    edges = all_values_of(on_host(bins)) if isinstance(bins, Array) else np.asarray(bins)
     if edges.ndim != 1 or not len(edges) or not _are_compared_there(given, edges.dtype):
         given = on_host(given)
         return wrapped(x, given.layout, np.digitize(values_of(given), edges, right))
     np.digitize(edges[:0], edges)  # which checks them
-    part, common, falls = values_of(given), np.result_type(given.dtype, edges.dtype).name, edges[0] > edges[-1]
-    ascending = part.filled(edges[::-1] if falls else edges, edges.dtype.name).converted(common)
-    found = ascending.places(part.converted(common), "left" if right else "right")
+    part, common, falls = values_of(given), np.result_type(given.dtype, edges.dtype), edges[0] > edges[-1]
+    ascending = part.filled((edges[::-1] if falls else edges).astype(common), common.name)
+    found = ascending.places(part, "left" if right else "right")
     return wrapped(x, given.layout, found.joined("multiply", -1).joined("add", len(edges)) if falls else found)
 
 

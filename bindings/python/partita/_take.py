@@ -11,6 +11,7 @@ from ._agreement import alike
 from ._array import Array
 from ._axes import (
     Destination,
+    all_values_of,
     cuts_of,
     finished,
     has_whole_axes,
@@ -24,7 +25,6 @@ from ._axes import (
     with_whole,
     wrapped,
 )
-from ._core import Replicated
 from ._device_parts import DevicePart
 from ._errors import ArgumentError, IndexError
 from ._exchange import of_all, total
@@ -95,7 +95,7 @@ def getitem(a: Array, key: Any) -> Array:
     if not chosen.axes:  # booleans without dimensions: all or nothing, with a new dimension
         found = indexed(a, [*chosen.window[: chosen.place], None, *chosen.window[chosen.place :]])
         return found[(slice(None),) * chosen.place + (slice(chosen.shape[0]),)].copy()
-    window = indexed(a, chosen.window)
+    window = a if all(one == slice(None) for one in chosen.window) else indexed(a, chosen.window)
     places = [place for place, one in enumerate(chosen.window) if one is not None]
     return _of_axes(a, reduced(window), chosen._replace(axes=[places[axis] for axis in chosen.axes]), "raise")
 
@@ -152,7 +152,7 @@ def _taken_there(a: Array, part: DevicePart, chosen: Chosen, mode: str) -> Devic
     """The elements of all indices of an axis that each rank has completely, with first axes for the indices. Collective, blocking."""
     (axis,), (index,), many = chosen.axes, chosen.indices, len(chosen.shape)
     if isinstance(index, Array):
-        index = values_of(moved(reduced(index), Replicated()))
+        index = all_values_of(reduced(index))
     else:
         index = np.broadcast_to(index, chosen.shape)
     found, inside = part.taken_along(axis, _indices_there(part, index).reshape(-1), mode)

@@ -299,10 +299,10 @@ Array places_along(const Array& array, int axis, bool smallest, bool keep) {
   });
 }
 
-Array cumulated(const Array& array, int axis, bool product) {
+Array cumulated(const Array& array, int axis, bool product, Dtype dtype) {
   const SourcePlace where = caller();
   return unlocked(
-      [&] { return cumulate(array, axis, product ? Reduction::product : Reduction::sum, where); });
+      [&] { return cumulate(array, axis, product ? Reduction::product : Reduction::sum, dtype, where); });
 }
 
 ReduceAxesOptions reduce_options(bool keep, const std::optional<Distribution>& distribution,
@@ -349,7 +349,7 @@ void bind_reductions(nb::module_& module) {
   module.def("place_of_all", &place_of_all, nb::arg("array"), nb::arg("smallest"));
   module.def("places_along", &places_along, nb::arg("array"), nb::arg("axis"), nb::arg("smallest"),
              nb::arg("keepdims"));
-  module.def("cumulate", &cumulated, nb::arg("array"), nb::arg("axis"), nb::arg("product"));
+  module.def("cumulate", &cumulated, nb::arg("array"), nb::arg("axis"), nb::arg("product"), nb::arg("dtype"));
   module.def("reduce_axes", &reduced_along, nb::arg("array"), nb::arg("reduction"), nb::arg("axes"),
              nb::arg("keepdims"), nb::arg("distribution").none(), nb::arg("root").none(),
              nb::arg("heap") = true, nb::arg("stream") = nb::none());

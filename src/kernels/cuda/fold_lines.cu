@@ -6,6 +6,7 @@
 #include "kernels/cuda/fold_lines.hpp"
 #include "kernels/cuda/fold_rules.cuh"
 #include "kernels/cuda/joining.cuh"
+#include "kernels/cuda/rounds.hpp"
 
 namespace partita::kernels::cuda {
 namespace {
@@ -156,13 +157,16 @@ __global__ void __launch_bounds__(threads_per_block)
   }
 }
 
-/// Parts of the length, so that there are some `wanted` of them and the partial results have room.
+/// Parts of the length, so that there are some `wanted` of them and the partial results have room. A thread
+/// loads what is `step` behind; long parts are whole rounds of its loads, since the rest is loaded one by
+/// one.
 template <class R>
-void cut(Dealt<R>& deal, std::int64_t wanted, std::int64_t least, std::int64_t results) {
+void cut(Dealt<R>& deal, std::int64_t wanted, std::int64_t step, std::int64_t results) {
   constexpr std::int64_t most = fold_scratch_bytes / sizeof(typename R::Joined);
-  const std::int64_t useful = std::max<std::int64_t>(deal.length / least, 1);
+  const std::int64_t useful = std::max<std::int64_t>(deal.length / (least_loads * step), 1);
   const std::int64_t room = std::max<std::int64_t>(most / results, 1);
   deal.chunk = std::max<std::int64_t>(rounded_up(deal.length, std::min({wanted, useful, room})), 1);
+  deal.chunk = in_rounds(deal.chunk, in_flight * step);
   deal.chunks = std::max<std::int64_t>(rounded_up(deal.length, deal.chunk), 1);
 }
 
@@ -268,11 +272,11 @@ int fold_in(const Lines& lines, const Fold& what, void* scratch, cudaStream_t st
   if (width > 1 && lines.results() == 1) from = loosen<R, width>(deal, lines, from);
   if (lines.columns()) {
     const std::int64_t blocks = rounded_up(deal.lines, warp) * lines.batches;
-    cut(deal, rounded_up(most_blocks, blocks), least_loads * warps, lines.results());
+    cut(deal, rounded_up(most_blocks, blocks), warps, lines.results());
   } else if (are_for_warps(deal.lines, deal.length)) {
     cut(deal, 1, 1, lines.results());
   } else {
-    cut(deal, rounded_up(most_blocks, deal.lines), least_loads * threads_per_block, lines.results());
+    cut(deal, rounded_up(most_blocks, deal.lines), threads_per_block, lines.results());
   }
   const bool whole = deal.chunks == 1;
   deal.to = whole ? results : static_cast<Joined*>(scratch);

@@ -3,12 +3,15 @@
 // the kernel compares the parts' best ones.
 #include "kernels/cuda/arithmetic.cuh"
 #include "kernels/cuda/fold_rules.cuh"
+#include "kernels/cuda/joining.cuh"
 #include "kernels/cuda/places_launch.hpp"
+#include "kernels/cuda/rounds.hpp"
 
 namespace partita::kernels::cuda {
 namespace {
 
 enum Part { to, a };
+constexpr int loads_at_once = 4;  // of 16 bytes
 
 /// A place below 0: none yet.
 template <class W>
@@ -58,6 +61,57 @@ __device__ auto best_of_line(const T* line, std::int64_t stride, std::int64_t fi
   return best;
 }
 
+/// Whether x is the better one of two elements, of which none is the first: a NaN is, of a number.
+template <bool smallest, class W>
+__device__ bool is_better(W x, W than) {
+  return (smallest ? x < than : x > than) || (x != x && than == than);
+}
+
+/// Of the elements from begin on and below end of a line whose elements are adjacent, a share of this thread
+/// among `lanes`: 16 bytes at a time. A place is looked for only in those 16 bytes that have a better
+/// element.
+template <bool smallest, class T>
+__device__ auto best_of_run(const T* line, std::int64_t begin, std::int64_t end, unsigned lane,
+                            unsigned lanes) {
+  using W = typename Plain<T>::type;
+  using Pack = Together<T, 16>;
+  constexpr int width = sizeof(Pack) / sizeof(T), in_flight = loads_at_once;
+  Best<W> best;
+  const auto past = reinterpret_cast<std::uintptr_t>(line + begin) % sizeof(Pack);
+  const std::int64_t aligned =
+      begin + static_cast<std::int64_t>((sizeof(Pack) - past) % sizeof(Pack) / sizeof(T));
+  const std::int64_t first = aligned < end ? aligned : end, packs = (end - first) / width;
+  for (std::int64_t r = begin + lane; r < first; r += lanes) best.join(plain(line[r]), r, smallest);
+  const auto* const from = reinterpret_cast<const Pack*>(line + first);
+  const auto follow = [&](const Pack& pack, std::int64_t at) {
+    W top = plain(pack.elements[0]);
+#pragma unroll
+    for (int v = 1; v < width; ++v) {
+      const W x = plain(pack.elements[v]);
+      top = is_better<smallest>(x, top) ? x : top;
+    }
+    if (best.place >= 0 && !is_better<smallest>(top, best.value)) return;
+    best.value = top;
+#pragma unroll
+    for (int v = width - 1; v >= 0; --v) {
+      const W x = plain(pack.elements[v]);
+      if (x == top || (x != x && top != top)) best.place = first + at * width + v;
+    }
+  };
+  std::int64_t i = lane;
+  for (; i + (in_flight - 1) * std::int64_t{lanes} < packs; i += in_flight * std::int64_t{lanes}) {
+    Pack loaded[in_flight];
+#pragma unroll
+    for (int u = 0; u < in_flight; ++u) loaded[u] = from[i + u * std::int64_t{lanes}];
+#pragma unroll
+    for (int u = 0; u < in_flight; ++u) follow(loaded[u], i + u * std::int64_t{lanes});
+  }
+  for (; i < packs; i += lanes) follow(from[i], i);
+  for (std::int64_t r = first + packs * width + lane; r < end; r += lanes)
+    best.join(plain(line[r]), r, smallest);
+  return best;
+}
+
 /// `candidates`: [kept][over] places that are compared; null: all elements are.
 template <class T>
 __global__ void __launch_bounds__(threads_per_block)
@@ -78,7 +132,11 @@ __global__ void __launch_bounds__(threads_per_block)
       move_to(what.kept, tasks <= narrow_numbers, kept, at);
       const std::int64_t begin = chunk * deal.chunk, end = deal.end(begin);
       const T* const line = elements + at[a];
-      if (what.over.loops <= 1 && candidates == nullptr) {
+      const bool in_order = what.over.loops <= 1 && candidates == nullptr;
+      if (in_order && deal.lanes > 1 && what.over.loops == 1 && what.over.strides[0][a] == 1) {
+        best = what.smallest ? best_of_run<true>(line, begin, end, lane, deal.lanes)
+                             : best_of_run<false>(line, begin, end, lane, deal.lanes);
+      } else if (in_order) {
         best = best_of_line(line, what.over.loops == 0 ? 0 : what.over.strides[0][a], begin + lane, end,
                             deal.lanes, what.smallest);
       } else {
@@ -124,6 +182,9 @@ ChunkDeal deal_of(const Places& what) {
          deal.kept * deal.lanes < enough_threads)
     deal.lanes *= 2;
   deal.cut(enough_threads, sizeof(std::int64_t));
+  if (deal.lanes == 1) return deal;
+  deal.chunk = in_rounds(deal.chunk, deal.lanes * loads_at_once * 16 / size_of(what.dtype));
+  deal.chunks = std::max<std::int64_t>(rounded_up(deal.over, deal.chunk), 1);
   return deal;
 }
 

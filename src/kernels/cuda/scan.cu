@@ -38,10 +38,19 @@ struct LineOf {
   __host__ __device__ std::int64_t operator()(std::int64_t element) const { return element / length; }
 };
 
-/// As CUB's functions: with a null `memory`, only the bytes.
+/// Elements as numbers of T; of signed ones, too, since they wrap around.
 template <class T>
-cudaError_t scan(const Scan& what, void* memory, std::size_t& bytes, cudaStream_t stream) {
-  const auto* const from = static_cast<const T*>(what.from);
+struct Widen {
+  template <class From>
+  __host__ __device__ T operator()(From element) const {
+    return static_cast<T>(element);
+  }
+  __host__ __device__ T operator()(Boolean element) const { return element.byte != 0 ? 1 : 0; }
+};
+
+/// As CUB's functions: with a null `memory`, only the bytes. `Source`: iterators of T.
+template <class T, class Source>
+cudaError_t scan(const Scan& what, Source from, void* memory, std::size_t& bytes, cudaStream_t stream) {
   auto* const to = static_cast<T*>(what.to);
   const Join join{what.product};
   if (what.lines == 1)
@@ -52,47 +61,66 @@ cudaError_t scan(const Scan& what, void* memory, std::size_t& bytes, cudaStream_
                                              ::cuda::std::equal_to<>{}, stream);
 }
 
-/// body(T()) for the type in which elements are joined: integers wrap around, so that their sign is no
-/// matter.
-template <class Body>
-int with_type(Dtype dtype, const Body& body) {
-  if (dtype == Dtype::f32) return body(float());
-  if (dtype == Dtype::f64) return body(double());
-  if (dtype == Dtype::c64) return body(Complex<float>());
-  if (dtype == Dtype::c128) return body(Complex<double>());
-  return with_unsigned(dtype, body);
+template <class T, class From>
+cudaError_t scan_widened(const Scan& what, void* memory, std::size_t& bytes, cudaStream_t stream) {
+  const auto from = thrust::make_transform_iterator(static_cast<const From*>(what.from), Widen<T>{});
+  return scan<T>(what, from, memory, bytes, stream);
+}
+
+/// In the type in which elements are joined: integers wrap around, so that their sign is no matter.
+cudaError_t scan(const Scan& what, void* memory, std::size_t& bytes, cudaStream_t stream) {
+  if (what.from_dtype != what.dtype) {
+    if (what.from_dtype == Dtype::f32) return scan_widened<double, float>(what, memory, bytes, stream);
+    if (what.from_dtype == Dtype::u32)
+      return scan_widened<std::uint64_t, std::uint32_t>(what, memory, bytes, stream);
+    if (what.from_dtype == Dtype::i32)
+      return scan_widened<std::uint64_t, std::int32_t>(what, memory, bytes, stream);
+    return scan_widened<std::uint64_t, Boolean>(what, memory, bytes, stream);
+  }
+  const auto of = [&](auto one) {
+    using T = decltype(one);
+    return scan<T>(what, static_cast<const T*>(what.from), memory, bytes, stream);
+  };
+  if (what.dtype == Dtype::f32) return of(float());
+  if (what.dtype == Dtype::f64) return of(double());
+  if (what.dtype == Dtype::c64) return of(Complex<float>());
+  if (what.dtype == Dtype::c128) return of(Complex<double>());
+  return static_cast<cudaError_t>(with_unsigned(what.dtype, of));
 }
 
 }  // namespace
 
 int find_scan_scratch(const Scan& what, std::int64_t& bytes) {
-  return with_type(what.dtype, [&](auto one) -> int {
-    std::size_t found = 0;
-    const cudaError_t error = scan<decltype(one)>(what, nullptr, found, nullptr);
-    bytes = static_cast<std::int64_t>(found);
-    return error;
-  });
+  std::size_t found = 0;
+  const cudaError_t error = scan(what, nullptr, found, nullptr);
+  bytes = static_cast<std::int64_t>(found);
+  return error;
 }
 
 int load_scan_kernels() {
-  for (const Dtype dtype :
-       {Dtype::u8, Dtype::u16, Dtype::u32, Dtype::u64, Dtype::f32, Dtype::f64, Dtype::c64, Dtype::c128}) {
+  const auto load = [](Dtype from, Dtype to) -> int {
     for (const std::int64_t lines : {1, 2}) {
       std::int64_t bytes = 0;
-      const int error = find_scan_scratch({dtype, false, lines, 1 << 20, nullptr, nullptr}, bytes);
+      const int error = find_scan_scratch({to, from, false, lines, 1 << 20, nullptr, nullptr}, bytes);
       if (error != 0) return error;
     }
+    return 0;
+  };
+  for (const Dtype dtype :
+       {Dtype::u8, Dtype::u16, Dtype::u32, Dtype::u64, Dtype::f32, Dtype::f64, Dtype::c64, Dtype::c128}) {
+    if (const int error = load(dtype, dtype); error != 0) return error;
+  }
+  for (const Dtype from : {Dtype::f32, Dtype::u32, Dtype::i32, Dtype::boolean}) {
+    const Dtype to = from == Dtype::f32 ? Dtype::f64 : from == Dtype::u32 ? Dtype::u64 : Dtype::i64;
+    if (const int error = load(from, to); error != 0) return error;
   }
   return 0;
 }
 
 int launch_scan(const Scan& what, void* scratch, void* stream) {
-  return with_type(what.dtype, [&](auto one) -> int {
-    std::size_t bytes = 0;
-    if (const cudaError_t error = scan<decltype(one)>(what, nullptr, bytes, nullptr); error != cudaSuccess)
-      return error;
-    return scan<decltype(one)>(what, scratch, bytes, static_cast<cudaStream_t>(stream));
-  });
+  std::size_t bytes = 0;
+  if (const cudaError_t error = scan(what, nullptr, bytes, nullptr); error != cudaSuccess) return error;
+  return scan(what, scratch, bytes, static_cast<cudaStream_t>(stream));
 }
 
 }  // namespace partita::kernels::cuda

@@ -8,7 +8,7 @@ namespace partita::kernels::cuda {
 
 /// See partita::kernels::ScanPass: `inner` is 1.
 struct Scan {
-  Dtype dtype = Dtype::f64;
+  Dtype dtype = Dtype::f64, from_dtype = Dtype::f64;
   bool product = false;
   std::int64_t lines = 1;
   std::int64_t length = 0;

@@ -23,24 +23,26 @@ T joined(const T& a, const T& b, bool product) {
   }
 }
 
-template <class T, bool product>
+/// `From`: of the source.
+template <class T, bool product, class From = T>
 void scan_lines(const ScanPass& pass) {
-  const auto* from = static_cast<const T*>(pass.from);
+  const auto* from = static_cast<const From*>(pass.from);
   auto* to = static_cast<T*>(pass.to);
   const std::int64_t inner = pass.inner;
   for (std::int64_t line = 0; line < pass.lines; ++line) {
     if (inner == 1) {
-      T last = from[0];
+      T last = static_cast<T>(from[0]);
       to[0] = last;
-      for (std::int64_t k = 1; k < pass.length; ++k) to[k] = last = joined(last, from[k], product);
+      for (std::int64_t k = 1; k < pass.length; ++k)
+        to[k] = last = joined(last, static_cast<T>(from[k]), product);
       from += pass.length, to += pass.length;
       continue;
     }
-    for (std::int64_t i = 0; i < inner; ++i) to[i] = from[i];
+    for (std::int64_t i = 0; i < inner; ++i) to[i] = static_cast<T>(from[i]);
     for (std::int64_t k = 1; k < pass.length; ++k) {
       const T* const before = to;
       from += inner, to += inner;
-      for (std::int64_t i = 0; i < inner; ++i) to[i] = joined(before[i], from[i], product);
+      for (std::int64_t i = 0; i < inner; ++i) to[i] = joined(before[i], static_cast<T>(from[i]), product);
     }
     from += inner, to += inner;
   }
@@ -49,6 +51,11 @@ void scan_lines(const ScanPass& pass) {
 template <class T>
 constexpr bool is_scanned = (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) ||
                             std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>;
+
+template <class T, class From>
+void scan_widened(const ScanPass& pass) {
+  pass.product ? scan_lines<T, true, From>(pass) : scan_lines<T, false, From>(pass);
+}
 
 }  // namespace
 
@@ -59,6 +66,14 @@ bool is_scanned_here(Dtype dtype) {
 void scan(const ScanPass& pass) {
   invariant(is_scanned_here(pass.dtype), "a scan of {}", name(pass.dtype));
   if (pass.length == 0) return;
+  if (pass.from_dtype != pass.dtype) {
+    invariant(is_widened_in_scans(pass.from_dtype, pass.dtype), "a scan of {} in {}", name(pass.from_dtype),
+              name(pass.dtype));
+    if (pass.from_dtype == Dtype::f32) return scan_widened<double, float>(pass);
+    if (pass.from_dtype == Dtype::u32) return scan_widened<std::uint64_t, std::uint32_t>(pass);
+    if (pass.from_dtype == Dtype::i32) return scan_widened<std::int64_t, std::int32_t>(pass);
+    return scan_widened<std::int64_t, bool>(pass);
+  }
   visit_dtype(pass.dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     if constexpr (is_scanned<T>) pass.product ? scan_lines<T, true>(pass) : scan_lines<T, false>(pass);

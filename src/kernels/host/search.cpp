@@ -12,15 +12,21 @@
 namespace partita::kernels {
 namespace {
 
-template <class T>
+/// `S`: of the sorted elements, in which values are compared.
+template <class S, class T>
 void search_values(const SearchPass& pass) {
-  const std::span<const T> sorted(static_cast<const T*>(pass.sorted),
+  const std::span<const S> sorted(static_cast<const S*>(pass.sorted),
                                   static_cast<std::size_t>(pass.sorted_count));
   const auto* const values = static_cast<const T*>(pass.values);
   for (std::int64_t i = 0; i < pass.count; ++i) {
-    const T x = values[i];
-    const auto before = std::lower_bound(sorted.begin(), sorted.end(), x, comes_before<T>);
-    const auto place = pass.after ? std::upper_bound(before, sorted.end(), x, comes_before<T>) : before;
+    S x{};
+    if constexpr (is_small_float_type<T> && !std::is_same_v<S, T>) {
+      x = static_cast<S>(to_float(values[i]));
+    } else {
+      x = static_cast<S>(values[i]);  // NOLINT(bugprone-signed-char-misuse): numbers of i8
+    }
+    const auto before = std::lower_bound(sorted.begin(), sorted.end(), x, comes_before<S>);
+    const auto place = pass.after ? std::upper_bound(before, sorted.end(), x, comes_before<S>) : before;
     if (pass.places != nullptr) pass.places[i] = place - sorted.begin();
     if (pass.contained != nullptr) pass.contained[i] = before != sorted.end() && *before == x;
   }
@@ -67,9 +73,17 @@ void count_values(const CountPass& pass) {
 
 void search(const SearchPass& pass) {
   invariant(is_sorted_here(pass.dtype), "a search of {}", name(pass.dtype));
-  visit_dtype(pass.dtype, [&](auto tag) {
+  visit_dtype(pass.value_dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    if constexpr (has_order<T>) search_values<T>(pass);
+    if constexpr (has_order<T>) {
+      if (pass.value_dtype == pass.dtype) return search_values<T, T>(pass);
+      if constexpr (std::is_integral_v<T>) {
+        if (pass.dtype == Dtype::i64) return search_values<std::int64_t, T>(pass);
+      }
+      invariant(pass.dtype == Dtype::f64, "a search of {} among {}", name(pass.value_dtype),
+                name(pass.dtype));
+      search_values<double, T>(pass);
+    }
   });
 }
 

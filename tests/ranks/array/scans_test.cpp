@@ -34,15 +34,13 @@ RANK_TEST(Scans, AreThoseOfAllElementsInEveryLayout) {
   for (const Distribution& rule : rules) {
     Array a = empty(context, scanned, rule);
     fill(a, scanned_value);
-    for (const Dtype dtype : {Dtype::f64, Dtype::f16, Dtype::i8, Dtype::c64}) {
+    for (const Dtype dtype : {Dtype::f64, Dtype::f16, Dtype::i8, Dtype::i32, Dtype::c64}) {
       const Array x = astype(a, dtype);
       for (int axis = 0; axis < 3; ++axis) {
         for (const bool product : {false, true}) {
           const Array found = product ? cumprod(x, axis) : cumsum(x, axis);
           EXPECT_TRUE(found.layout().equivalent(x.layout()));
-          EXPECT_EQ(found.dtype(), dtype == Dtype::f16  ? Dtype::f32
-                                   : dtype == Dtype::i8 ? Dtype::i64
-                                                        : dtype);
+          EXPECT_EQ(found.dtype(), dtype == Dtype::f16 ? Dtype::f32 : is_integer(dtype) ? Dtype::i64 : dtype);
           const Array numbers = is_complex(dtype) ? clone(real(found)) : found;
           for_each_local<double>(clone(astype(numbers, Dtype::f64), {.space = MemorySpace::host}),
                                  [&](const Index& index, double sum) {
@@ -53,6 +51,13 @@ RANK_TEST(Scans, AreThoseOfAllElementsInEveryLayout) {
     }
     const Array transposed = cumsum(transpose(a), 1), other = cumsum(a, 1);
     EXPECT_TRUE(allclose(transpose(transposed), other, 0, 0));
+    const Array narrow = astype(a, Dtype::f32);
+    const Array wide = cumulate(narrow, 1, Reduction::sum, Dtype::f64),
+                strided = cumulate(transpose(narrow), 1, Reduction::sum, Dtype::f64);
+    EXPECT_EQ(wide.dtype(), Dtype::f64);
+    EXPECT_TRUE(allclose(wide, other, 0, 0));
+    EXPECT_TRUE(allclose(transpose(strided), other, 0, 0));
+    EXPECT_THROW((void)cumulate(astype(a, Dtype::c64), 1, Reduction::sum, Dtype::f64), ArgumentError);
   }
 }
 

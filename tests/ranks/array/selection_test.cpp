@@ -131,6 +131,12 @@ RANK_TEST(Selection, PlacesInSortedElements) {
   EXPECT_EQ(elements<std::uint8_t>(there), (std::vector<std::uint8_t>{1, 0, 0, 1, 0, 0}));
   search_part(beside<double>(model, {}), values, places);
   EXPECT_EQ(elements<std::int64_t>(places), std::vector<std::int64_t>(6));
+  search_part(sorted, beside<float>(model, {2, 9, -7, 5, 6, 2.5}), places);
+  EXPECT_EQ(elements<std::int64_t>(places), (std::vector<std::int64_t>{1, 4, 0, 3, 4, 3}));
+  const Array whole = beside<std::int64_t>(model, {-1, 2, 2, 5});
+  search_part(whole, beside<std::int32_t>(model, {2, 9, -7, 5, 6, 3}), places);
+  EXPECT_EQ(elements<std::int64_t>(places), (std::vector<std::int64_t>{1, 4, 0, 3, 4, 3}));
+  EXPECT_THROW(search_part(whole, values, places), ArgumentError);
   EXPECT_THROW(search_part(sorted, beside<float>(model, {1}), places), ArgumentError);
   EXPECT_THROW(search_part(sorted, sorted, places), ArgumentError);
   Array other = beside<double>(model, std::vector<double>(6));
