@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <random>
 
+#include "base/visit_dtype.hpp"
 #include "cuda/device_case.hpp"
 #include "device/device_memory.hpp"
 #include "device/device_sorting.hpp"
@@ -30,11 +31,16 @@ class CudaSearchTest : public CudaDeviceTest {
       if (real && with_nan && number(0, 50) == 0) value = std::numeric_limits<double>::quiet_NaN();
     }
     std::vector<char> made(static_cast<std::size_t>(count * size_of(dtype)));
-    if (dtype == Dtype::boolean) {
-      std::ranges::transform(values, made.begin(), [](double value) { return static_cast<char>(value); });
+    if (real) {
+      kernels::store_run(values.data(), count, reinterpret_cast<std::byte*>(made.data()), dtype, 0, 1);
       return made;
     }
-    kernels::store_run(values.data(), count, reinterpret_cast<std::byte*>(made.data()), dtype, 0, 1);
+    visit_dtype(dtype, [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      auto* const to = reinterpret_cast<T*>(made.data());
+      if constexpr (std::is_integral_v<T>)
+        std::ranges::transform(values, to, [](double value) { return static_cast<T>(value); });
+    });
     return made;
   }
 
