@@ -50,12 +50,14 @@
 #include <partita/places.hpp>
 #include <partita/plan.hpp>
 #include <partita/print.hpp>
+#include <partita/quantiles.hpp>
 #include <partita/redistribute.hpp>
 #include <partita/refusal.hpp>
 #include <partita/scalar.hpp>
 #include <partita/scans.hpp>
 #include <partita/selection.hpp>
 #include <partita/settings.hpp>
+#include <partita/sorting.hpp>
 #include <partita/spectral.hpp>
 #include <partita/statistics.hpp>
 #include <partita/trace.hpp>

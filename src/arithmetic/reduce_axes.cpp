@@ -7,7 +7,6 @@
 #include "arithmetic/arguments.hpp"
 #include "arithmetic/folding.hpp"
 #include "arithmetic/reduced_layouts.hpp"
-#include "collectives/layouts.hpp"
 #include "context/kept_plans.hpp"
 #include "device/stream_work.hpp"
 #include "runtime/checks/agree.hpp"
@@ -34,22 +33,6 @@ struct AxesReduction {
   bool finishes() const { return folding.joined != folding.result || folding.root || folding.divided; }
 };
 
-Layout wanted_layout(std::string_view operation, const ReduceAxesOptions& options,
-                     const ReducedLayouts& layouts, int ranks) {
-  const Shape& shape = layouts.left.shape();
-  check(!options.root || !options.distribution, "{}: the result has either a root or a distribution",
-        operation);
-  if (options.root) {
-    check(*options.root >= 0 && *options.root < ranks, "{}: the root {} is not one of the {} ranks",
-          operation, *options.root, ranks);
-    return collective::at_root(shape, *options.root, ranks);
-  }
-  if (!options.distribution) return layouts.left;
-  Layout layout(*options.distribution, shape, ranks);
-  check(!layout.partial(), "{}: the result's layout {} is partial", operation, layout.to_string());
-  return layout;
-}
-
 AxesReduction checked(const Array& array, ArrayReduction reduction, const std::vector<int>& axes,
                       const ReduceAxesOptions& options) {
   const std::string_view operation = name(reduction);
@@ -61,7 +44,7 @@ AxesReduction checked(const Array& array, ArrayReduction reduction, const std::v
         to_string(array.shape()));
   const ReducedAxes reduced{axes, options.keep_dimensions, folding.reduction};
   ReducedLayouts layouts = arithmetic::reduced_layouts(array.layout(), reduced);
-  Layout result = wanted_layout(operation, options, layouts, array.layout().ranks());
+  Layout result = arithmetic::wanted_layout(operation, options, layouts.left);
   return {operation, folding, reduced, std::move(layouts), std::move(result), count};
 }
 

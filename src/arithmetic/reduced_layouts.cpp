@@ -86,4 +86,20 @@ bool has_whole_lines(const Layout& layout, int axis) {
   return true;
 }
 
+Layout wanted_layout(std::string_view operation, const ReduceAxesOptions& options, const Layout& left) {
+  const Shape& shape = left.shape();
+  const int ranks = left.ranks();
+  check(!options.root || !options.distribution, "{}: the result has either a root or a distribution",
+        operation);
+  if (options.root) {
+    check(*options.root >= 0 && *options.root < ranks, "{}: the root {} is not one of the {} ranks",
+          operation, *options.root, ranks);
+    return collective::at_root(shape, *options.root, ranks);
+  }
+  if (!options.distribution) return left;
+  Layout layout(*options.distribution, shape, ranks);
+  check(!layout.partial(), "{}: the result's layout {} is partial", operation, layout.to_string());
+  return layout;
+}
+
 }  // namespace partita::arithmetic

@@ -1,6 +1,7 @@
 // How the results of reductions over axes are laid out.
 #pragma once
 
+#include <partita/array_reductions.hpp>
 #include <partita/layout.hpp>
 #include <string_view>
 #include <vector>
@@ -36,5 +37,8 @@ bool has_whole_lines(const Layout& layout, int axis);
 
 /// Pure. `layout` is not partial.
 ReducedLayouts reduced_layouts(const Layout& layout, const ReducedAxes& reduced);
+
+/// Of the result, which is `left` where the options do not say otherwise. Throws ArgumentError.
+Layout wanted_layout(std::string_view operation, const ReduceAxesOptions& options, const Layout& left);
 
 }  // namespace partita::arithmetic

@@ -1,7 +1,6 @@
 // Sums and products along an axis: of each rank's elements, and then of those of the ranks before it.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <cstring>
 #include <partita/array_reductions.hpp>
@@ -14,6 +13,7 @@
 
 #include "arithmetic/arguments.hpp"
 #include "arithmetic/folding.hpp"
+#include "arithmetic/lines.hpp"
 #include "arithmetic/reduced_layouts.hpp"
 #include "array/transfer.hpp"
 #include "device/device_sorting.hpp"
@@ -27,22 +27,6 @@ namespace {
 
 using devices::DeviceSorting;
 
-/// Whether the ranks have, in their order, blocks of this axis alone.
-bool is_in_blocks(const Layout& layout, int axis) {
-  std::int64_t next = 0;
-  for (int rank = 0; rank < layout.ranks(); ++rank) {
-    if (layout.local_size(rank) == 0) continue;
-    const Region region = layout.region(rank);
-    for (int d = 0; d < layout.dimensions(); ++d) {
-      const IndexSet& set = region.sets[static_cast<std::size_t>(d)];
-      if (d != axis && set.size() != layout.shape()[d]) return false;
-      if (d == axis && (!set.is_range() || set.front() != next)) return false;
-      if (d == axis) next += set.size();
-    }
-  }
-  return true;
-}
-
 /// One scan along an axis, of arrays of one layout. `dtype`: of the result.
 struct Scanning {
   std::string_view operation;
@@ -52,13 +36,6 @@ struct Scanning {
 
   bool product() const { return reduction == Reduction::product; }
 };
-
-/// The last dimension of the view becomes the first one of those that follow the axis, and so on.
-View with_axis_last(View view, int axis) {
-  std::rotate(view.extents.begin() + axis, view.extents.begin() + axis + 1, view.extents.end());
-  std::rotate(view.strides.begin() + axis, view.strides.begin() + axis + 1, view.strides.end());
-  return view;
-}
 
 /// Of dense lines in device memory. Stream-ordered.
 void scan_lines_on_device(const Scanning& what, const Array& model, const kernels::ScanPass& pass) {
@@ -94,14 +71,14 @@ void scan_here(const Scanning& what, const Array& array, const Array& result) {
     if (d > what.axis) pass.inner *= from.extents[d];
   }
   if (pass.inner > 1 && !on_host) {
-    const View source = with_axis_last(from, what.axis);
+    const View source = arithmetic::with_axis_last(from, what.axis);
     const Array lines = empty_beside(array, Layout(Replicated{}, source.extents, context.size()), to.dtype);
     pass.lines *= pass.inner;
     pass.inner = 1;
     pass.from = pass.to = lines.local().data;
     put_elements(context, source, lines.local());
     scan_lines_on_device(what, array, pass);
-    return arrays::copy_view(context, lines.local(), with_axis_last(to, what.axis), std::nullopt);
+    return arrays::copy_view(context, lines.local(), arithmetic::with_axis_last(to, what.axis), std::nullopt);
   }
   const bool is_read_so = from.dtype == to.dtype || kernels::is_widened_in_scans(from.dtype, to.dtype);
   if (arrays::lies_dense(from) && is_read_so) {
@@ -186,7 +163,7 @@ Array cumulate(const Array& array, int axis, Reduction reduction, Dtype dtype, S
     arithmetic::check_folds(what.operation, array, {});
   });
   const bool whole = arithmetic::has_whole_lines(array.layout(), axis);
-  const bool there_already = whole || is_in_blocks(array.layout(), axis);
+  const bool there_already = whole || arithmetic::blocks_along(array.layout(), axis).has_value();
   const Array there = there_already ? array : redistribute(array, Slab(axis));
   const MemorySpace space = there.local().space;
   Array result = arrays::allocate(array.context_state(), there.layout(), dtype, {.space = space},

@@ -16,9 +16,8 @@ METHODS = [
 
 @pytest.fixture(params=[0, 1 << 12], ids=["cut", "together"])
 def few(request, monkeypatch):
-    """Whether elements of small arrays are looked for as in large ones, or on every rank."""
-    for module in ("_sort", "_statistics"):
-        monkeypatch.setattr(f"partita.{module}.few_elements", request.param)
+    """Whether the candidates of small arrays are cut as those of large ones, or sorted on every rank."""
+    monkeypatch.setattr("partita._topk.few_elements", request.param)
 
 
 def close(found, wanted):
@@ -27,8 +26,11 @@ def close(found, wanted):
     np.testing.assert_allclose(found, wanted, rtol=1e-2 if np.asarray(wanted).dtype == "float16" else 1e-6)
 
 
-def drawn(ctx, rng, dtypes):
+def drawn(ctx, rng, dtypes, large=False):
+    """`large`: so many elements that they are not copied to all ranks, and of some arrays a sample is drawn."""
     shape = tuple(max(1, extent) for extent in cases.shape(rng))
+    if large:
+        shape = (int(rng.integers(4097, 90_000)), 1)
     x = cases.values(rng, shape, rng.choice(dtypes))
     if x.dtype.kind == "f" and rng.random() < 0.3:
         x[rng.random(shape) < 0.2] = np.nan
@@ -38,10 +40,11 @@ def drawn(ctx, rng, dtypes):
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_medians_are_numpys(ctx, few):
+@pytest.mark.parametrize("large", [False, True])
+def test_medians_are_numpys(ctx, large):
     rng = np.random.default_rng(8)
     for _ in cases.some(40):
-        x, a, axis, keep = drawn(ctx, rng, cases.REALS)
+        x, a, axis, keep = drawn(ctx, rng, cases.REALS, large)
         close(pt.median(a, axis, keepdims=keep), np.median(x, axis, keepdims=keep))
         close(pt.nanmedian(a, axis, keepdims=keep), np.nanmedian(x, axis, keepdims=keep))
 

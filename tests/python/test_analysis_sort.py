@@ -12,16 +12,23 @@ def drawn(ctx, rng, dimensions=None, most=9):
     return x, cases.spread(ctx, rng, x)
 
 
-@pytest.fixture(params=[0, 1 << 12], ids=["cut", "together"])
-def few(request, monkeypatch):
-    """Whether small arrays are cut, as large ones, or sorted on every rank."""
-    monkeypatch.setattr("partita._sort.few_elements", request.param)
+@pytest.fixture(params=[False, True], ids=["small", "large"])
+def enlarged(request):
+    """Whether arrays of one dimension are so large that they are cut, and not sorted on every rank."""
+    return request.param
 
 
-def test_sort_is_numpys(ctx, few):
+def drawn_or_large(ctx, rng, case, large):
+    if not large:
+        return drawn(ctx, rng, 1 if case % 2 else None, 60 if case % 2 else 9)
+    x = cases.with_nans(rng, cases.values(rng, int(rng.integers(4097, 9000)), rng.choice(cases.DTYPES)))
+    return x, cases.spread(ctx, rng, x)
+
+
+def test_sort_is_numpys(ctx, enlarged):
     rng = np.random.default_rng(3)
     for case in cases.some(50):
-        x, a = drawn(ctx, rng, 1 if case % 2 else None, 60 if case % 2 else 9)
+        x, a = drawn_or_large(ctx, rng, case, enlarged)
         axis = None if rng.random() < 0.2 else int(rng.integers(-x.ndim, x.ndim))
         found, wanted = pt.sort(a, axis), np.sort(x, axis)
         cases.same(found, wanted)
@@ -30,10 +37,10 @@ def test_sort_is_numpys(ctx, few):
             cases.same(pt.sort(a, axis, descending=True), np.flip(wanted, -1 if axis is None else axis))
 
 
-def test_argsort_is_numpys_stable_one(ctx, few):
+def test_argsort_is_numpys_stable_one(ctx, enlarged):
     rng = np.random.default_rng(4)
     for case in cases.some(50):
-        x, a = drawn(ctx, rng, 1 if case % 2 else None, 60 if case % 2 else 9)
+        x, a = drawn_or_large(ctx, rng, case, enlarged)
         axis = None if rng.random() < 0.2 else int(rng.integers(-x.ndim, x.ndim))
         cases.same(pt.argsort(a, axis), np.argsort(x, axis, kind="stable"))
         last = -1 if axis is None else axis

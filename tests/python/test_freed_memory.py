@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import partita as pt
-from partita import _exchange, _freed_memory, _sort
+from partita import _freed_memory
 
 
 def test_memory_is_used_again_when_no_array_refers_to_it(ctx, monkeypatch):
@@ -46,9 +46,7 @@ def test_threads_have_blocks_of_their_own():
 
 
 @pytest.mark.parametrize("descending", [False, True])
-def test_sorted_results_keep_their_memory(ctx, monkeypatch, descending):
-    for module in (_sort, _exchange):
-        monkeypatch.setattr(module, "blocks", _freed_memory.Blocks(1 << 10, 1 << 28, 16))
+def test_sorted_results_keep_their_memory(ctx, descending):
     rng = np.random.default_rng(5)
     found, wanted = [], []
     for turn in range(12):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional, Sequence
+from typing import Any, Sequence
 
 import numpy as np
 
@@ -13,12 +13,12 @@ from ._freed_memory import blocks
 _most_runs = 16
 
 
-def merged(runs: Any, counts: Sequence[int], memory: Optional[Any] = None) -> Any:
-    """Sorted runs of these sizes, one after the other, as one: in other memory of their size, if there is any, or in their own."""
+def merged(runs: Any, counts: Sequence[int]) -> Any:
+    """Sorted runs of these sizes, one after the other, as one, for which their own memory may be used."""
     if runs.dtype.kind not in "biuf" or len(counts) > _most_runs:
         runs.sort()
         return runs
-    found = blocks.empty(runs.shape, runs.dtype) if memory is None else memory
+    found = blocks.empty(runs.shape, runs.dtype)
     _core.merge_runs(runs, [int(one) for one in counts], found)
     return found
 
@@ -34,9 +34,12 @@ def argsorted(values: Any) -> Any:
     if many < 1000 or many >= 1 << 32 or kind not in "iuf" or size < 4:
         return np.argsort(values, kind="stable")  # for 16 bits and fewer a radix sort
     if size == 4:
-        packed = keys_with_positions(values, np.arange(many, dtype=np.uint64))
+        packed = _keys_of(values).astype(np.uint64)
+        packed <<= np.uint64(32)
+        packed |= np.arange(many, dtype=np.uint64)
         packed.sort()
-        return positions_in(packed)
+        packed &= np.uint64(0xFFFFFFFF)
+        return packed.view(np.int64)
     order = np.argsort(values)
     ordered = values[order]
     starts = ordered[1:] != ordered[:-1]
@@ -63,23 +66,3 @@ def _keys_of(values: Any) -> Any:
     keys = bits ^ np.where(bits >> np.uint32(31), np.uint32(0xFFFFFFFF), np.uint32(1 << 31))
     keys[np.isnan(values)] = 0xFFFFFFFF
     return keys
-
-
-def has_keys(values: Any) -> bool:
-    """Whether these are numbers of 32 bits."""
-    return values.dtype.kind in "iuf" and values.dtype.itemsize == 4
-
-
-def keys_with_positions(values: Any, positions: Any, descending: bool = False) -> Any:
-    """Integers of 64 bits in the order of values with keys, equal ones by increasing position; positions are below 2^32."""
-    keys = _keys_of(values)
-    packed = (~keys if descending else keys).astype(np.uint64)
-    packed <<= np.uint64(32)
-    packed |= positions
-    return packed
-
-
-def positions_in(packed: Any) -> Any:
-    """The positions, as int64."""
-    packed &= np.uint64(0xFFFFFFFF)
-    return packed.view(np.int64)

@@ -23,7 +23,7 @@ from ._axes import (
 from ._dtypes import _of_ml_dtypes
 from ._errors import ArgumentError
 from ._exchange import total
-from ._statistics import order_statistics
+from ._order import order_statistics
 
 #: Of continuous methods the parameters alpha and beta of the quantile's place (R. J. Hyndman, Y. Fan: Sample quantiles in statistical packages.
 #: The American Statistician 50, 1996).

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Callable, Optional
 
 import numpy as np
 
@@ -10,15 +10,13 @@ from . import _core
 from ._agreement import alike
 from ._array import Array, core_given
 from ._axes import (
+    Cuts,
     Destination,
     Sequenced,
-    cuts_of,
+    blocks_along,
     finished,
-    in_any_order,
-    in_blocks,
-    in_order,
     has_whole_axes,
-    layout_of_blocks,
+    in_any_order,
     longest_slab,
     moved,
     on_host,
@@ -30,21 +28,11 @@ from ._axes import (
     wrapped,
 )
 from ._dtypes import _of_ml_dtypes
-from ._device_parts import DevicePart
 from ._errors import ArgumentError
-from ._exchange import few_elements, gathered, sent
 from ._freed_memory import blocks
-from ._local_order import argsorted, has_keys, keys_with_positions, merged, positions_in
-from ._order import cut_positions
+from ._local_order import argsorted
 
 _kinds = (None, "quicksort", "heapsort", "mergesort", "stable")
-
-
-class Ordered(NamedTuple):
-    """This rank's part of a sorted sequence, and what its elements carried."""
-
-    values: Any
-    carried: Any
 
 
 @alike
@@ -79,18 +67,13 @@ def sort(
     """
     if kind not in _kinds:
         raise ArgumentError(f"sort: kind {kind!r}; known: {', '.join(str(one) for one in _kinds[1:])}")
-    if _is_sorted_there(a, axis, few_elements):
-        return moved(_sorted_there(reduced(a), descending), distribution if axis is None or distribution is not None else a.layout)
     order: Any = "stable" if stable else kind
 
     def lines(values: Any, axis: int) -> Any:
         ordered = np.sort(values, axis=axis, kind=order)
         return np.flip(ordered, axis) if descending else ordered
 
-    def line(one: Sequenced, cuts: Sequence[int]) -> Any:
-        return sorted_parts(one, cuts, descending=descending).values
-
-    return _ordered(a, axis, lines, line, True, distribution)
+    return _ordered(a, axis, lines, False, descending, distribution)
 
 
 @alike
@@ -122,23 +105,11 @@ def argsort(
     """
     if kind not in _kinds:
         raise ArgumentError(f"argsort: kind {kind!r}; known: {', '.join(str(one) for one in _kinds[1:])}")
-    if core_given(a).context.size == 1 and _is_sorted_there(a, axis):
-        part = DevicePart.of(reduced(a)._core).reshape(-1).dense()
-        order = part.empty(part.shape, "int64")
-        _core.sort_part(part.core, None, order.core, descending)
-        made = Array(order.seen_in(layout_of_blocks(part.shape, 0, (0, a.size)), True), a._package)
-        return moved(made, distribution if axis is None or distribution is not None else a.layout)
 
     def lines(values: Any, axis: int) -> Any:
         return stable_order(values, descending, axis)
 
-    def line(one: Sequenced, cuts: Sequence[int]) -> Any:
-        if not has_keys(one.values) or one.cuts[-1] >= 1 << 32:
-            return sorted_parts(one, cuts, descending=descending, carried=one.positions).carried
-        packed = keys_with_positions(np.ascontiguousarray(one.values), one.positions.view(np.uint64), descending)
-        return positions_in(sorted_parts(one.with_values(packed), cuts).values)
-
-    return _ordered(a, axis, lines, line, False, distribution)
+    return _ordered(a, axis, lines, True, descending, distribution)
 
 
 def stable_order(values: Any, descending: bool = False, axis: int = 0) -> Any:
@@ -148,139 +119,57 @@ def stable_order(values: Any, descending: bool = False, axis: int = 0) -> Any:
     return argsorted(values) if values.ndim == 1 else np.argsort(values, axis, kind="stable")
 
 
-def _is_sorted_there(a: Array, axis: Optional[int], most: int = 0) -> bool:
-    """Whether it is one sequence of numbers in device memory, which the device sorts; among several ranks of more elements than `most`."""
-    core = core_given(a)
-    unsorted = ("complex", "float8") if core.context.size == 1 else ("complex", "float8", "bfloat16")
-    if core.on_host or core.dtype.startswith(unsorted) or (axis is not None and (a.ndim != 1 or axis not in (0, -1))):
-        return False
-    return core.context.size == 1 or a.size > most
-
-
-def _sorted_there(a: Array, descending: bool) -> Array:
-    """The elements in one dimension, in equal parts: as `sorted_parts`, but what arrives is sorted once more."""
-    context = a._core.context
-    if a.layout.is_replicated and context.size > 1:
-        a = a.redistribute(longest_slab(a.shape))
-    cuts, values = slab_cuts(a.size, context.size), DevicePart.of(a._core).reshape(-1).ordered(descending)
-    if context.size > 1:
-        sizes = cuts_of([a.layout.local_size(rank) for rank in range(context.size)])
-        looked_up = values.on_host()
-        splits = _splits(Sequenced(context, looked_up, sizes), np.ascontiguousarray(looked_up[::-1]) if descending else looked_up, cuts, descending)
-        counts, received = np.diff(splits[context.rank]), splits[:, context.rank + 1] - splits[:, context.rank]
-        arriving = values.empty((int(received.sum()),))
-        mine = values[splits[context.rank, 0] : splits[context.rank, -1]]
-        _core.all_to_all(context, mine, arriving, [int(one) for one in counts], [int(one) for one in received], None)
-        values = arriving.ordered(descending)
-    return Array(values.seen_in(layout_of_blocks((a.size,), 0, cuts), True), a._package)
-
-
-Lines = Callable[[Any, int], Any]
-Line = Callable[[Sequenced, Sequence[int]], Any]
-
-
 def _ordered(
-    a: Array, axis: Optional[int], lines: Lines, line: Line, alike: bool, distribution: Optional[Destination]
+    a: Array, axis: Optional[int], lines: Callable[[Any, int], Any], order: bool, descending: bool, distribution: Optional[Destination]
 ) -> Array:
-    """`lines` orders whole lines of a rank; `line` one that is in blocks. `alike`: elements of one value are interchangeable."""
+    """Lines that ranks divide, and sequences on devices, are ordered by the library; `lines` orders whole lines of a rank."""
+    if _is_sorted_there(a, axis, order):
+        made = Array(_core.sorted_array(reduced(a)._core, None if axis is None else 0, descending, order), a._package)
+        return moved(made, distribution)
     given = on_host(a)
-    context = given._core.context
     if given._core.dtype in _of_ml_dtypes:  # NaNs among these are not the last in NumPy
-        found = _ordered(given.astype("float32"), axis, lines, line, alike, distribution)
-        return finished(a, found.astype(given.dtype) if alike else found)
+        found = _ordered(given.astype("float32"), axis, lines, order, descending, distribution)
+        return finished(a, found if order else found.astype(given.dtype))
     if axis is None:
-        elements = in_any_order(given) if alike else in_order(given)
-        cuts = slab_cuts(given.size, context.size)
-        return sequence(a, Sequenced(context, line(elements, cuts), cuts), distribution)
+        if not order:
+            return sequence(a, _sorted_sequence(in_any_order(given), slab_cuts(given.size, given._core.context.size), descending), distribution)
+        return moved(finished(a, Array(_core.sorted_array(given._core, None, descending, order), "numpy")), distribution)
     along = one_axis(axis, given.ndim)
     wanted = given.layout if distribution is None else distribution
-    if has_whole_axes(given.layout, (along,)):
-        return moved(wrapped(a, given.layout, lines(values_of(given), along)), wanted)
-    others = given.size // max(given.shape[along], 1)
-    if others >= context.size:
+    there = given
+    if not has_whole_axes(given.layout, (along,)):
+        if given.ndim == 1 and not order:
+            cuts = blocks_along(given.layout, 0) or slab_cuts(given.size, given._core.context.size)
+            return sequence(a, _sorted_sequence(in_any_order(given), cuts, descending), wanted)
+        if given.size // max(given.shape[along], 1) < given._core.context.size:
+            made = Array(_core.sorted_array(given._core, along, descending, order), "numpy")
+            return moved(finished(a, made), distribution)
         there = given.redistribute(longest_slab(given.shape, [along]))
-        return moved(wrapped(a, there.layout, lines(values_of(there), along)), wanted)
-    there, cuts = in_blocks(given, along)
-    if given.ndim == 1:
-        return moved(wrapped(a, there.layout, line(Sequenced(context, values_of(there), cuts), cuts)), wanted)
-    values = np.moveaxis(values_of(there), along, 0)
-    flat = values.reshape(len(values), others)
-    columns = [line(Sequenced(context, flat[:, column], cuts), cuts) for column in range(others)]
-    ordered = np.stack(columns, 1).reshape(values.shape) if columns else np.empty(values.shape, given.dtype if alike else np.int64)
-    return moved(wrapped(a, there.layout, np.moveaxis(ordered, 0, along)), wanted)
+    made = wrapped(a, there.layout, lines(values_of(there), along))
+    return moved(made, wanted)
 
 
-def sorted_parts(one: Sequenced, cuts: Sequence[int], *, descending: bool = False, carried: Any = None) -> Ordered:
-    """The sequence sorted, of which this rank gets elements cuts[rank] to cuts[rank + 1]. Collective, blocking.
-
-    `carried`: what moves with the elements; equal elements then keep their order. The cuts may end before the last element: the elements
-    after it are not sent.
-    """
-    context = one.context
-    if context.size > 1 and one.cuts[-1] <= few_elements:
-        return _together(one, cuts, descending, carried)
-    if carried is None:
-        return Ordered(_sorted_values(one, cuts, descending), None)
-    order = stable_order(one.values, descending)
-    values, carried = one.values[order], carried[order]
-    if context.size == 1:
-        return Ordered(values[: cuts[-1]], carried[: cuts[-1]])
-    splits = _splits(one, np.ascontiguousarray(values[::-1]) if descending else values, cuts, descending)
-    mine, counts, received = _exchanged(context, splits)
-    values, carried = sent(context, values[mine], counts, received), sent(context, carried[mine], counts, received)
-    order = _order_of_runs(values, descending)
-    return Ordered(values[order], carried[order])
-
-
-def _sorted_values(one: Sequenced, cuts: Sequence[int], descending: bool) -> Any:
-    """Without anything that is carried: first this rank's elements and then its part of the result are in the same memory."""
+def _sorted_sequence(one: Sequenced, cuts: Cuts, descending: bool) -> Sequenced:
+    """The sequence sorted, in other blocks. This rank's elements, sorted by NumPy, and its part of the result are in the same memory."""
     context = one.context
     wanted = cuts[context.rank + 1] - cuts[context.rank]
     memory = blocks.empty((max(len(one.values), wanted),), one.values.dtype)
     values = memory[: len(one.values)]
     values[...] = one.values
     values.sort()
-    ordered = values[::-1] if descending else values
-    if context.size == 1:
-        return ordered[: cuts[-1]]
-    mine, counts, received = _exchanged(context, _splits(one, values, cuts, descending))
-    runs = sent(context, ordered[mine], counts, received)
-    if descending:  # each run is in the other order
-        runs.sort()
-        return runs[::-1]
-    return merged(runs, received, memory[:wanted])
-
-
-def _exchanged(context: _core.Context, splits: Any) -> Tuple[slice, Any, Any]:
-    """Which of this rank's values are sent, how many to each rank, and how many it receives from each."""
-    mine = splits[context.rank]
-    return slice(mine[0], mine[-1]), np.diff(mine), splits[:, context.rank + 1] - splits[:, context.rank]
-
-
-def _together(one: Sequenced, cuts: Sequence[int], descending: bool, carried: Any) -> Ordered:
-    """Of few elements: each rank gets all, and takes its part of the sorted sequence."""
-    sizes = np.diff(one.cuts)
-    mine = slice(cuts[one.context.rank], cuts[one.context.rank + 1])
-    values = gathered(one.context, one.values, sizes)
-    order = stable_order(values, descending)[mine]
-    return Ordered(values[order], None if carried is None else gathered(one.context, carried, sizes)[order])
-
-
-def _order_of_runs(values: Any, descending: bool) -> Any:
-    """As `stable_order` of a sequence of sorted runs, which NumPy merges."""
     if descending:
-        return len(values) - 1 - np.argsort(values[::-1], kind="stable")[::-1]
-    return np.argsort(values, kind="stable")
+        values[...] = values[::-1].copy()
+    if context.size > 1:
+        _core.exchange_sorted(context, values, memory[:wanted], descending)
+    return Sequenced(context, memory[:wanted], cuts)
 
 
-def _splits(one: Sequenced, ascending: Any, cuts: Sequence[int], descending: bool) -> Any:
-    """By rank and cut: where the rank's sorted values are cut."""
-    ranks, sizes = range(one.context.size), np.diff(one.cuts)
-    if not descending:
-        return cut_positions(one.context, ascending, cuts, sizes, ranks)[0]
-    # Read from its end the sequence is ascending, and equal elements of later ranks come first.
-    found, _ = cut_positions(one.context, ascending, [one.cuts[-1] - cut for cut in cuts], sizes, ranks[::-1])
-    return sizes[:, None] - found
+def _is_sorted_there(a: Array, axis: Optional[int], order: bool) -> bool:
+    """Whether it is one sequence of numbers in device memory, which the devices sort; the order of one only if there is one rank."""
+    core = core_given(a)
+    if core.on_host or core.dtype.startswith(("complex", "float8")) or (axis is not None and (a.ndim != 1 or axis not in (0, -1))):
+        return False
+    return core.context.size == 1 or not order
 
 
 __all__ = ["argsort", "sort"]

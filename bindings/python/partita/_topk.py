@@ -11,7 +11,6 @@ from ._array import Array
 from ._axes import (
     Destination,
     Sequenced,
-    cuts_of,
     finished,
     in_order,
     moved,
@@ -27,8 +26,9 @@ from ._axes import (
 from ._device_parts import DevicePart
 from ._dtypes import _of_ml_dtypes
 from ._errors import ArgumentError
-from ._exchange import of_all
-from ._sort import sorted_parts, stable_order
+from ._exchange import few_elements, gathered, of_all, sent
+from ._order import cut_positions
+from ._sort import stable_order
 
 
 class TopK(NamedTuple):
@@ -105,10 +105,20 @@ def _first_of_sequence(like: Array, given: Array, k: int, largest: bool, distrib
 
 def _of_candidates(like: Array, one: Sequenced, values: Any, places: Any, k: int, largest: bool, distribution: Optional[Destination]) -> TopK:
     """`values`: of this rank, in host memory; `places`: where they are in the sequence of all."""
-    sizes = of_all(one.context, [len(values)])[:, 0]
-    cuts = slab_cuts(k, one.context.size)
-    ordered = sorted_parts(Sequenced(one.context, values, cuts_of(sizes)), cuts, descending=largest, carried=places)
-    return TopK(*(sequence(like, Sequenced(one.context, part, cuts), distribution) for part in ordered))
+    context, cuts = one.context, slab_cuts(k, one.context.size)
+    sizes = of_all(context, [len(values)])[:, 0]
+    if sizes.sum() <= few_elements:  # all on every rank
+        values, places = gathered(context, values, sizes), gathered(context, places, sizes)
+        order = stable_order(values, largest)[cuts[context.rank] : cuts[context.rank + 1]]
+        return TopK(*(sequence(like, Sequenced(context, part[order], cuts), distribution) for part in (values, places)))
+    order = stable_order(values, largest)
+    values, places = values[order], places[order]
+    splits, _ = cut_positions(context, values, cuts, largest)
+    counts, received = np.diff(splits[context.rank]), splits[:, context.rank + 1] - splits[:, context.rank]
+    mine = slice(splits[context.rank, -1])
+    values, places = sent(context, values[mine], counts, received), sent(context, places[mine], counts, received)
+    order = stable_order(values, largest)  # the ranks' runs are in the order of their places
+    return TopK(*(sequence(like, Sequenced(context, part[order], cuts), distribution) for part in (values, places)))
 
 
 __all__ = ["TopK", "topk"]

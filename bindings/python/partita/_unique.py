@@ -194,7 +194,7 @@ def _splits(context: _core.Context, values: Any) -> Any:
     if values.dtype.kind == "S":
         return splits_of_keys(context, values)
     sizes = of_all(context, [len(values)])[:, 0]
-    _, splits = cut_positions(context, values, slab_cuts(int(sizes.sum()), context.size), sizes, range(context.size))
+    _, splits = cut_positions(context, values, slab_cuts(int(sizes.sum()), context.size))
     splits[:, 0], splits[:, -1] = 0, sizes
     return splits
 

@@ -49,6 +49,7 @@ void bind_spectral(nb::module_& module);
 void bind_linalg(nb::module_& module);
 void bind_collectives(nb::module_& module);
 void bind_halos(nb::module_& module);
+void bind_sorting(nb::module_& module);
 void bind_memory(nb::module_& module);
 void bind_files(nb::module_& module);
 void bind_pictures(nb::module_& module);

@@ -31,6 +31,7 @@ NB_MODULE(_core, module) {
   bind_linalg(module);
   bind_collectives(module);
   bind_halos(module);
+  bind_sorting(module);
   bind_memory(module);
   bind_files(module);
   bind_pictures(module);

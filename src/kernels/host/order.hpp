@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <complex>
 #include <type_traits>
 
 #include "base/half.hpp"
@@ -12,10 +13,20 @@ namespace partita::kernels {
 template <class T>
 inline constexpr bool has_order = std::is_arithmetic_v<T> || is_small_float_type<T>;
 
-/// NaN are the largest elements.
+template <class T>
+inline constexpr bool is_complex_type =
+    std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>;
+
+/// NaN are the largest elements. Complex numbers are in NumPy's order: without NaN, with NaN as imaginary
+/// part, as real part, as both; among these by the real parts that are numbers, then by the imaginary ones.
 template <class T>
 bool comes_before(T a, T b) {
-  if constexpr (is_small_float_type<T>) {
+  if constexpr (is_complex_type<T>) {
+    const auto kind = [](T x) { return 2 * std::isnan(x.real()) + std::isnan(x.imag()); };
+    if (kind(a) != kind(b)) return kind(a) < kind(b);
+    if (comes_before(a.real(), b.real())) return true;
+    return !comes_before(b.real(), a.real()) && comes_before(a.imag(), b.imag());
+  } else if constexpr (is_small_float_type<T>) {
     return comes_before(to_float(a), to_float(b));
   } else if constexpr (std::is_floating_point_v<T>) {
     return a < b || (std::isnan(b) && !std::isnan(a));

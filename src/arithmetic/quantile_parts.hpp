@@ -1,0 +1,68 @@
+// What quantiles of whole arrays and those over axes share.
+#pragma once
+
+#include <partita/array.hpp>
+#include <partita/quantiles.hpp>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "array/transfer.hpp"
+#include "base/half.hpp"
+
+namespace partita::arithmetic {
+
+/// What is looked for.
+struct Quantiles {
+  std::string_view operation;
+  std::vector<double> q;
+  QuantileMethod method = QuantileMethod::linear;
+};
+
+/// Of a quantile among sorted elements: the elements around its place, and where it is between them.
+struct QuantilePlace {
+  std::int64_t before = 0, after = 0;
+  double share = 0;
+};
+
+/// Of `count` elements.
+QuantilePlace place_of(double q, std::int64_t count, QuantileMethod method);
+
+/// From the elements around it.
+double value_at(const QuantilePlace& place, double before, double after, const Quantiles& what);
+
+/// Inside a collective check. `count`: of the elements from which one is found.
+void check_quantiles(const Quantiles& what, const Array& array, std::int64_t count,
+                     const std::optional<Stream>& stream);
+
+/// In host memory, in a dtype with an order. Runs after the work on the stream. Collective.
+Array with_order_on_host(const Array& array, const std::optional<Stream>& stream);
+
+/// Of a sequence of which each rank has some elements in host memory, dense. Collective.
+std::vector<double> quantiles_of(const Quantiles& what, const Context& context, const View& mine);
+
+template <class T>
+double as_double(T value) {
+  if constexpr (is_small_float_type<T>) {
+    return to_float(value);
+  } else if constexpr (std::is_arithmetic_v<T>) {
+    return static_cast<double>(value);
+  } else {
+    return value.real();  // quantiles are not defined for complex numbers
+  }
+}
+
+/// A part in host memory as a dense view: itself, or a copy in memory of its own.
+struct DenseView {
+  std::vector<std::byte> memory;
+  View view;
+  /// `copied`: in any case.
+  DenseView(ContextState& context, const View& part, bool copied) : view(part) {
+    if (!copied && arrays::lies_dense(part)) return;
+    memory.resize(static_cast<std::size_t>(arrays::bytes_of(part)));
+    view = View::dense(memory.data(), part.dtype, part.extents);
+    arrays::copy_view(context, part, view);
+  }
+};
+
+}  // namespace partita::arithmetic
