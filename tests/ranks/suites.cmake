@@ -32,6 +32,8 @@ set(suites
     "ContextThreads:         processes nodes tcp device"
     "Create:                 device"
     "CrossMemory:            processes device"
+    "*/Cycles:               processes nodes"
+    "CyclesOf:               processes nodes"
     "Device:                 device device-processes"
     "DeviceFft:              device pushing storing library device-processes"
     "DeviceFftStreams:       device pushing storing library device-processes device-nodes"

@@ -220,11 +220,14 @@ void BoundPlan::wait_signal(std::size_t index) {
                                  ? ready_seen_[number]
                                  : context_.signals_seen[number][static_cast<std::size_t>(step.channel)];
   const std::uint64_t wanted = seen + static_cast<std::uint64_t>(step.count);
-  const runtime::WaitReason reason{
-      plan_.operation,
-      [&] { return fmt::format("signal {} on channel {} of rank {}", step.count, step.channel, step.peer); },
-      step.peer,
-      {}};
+  const runtime::WaitReason reason{.operation = plan_.operation,
+                                   .what =
+                                       [&] {
+                                         return fmt::format("signal {} on channel {} of rank {}", step.count,
+                                                            step.channel, step.peer);
+                                       },
+                                   .peer = step.peer,
+                                   .kind = runtime::WaitReason::Kind::signal};
   runtime::WaitLoop loop(context_, reason);
   while (context_.board->counter(node_rank, step.channel) < wanted) loop.pause();
   // It may have been a signal of another plan.

@@ -5,7 +5,6 @@
 #include "base/check.hpp"
 #include "runtime/board/peer_watch.hpp"
 #include "runtime/checks/rank_list.hpp"
-#include "runtime/live_contexts.hpp"
 #include "runtime/runtime.hpp"
 
 namespace partita::runtime {
@@ -65,8 +64,8 @@ std::optional<FarWatch::Found> FarWatch::judge(const std::vector<int>& peers) {
     if (answer == answers_.end()) continue;
     const Standing& theirs = answer->second;
     const std::uint64_t place = place_of(theirs);
-    auto found = place != 0 ? absence_of(peer, theirs, place) : contexts_crossed_with(peer, theirs);
-    if (found) return found;
+    if (place == 0) continue;
+    if (auto found = absence_of(peer, theirs, place)) return found;
   }
   return std::nullopt;
 }
@@ -94,7 +93,9 @@ std::optional<FarWatch::Found> FarWatch::difference_from(int rank, const Standin
 std::uint64_t FarWatch::place_of(const Standing& theirs) const {
   const NodeBoard::Status mine = state_.board->status(state_.board->me());
   if (mine.in_agreement) return 0;
-  const bool is_execution = state_.agreement_depth == 0 && reason_.kind == WaitReason::Kind::call;
+  const bool is_of_a_call =
+      reason_.kind == WaitReason::Kind::call || reason_.kind == WaitReason::Kind::signal;
+  const bool is_execution = state_.agreement_depth == 0 && is_of_a_call;
   const bool in_later_check = theirs.in_agreement != 0 && theirs.agreements > mine.agreements;
   if (in_later_check && (!is_execution || theirs.executions < mine.executions))
     return 2 * theirs.agreements + 2;
@@ -125,62 +126,6 @@ std::optional<FarWatch::Found> FarWatch::absence_of(int rank, const Standing& th
   return Found{
       {ErrorKind::disagreement, "the ranks called different operations: " + values_of_ranks(calls, ranks)},
       Question{Question::About::now, theirs.executions + 1}};
-}
-
-/// The context of this thread in which the rank waits for this one, which has not come to that call.
-Runtime* FarWatch::other_context_of(int rank, const Standing& theirs) const {
-  const Standing::Wait& wait = theirs.wait;
-  if (wait.number == 0 || wait.context == state_.identity) return nullptr;
-  const NodeBoard::Status mine = state_.board->status(state_.board->me());
-  const bool has_not_come =
-      reason_.kind == WaitReason::Kind::message ||
-      (mine.in_agreement ? theirs.agreements < mine.agreements
-                         : state_.agreement_depth > 0 || theirs.executions < mine.executions);
-  if (!has_not_come || rank == state_.rank()) return nullptr;
-  Runtime* found = nullptr;
-  for_each_context_of_this_thread([&](Runtime& context) {
-    if (context.identity != wait.context || !wait.is_for(context.rank())) return;
-    const NodeBoard::Status here = context.board->status(context.board->me());
-    const bool is_for_my_call =
-        (wait.in_agreement != 0 && here.agreements < wait.agreements) || here.executions < wait.executions;
-    if (wait.for_message != 0 || is_for_my_call) found = &context;
-  });
-  return found;
-}
-
-/// In the numbers of the context with the smaller identity, so that it is the same for both and on all ranks.
-std::string FarWatch::order_text(const Runtime& other) const {
-  const Runtime& one = std::min(state_.identity, other.identity) == state_.identity ? state_ : other;
-  const Runtime& second = &one == &state_ ? other : static_cast<const Runtime&>(state_);
-  std::map<int, std::string> calls;
-  const auto add = [&](std::uint64_t context, int rank, std::string_view operation) {
-    const bool in_one = context == one.identity;
-    if (rank >= 0 && (in_one || context == second.identity))
-      calls.emplace(rank, fmt::format("{} of {} context", operation, in_one ? "one" : "another"));
-  };
-  add(state_.identity, one.rank(), reason_.operation);
-  for (const auto& [rank, theirs] : answers_)
-    add(theirs.wait.context, theirs.rank_in(one.identity), theirs.wait.operation);
-  std::vector<int> ranks;
-  std::vector<std::string> texts;
-  for (auto& [rank, text] : calls) {
-    ranks.push_back(rank);
-    texts.push_back(std::move(text));
-  }
-  return fmt::format(
-      "the ranks use two contexts in different orders: {}, which wait for each other; all ranks of both "
-      "contexts use them in the same order",
-      values_of_ranks(texts, ranks));
-}
-
-std::optional<FarWatch::Found> FarWatch::contexts_crossed_with(int rank, const Standing& theirs) {
-  Runtime* const other = other_context_of(rank, theirs);
-  if (other == nullptr) return std::nullopt;
-  if (!was_there_before(rank, 2 * theirs.wait.number + 1)) return std::nullopt;
-  const CaughtError found{ErrorKind::disagreement, order_text(*other)};
-  const CaughtError why = words_of_all_nodes(state_, reason_.operation, found);
-  other->fail(why.text, why.kind);
-  return Found{why};
 }
 
 }  // namespace partita::runtime

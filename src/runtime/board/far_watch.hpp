@@ -22,8 +22,8 @@ class FarWatch {
   };
 
   FarWatch(Runtime& state, const WaitReason& reason) : state_(state), reason_(reason) {}
-  /// Why the wait cannot end: a rank has executed something else, waits in a call that this rank has not come
-  /// to, or waits for this rank in another context (which has failed then).
+  /// Why the wait cannot end: a rank has executed something else, or waits in a call that this rank has not
+  /// come to.
   std::optional<Found> look(const std::vector<int>& peers, std::chrono::steady_clock::time_point now);
 
  private:
@@ -32,10 +32,7 @@ class FarWatch {
   std::optional<Found> judge(const std::vector<int>& peers);
   std::optional<Found> difference_from(int rank, const Standing& theirs) const;
   std::optional<Found> absence_of(int rank, const Standing& theirs, std::uint64_t place);
-  std::optional<Found> contexts_crossed_with(int rank, const Standing& theirs);
   std::uint64_t place_of(const Standing& theirs) const;
-  Runtime* other_context_of(int rank, const Standing& theirs) const;
-  std::string order_text(const Runtime& other) const;
   bool was_there_before(int rank, std::uint64_t place);
 
   Runtime& state_;

@@ -144,23 +144,19 @@ std::optional<Hopeless> AwayWatch::look(std::string_view mine) {
 }
 
 PeerWatch::PeerWatch(Runtime& state, const WaitReason& reason)
-    : state_(state), reason_(reason), elsewhere_(state, reason), far_(state, reason), ring_(state, reason) {
+    : state_(state), reason_(reason), far_(state, reason), ring_(state, reason) {
   if (state_.board) neighbours_ = state_.neighbours();
 }
 
 PeerWatch::Found PeerWatch::look(std::chrono::steady_clock::time_point now) {
   const std::vector<int> peers = awaited(reason_);
+  if (auto ring = ring_.look(now)) return Hopeless{std::move(*ring)};
+  if (ring_.is_found()) return std::nullopt;
   Found found = look_for_failed_ranks();
   if (!found && state_.board) found = look_for_disagreement();
   // Inside a check of some of the ranks only, the counts of the others say nothing.
   if (!found && state_.board)
     found = state_.agreement_depth == 0 ? look_for_mutual_waits(peers) : look_for_those_away(peers);
-  if (!found && state_.board) {
-    if (auto elsewhere = elsewhere_.look(peers, now)) found = Hopeless{std::move(*elsewhere)};
-  }
-  if (!found && state_.board) {
-    if (auto ring = ring_.look(now)) found = Hopeless{std::move(*ring)};
-  }
   if (!found) {
     if (auto far = far_.look(peers, now)) found = Hopeless{std::move(far->error), far->ask};
   }

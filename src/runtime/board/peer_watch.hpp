@@ -1,5 +1,5 @@
 // What a sleeping wait looks at: peers that have ended, neighbours whose context failed or that execute
-// something else, two ranks that wait for each other in different calls, and rings of ranks that send.
+// something else, two ranks that wait for each other in different calls, and rings of ranks that wait.
 #pragma once
 
 #include <chrono>
@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "runtime/board/far_watch.hpp"
-#include "runtime/board/long_waits.hpp"
 #include "runtime/board/node_board.hpp"
 #include "runtime/board/ring_watch.hpp"
 #include "runtime/board/wait.hpp"
@@ -97,7 +96,6 @@ class PeerWatch {
   std::map<int, CaughtError> failed_;  ///< as found at the last look
   std::map<int, Pair> crossed_;        ///< pairs that seemed to wait for each other at the last look
   std::map<int, AwayWatch> away_;      ///< of a meeting of some ranks
-  OtherContextWatch elsewhere_;
   FarWatch far_;
   RingWatch ring_;
   std::map<int, std::chrono::steady_clock::time_point> gone_since_;

@@ -27,6 +27,7 @@ struct WaitReason {
   std::chrono::milliseconds yields_for{1};
   enum class Kind : std::uint8_t {
     call,     ///< for a peer to come to this call
+    signal,   ///< the same, for a signal on the board, which is there as soon as the peer has given it
     message,  ///< of point to point, which may have been sent before, or its receipt
     content,  ///< of a message that is in flight
   };
@@ -50,9 +51,9 @@ class WaitLoop {
 
   /// Spins, yields or sleeps a moment. Throws TimeoutError (deadline passed), LostPeerError (a peer waited
   /// for has ended or left the context, or its context failed), DisagreementError (peer and this rank wait
-  /// for each other in different calls or contexts, or in a ring of sends), or what the transport reports or
-  /// `on_wait` throws, after marking the context failed; where that has failed before, what it failed of
-  /// first.
+  /// for each other in different calls, or several ranks in a ring, in one context or several), or what the
+  /// transport reports or `on_wait` throws, after marking the context failed; where that has failed before,
+  /// what it failed of first.
   void pause();
   /// Something moved: the deadline starts anew.
   void progressed();

@@ -14,12 +14,11 @@ auto members_of(is_a<CaughtError> auto& error) {
   return std::tie(error.kind, error.text);
 }
 auto members_of(is_a<Standing::Wait> auto& wait) {
-  return std::tie(wait.number, wait.context, wait.rank, wait.for_message, wait.executions, wait.agreements,
-                  wait.in_agreement, wait.awaited, wait.operation);
+  return std::tie(wait.number, wait.context, wait.for_message, wait.awaited, wait.operation);
 }
 auto members_of(is_a<Standing> auto& one) {
   return std::tie(one.executions, one.agreements, one.in_agreement, one.chains, one.operation, one.refusal,
-                  one.member_of, one.report, one.wait);
+                  one.report, one.wait);
 }
 
 namespace {
@@ -94,11 +93,6 @@ bool Standing::Wait::is_for(int other) const {
   return word < awaited.size() && (awaited[word] >> (other % 64) & 1U) != 0;
 }
 
-int Standing::rank_in(std::uint64_t context) const {
-  const auto found = std::ranges::find(member_of, context, &Member::context);
-  return found == member_of.end() ? -1 : found->rank;
-}
-
 std::optional<std::uint64_t> Standing::chain(std::uint64_t number) const {
   if (number == 0 || number > executions || executions - number >= chains.size()) return std::nullopt;
   return chains[chains.size() - 1 - static_cast<std::size_t>(executions - number)];
@@ -119,10 +113,10 @@ Standing Standing::of(const Runtime& context) {
   if (auto refusal = board.refusal(me)) result.refusal.push_back(*std::move(refusal));
   const NodeBoard::LongWait wait = board.long_wait(me);
   if (wait.number == 0) return result;
-  result.wait = {wait.number,         wait.context,
-                 wait.rank,           static_cast<std::uint8_t>(wait.for_message ? 1 : 0),
-                 status.executions,   status.agreements,
-                 result.in_agreement, {wait.awaited.begin(), wait.awaited.end()},
+  result.wait = {wait.number,
+                 wait.context,
+                 static_cast<std::uint8_t>(wait.for_message ? 1 : 0),
+                 {wait.awaited.begin(), wait.awaited.end()},
                  wait.operation};
   return result;
 }
@@ -161,37 +155,19 @@ const std::map<int, Standing>& answers_of_nodes(Runtime& context, std::uint64_t 
   return notes_of_nodes(context).answers[number];
 }
 
-namespace {
-
-Standing standing_now(Runtime& context) {
-  Standing standing = Standing::of(context);
-  // The wait may be in another context, where it is known how far this rank has come.
-  for_each_context_of_this_thread([&](Runtime& other) {
-    standing.member_of.push_back({other.identity, other.rank()});
-    if (&other == &context || other.identity != standing.wait.context) return;
-    const NodeBoard::Status there = other.board->status(other.board->me());
-    standing.wait.executions = there.executions;
-    standing.wait.agreements = there.agreements;
-    standing.wait.in_agreement = there.in_agreement ? 1 : 0;
-  });
-  return standing;
-}
-
-}  // namespace
-
 void take_notes(Runtime& context, const std::function<std::optional<Report>(const Question&)>& report) {
   NotesOfNodes& notes = notes_of_nodes(context);
   for (const RankMail::Text& text : notes.mail.take(context)) {
     if (text.topic == MailTopic::question) {
       const auto asked = deserialize<Asked>(text.text);
-      Answer answer{asked.number, standing_now(context)};
+      Answer answer{asked.number, Standing::of(context)};
       if (auto mine = report(asked.question)) answer.standing.report.push_back(shortened(*std::move(mine)));
       notes.mail.tell(context, text.from, MailTopic::answer, serialize(answer));
     } else if (text.topic == MailTopic::answer) {
       auto answer = deserialize<Answer>(text.text);
       const auto found = notes.answers.find(answer.number);
       if (found != notes.answers.end()) found->second.insert_or_assign(text.from, std::move(answer.standing));
-    } else if (text.topic == MailTopic::probe) {
+    } else if (text.topic == MailTopic::probe || text.topic == MailTopic::ring) {
       if (notes.probes.size() == most_probes) notes.probes.pop_front();
       notes.probes.push_back(deserialize<RingProbe>(text.text));
     }

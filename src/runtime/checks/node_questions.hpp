@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "runtime/board/node_board.hpp"
-#include "runtime/board/ring_watch.hpp"
+#include "runtime/board/ring_probe.hpp"
 #include "runtime/checks/call_notes.hpp"
 #include "runtime/checks/rank_mail.hpp"
 #include "runtime/checks/verdict.hpp"
@@ -31,21 +31,11 @@ struct Standing {
   struct Wait {
     std::uint64_t number = 0;  ///< another one for each; 0: it is in none that takes long
     std::uint64_t context = 0;
-    int rank = -1;  ///< of it, there
     std::uint8_t for_message = 0;
-    std::uint64_t executions = 0, agreements = 0;  ///< of it, there
-    std::uint8_t in_agreement = 0;
     std::vector<std::uint64_t> awaited;  ///< ranks there, as bits
     std::string operation;
     bool is_for(int other) const;
   } wait;
-  struct Member {
-    std::uint64_t context = 0;
-    int rank = -1;
-  };
-  std::vector<Member> member_of;  ///< contexts of the thread that uses this one
-  /// Its rank in that context; -1: unknown.
-  int rank_in(std::uint64_t context) const;
 
   static Standing of(const Runtime& context);
   /// Nothing: not begun, or too long ago.
@@ -58,7 +48,7 @@ struct NotesOfNodes : CallNotes {
   std::uint64_t asked = 0;
   std::map<std::uint64_t, std::map<int, Standing>> answers;  ///< to the latest questions, by rank
   std::deque<RingProbe> probes;                              ///< that have come
-  std::uint64_t message_waits = 0;                           ///< for messages of point to point
+  std::uint64_t waits = 0;                                   ///< that have sent probes
   std::uint64_t latest_of_all =
       0;  ///< the latest execution whose work on the device ends when all ranks have begun it
   Withdrawals withdrawals;

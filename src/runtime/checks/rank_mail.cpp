@@ -15,10 +15,15 @@ constexpr int most_untaken = 8;  // texts
 constexpr std::size_t head = 2, piece_bytes = longest_farewell - head;
 constexpr char last_piece = 1, further_piece = 0;
 
+/// Of these there may be ever more while a rank takes none.
+bool is_limited(MailTopic topic) {
+  return topic == MailTopic::question || topic == MailTopic::probe;
+}
+
 }  // namespace
 
 bool RankMail::tell(Runtime& context, int rank, MailTopic topic, std::string_view text) {
-  const bool is_confirmed = topic == MailTopic::question || topic == MailTopic::probe;
+  const bool is_confirmed = is_limited(topic);
   if (is_confirmed && untaken_[rank] == most_untaken) return false;
   if (is_confirmed) ++untaken_[rank];
   bool is_last = false;
@@ -42,7 +47,7 @@ std::vector<RankMail::Text> RankMail::take(Runtime& context) {
     if (topic == MailTopic::taken) {
       untaken_[note.rank] = std::max(0, untaken_[note.rank] - 1);
     } else {
-      if (topic != MailTopic::answer) tell(context, note.rank, MailTopic::taken, {});
+      if (is_limited(topic)) tell(context, note.rank, MailTopic::taken, {});
       whole.push_back({note.rank, topic, std::move(text)});
     }
     begun_.erase(note.rank);

@@ -11,7 +11,7 @@ namespace partita::runtime {
 
 struct Runtime;
 
-enum class MailTopic : std::uint8_t { question = 1, answer, probe, taken };
+enum class MailTopic : std::uint8_t { question = 1, answer, probe, ring, taken };
 
 /// Used by the thread that uses the context. The receiver says what it has taken, so that a rank that takes
 /// nothing for long, because it computes, keeps a few notes of each rank at the most.
