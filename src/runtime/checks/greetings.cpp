@@ -13,6 +13,11 @@ namespace {
 
 constexpr int most_greeted = 64;  // that all greet each other
 
+void keep_different(std::vector<int>& ranks) {
+  std::ranges::sort(ranks);
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+}
+
 }  // namespace
 
 Greeted greeted(const Runtime& context, std::vector<int> senders, std::vector<int> receivers) {
@@ -21,9 +26,7 @@ Greeted greeted(const Runtime& context, std::vector<int> senders, std::vector<in
     for (int rank = 0; rank < topology.ranks() && topology.ranks() <= most_greeted; ++rank) {
       if (!topology.same_node(rank, context.rank())) ranks->push_back(rank);
     }
-    std::ranges::sort(*ranks);
-    const auto repeated = std::ranges::unique(*ranks);
-    ranks->erase(repeated.begin(), repeated.end());
+    keep_different(*ranks);
   }
   return {std::move(senders), std::move(receivers)};
 }
@@ -34,8 +37,11 @@ Greetings::~Greetings() {
 
 template <class Ready>
 void Greetings::wait(std::string_view operation, Ready&& ready) {
-  const WaitReason reason{operation, [] { return std::string("what they execute"); }, -1,
-                          [this] { return late(); }};
+  const auto those = [this] { return late(); };
+  const WaitReason reason{.operation = operation,
+                          .what = [] { return std::string("what they execute"); },
+                          .peers = those,
+                          .late = those};
   wait_until(context_, reason, ready);
 }
 
@@ -84,9 +90,7 @@ std::vector<int> Greetings::late() const {
     for (const Sender& sender : one.senders)
       if (sender.message >= 0) ranks.push_back(sender.peer);
   }
-  std::ranges::sort(ranks);
-  const auto repeated = std::ranges::unique(ranks);
-  ranks.erase(repeated.begin(), repeated.end());
+  keep_different(ranks);
   return ranks;
 }
 
