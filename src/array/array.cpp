@@ -1,5 +1,6 @@
 #include <atomic>
 #include <partita/array.hpp>
+#include <partita/call_names.hpp>
 
 #include "array/array_name.hpp"
 #include "array/array_state.hpp"
@@ -84,8 +85,12 @@ void arrays::check_written(std::string_view operation, const View& view, int ran
   refuse_read_only(view.read_only, operation, rank);
 }
 
+std::uint64_t number_of(const Array& array) {
+  return require(array.state()).number;
+}
+
 std::string arrays::name_of(const Array& array) {
-  const std::uint64_t number = require(array.state()).number;
+  const std::uint64_t number = number_of(array);
   std::string text = array.operand().to_string();
   return number == 0 ? text : text + fmt::format(" (array {} of the context)", number);
 }

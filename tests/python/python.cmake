@@ -74,6 +74,7 @@ foreach(ranks 1 2 4)
 endforeach()
 # What has streams and device memory, on fake devices, and data analysis.
 file(GLOB of_analysis CONFIGURE_DEPENDS python/test_analysis*.py)
+file(GLOB of_returned_numbers CONFIGURE_DEPENDS python/test_returned_numbers*.py)
 add_library(partita_fake SHARED python/fake/library.cpp python/fake/xla_calls.cpp)
 partita_our_code(partita_fake)
 partita_compile_quickly(partita_fake)
@@ -88,7 +89,7 @@ file(CREATE_LINK ${PROJECT_BINARY_DIR}/lib/partita ${PROJECT_BINARY_DIR}/tests/f
 foreach(ranks 1 3)
   partita_add_python_test(
     python-devices-${ranks} ${ranks} threads env LD_LIBRARY_PATH=$<TARGET_FILE_DIR:partita_fake> PARTITA_TEST_DEVICE=fake
-    ${pytest} ${CMAKE_CURRENT_SOURCE_DIR}/python/test_devices.py ${CMAKE_CURRENT_SOURCE_DIR}/python/test_device_ufuncs.py ${CMAKE_CURRENT_SOURCE_DIR}/python/test_returned_numbers.py
+    ${pytest} ${CMAKE_CURRENT_SOURCE_DIR}/python/test_devices.py ${CMAKE_CURRENT_SOURCE_DIR}/python/test_device_ufuncs.py ${of_returned_numbers}
     ${of_analysis})
 endforeach()
 

@@ -83,6 +83,7 @@ set(suites
     "Names:                  device"
     "NamesOfCalls:           processes nodes device"
     "NodeMemory:             processes"
+    "NumbersOfArrays:        processes"
     "Nvshmem:                device device-processes"
     "OnWait:                 processes"
     "OutOfMemory:            processes nodes device device-processes"

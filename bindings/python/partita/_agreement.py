@@ -27,10 +27,13 @@ def alike_but(*own: str) -> Callable[[Function], Function]:
 
     The library compares what each of its calls is given, but not what a composed function makes of other arguments (the order of a sort,
     the indices that are taken): results would be wrong without an error. So the arguments are compared first, in one exchange of a hash,
-    and DisagreementError names those that differ. A call within another one compares nothing: the outer one has. Arguments of several
-    contexts are an ArgumentError.
+    and DisagreementError names those that differ. A call within another one of such a function compares nothing: the outer one has.
+    Arguments of several contexts are an ArgumentError.
 
-    `own`: arguments that each rank may choose.
+    Of an array, dtype, layout and number are compared: that of the collective call that made it. The calls that the function is composed
+    of execute parts and intermediate results, which have no number.
+
+    `own`: arguments that each rank may choose, unless they are arrays.
     """
 
     def decorated(function: Function) -> Function:
@@ -46,7 +49,9 @@ def alike_but(*own: str) -> Callable[[Function], Function]:
                 return
             names, defaults = _parameters(function)
             facts = {**defaults, **_facts(names, given, named)}
-            _core.agree(context, name, sorted(fact for fact in facts.items() if fact[0] not in own and fact[0] != "stream"))
+            passed = {**dict(zip(names, given)), **named}
+            left_out = ("stream", *(one for one in own if not _is_array(passed.get(one))))
+            _core.agree(context, name, sorted(fact for fact in facts.items() if fact[0] not in left_out))
             if not own:
                 note_compared()
 
@@ -69,6 +74,11 @@ def _facts(names: Tuple[str, ...], given: Tuple[Any, ...], named: Dict[str, Any]
     return {name: _described_dtype(value) if name == "dtype" else described(value) for name, value in values.items()}
 
 
+def _is_array(value: Any) -> bool:
+    """Whether it is a distributed array."""
+    return isinstance(getattr(value, "_core", None), _core.Array)
+
+
 def _described_dtype(value: Any) -> str:
     try:
         return described(value) if value is None else str(np.dtype(value))
@@ -86,7 +96,8 @@ def described(value: Any) -> str:
         return value
     core = getattr(value, "_core", None)
     if isinstance(core, _core.Array):
-        return f"{core.dtype} {value.layout}"
+        number = core.number  # 0: made by each rank alone
+        return f"{core.dtype} {value.layout} (array {number} of the context)" if number else f"{core.dtype} {value.layout}"
     if isinstance(core, _core.Context):
         return f"a context of {core.size} ranks"
     if isinstance(value, (list, tuple)):

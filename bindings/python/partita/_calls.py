@@ -40,8 +40,8 @@ def collective(function: Function, meant_by: Optional[Meaning] = None, first: Op
 
     A second thread that comes into a context where one is already gets an ArgumentError: they would take each other's messages.
 
-    `meant_by`: what is raised in the place of an exception, or that itself. `first`: called with the arguments of a call that is not within
-    another one, before it.
+    `meant_by`: what is raised in the place of an exception, or that itself. `first`: called with the arguments, before a call that is not
+    within another one of a function that has a `first`.
     """
     called = entered(function, raise_on_all, meant_by, first)
     called.is_collective = True  # type: ignore[attr-defined]
@@ -71,13 +71,15 @@ def entered(
     def called(*given: Any, **named: Any) -> Any:
         thread = get_ident()
         is_outermost = not _inside.has(thread)
+        compares = first is not None and not _compared.has(thread)
         try:
             if is_outermost:
                 _inside.put(thread, (name, given))
                 if _inside.count() > 1:
                     _refuse_second_thread(name, thread, given)
-                if first is not None:
-                    first(given, named)
+            if compares:
+                _compared.put(thread, False)
+                first(given, named)  # type: ignore[misc]
             return function(*given, **named)
         except Exception as error:
             meant = _for_no_context(function, error, given, named)
@@ -91,9 +93,10 @@ def entered(
             finally:
                 del meant  # or it held itself, by its traceback, and with it the arguments until they are collected
         finally:
+            if compares:
+                _compared.take(thread, None)
             if is_outermost:
                 _inside.take(thread, None)
-                _compared.take(thread, None)
 
     name = name_of(function)
     return called  # type: ignore[return-value]
@@ -203,7 +206,7 @@ def call_of_thread() -> str:
 _core.name_calls_by(call_of_thread)
 
 
-#: The threads whose call has compared all its arguments between ranks.
+#: The threads in a call that compares its arguments between ranks, and whether it has compared all of them.
 _compared: OfThreads[bool] = OfThreads()
 
 
@@ -214,7 +217,7 @@ def note_compared() -> None:
 
 def has_compared() -> bool:
     """Whether it has, so that what is computed from them is equal on all ranks."""
-    return _compared.has(get_ident())
+    return bool(_compared.get(get_ident()))
 
 
 def _refuse_second_thread(name: str, thread: int, given: Tuple[Any, ...]) -> None:

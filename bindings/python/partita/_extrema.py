@@ -84,6 +84,7 @@ def _at_extreme(name: str, a: Array, along: int) -> Array:
     return cast(Array, np.logical_or(found, np.isnan(a)) if a.dtype.kind in "fc" else found)
 
 
+@alike
 def extreme_of_complex(a: Array, reduction: str, axes: Sequence[int], keepdims: bool) -> Array:
     """The largest or smallest complex numbers of these axes; NaN where an element is. Collective: two reductions."""
     given = on_host(a)

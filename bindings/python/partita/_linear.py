@@ -8,6 +8,7 @@ from typing import Any, Optional, Sequence, Tuple
 import numpy as np
 
 from . import _core
+from ._agreement import alike
 from ._calls import collective, with_options
 from ._array import Array, axes_of, core_given, core_of, default_multiply, no_epilogue_arrays, writable
 from ._core import Matmul as CoreMatmul
@@ -290,8 +291,9 @@ def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: Any = "fro", stream
     return norm(x, "fro" if ord is None else ord, axes, keepdims, stream=stream)
 
 
+@alike
 def _magnitudes(x: Array, stream: Any) -> Array:
-    """|x|, in a floating-point dtype of at least 32 bits."""
+    """|x|, in a floating-point dtype of at least 32 bits. Collective: the result, which each rank computes, has no number."""
     if stream is not None and not x._core.on_host:
         x._core.context.synchronize(handle_of(stream))
     name = x._core.dtype

@@ -57,7 +57,7 @@ def stepped(array: Array, steps: Sequence[Steps], copy: bool = True) -> Optional
     if layout is None or (backward and package_for(array._core, array._package) in ("torch", "jax")):  # their arrays have no negative strides
         if not copy:
             return None
-        return picked(array, [Affine(count, first, step) for first, step, count in steps])
+        return _getitem(array, steps)
     part, rank = part_of(array), array._core.context.rank
     if 0 in shape or 0 in layout.local_shape(rank):
         return with_view(array, layout, part[(slice(0, 0),) * part.ndim].reshape(layout.local_shape(rank)))
@@ -72,6 +72,12 @@ def stepped(array: Array, steps: Sequence[Steps], copy: bool = True) -> Optional
         end = start + step * (mine[1] - mine[0])
         places.append(slice(start, None if end < 0 else end, step))
     return with_view(array, layout, part[tuple(places)])
+
+
+@alike
+def _getitem(a: Array, key: Sequence[Steps]) -> Array:
+    """A copy of these elements. Collective."""
+    return picked(a, [Affine(count, first, step) for first, step, count in key])
 
 
 def _layout_of_steps(layout: _core.Layout, steps: Tuple[Steps, ...]) -> Optional[_core.Layout]:

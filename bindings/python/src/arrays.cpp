@@ -4,6 +4,7 @@
 #include <nanobind/ndarray.h>
 
 #include <complex>
+#include <partita/call_names.hpp>
 #include <partita/partita.hpp>
 #include <tuple>
 
@@ -378,6 +379,7 @@ void bind_arrays(nb::module_& module) {
       .def_prop_ro("context", &Array::context)
       .def_prop_ro("operand", &Array::operand)
       .def_prop_ro("is_partial", [](const Array& self) { return self.layout().partial().has_value(); })
+      .def_prop_ro("number", &number_of)
       .def_prop_ro("on_host", [](const Array& self) { return self.local().space == MemorySpace::host; })
       .def("window", &Array::window, nb::arg("lower"), nb::arg("shape"))
       .def("permuted", &Array::permuted, nb::arg("axes"))

@@ -1,6 +1,9 @@
 // What a call returns where one rank has called something else, and all is cached: the numbers of this call,
 // or an error; never numbers that belong partly to another call. In a node and between nodes, where numbers
 // reach a rank through others that have called the same as it.
+#include <partita/call_names.hpp>
+#include <partita/refusal.hpp>
+
 #include "support/fakes/fake_device.hpp"
 #include "support/models/collectives_model.hpp"
 #include "support/on_ranks.hpp"
@@ -166,6 +169,16 @@ Call ghost_cells(Context& context) {
   };
 }
 
+/// Of a matrix: what a function that consists of several steps leaves.
+using OfMatrix = std::function<Numbers(const Array&)>;
+
+std::function<Call(Context&)> composed(const Shape& shape, const OfMatrix& function) {
+  return [=](Context& context) -> Call {
+    const auto x = std::make_shared<Arrays>(context, shape, Slab(0));
+    return [=](bool other) { return function((*x)[other]); };
+  };
+}
+
 const Called calls[] = {
     {"Sum", anywhere, sums},
     {"SumOverAnAxis", on_hosts, sums_over_an_axis},
@@ -183,6 +196,18 @@ const Called calls[] = {
     {"Transform", anywhere, [](Context& c) { return transforms(c, 8); }},
     {"TransformOfMuch", on_devices, [](Context& c) { return transforms(c, 32); }},
     {"GhostCells", anywhere, ghost_cells},
+    {"Variance", anywhere, composed({24, 6}, [](const Array& x) { return Numbers{var(x)}; })},
+    {"VarianceOverAnAxis", anywhere,
+     composed({24, 6}, [](const Array& x) { return numbers_of(var(x, std::vector<int>{0})); })},
+    {"Width", anywhere, composed({24, 6}, [](const Array& x) { return Numbers{ptp(x).as<double>()}; })},
+    {"Median", anywhere, composed({24, 6}, [](const Array& x) { return Numbers{median(x)}; })},
+    {"MedianOverAnAxis", anywhere,
+     composed({24, 6}, [](const Array& x) { return numbers_of(median(x, std::vector<int>{0})); })},
+    {"Quantile", anywhere, composed({24, 6}, [](const Array& x) { return Numbers{quantile(x, 0.3)}; })},
+    {"Sort", anywhere, composed({24}, [](const Array& x) { return numbers_of(sort(x)); })},
+    {"SortAlongAnAxis", anywhere, composed({24, 6}, [](const Array& x) { return numbers_of(sort(x, 0)); })},
+    {"Norm", anywhere, composed({24, 6}, [](const Array& x) { return Numbers{norm<double>(x)}; })},
+    {"SingularValues", on_hosts, composed({8, 8}, [](const Array& x) { return numbers_of(svdvals(x)); })},
 };
 
 // --- the ranks and their nodes
@@ -277,6 +302,21 @@ TEST_P(ReturnedNumbers, OfARankWithOneCallTooMany) {
 
 INSTANTIATE_TEST_SUITE_P(Of, ReturnedNumbers, ::testing::ValuesIn(calls),
                          [](const auto& test) { return std::string(test.param.name); });
+
+TEST(NumbersOfArrays, AreEqualOnAllRanksAndOthersForEachArray) {
+  on_ranks([](Context& context) {
+    const Array x = zeros(context, {24, 6}, Slab(0), Dtype::f64);
+    const Array y = zeros(context, {24, 6}, Slab(0), Dtype::f64);
+    EXPECT_NE(number_of(x), 0U);
+    EXPECT_NE(number_of(x), number_of(y));
+    EXPECT_EQ(number_of(x.window({1, 0}, {5, 6})), number_of(x));
+    Operand operand = x.operand();
+    operand.residency = Residency::ordinary;
+    EXPECT_EQ(number_of(wrap(context, x.local(), operand)), 0U);
+    agree(context, "numbers", [&] { return std::vector<Fact>{{"y", std::to_string(number_of(y))}}; });
+    EXPECT_THROW(number_of(Array()), ArgumentError);
+  });
+}
 
 }  // namespace
 }  // namespace partita::testing::returned_numbers
