@@ -167,7 +167,7 @@ PARTITA_API void scan(const Context& context, const View& source, const View& de
 /// when the receiver asks for it. Messages that were not received when the sender's context ends are lost.
 /// Not collective; blocks within the deadline, and an expired deadline fails the
 /// context. Errors on this rank only: ArgumentError (invalid rank or view), UnsupportedError,
-/// TimeoutError, LostPeerError. Ranks of one node that wait in a cycle for each other's receipts
+/// TimeoutError, LostPeerError. Ranks that wait in a cycle for each other's receipts
 /// get a DisagreementError that names them: use `send_receive` for rings.
 PARTITA_API void send(const Context& context, const View& view, int peer, int tag = 0,
                       std::optional<Stream> stream = {});

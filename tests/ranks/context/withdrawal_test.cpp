@@ -224,8 +224,8 @@ bool run(Context& context, const Trial& trial, int number, bool must_go_on) {
   return false;
 }
 
-/// Where a context fails, each trial takes a second and a new context, and the memory of those that failed is kept
-/// until the process ends: another choice each time.
+/// Where a context fails, each trial takes a second and a new context, and the memory of those that failed is
+/// kept until the process ends: another choice each time.
 std::vector<Trial> some_of(std::vector<Trial> trials, std::mt19937& random) {
   const bool fails = has_devices() || ranks().per_node != 0;
   std::shuffle(trials.begin(), trials.end(), random);
