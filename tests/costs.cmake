@@ -6,6 +6,7 @@ set(costs
     "^ranks-mpi-3-as-nodes=90"
     "^python-jax-threads-.-part-0$=85"
     "^ranks-threads-3-fake-device(-part-.)?$=80"
+    "^ranks-threads-3-fake-device-ends(-part-.)?$=40"
     "^python-threads-.(-part-1)?$=50"
     "^python-threads-.-part-2$=46"
     "^ranks-(threads|mpi)-[234](-part-.)?$=45"

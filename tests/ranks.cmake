@@ -127,6 +127,7 @@ function(partita_add_device_test name ranks by)
 endfunction()
 set(machines ${CMAKE_CURRENT_SOURCE_DIR}/support/fakes)
 partita_add_device_test(ranks-threads-3-fake-device 3 device)
+partita_add_device_test(ranks-threads-3-fake-device-ends 3 device-ends)
 # What a device multiplies is put into its memory, however small it is, and what it transforms in groups.
 partita_add_device_test(ranks-threads-2-fake-device-pushing 2 pushing PARTITA_MACHINE=${machines}/machine_that_pushes.json)
 # What a device transforms it stores where it belongs, wherever that can be.

@@ -44,11 +44,11 @@ std::vector<double> quantiles_of(const Quantiles& what, const Context& context, 
 template <class T>
 double as_double(T value) {
   if constexpr (is_small_float_type<T>) {
-    return to_float(value);
+    return static_cast<double>(to_float(value));
   } else if constexpr (std::is_arithmetic_v<T>) {
     return static_cast<double>(value);
   } else {
-    return value.real();  // quantiles are not defined for complex numbers
+    return static_cast<double>(value.real());  // quantiles are not defined for complex numbers
   }
 }
 

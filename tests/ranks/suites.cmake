@@ -10,6 +10,7 @@
 #   library            each a node, with a library of collectives that carries the messages
 #   device-processes   what reaches into the device memory of other processes, or waits for them
 #   device-nodes       each a node, where the host waits for messages
+#   device-ends        fake devices, where each test ends its context: on its own, since that takes long
 #
 # ranks/suites_test.sh sees that no suite is missing.
 set(suites
@@ -105,7 +106,7 @@ set(suites
     "Refine:                 processes nodes device"
     "Refusal:                processes nodes device"
     "Results:                processes device device-processes"
-    "*/ReturnedNumbers:      processes device"
+    "*/ReturnedNumbers:      processes device-ends"
     "RunAhead:               device"
     "Sockets:                launcher"
     "Spectral:               device storing"
