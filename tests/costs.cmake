@@ -5,7 +5,7 @@ set(costs
     "^python-jax-sharded$=90"
     "^ranks-mpi-3-as-nodes=90"
     "^python-jax-threads-.-part-0$=85"
-    "^ranks-threads-3-fake-device(-part-.)?$=80"
+    "^ranks-threads-3-fake-device(-part-.)?$=50"
     "^ranks-threads-3-fake-device-ends(-part-.)?$=40"
     "^python-threads-.(-part-1)?$=50"
     "^python-threads-.-part-2$=46"

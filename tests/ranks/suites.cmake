@@ -98,7 +98,7 @@ set(suites
     "Print:"
     "ProcessGroup:           processes nodes launcher launcher-nodes other-mpi other-mpi-nodes"
     "Qr:                     processes nodes device"
-    "Quantiles:              processes device"
+    "Quantiles:              processes"
     "RankUpdate:             processes device"
     "Redistribute:           processes nodes launcher launcher-nodes device library device-processes"
     "RedistributeCounts:     processes device"
