@@ -62,7 +62,7 @@ class Ring {
 /// only after its own such call.
 std::string error_of_cycle(const Ring& ring, RingCall mine) {
   const auto start = std::chrono::steady_clock::now();
-  const std::string text = caught<DisagreementError>([&] { make_call(mine, ring.with_next()); });
+  std::string text = caught<DisagreementError>([&] { make_call(mine, ring.with_next()); });
   EXPECT_LT(std::chrono::steady_clock::now() - start, 20s);
   EXPECT_TRUE(ring.with_next().failed());
   return text;
