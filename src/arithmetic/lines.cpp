@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "array/transfer.hpp"
+
 namespace partita::arithmetic {
 
 std::optional<SequenceCuts> blocks_along(const Layout& layout, int axis) {
@@ -36,6 +38,18 @@ View with_axis_last(View view, int axis) {
   std::rotate(view.extents.begin() + axis, view.extents.begin() + axis + 1, view.extents.end());
   std::rotate(view.strides.begin() + axis, view.strides.begin() + axis + 1, view.strides.end());
   return view;
+}
+
+DensePart::DensePart(ContextState& context, const View& part, Elements elements)
+    : context_(context), part_(part), view_(part) {
+  if (elements != Elements::changed && arrays::lies_dense(part)) return;
+  own_ = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(arrays::bytes_of(part)));
+  view_ = View::dense(own_.get(), part.dtype, part.extents);
+  if (elements != Elements::written) arrays::copy_view(context, part, view_);
+}
+
+void DensePart::finish() const {
+  if (own_) arrays::copy_view(context_, view_, part_);
 }
 
 }  // namespace partita::arithmetic

@@ -251,8 +251,7 @@ void order_statistics(const Context& context, const View& values, std::span<cons
       values.dtype == Dtype::boolean ? Dtype::u8 : values.dtype;  // std::vector<bool> has no bytes
   visit_dtype(seen, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    if constexpr (!std::is_same_v<T, bool> && !std::is_same_v<T, Float8E4M3> &&
-                  !std::is_same_v<T, Float8E5M2>) {
+    if constexpr (!std::is_same_v<T, bool> && !kernels::is_float8_type<T>) {
       const std::span<const T> mine(static_cast<const T*>(values.data),
                                     static_cast<std::size_t>(values.extents[0]));
       const std::vector<T> elements = Selection<T>(context, seen, mine, sizes).at(wanted);

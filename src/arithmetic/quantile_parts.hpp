@@ -7,7 +7,6 @@
 #include <type_traits>
 #include <vector>
 
-#include "array/transfer.hpp"
 #include "base/half.hpp"
 
 namespace partita::arithmetic {
@@ -51,18 +50,5 @@ double as_double(T value) {
     return static_cast<double>(value.real());  // quantiles are not defined for complex numbers
   }
 }
-
-/// A part in host memory as a dense view: itself, or a copy in memory of its own.
-struct DenseView {
-  std::vector<std::byte> memory;
-  View view;
-  /// `copied`: in any case.
-  DenseView(ContextState& context, const View& part, bool copied) : view(part) {
-    if (!copied && arrays::lies_dense(part)) return;
-    memory.resize(static_cast<std::size_t>(arrays::bytes_of(part)));
-    view = View::dense(memory.data(), part.dtype, part.extents);
-    arrays::copy_view(context, part, view);
-  }
-};
 
 }  // namespace partita::arithmetic

@@ -13,6 +13,7 @@
 
 #include "arithmetic/arguments.hpp"
 #include "arithmetic/folding.hpp"
+#include "arithmetic/lines.hpp"
 #include "arithmetic/quantile_parts.hpp"
 #include "base/visit_dtype.hpp"
 #include "runtime/checks/agree.hpp"
@@ -130,11 +131,10 @@ std::vector<double> quantiles_of_all(const Quantiles& what, const Array& array,
             {"method", std::string(name(what.method))}};
   });
   const Array there = arithmetic::with_order_on_host(array, stream);
-  std::unique_ptr<arithmetic::DenseView> mine;
-  runtime::check_or_tell_all(context, what.operation, [&] {
-    mine = std::make_unique<arithmetic::DenseView>(context, there.local(), false);
-  });
-  View flat = mine->view;
+  std::unique_ptr<arithmetic::DensePart> mine;
+  runtime::check_or_tell_all(context, what.operation,
+                             [&] { mine = std::make_unique<arithmetic::DensePart>(context, there.local()); });
+  View flat = mine->view();
   const bool counts = arithmetic::counts(there.layout(), context.rank());
   flat.extents = {counts ? there.local_size() : 0};  // of replicas one counts
   flat.strides = {1};

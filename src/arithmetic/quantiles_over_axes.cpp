@@ -10,6 +10,7 @@
 #include <partita/redistribute.hpp>
 
 #include "arithmetic/arguments.hpp"
+#include "arithmetic/lines.hpp"
 #include "arithmetic/quantile_parts.hpp"
 #include "arithmetic/reduced_layouts.hpp"
 #include "base/visit_dtype.hpp"
@@ -110,12 +111,13 @@ Array quantiles_of_whole_lines(const QuantilesOverAxes& call, const Array& array
   ContextState& context = *array.context_state();
   runtime::check_or_tell_all(context, call.what.operation, [&] {
     if (array.local_size() == 0) return;
-    const arithmetic::DenseView lines(context, with_axes_last(call.reduced, array.local()), true);
+    const arithmetic::DensePart lines(context, with_axes_last(call.reduced, array.local()),
+                                      arithmetic::DensePart::Elements::changed);
     const std::int64_t length = reduced_elements(call.reduced, array.shape());
     visit_dtype(array.dtype(), [&](auto tag) {
       using T = typename decltype(tag)::type;
       if constexpr (kernels::has_order<T>) {
-        T* line = static_cast<T*>(lines.view.data);
+        T* line = static_cast<T*>(lines.view().data);
         for (std::int64_t i = 0; i < result.local_size(); ++i, line += length)
           write_number(result.dtype(), quantile_here<T>(call.what, {line, static_cast<std::size_t>(length)}),
                        result.local().data, i);
@@ -127,11 +129,7 @@ Array quantiles_of_whole_lines(const QuantilesOverAxes& call, const Array& array
 
 /// The longest dimension that is reduced or, if not `reduces`, of the others; -1: there is none.
 int longest_axis(const arithmetic::ReducedAxes& reduced, const Shape& shape, bool reduces) {
-  int longest = -1;
-  for (int d = 0; d < shape.size(); ++d) {
-    if (reduced.contains(d) == reduces && (longest < 0 || shape[d] > shape[longest])) longest = d;
-  }
-  return longest;
+  return arithmetic::longest_dimension(shape, [&](int d) { return reduced.contains(d) == reduces; });
 }
 
 /// Fewer lines than ranks: all ranks look for the quantile of each, and have it. Collective.
@@ -139,13 +137,13 @@ Array quantiles_line_by_line(const QuantilesOverAxes& call, const Array& array) 
   const Context context = array.context();
   const Array there = redistribute(array, Slab(longest_axis(call.reduced, array.shape(), true)));
   Array result = call.result(array, Layout(Replicated{}, call.reduced.shape(array.shape()), context.size()));
-  std::unique_ptr<arithmetic::DenseView> lines;
+  std::unique_ptr<arithmetic::DensePart> lines;
   runtime::check_or_tell_all(*context.state(), call.what.operation, [&] {
-    lines = std::make_unique<arithmetic::DenseView>(*context.state(),
-                                                    with_axes_last(call.reduced, there.local()), false);
+    lines = std::make_unique<arithmetic::DensePart>(*context.state(),
+                                                    with_axes_last(call.reduced, there.local()));
   });
   const std::int64_t length = reduced_elements(call.reduced, there.local_shape());
-  View line = View::dense(lines->view.data, array.dtype(), {length});
+  View line = View::dense(lines->view().data, array.dtype(), {length});
   for (std::int64_t i = 0; i < result.size(); ++i) {
     write_number(result.dtype(), arithmetic::quantiles_of(call.what, context, line)[0], result.local().data,
                  i);

@@ -20,6 +20,7 @@
 namespace partita {
 namespace {
 
+using arithmetic::DensePart;
 using arithmetic::SequenceCuts;
 using arithmetic::SequenceSort;
 
@@ -45,53 +46,30 @@ struct ArraySort {
 
 /// The longest dimension but one; -1: there is no other.
 int longest_besides(const Shape& shape, int axis) {
-  int longest = -1;
-  for (int d = 0; d < shape.size(); ++d) {
-    if (d != axis && (longest < 0 || shape[d] > shape[longest])) longest = d;
-  }
-  return longest;
+  return arithmetic::longest_dimension(shape, [axis](int d) { return d != axis; });
 }
 
-/// Memory for the elements of a part of an array, dense.
-struct DensePart {
-  std::unique_ptr<std::byte[]> memory;
-  View view;
-  explicit DensePart(const View& like)
-      : memory(std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(arrays::bytes_of(like)))),
-        view(View::dense(memory.get(), like.dtype, like.extents)) {}
-};
-
-/// The lines of a part, whose axis is the last dimension: itself where it is dense, else in memory of its
-/// own.
+/// The lines of a part, whose axis is the last dimension.
 class Lines {
  public:
-  Lines(ContextState& context, const View& part, int axis, bool has_values)
-      : context_(context), part_(arithmetic::with_axis_last(part, axis)), dense_(part_) {
-    if (arrays::lies_dense(part_)) return;
-    own_ = std::make_unique<DensePart>(part_);
-    dense_ = own_->view;
-    if (has_values) arrays::copy_view(context_, part_, dense_);
-  }
-  std::int64_t length() const { return dense_.extents[dense_.extents.size() - 1]; }
+  Lines(ContextState& context, const View& part, int axis, DensePart::Elements elements)
+      : dense_(context, arithmetic::with_axis_last(part, axis), elements) {}
+  std::int64_t length() const { return dense_.view().extents[dense_.view().extents.size() - 1]; }
   char* line(std::int64_t number) const {
-    return static_cast<char*>(dense_.data) + number * length() * size_of(dense_.dtype);
+    return static_cast<char*>(dense_.view().data) + number * length() * size_of(dense_.view().dtype);
   }
-  /// Elements that were written to the lines.
-  void finish() const {
-    if (own_) arrays::copy_view(context_, dense_, part_);
-  }
+  void finish() const { dense_.finish(); }
 
  private:
-  ContextState& context_;
-  View part_, dense_;
-  std::unique_ptr<DensePart> own_;
+  DensePart dense_;
 };
 
 /// Of a rank that has whole lines.
 void sort_lines_here(const SequenceSort& what, const Array& array, const Array& result, int axis) {
   ContextState& context = *array.context_state();
   if (array.local_size() == 0) return;
-  const Lines from(context, array.local(), axis, true), to(context, result.local(), axis, false);
+  const Lines from(context, array.local(), axis, DensePart::Elements::read),
+      to(context, result.local(), axis, DensePart::Elements::written);
   kernels::SortPass pass{.dtype = array.dtype(), .descending = what.descending, .count = from.length()};
   const std::int64_t lines = array.local_size() / from.length();
   for (std::int64_t line = 0; line < lines; ++line) {
@@ -120,8 +98,8 @@ Array sort_divided_lines(const ArraySort& sort, const Array& array) {
   Array result = sort.result(array, there.layout(), MemorySpace::host);
   std::unique_ptr<Lines> from, to;
   runtime::check_or_tell_all(context, sort.what.operation, [&] {
-    from = std::make_unique<Lines>(context, there.local(), sort.axis, true);
-    to = std::make_unique<Lines>(context, result.local(), sort.axis, false);
+    from = std::make_unique<Lines>(context, there.local(), sort.axis, DensePart::Elements::read);
+    to = std::make_unique<Lines>(context, result.local(), sort.axis, DensePart::Elements::written);
   });
   const std::int64_t lines = array.size() / array.shape()[sort.axis];
   for (std::int64_t line = 0; line < lines; ++line)
@@ -178,16 +156,12 @@ Array sort_as_sequence(const ArraySort& sort, const Array& array, bool on_device
     devices::finish_device(*context.state(), sort.what.operation);
     return sort.moved(std::move(result));
   }
-  std::unique_ptr<DensePart> own;
-  View mine = given.array.local();
+  std::unique_ptr<DensePart> mine;
   runtime::check_or_tell_all(*context.state(), sort.what.operation, [&] {
-    if (arrays::lies_dense(mine)) return;
-    own = std::make_unique<DensePart>(mine);
-    arrays::copy_view(*context.state(), mine, own->view);
-    mine = own->view;
+    mine = std::make_unique<DensePart>(*context.state(), given.array.local());
   });
   arithmetic::sort_sequence(context, sort.what,
-                            {array.dtype(), mine.data, given.cuts, *cuts, result.local().data});
+                            {array.dtype(), mine->view().data, given.cuts, *cuts, result.local().data});
   return sort.moved(std::move(result));
 }
 

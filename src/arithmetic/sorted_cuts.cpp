@@ -11,6 +11,7 @@
 #include <partita/selection.hpp>
 
 #include "arithmetic/dense_parts.hpp"
+#include "base/hash.hpp"
 #include "runtime/checks/agree.hpp"
 #include "runtime/checks/public_call.hpp"
 
@@ -191,9 +192,8 @@ void check_positions(std::string_view operation, std::span<const std::int64_t> p
 
 std::string text_of(std::span<const std::int64_t> positions) {
   if (positions.size() <= 16) return fmt::format("{}", fmt::join(positions, ","));
-  std::uint64_t hash = 14695981039346656037U;  // FNV-1a, of numbers
-  for (const std::int64_t position : positions)
-    hash = (hash ^ static_cast<std::uint64_t>(position)) * 1099511628211U;
+  std::uint64_t hash = 0;
+  for (const std::int64_t position : positions) hash = mix(hash, static_cast<std::uint64_t>(position));
   return fmt::format("{} positions with hash {:x}", positions.size(), hash);
 }
 

@@ -209,9 +209,14 @@ struct Halo::State {
     return array.local();
   }
 
-  /// What is executed while it lives is of that array, of which the plans see a view.
-  runtime::CallNotes::OfArrays noted(const Array& array) const {
-    return {*context->notes, {array.state()->number}};
+  /// What is executed while it lives is of that array, of which the plans see the part.
+  struct Noted {
+    const View& part;
+    runtime::CallNotes::OfArrays of;
+  };
+  Noted noted(const Array& array) const {
+    const View& part = part_of(array);
+    return {part, {*context->notes, {array.state()->number}}};
   }
 
   bool accumulates() const { return adjoint && adjoint->started(); }
@@ -256,9 +261,7 @@ View Halo::interior(const View& extended) const {
 }
 
 void Halo::execute(const Array& source, const View& extended, std::optional<Stream> stream) {
-  const View& part = state_->part_of(source);
-  const auto of = state_->noted(source);
-  execute(part, extended, stream);
+  execute(state_->noted(source).part, extended, stream);
 }
 
 void Halo::execute(const View& source, const View& extended, std::optional<Stream> stream) {
@@ -270,9 +273,7 @@ void Halo::refresh(const View& extended, std::optional<Stream> stream) {
 }
 
 void Halo::accumulate(const View& extended, const Array& destination, std::optional<Stream> stream) {
-  const View& part = state_->part_of(destination);
-  const auto of = state_->noted(destination);
-  accumulate(extended, part, stream);
+  accumulate(extended, state_->noted(destination).part, stream);
 }
 
 void Halo::accumulate(const View& extended, const View& destination, std::optional<Stream> stream) {
@@ -284,9 +285,7 @@ void Halo::accumulate(const View& extended, std::optional<Stream> stream) {
 }
 
 void Halo::start(const Array& source, const View& extended, std::optional<Stream> stream) {
-  const View& part = state_->part_of(source);
-  const auto of = state_->noted(source);
-  start(part, extended, stream);
+  start(state_->noted(source).part, extended, stream);
 }
 
 void Halo::start(const View& source, const View& extended, std::optional<Stream> stream) {
@@ -298,9 +297,7 @@ void Halo::start(const View& extended, std::optional<Stream> stream) {
 }
 
 void Halo::start_accumulate(const View& extended, const Array& destination, std::optional<Stream> stream) {
-  const View& part = state_->part_of(destination);
-  const auto of = state_->noted(destination);
-  start_accumulate(extended, part, stream);
+  start_accumulate(extended, state_->noted(destination).part, stream);
 }
 
 void Halo::start_accumulate(const View& extended, const View& destination, std::optional<Stream> stream) {

@@ -97,7 +97,7 @@ def described(value: Any) -> str:
     core = getattr(value, "_core", None)
     if isinstance(core, _core.Array):
         number = core.number  # 0: made by each rank alone
-        return f"{core.dtype} {value.layout} (array {number} of the context)" if number else f"{core.dtype} {value.layout}"
+        return f"{core.dtype} {value.layout}" + (f" (array {number} of the context)" if number else "")
     if isinstance(core, _core.Context):
         return f"a context of {core.size} ranks"
     if isinstance(value, (list, tuple)):

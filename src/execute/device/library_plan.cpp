@@ -11,7 +11,7 @@
 namespace partita::execution {
 namespace {
 
-/// At least those beside it in a ring.
+/// At least its neighbours in a ring.
 runtime::Greeted greeted_in(const ContextState& context) {
   const int ranks = context.size();
   return runtime::greeted(context, {(context.rank() + ranks - 1) % ranks}, {(context.rank() + 1) % ranks});

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <complex>
 #include <cstring>
 
@@ -13,10 +12,6 @@
 
 namespace partita::kernels {
 namespace {
-
-template <class T>
-inline constexpr bool has_keys =
-    has_order<T> && !std::is_same_v<T, Float8E4M3> && !std::is_same_v<T, Float8E5M2>;
 
 template <class T>
 std::uint64_t column_of(T value) {
@@ -31,8 +26,7 @@ struct KeyOf {
 template <class T>
 struct KeyOf<std::complex<T>> {
   static OrderKey of(std::complex<T> value) {
-    const auto kind = static_cast<unsigned>(2 * std::isnan(value.real()) + std::isnan(value.imag()));
-    return {kind, column_of(value.real()), column_of(value.imag())};
+    return {nan_parts(value), column_of(value.real()), column_of(value.imag())};
   }
 };
 
@@ -98,7 +92,7 @@ void OrderKeys::write_element(OrderKey key, void* element) const {
     key[column] = most(column) - key[column];
   visit_dtype(dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    if constexpr (has_keys<T> || !has_order<T>) write_element_of(key, static_cast<T*>(element));
+    if constexpr (!is_float8_type<T>) write_element_of(key, static_cast<T*>(element));
   });
 }
 
@@ -107,8 +101,7 @@ void count_below(const OrderKeys& order, const void* sorted, std::int64_t count,
   invariant(!is_float8(order.dtype), "keys of {}", name(order.dtype));
   visit_dtype(order.dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    if constexpr (has_keys<T> || !has_order<T>)
-      count_keys(order, static_cast<const T*>(sorted), count, keys, found);
+    if constexpr (!is_float8_type<T>) count_keys(order, static_cast<const T*>(sorted), count, keys, found);
   });
 }
 

@@ -132,7 +132,7 @@ void sort_any(const HostSort& sort) {
     using T = typename decltype(tag)::type;
     if constexpr (!has_order<T>) {
       compare_and_sort<T>(pass);
-    } else if constexpr (!std::is_same_v<T, Float8E4M3> && !std::is_same_v<T, Float8E5M2>) {
+    } else if constexpr (!is_float8_type<T>) {
       pass.count < least_radix_sorted ? compare_and_sort<T>(pass) : sort_keys<T>(sort);
     }
   });

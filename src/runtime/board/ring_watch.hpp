@@ -1,5 +1,6 @@
-// Rings of ranks that wait for each other, in one context or several: each tells the ranks that it waits for,
-// which tell those that they wait for, until the walk comes back (edge chasing: Chandy, Misra, Haas 1983).
+// Rings of ranks that wait for each other, in one context or several: each sends a note to those that it
+// waits for, which tell those that they wait for, until the walk comes back (edge chasing: Chandy, Misra,
+// Haas 1983).
 #pragma once
 
 #include <chrono>

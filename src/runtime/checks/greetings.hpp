@@ -13,7 +13,7 @@ namespace partita::runtime {
 
 struct Runtime;
 
-/// Who tells whom what it has executed, at one execution.
+/// Which ranks announce an execution to this one, and to which it announces its own.
 struct Greeted {
   std::vector<int> senders, receivers;
 };
