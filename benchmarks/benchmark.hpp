@@ -40,8 +40,8 @@ struct Options {
 };
 
 /// Seconds of each contender: the median over `runs` rounds of the time from the first rank's start to the
-/// last rank's end. In each round every contender runs once, in turn. The first round warms up and does not
-/// count. Collective.
+/// last rank's end. In each round every contender runs once, in turn; behind one that runs elsewhere the next
+/// runs once more before, which does not count, nor does the first round. Collective.
 std::vector<double> measure(const Context& context, const std::vector<Contender>& contenders, int runs);
 
 /// A case that can be asked for by name.
