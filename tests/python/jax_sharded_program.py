@@ -315,6 +315,16 @@ def without_jit():
     few = square[:, :2]
     real = lambda fftn: lambda x: jnp.real(fftn(x))  # noqa: E731
     same(jax.jacrev(real(pj.fftn))(placed(few, rows)), jax.jacrev(real(jnp.fft.fftn))(few))
+    if processes > 1:
+        return  # batches of batches need jit
+    same(jax.vmap(jax.vmap(pj.fft))(array), np.fft.fft(array))
+    few = placed(square[:n, :2], rows)
+    for ours, plain in (
+        (lambda x: jnp.abs(pj.fftn(x)) ** 4, lambda x: jnp.abs(jnp.fft.fftn(x)) ** 4),
+        (lambda x: pj.matmul(x, x.T), lambda x: x @ x.T),
+    ):
+        for derivative in (jax.jacrev, jax.jacfwd):
+            same(derivative(derivative(ours))(few), derivative(derivative(plain))(square[:n, :2]))
 
 
 def higher_derivatives():

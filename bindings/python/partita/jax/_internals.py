@@ -58,6 +58,21 @@ def allow_ordered(effect: type) -> None:
         kind.add_type(effect)
 
 
+_batch_tracer = _part("._src.interpreters.batching", "BatchTracer")
+_derivative_tracers = tuple(_part("._src.interpreters.ad", name) for name in ("JVPTracer", "LinearizeTracer"))
+
+
+def value_behind(one: Any) -> Any:
+    """The array for which a tracer of `vmap` and of derivatives stands, or the tracer of a program."""
+    while True:
+        if isinstance(one, _batch_tracer):
+            one = one.val
+        elif isinstance(one, _derivative_tracers):
+            one = one.primal
+        else:
+            return one
+
+
 _needing_devices = _part("._src.dispatch", "prim_requires_devices_during_lowering")
 
 

@@ -89,8 +89,8 @@ def call(
     return primitive
 
 
-#: What a call outside of any program gets in place of its operands.
-Placed = Callable[[Sequence[Any], Group], Sequence[Any]]
+#: What puts each operand where the call needs it; None: they are there.
+Placed = Callable[[Sequence[Any], Group], Optional[Callable[[Any], Any]]]
 
 
 def called_alone(primitive: Any, name: str, placed: Optional[Placed] = None) -> None:
@@ -98,7 +98,8 @@ def called_alone(primitive: Any, name: str, placed: Optional[Placed] = None) -> 
 
     def called(*operands: Any, **params: Any) -> Any:
         _end_run_again(name, params["group"])
-        given = operands if placed is None else placed(operands, params["group"])
+        put = None if placed is None else placed(operands, params["group"])
+        given = operands if put is None else [put(one) for one in operands]
         return _called(_compiled(primitive, tuple(sorted(params.items(), key=_first))), given)
 
     primitive.def_impl(called)
@@ -239,11 +240,12 @@ def batched(primitive: Any, where: Callable[[int], Tuple[int, Optional[int]]]) -
     batching.primitive_batchers[primitive] = batch
 
 
-def batched_in_turn(primitive: Any, placed: Optional[Placed] = None) -> None:
-    """`vmap` by one call after the other."""
+def batched_in_turn(primitive: Any, placed: Optional[Placed] = None, finished: Optional[Callable[[Any, Group], Any]] = None) -> None:
+    """`vmap` by one call after the other; `finished` gives each result in place of what the calls have found."""
 
     def batch(operands: Sequence[Any], axes: Sequence[Any], /, **params: Any) -> Any:
-        operands = operands if placed is None else placed(operands, params["group"])
+        put = None if placed is None else placed(operands, params["group"])
+        operands = operands if put is None else [put(one) for one in operands]
         mapped = [axis is not None for axis in axes]
         moved = tuple(jax.numpy.moveaxis(one, axis, 0) for one, axis, is_mapped in zip(operands, axes, mapped) if is_mapped)
 
@@ -252,6 +254,8 @@ def batched_in_turn(primitive: Any, placed: Optional[Placed] = None) -> None:
             return primitive.bind(*(next(given) if is_mapped else one for one, is_mapped in zip(operands, mapped)), **params)
 
         found = jax.lax.map(one_call, moved)
+        if finished is not None:
+            found = jax.tree.map(lambda one: finished(one, params["group"]), found)
         return found, [0] * len(found) if primitive.multiple_results else 0
 
     batching.primitive_batchers[primitive] = batch

@@ -23,7 +23,7 @@ from .. import _core
 from .._errors import ArgumentError, UnsupportedError
 from . import _internals
 from ._group import Group, tell
-from ._program import Primitive, ad, attributes, batched_in_turn, called_alone, no_tangent
+from ._program import Primitive, ad, attributes, batched, batched_in_turn, called_alone, linear, local, no_tangent
 from ._tokens import effect
 
 # What JAX has no types for.
@@ -217,15 +217,31 @@ def _placed(wanted: Any, aval: Any, devices: Tuple[Any, ...], operation: Operati
     return NamedSharding(mesh, found.spec)
 
 
-def _on_devices_of(operands: Sequence[Any], group: Group) -> Sequence[Any]:
+def _on_devices_of(operands: Sequence[Any], group: Group) -> Optional[Callable[[Any], Any]]:
     """What is on no particular device, as constants that derivatives begin with, JAX places where it is needed: here on all devices. In several
-    processes such arrays are the same in each, as JAX requires, too."""
-    if group.size == 1 or any(isinstance(one, jax.core.Tracer) or one.committed for one in operands):
-        return operands
+    processes such arrays are the same in each, as JAX requires, too; there batches of batches stay where they are."""
+    values = [_internals.value_behind(one) for one in operands]
+    if group.size == 1 or any(isinstance(one, jax.core.Tracer) or getattr(one, "committed", False) for one in values):
+        return None
     everywhere = NamedSharding(jax.sharding.Mesh(np.array(list(group._ranks_of_devices)), ("devices",)), Spec())
     if jax.process_count() == 1:
-        return [_jax.device_put(one, everywhere) for one in operands]
-    return [_jax.make_array_from_single_device_arrays(one.shape, everywhere, [one]) for one in operands]
+        return lambda one: _jax.device_put(one, everywhere)
+    if any(isinstance(one, jax.core.Tracer) for one in operands):
+        return None
+    return lambda one: one if one.committed else _jax.make_array_from_single_device_arrays(one.shape, everywhere, [one])
+
+
+#: Its operand. The cotangent, with which transposed calls begin outside of programs, is placed as operands are.
+_with_cotangent_placed = local("with_cotangent_placed")
+batched(_with_cotangent_placed, lambda axis: (axis, axis))
+
+
+def _placed_cotangent(cotangent: Any, _: Any, group: Group) -> Any:
+    put = _on_devices_of([cotangent], group)
+    return cotangent if put is None else put(cotangent)
+
+
+linear(_with_cotangent_placed, _placed_cotangent)
 
 
 def operation_of(operation: Operation) -> Any:
@@ -251,7 +267,7 @@ def operation_of(operation: Operation) -> Any:
 
     primitive.def_effectful_abstract_eval(described)
     called_alone(primitive, operation.name, _on_devices_of)
-    batched_in_turn(primitive, _on_devices_of)
+    batched_in_turn(primitive, _on_devices_of, lambda found, group: _with_cotangent_placed.bind(found, group=group))
     _internals.register_lowering(primitive, lowered)
     _internals.lower_with_devices(primitive)
     return primitive
