@@ -53,7 +53,7 @@ def test_reductions(name):
 
 
 #: Another meaning here, or of the array API standard: their arguments are those of NumPy's newest versions.
-OTHERS = {"einsum", "linspace", "ones", "arange", "broadcast", "copy", "dot", "empty", "eye", "full", "matmul", "norm", "vdot", "where", "zeros", "concatenate"}
+OTHERS = {"einsum", "einsum_path", "linspace", "ones", "arange", "broadcast", "copy", "dot", "empty", "eye", "full", "matmul", "norm", "vdot", "where", "zeros", "concatenate"}
 
 
 @pytest.mark.parametrize("name", sorted(set(pt.__all__) - OTHERS))

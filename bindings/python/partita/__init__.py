@@ -69,6 +69,7 @@ from ._errors import (
 )
 from ._diagonals import diag, diagonal, tril, triu
 from ._einsum import einsum
+from ._einsum_path import einsum_path
 from ._elementwise import allclose, angle, array_equal, clip, imag, isclose, nan_to_num, real, round, where
 from ._extrema import argmax, argmin
 from ._halo import Halo
@@ -137,8 +138,8 @@ __all__ = [
     "UniqueCountsResult", "UniqueInverseResult", "UnsupportedError", "__version__", "all", "all_gather", "all_reduce", "all_to_all",
     "allclose", "angle", "any", "append", "arange", "argmax", "argmin", "argsort", "argwhere", "array_equal", "array_split", "average", "balance",
     "bincount", "broadcast", "broadcast_to", "clip", "column_stack", "concatenate", "corrcoef", "count_nonzero", "cov", "cross", "cumprod", "cumsum", "cumulative_prod",
-    "cumulative_sum", "current_mesh", "default", "diag", "diagonal", "diff", "digitize", "dot", "dstack", "einsum", "empty", "empty_like",
-    "expand_dims", "eye", "fft", "flatnonzero", "flip", "fliplr", "flipud", "from_function", "from_local", "from_parts", "full",
+    "cumulative_sum", "current_mesh", "default", "diag", "diagonal", "diff", "digitize", "dot", "dstack", "einsum", "einsum_path", "empty",
+    "empty_like", "expand_dims", "eye", "fft", "flatnonzero", "flip", "fliplr", "flipud", "from_function", "from_local", "from_parts", "full",
     "full_like", "gather", "gradient", "histogram", "hsplit", "hstack", "imag", "initialize", "inner", "interp", "intersect1d", "io", "isclose", "isin", "kron",
     "linalg", "linspace", "matmul", "matrix_transpose", "max", "mean", "median", "min", "moveaxis", "mpi_description", "nan_to_num",
     "nanargmax", "nanargmin", "nanmax", "nanmean", "nanmedian", "nanmin", "nanpercentile", "nanprod", "nanquantile", "nanstd", "nansum",

@@ -193,3 +193,53 @@ def cut_of(extent: int, parts: int, part: int) -> int:
     """Where the part begins if the extent is cut as Slab cuts it."""
     quotient, rest = divmod(extent, parts)
     return part * quotient + min(part, rest)
+
+
+# --- dimensions merged and split where the elements are
+
+#: Dimensions from the first to the one past the last, of both shapes.
+Block = Tuple[Tuple[int, int], Tuple[int, int]]
+
+
+def _blocks(before: Shape, after: Shape) -> Optional[List[Block]]:
+    """The shortest runs of dimensions that have as many elements in both shapes, in order; None if an extent is 0."""
+    if 0 in before or 0 in after:
+        return None
+    found: List[Block] = []
+    a = b = 0
+    while a < len(before) or b < len(after):
+        first, mine, theirs = (a, b), 1, 1
+        while mine != theirs or (a, b) == first:
+            if b == len(after) or (mine <= theirs and a < len(before)):
+                mine, a = mine * before[a], a + 1
+            else:
+                theirs, b = theirs * after[b], b + 1
+        found.append(((first[0], a), (first[1], b)))
+    return found
+
+
+@functools.lru_cache(maxsize=256)
+def regrouped(layout: _core.Layout, shape: Shape) -> Optional[_core.Layout]:
+    """The layout in another shape with as many elements, where each rank keeps its own; None: there is none.
+
+    There is one if of dimensions that become one, or come from one, only the first of more than one element is cut.
+    """
+    if layout.partial is None and is_whole(layout):
+        return _core.Layout(_core.Replicated(), shape, layout.ranks)
+    boxes, blocks = boxes_of(layout), _blocks(layout.shape, shape)
+    if boxes is None or blocks is None:
+        return None
+    made: List[Bounds] = []
+    for lower, upper in boxes:
+        if any(a >= b for a, b in zip(lower, upper)):
+            made.append(((0,) * len(shape), (0,) * len(shape)))
+            continue
+        bounds = []
+        for (first, last), (start, end) in blocks:
+            positions = flat_range(layout.shape[first:last], (lower[first:last], upper[first:last]))
+            box = None if positions is None else box_of(shape[start:end], positions)
+            if box is None:
+                return None
+            bounds.append(box)
+        made.append((tuple(one for low, _ in bounds for one in low), tuple(one for _, high in bounds for one in high)))
+    return of_boxes(shape, made)

@@ -13,7 +13,7 @@ from ._array import Array, axes_of, core_given, require_one_context
 from ._axes import moved
 from ._calls import collective
 from ._device_ufuncs import product
-from ._einsum import contracted
+from ._einsum_run import contracted_arrays
 from ._errors import ArgumentError
 from ._layouts import default_layout
 from ._linear import matmul
@@ -162,8 +162,7 @@ def tensordot(a: Any, b: Any, axes: Axes = 2) -> Array:
     labels = list(range(first.ndim))
     others = [of_a[of_b.index(axis)] if axis in of_b else first.ndim + axis for axis in range(second.ndim)]
     kept = [one for one in labels if one not in others] + [one for one in others if one not in labels]
-    found: Array = contracted(first, labels, second, others, kept)
-    return found
+    return contracted_arrays(first, labels, second, others, kept)
 
 
 @collective

@@ -11,6 +11,7 @@ from ._array import Array, axes_of
 from ._create import ShapeLike, shape_of
 from ._errors import ArgumentError
 from ._layouts import Bounds, Shape, box_of, boxes_of, default_layout, flat_boxes, flat_range, is_whole, of_boxes
+from ._layouts import regrouped as regrouped_layout
 from ._moves import part_of, settled, with_part, with_view
 
 AxisLike = Union[int, Sequence[int]]
@@ -51,6 +52,14 @@ def reshape(a: Array, shape: ShapeLike, order: str = "C") -> Array:
         return with_part(a, layout, part_of(a).reshape(-1)[:0].reshape(layout.local_shape(a._core.context.rank)))
     line, layout = _ranged(a, wanted)
     return with_view(line, layout, part_of(line).reshape(layout.local_shape(line._core.context.rank)))
+
+
+def regrouped(a: Array, shape: Sequence[int]) -> Array:
+    """As `reshape`, but nothing moves wherever each rank can keep its elements, in whatever order the ranks then have them. Collective."""
+    layout = regrouped_layout(a.layout, tuple(shape))
+    if layout is None:
+        return reshape(a, tuple(shape))
+    return with_view(a, layout, part_of(a).reshape(layout.local_shape(a._core.context.rank)))
 
 
 def _inferred(a: Array, shape: Tuple[int, ...]) -> Shape:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import fnmatch
+import functools
 import importlib
 import json
 import os
@@ -26,8 +27,13 @@ from . import _core, fft
 from ._array import Array, default_multiply, default_redistribution
 from ._collectives import all_gather, all_reduce, all_to_all
 from ._context import Context, initialize
+from ._contraction import Steps, summed
 from ._create import from_local, random
+from ._einsum import einsum
+from ._einsum_run import of_arrays
 from ._errors import UnsupportedError
+from ._linear import matmul
+from ._shapes import reshape
 
 __all__ = ["main"]
 
@@ -143,6 +149,27 @@ def _beside_mpi4py(context: Context) -> Iterator[Case]:
         yield Case(f"collective/{name}", x.nbytes, called(ours), "mpi4py", called(theirs), 1)
 
 
+def _beside_operations(context: Context) -> Iterator[Case]:
+    """Equations by cost, compared with the order of the fewest operations and the layouts that each product and reshape has by itself."""
+    steps = Steps(of_arrays.total, of_arrays.diagonal, of_arrays.with_axis, of_arrays.without_axis, reshape, matmul)
+    for name, text, operands in (
+        ("core", "ijk,ia,jb,kc->abc", [((160, 160, 160), 2), ((160, 12), 0), ((160, 12), 0), ((160, 12), 0)]),
+        ("gram", "aijk,bijk->ab", [((64, 32, 32, 32), 3), ((64, 32, 32, 32), 3)]),
+        ("tensors", "abc,cde,ef->abdf", [((60, 50, 70), 1), ((70, 30, 50), 2), ((50, 60), 0)]),
+    ):
+        arrays = [random(context, shape, _core.Slab(axis), seed=seed) for seed, (shape, axis) in enumerate(operands)]
+        ours, theirs = (functools.partial(call, text, arrays) for call in (_by_cost, functools.partial(_by_operations, steps)))
+        yield Case(f"einsum/{name}", sum(8 * one.size for one in arrays), called(ours), "operations", called(theirs), 1)
+
+
+def _by_cost(text: str, arrays: List[Array]) -> Array:
+    return einsum(text, *arrays)
+
+
+def _by_operations(steps: Steps, text: str, arrays: List[Array]) -> Any:
+    return summed(text, list(arrays), True, steps)
+
+
 def _imported(package: str) -> Seconds:
     # As of an installed package, whose bytecode is there.
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": ""}
@@ -154,6 +181,7 @@ def _cases(context: Context, device: Optional[str]) -> Iterator[Case]:
         raise UnsupportedError("the cases of the package itself run on the CPU only; jax and torch also have cases for GPUs")
     yield from _beside_cpp(context)
     yield from _beside_numpy(context)
+    yield from _beside_operations(context)
     if context.size > 1:
         yield from _beside_mpi4py(context)
     else:

@@ -12,6 +12,7 @@
 #include <partita/collectives.hpp>
 #include <partita/context.hpp>
 #include <partita/device_report.hpp>
+#include <partita/machine.hpp>
 #include <partita/machine_report.hpp>
 #include <thread>
 #include <utility>
@@ -161,15 +162,30 @@ void bind_options(nb::module_& module) {
   word("copy_way", &O::copy_way);
 }
 
+void bind_machine(nb::module_& module) {
+  nb::class_<Machine>(module, "Machine", "Parameters of the cost model: bytes per second, and seconds.")
+      .def_ro("copy_bandwidth", &Machine::copy_bandwidth)
+      .def_ro("node_copy_bandwidth", &Machine::node_copy_bandwidth)
+      .def_ro("copy_latency", &Machine::copy_latency)
+      .def_ro("signal_latency", &Machine::signal_latency)
+      .def_ro("peer_bandwidth", &Machine::peer_bandwidth)
+      .def_ro("network_bandwidth", &Machine::network_bandwidth)
+      .def_ro("network_latency", &Machine::network_latency)
+      .def_ro("flops", &Machine::flops)
+      .def("product_flops", &Machine::product_flops, nb::arg("factors"));
+}
+
 }  // namespace
 
 void bind_contexts(nb::module_& module) {
   bind_options(module);
+  bind_machine(module);
   nb::class_<Context>(module, "Context")
       .def_prop_ro("rank", &Context::rank)
       .def_prop_ro("size", &Context::size)
       .def_prop_ro("threads", &Context::threads)
       .def_prop_ro("topology", &Context::topology, nb::rv_policy::copy)
+      .def_prop_ro("machine", &Context::machine, nb::rv_policy::copy)
       .def_prop_ro("device", [](const Context& self) { return device_text(self.device()); })
       .def_prop_ro("failed", &Context::failed)
       .def_prop_ro("failure", &Context::failure)

@@ -2,6 +2,8 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <new>
 #include <optional>
@@ -33,6 +35,24 @@ bool reads_locally(const Layout& result, const Layout& operand) {
     }
   }
   return true;
+}
+
+constexpr int most_samples = 64;
+
+/// The most elements that a rank receives if an array is redistributed into `result`, of the same shape. Of
+/// many ranks some are asked.
+std::int64_t most_received(const Layout& source, const Layout& result) {
+  std::int64_t most = 0;
+  const int samples = std::min(result.ranks(), most_samples);
+  for (int sample = 0; sample < samples; ++sample) {
+    const int rank = static_cast<int>(std::int64_t{sample} * result.ranks() / samples);
+    const Region wanted = result.region(rank), present = source.region(rank);
+    std::int64_t common = 1;
+    for (std::size_t i = 0; i < wanted.sets.size(); ++i)
+      common *= intersect(wanted.sets[i], present.sets[i]).size();
+    most = std::max(most, wanted.size() - common);
+  }
+  return most;
 }
 
 using Indices = nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>>;
@@ -117,6 +137,7 @@ void bind_layouts(nb::module_& module) {
       .def("equivalent", &Layout::equivalent, nb::arg("other"),
            "The same elements on the same ranks in the same state, however the distributions are written.")
       .def("reads_locally", &reads_locally, nb::arg("operand"))
+      .def("most_received", &most_received, nb::arg("result"))
       .def(
           "permuted", [](const Layout& self, const std::vector<int>& axes) { return self.permuted(axes); },
           nb::arg("axes"), "The layout of the transposed array.")

@@ -7,7 +7,8 @@ from typing import Any, FrozenSet, Hashable, Optional, Sequence
 import jax  # type: ignore[import-not-found,unused-ignore]
 import jax.numpy as jnp  # type: ignore[import-not-found,unused-ignore]
 
-from .._einsum import Steps, as_matrices, labels_of, summed
+from .._contraction import Steps, summed
+from .._einsum_terms import as_matrices, labels_of
 from .._errors import ArgumentError
 from ._group import Group, chosen, collective
 from ._precision import compute_of
