@@ -1,4 +1,4 @@
-"""What einsum would do: the order, layouts, bytes and seconds of its products."""
+"""The plan of einsum as text: the order, layouts, bytes and seconds of its products."""
 
 from __future__ import annotations
 

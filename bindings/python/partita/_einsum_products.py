@@ -123,7 +123,7 @@ def choices_of(request: Request, left: List[Held], right: List[Held]) -> Iterato
 def _along(
     request: Request, left: List[Held], right: List[Held], of_left: Optional[Cut], of_right: Optional[Cut], label: Optional[Cut], results: List[Cut]
 ) -> Iterator[Choice]:
-    """Ranks work on parts along a label, None: each on everything. Of a factor that has no such label (None) they need all."""
+    """Ranks work on parts along a label; None: each on everything. A factor without the label (None) is read as a whole."""
     form, rates = request.form, request.rates
     sizes = request.sizes
     part = share(form.extents[label], rates.ranks) if label is not None else 1.0
@@ -184,7 +184,7 @@ def _is_read(request: Request, one: Held, wanted: Optional[Cut], is_summed: bool
 def _brought(
     request: Request, held: List[Held], wanted: Optional[Cut], size: float, part: float, copies: bool, is_summed: bool
 ) -> Iterator[_Used]:
-    """A factor in each layout that there is of it, brought to what is wanted: cut along a label, or on all ranks."""
+    """A factor in each layout that there is of it, brought to the one required: cut along a label, or on all ranks."""
     rates = request.rates
     for one in held:
         if one.cut == WHOLE or one.cut == wanted:  # a rank reads its part of what it has
