@@ -179,7 +179,9 @@ try:
 except ValueError as error:
     print(error)
 """
-    done = python("-c", code)
-    assert done.returncode == 0 and "known: 0.7, 0.8, 0.9" in done.stdout, done.stderr
     done = python("-c", "import sys; sys.modules['mpi4jax'] = sys; import partita.compat.mpi4jax as ours; ours.install()")
     assert "RuntimeError: install: mpi4jax has already been imported" in done.stderr
+    done = python("-c", code)
+    if "this Partita has no module (it has: none)" in done.stderr:
+        pytest.skip("Partita is built without MPI, and the program has a communicator of mpi4py's")
+    assert done.returncode == 0 and "known: 0.7, 0.8, 0.9" in done.stdout, done.stderr
