@@ -1,6 +1,9 @@
 """Sums of products whose order, layouts and memory are chosen by cost, against NumPy."""
 
+import os
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -133,6 +136,37 @@ def test_the_order_of_operations_may_move_more(ctx):
     np.testing.assert_allclose(found.gather(), np.einsum(text, *values), rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(other.gather(), np.einsum(text, *values), rtol=1e-9, atol=1e-9)
     assert 2 * ours < theirs, (ours, theirs)
+
+
+def test_processes_find_the_same_plan():
+    """Whatever the order of sets of strings is in each."""
+    code = """
+from partita import _core
+from partita._einsum_cost import Rates
+from partita._einsum_plan import Problem, planned
+from partita._einsum_terms import parsed
+rates = Rates(3, 3, False, 1e9, 1e10, 1e9, 1e-6, 1e-6, 1e-5, 8, 8)
+for text in "ab,bc,cd,de->ae", "ab,bc,cd,da,ae->e", "ab,bc,cd,de,ef,fg,gh,hi,ia,ac->bd", "ab,cd,ef,gh,ij,kl,ac,eg,ik->bdfhjl":
+    terms, result = parsed(text, tuple(map(len, text.split("->")[0].split(","))))
+    shapes = tuple((6,) * len(term) for term in terms)
+    for optimize in True, "greedy", "dp":
+        layouts = tuple(_core.Layout(_core.Slab(place % len(shape)), shape, 3) for place, shape in enumerate(shapes))
+        print(planned(Problem(terms, shapes, layouts, result, None, (False,) * len(terms), None, optimize, rates)).steps)
+"""
+
+    def printed(seed):
+        done = subprocess.run([sys.executable, "-c", code], env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return re.sub(r"frozenset\(\{(.*?)\}\)", lambda labels: str(sorted(labels[1])), done.stdout)
+
+    assert len({printed(seed) for seed in ("1", "2", "3")}) == 1
+
+
+@pytest.mark.parametrize("optimize, text", [("nonsense", "no search"), ("random-greedy", "at random"), ("auto-hq", "at random"), (3.5, "expected a bool"), ([(0, 7)], "does not name")])
+def test_orders_that_are_refused(ctx, optimize, text):
+    a = spread(ctx, np.ones((4, 4)), pt.Slab(0))
+    with pytest.raises(pt.ArgumentError, match=text):
+        pt.einsum("ij,jk,kl->il", a, a, a, optimize=optimize)
 
 
 def test_a_memory_limit_chooses_another_plan(ctx):

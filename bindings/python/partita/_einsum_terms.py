@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, Dict, List, Optional, Sequence, Tuple
+from typing import Any, List, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -60,13 +60,15 @@ def as_matrices(subscripts: str) -> Optional[Tuple[bool, bool, bool]]:
 
 
 def order_asked(optimize: Any) -> Any:
-    """The argument as a value that can be a key: lists of pairs, as einsum_path returns them, as tuples."""
-    if not isinstance(optimize, (list, tuple)):
+    """The argument as a value that can be a key, ArgumentError for another one: lists of pairs, as einsum_path returns them, as tuples."""
+    if isinstance(optimize, str) and ("random" in optimize or optimize == "auto-hq"):
+        raise ArgumentError(f"einsum: optimize: {optimize!r} searches at random, so ranks find different orders: pass 'auto' or 'dp'")
+    if isinstance(optimize, (bool, str)) or optimize is None:
         return optimize
-    pairs = list(optimize)[1:] if len(optimize) and optimize[0] == "einsum_path" else list(optimize)
     try:
+        pairs = list(optimize)[1:] if len(optimize) and optimize[0] == "einsum_path" else list(optimize)
         return tuple(tuple(int(place) for place in one) for one in pairs)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, KeyError):
         raise ArgumentError(f"einsum: optimize: expected a bool, a word, or what einsum_path returns, got {optimize!r}") from None
 
 
@@ -90,20 +92,34 @@ def _given(path: Tuple[Tuple[int, ...], ...], count: int) -> List[Tuple[int, ...
 
 @functools.lru_cache(maxsize=256)
 def _found(terms: Terms, result: Tuple[Any, ...], shapes: Tuple[Tuple[int, ...], ...], optimize: Any) -> List[Tuple[int, ...]]:
+    """The same on all ranks: labels are numbers, since sets of strings have another order in each process."""
     if len(terms) < 3:
         return [tuple(range(len(terms)))]
-    names: Dict[Any, str] = {}
-    for term in terms:
-        for one in term:
-            names.setdefault(one, chr(ord("a") + len(names)) if len(names) < 26 else chr(ord("A") + len(names) - 26))
-    text = ",".join("".join(names[one] for one in term) for term in terms) + "->" + "".join(names[one] for one in result)
+    numbers = {one: number for number, one in enumerate(dict.fromkeys(one for term in terms for one in term))}
+    named, kept = [[numbers[one] for one in term] for term in terms], [numbers[one] for one in result]
     try:
-        import opt_einsum  # type: ignore[import-not-found,import-untyped,unused-ignore]
+        from opt_einsum import paths  # type: ignore[import-not-found,import-untyped,unused-ignore]
     except ImportError:
-        arrays = [np.broadcast_to(np.zeros(()), shape) for shape in shapes]
-        return [tuple(one) for one in np.einsum_path(text, *arrays, optimize=optimize)[0][1:]]
-    found = opt_einsum.contract_path(text, *shapes, shapes=True, optimize="auto" if optimize is True else optimize)
-    return [tuple(one) for one in found[0]]
+        return _found_by_numpy(named, kept, shapes, optimize)
+    try:
+        search = paths.get_path_fn("auto" if optimize is True else optimize)
+    except KeyError:
+        raise _unknown(optimize) from None
+    extents = {one: extent for term, shape in zip(named, shapes) for one, extent in zip(term, shape)}
+    return [tuple(one) for one in search([frozenset(term) for term in named], frozenset(kept), extents, None)]
+
+
+def _found_by_numpy(terms: List[List[int]], result: List[int], shapes: Tuple[Tuple[int, ...], ...], optimize: Any) -> List[Tuple[int, ...]]:
+    arrays = [np.broadcast_to(np.zeros(()), shape) for shape in shapes]
+    given = [one for pair in zip(arrays, terms) for one in pair]
+    try:
+        return [tuple(one) for one in np.einsum_path(*given, result, optimize=optimize)[0][1:]]  # type: ignore[arg-type]
+    except KeyError:
+        raise _unknown(optimize) from None
+
+
+def _unknown(optimize: str) -> ArgumentError:
+    return ArgumentError(f"einsum: optimize: {optimize!r} is no search of opt_einsum or NumPy: pass 'greedy', 'optimal', or what einsum_path returns")
 
 
 __all__ = ["Terms", "as_matrices", "labels_of", "order_asked", "parsed", "path_of"]
