@@ -162,7 +162,7 @@ for text in "ab,bc,cd,de->ae", "ab,bc,cd,da,ae->e", "ab,bc,cd,de,ef,fg,gh,hi,ia,
     assert len({printed(seed) for seed in ("1", "2", "3")}) == 1
 
 
-@pytest.mark.parametrize("optimize, text", [("nonsense", "no search"), ("random-greedy", "at random"), ("auto-hq", "at random"), (3.5, "expected a bool"), ([(0, 7)], "does not name")])
+@pytest.mark.parametrize("optimize, text", [("nonsense", "not a search"), ("random-greedy", "at random"), ("auto-hq", "at random"), (3.5, "expected a bool"), ([(0, 7)], "does not name")])
 def test_orders_that_are_refused(ctx, optimize, text):
     a = spread(ctx, np.ones((4, 4)), pt.Slab(0))
     with pytest.raises(pt.ArgumentError, match=text):

@@ -119,7 +119,7 @@ def _found_by_numpy(terms: List[List[int]], result: List[int], shapes: Tuple[Tup
 
 
 def _unknown(optimize: str) -> ArgumentError:
-    return ArgumentError(f"einsum: optimize: {optimize!r} is no search of opt_einsum or NumPy: pass 'greedy', 'optimal', or what einsum_path returns")
+    return ArgumentError(f"einsum: optimize: {optimize!r} is not a search of opt_einsum or NumPy: pass 'greedy', 'optimal', or what einsum_path returns")
 
 
 __all__ = ["Terms", "as_matrices", "labels_of", "order_asked", "parsed", "path_of"]
