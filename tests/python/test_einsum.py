@@ -246,3 +246,17 @@ def test_wrong_arguments(ctx):
         for call in (pt.einsum, pt.einsum_path):
             with pytest.raises(pt.ArgumentError, match=text):
                 call("ij,jk,kl->il", a, a, a, **given)
+
+
+@pytest.mark.parametrize("text", ["ij,ij->ij", "ij,ji->ij", "ij,j->ji", "i,j->ij", ",ij->ij", "i,ij,j->ij"])
+@pytest.mark.parametrize("dtype", ["float32", "int64", "complex128"])
+def test_elements_multiplied_one_by_one(ctx, text, dtype):
+    """Nothing is summed, so there are no products of matrices."""
+    terms = text.partition("->")[0].split(",")
+    values = [numbers((5,) * len(term), dtype, place) for place, term in enumerate(terms)]
+    for kinds in ([pt.Slab(0), pt.Slab(0), pt.Slab(0)], [pt.Slab(0), pt.Replicated(), pt.Slab(0)], [pt.Replicated(), pt.Slab(0), pt.Replicated()]):
+        arrays = [spread(ctx, one, how if one.ndim else pt.Replicated()) for one, how in zip(values, kinds)]
+        with pt.traffic(ctx) as moved:
+            found = pt.einsum(text, *arrays)
+        assert "matmul" not in [one.operation for one in moved.operations]
+        np.testing.assert_allclose(found.gather(), np.einsum(text, *values), rtol=1e-5)

@@ -194,7 +194,9 @@ class _Planner:
             self._labels(of_left & of_right & kept), self._labels(of_left & ~of_right), self._labels(of_right & ~of_left),
             self._labels(of_left & of_right & ~kept), self._extents,
         )  # fmt: skip
-        copied = (self._is_copied(left, (form.rows, form.summed)), self._is_copied(right, (form.summed, form.columns)))
+        copied = (False, False)
+        if form.summed:
+            copied = (self._is_copied(left, (form.rows, form.summed)), self._is_copied(right, (form.summed, form.columns)))
         is_last = both == (1 << len(self._problem.terms)) - 1
         request = Request(form, form.elements(), self._rates, copied, self._problem.limit is not None, self._alone(form), self._asked(form) if is_last else None)
         table = self._ways.setdefault(both, {})
@@ -214,14 +216,14 @@ class _Planner:
         """Whether it is one product of matrices, which chooses its layouts."""
         problem = self._problem
         complete = all(layout.partial is None for layout in problem.layouts)
-        return len(problem.terms) == 2 and complete and not form.merges and problem.out is None and problem.limit is None
+        return len(problem.terms) == 2 and complete and bool(form.summed) and not form.merges and problem.out is None and problem.limit is None
 
     def _asked(self, form: Form) -> Optional[Cut]:
         """The layout of `out`, if the last product can be left in it."""
         if self._problem.out is None:
             return None
         cut = cut_of(self._problem.out, self._problem.result)
-        return ANY if cut == ANY and not form.merges else None
+        return ANY if cut == ANY and form.summed and not form.merges else None
 
     def _held(self, operands: int) -> Iterator[Held]:
         of_one = operands & (operands - 1) == 0

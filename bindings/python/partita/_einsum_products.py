@@ -26,7 +26,8 @@ class Form(NamedTuple):
 
     @property
     def merges(self) -> bool:
-        return max(len(self.rows), len(self.columns), len(self.summed)) > 1
+        """Whether dimensions become one; none do where elements are multiplied one by one."""
+        return bool(self.summed) and max(len(self.rows), len(self.columns), len(self.summed)) > 1
 
     def elements(self) -> Tuple[int, int, int, int]:
         """Of the factors and of the product, and multiplications."""
@@ -100,10 +101,10 @@ def choices_of(request: Request, left: List[Held], right: List[Held]) -> Iterato
     """All that may be the cheapest for some layout of the result."""
     form, rates = request.form, request.rates
     complete = not any(one.partial for one in (*left, *right))
-    if request.alone or (rates.ranks == 1 and complete):
+    if request.alone or (rates.ranks == 1 and complete):  # on one rank everything is there
         yield from _by_the_library(request, left, right)
         return
-    everywhere: List[Cut] = [] if request.limited else [WHOLE]
+    everywhere: List[Cut] = [] if request.limited or not form.summed else [WHOLE]
     for label in form.batch:
         yield from _along(request, left, right, label, label, label, [label, *everywhere])
     for label in form.rows:
@@ -116,7 +117,7 @@ def choices_of(request: Request, left: List[Held], right: List[Held]) -> Iterato
     for label in form.summed:
         yield from _along(request, left, right, label, label, label, results)
     yield from _along(request, left, right, WHOLE, WHOLE, None, [WHOLE])
-    if complete and not request.limited and not form.merges and (request.asked == ANY or rates.ranks > 3):
+    if complete and form.summed and not request.limited and not form.merges and (request.asked == ANY or rates.ranks > 3):
         yield from _by_the_library(request, left, right)
 
 
@@ -171,7 +172,7 @@ def _sent(rates: Rates, size: float) -> float:
 def _is_read(request: Request, one: Held, wanted: Optional[Cut], is_summed: bool) -> bool:
     """Whether a factor stays where it is, and the product reads of other ranks what they need of it."""
     form = request.form
-    if request.limited or one.partial or wanted == WHOLE or is_summed:
+    if request.limited or one.partial or wanted == WHOLE or is_summed or not form.summed:
         return False
     if one.cut == ANY:
         return not form.merges

@@ -5,9 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any, Dict, Hashable, List, Optional, Sequence, Tuple
 
+import numpy as np
+
 from . import _core
 from ._array import Array
 from ._contraction import Groups, Labels, Steps, arranged, is_run, ordered
+from ._device_ufuncs import product as device_product
 from ._diagonals import diagonal
 from ._einsum_cost import ANY, WHOLE, Cut, rates_of
 from ._einsum_plan import Plan, Problem, Step, cut_of, planned, rule_of_cut
@@ -17,7 +20,7 @@ from ._layouts import regrouped as regrouped_layout
 from ._linear import matmul
 from ._mesh import Rule
 from ._moves import part_of, with_view
-from ._promotion import is_native, product
+from ._promotion import is_native, product, promoted
 from ._shapes import regrouped, reshape
 from ._views import with_axis, without_axis
 
@@ -71,6 +74,8 @@ def _brought(a: Array, term: Sequence[Hashable], use: Cut) -> Array:
 
 
 def _step(step: Step, first: Array, second: Array, out: Optional[_core.Layout]) -> Array:
+    if set(step.kept) >= {*step.terms[0], *step.terms[1]}:
+        return _elementwise(step, *promoted("einsum", first, second))
     extents = {**dict(zip(step.terms[0], first.shape)), **dict(zip(step.terms[1], second.shape))}
     here, there = arranged(step.terms, step.kept, step.front, step.loose, second.size > first.size)
     left = _merged(first, step.terms[0], *(_of_left(one) for one in (here, there)))
@@ -78,6 +83,44 @@ def _step(step: Step, first: Array, second: Array, out: Optional[_core.Layout]) 
     full = _layout_of_result(step, here, extents, first._core.context.size, out)
     found = _split(left, right, full, here, there, extents, step.room)
     return ordered(found, here.result, step.kept)  # type: ignore[no-any-return]
+
+
+def _elementwise(step: Step, first: Array, second: Array) -> Array:
+    """Where nothing is summed: products of elements, which are repeated along the labels that a factor has not. Each rank has what it needs."""
+    extents = {**dict(zip(step.terms[0], first.shape)), **dict(zip(step.terms[1], second.shape))}
+    shape, core = tuple(extents[one] for one in step.kept), first._core
+    rule = _core.Replicated() if step.result in (WHOLE, ANY) else _core.Slab(step.kept.index(step.result))
+    layout = _core.Layout(rule, shape, core.context.size)
+    views = [_expanded(one, term, step.kept) for one, term in zip((first, second), step.terms)]
+    if not core.on_host:
+        return device_product(views[0], views[1], layout)
+    made = Array(_core.empty_like_layout(core.context, layout, core.dtype, "C", True, "host"), first._package)
+    if layout.local_size(core.context.rank):
+        left, right = (_read_by(one, layout) for one in views)
+        np.multiply(left, right, out=part_of(made))
+    return made
+
+
+def _expanded(a: Array, term: Sequence[Hashable], kept: Sequence[Hashable]) -> Array:
+    """With all dimensions of the result, those that it has not of extent 1."""
+    a = ordered(a, term, [one for one in kept if one in term])
+    for place, one in enumerate(kept):
+        if one not in term:
+            a = with_axis(a, place)
+    return a
+
+
+def _read_by(a: Array, layout: _core.Layout) -> Any:
+    """This rank's elements of an array that it reads for its part of the result."""
+    rank, part = a._core.context.rank, part_of(a)
+    keys = []
+    for axis, extent in enumerate(a.shape):
+        bounds = layout.bounds(axis, rank)
+        assert bounds is not None
+        first, last = bounds
+        is_whole_here = part.shape[axis] == extent != last - first and extent == layout.shape[axis]
+        keys.append(slice(first, last) if is_whole_here else slice(None))
+    return part[tuple(keys)]
 
 
 def _of_left(groups: Groups) -> List[Labels]:
