@@ -269,6 +269,7 @@ def test_functions_with_numpys_names(ctx):
         found = [
             (pt.roll(a, 2, 0), np.roll(x, 2, 0)), (pt.flip(a), np.flip(x)), (pt.tile(a, 2), np.tile(x, 2)), (pt.repeat(a, 2, 1), np.repeat(x, 2, 1)),
             (pt.concatenate([a, a]), np.concatenate([x, x])), (pt.moveaxis(a, 0, 1), x.T), (pt.einsum("ij,jk->ki", a, b), (x @ y).T),
+            (pt.einsum("ij,ij->ji", a, a), (x * x).T),
             (pt.zeros_like(a), 0 * x), (pt.max(a, 0), x.max(0)), (pt.tensordot(a, b, 1), x @ y), (pt.fft.fftshift(a), np.fft.fftshift(x)),
         ]  # fmt: skip
         for ours, wanted in found:
