@@ -2,8 +2,8 @@
 # when most cores have nothing to do; without this it knows them only after its first run. It takes what is given here before what
 # it has recorded. The first pattern that a name matches counts.
 set(costs
-    "^python-jax-sharded$=90"
-    "^ranks-mpi-3-as-nodes=90"
+    "^python-jax-sharded=60"
+    "^ranks-mpi-3-as-nodes(-part-.)?$=50"
     "^python-jax-threads-.-part-0$=85"
     "^ranks-threads-3-fake-device(-part-.)?$=50"
     "^ranks-threads-3-fake-device-ends(-part-.)?$=40"

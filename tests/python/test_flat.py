@@ -175,6 +175,7 @@ def of_numpys(c, a):
         "concatenate": lambda: (pt.concatenate([a, a]), pt.concatenate([a, a], 1)),
         "dstack": lambda: pt.dstack([a, a]),
         "einsum": lambda: (pt.einsum("ij,jk->ik", a, a), pt.einsum("ii", a), pt.einsum("ij,jk,kl->il", a, a, a)),
+        "einsum_path": lambda: pt.einsum_path("ij,jk,kl->il", a, a, a),
         "expand_dims": lambda: pt.expand_dims(a, 1),
         "hsplit": lambda: pt.hsplit(a, 2),
         "hstack": lambda: pt.hstack([a, a]),
