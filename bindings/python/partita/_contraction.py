@@ -104,8 +104,7 @@ def contracted(
     if not columns and found.ndim > len(batch) and found.shape != shape:
         found = steps.without_axis(found, found.ndim - 1)
     found = found if found.shape == shape else steps.reshape(found, shape)
-    order = [labels.index(one) for one in kept]
-    return found if order == list(range(len(order))) else found.transpose(order)
+    return ordered(found, labels, kept)
 
 
 def reduced(a: Any, labels: Labels, needed: "set[Hashable]", steps: Steps) -> Tuple[Any, Labels]:
