@@ -10,7 +10,7 @@ import partita as pt
 
 #: What needs no other rank: the one that calls it is with the others afterwards.
 LOCAL = set(
-    "Array.fill Array.indices Array.transpose angle array_split clip hsplit imag isclose matrix_transpose moveaxis permute_dims real split "
+    "Array.fill Array.indices Array.transpose angle array_split clip einsum_path hsplit imag isclose matrix_transpose moveaxis permute_dims real split "
     "swapaxes vsplit where nan_to_num round tril triu".split()
 )
 #: Before the call, these make another one.
