@@ -106,6 +106,41 @@ DeterminantOfOne<T> determinant_of(const ColumnMatrix<T>& a) {
   return result;
 }
 
+/// The Q of a matrix, in reflectors as geqrf stores them.
+template <class T>
+class QrOfOne {
+ public:
+  explicit QrOfOne(const ColumnMatrix<T>& a)
+      : a_(a),
+        tau_(static_cast<std::size_t>(std::min(a.rows, a.columns))),
+        work_(static_cast<std::size_t>(
+            std::max(kernels::factor_qr_workspace<T>(a.rows, a.columns),
+                     Block::workspace(Block::most_reflectors, Block::most_columns)))) {
+    kernels::factor_qr(a_, tau_.data(), work_.data());
+  }
+
+  /// to = Q to, or Q^H to. `is_unit`: `to` is the unit matrix.
+  void apply(const ColumnMatrix<T>& to, bool adjoint, bool is_unit = false) {
+    const std::int64_t width = Block::most_reflectors, k = std::min(a_.rows, a_.columns),
+                       blocks = (k + width - 1) / width;
+    for (std::int64_t i = 0; i < blocks; ++i) {
+      const std::int64_t first = (adjoint ? i : blocks - 1 - i) * width;
+      const std::int64_t count = std::min(width, k - first), rows = a_.rows - first;
+      const Block block(a_.part(first, first, rows, count).read(), tau_.data() + first, work_.data());
+      for (std::int64_t column = is_unit ? first : 0; column < to.columns; column += Block::most_columns) {
+        const std::int64_t columns = std::min<std::int64_t>(Block::most_columns, to.columns - column);
+        block.apply(to.part(first, column, rows, columns), adjoint);
+      }
+    }
+  }
+
+ private:
+  using Block = kernels::BlockReflector<T>;
+
+  ColumnMatrix<T> a_;
+  std::vector<T> tau_, work_;
+};
+
 /// Q [m, k] and R [k, n] of A, which is overwritten.
 template <class T>
 void factorize_qr(const ColumnMatrix<T>& a, const ColumnMatrix<T>& q, const ColumnMatrix<T>& r) {
@@ -113,23 +148,11 @@ void factorize_qr(const ColumnMatrix<T>& a, const ColumnMatrix<T>& q, const Colu
   std::fill_n(q.data, q.rows * q.columns, T(0));
   std::fill_n(r.data, r.rows * r.columns, T(0));
   if (k == 0) return;
-  std::vector<T> tau(static_cast<std::size_t>(k));
-  std::vector<T> work(static_cast<std::size_t>(kernels::factor_qr_workspace<T>(a.rows, a.columns)));
-  kernels::factor_qr(a, tau.data(), work.data());
+  QrOfOne<T> factors(a);
   for (std::int64_t j = 0; j < a.columns; ++j)
     std::copy_n(a.data + j * a.leading, std::min(j + 1, k), r.data + j * r.leading);
   for (std::int64_t j = 0; j < k; ++j) q.data[j + j * q.leading] = 1;
-  using Block = kernels::BlockReflector<T>;
-  work.resize(static_cast<std::size_t>(Block::workspace(Block::most_reflectors, Block::most_columns)));
-  const std::int64_t width = Block::most_reflectors;
-  for (std::int64_t first = (k - 1) / width * width; first >= 0; first -= width) {
-    const std::int64_t count = std::min(width, k - first);
-    const Block block(a.part(first, first, a.rows - first, count).read(), tau.data() + first, work.data());
-    for (std::int64_t column = first; column < k; column += Block::most_columns) {
-      const std::int64_t columns = std::min<std::int64_t>(Block::most_columns, k - column);
-      block.apply(q.part(first, column, a.rows - first, columns), false);
-    }
-  }
+  factors.apply(q, false, true);
 }
 
 /// A job whose local part is `body(TypeTag<T>, inputs, outputs)`.
@@ -211,13 +234,8 @@ void throw_zero_on_diagonal(std::string_view operation, std::string_view factor,
 /// smallest X with A^H X = B, from the first n rows.
 template <class T>
 void solve_with_qr(const ColumnMatrix<T>& a, const ColumnMatrix<T>& x, bool adjoint) {
-  using Block = kernels::BlockReflector<T>;
   if (a.columns == 0 || x.columns == 0) return;
-  std::vector<T> tau(static_cast<std::size_t>(a.columns));
-  std::vector<T> work(
-      static_cast<std::size_t>(std::max(kernels::factor_qr_workspace<T>(a.rows, a.columns),
-                                        Block::workspace(Block::most_reflectors, Block::most_columns))));
-  kernels::factor_qr(a, tau.data(), work.data());
+  QrOfOne<T> factors(a);
   throw_zero_on_diagonal("lstsq", "R", a);
   const auto solve_r = [&] {
     kernels::solve_triangular<T>({.op = adjoint ? Op::conjugate_transpose : Op::none, .upper = true},
@@ -225,16 +243,7 @@ void solve_with_qr(const ColumnMatrix<T>& a, const ColumnMatrix<T>& x, bool adjo
                                  x.part(0, 0, a.columns, x.columns));
   };
   if (adjoint) solve_r();
-  const std::int64_t width = Block::most_reflectors, blocks = (a.columns + width - 1) / width;
-  for (std::int64_t i = 0; i < blocks; ++i) {
-    const std::int64_t first = (adjoint ? blocks - 1 - i : i) * width;
-    const std::int64_t count = std::min(width, a.columns - first);
-    const Block block(a.part(first, first, a.rows - first, count).read(), tau.data() + first, work.data());
-    for (std::int64_t column = 0; column < x.columns; column += Block::most_columns) {
-      const std::int64_t columns = std::min<std::int64_t>(Block::most_columns, x.columns - column);
-      block.apply(x.part(first, column, a.rows - first, columns), !adjoint);
-    }
-  }
+  factors.apply(x, !adjoint);
   if (!adjoint) solve_r();
 }
 

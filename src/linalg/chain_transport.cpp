@@ -8,6 +8,22 @@ namespace partita::linear {
 
 using planning::Channel;
 
+ChainLink chain_link(const Panels& panels, int rank, Along line, int first, std::int64_t elements,
+                     bool backward) {
+  const int row = panels.row_of(rank), column = panels.column_of(rank);
+  const bool along_row = line == Along::row;
+  const int size = along_row ? panels.grid_columns() : panels.grid_rows;
+  const int position = along_row ? column : row, step = backward ? size - 1 : 1;
+  const int start = (first + size) % size;
+  const int number = (backward ? start - position + size : position - start + size) % size;
+  const auto at = [&](int i) { return along_row ? panels.owner(row, i) : panels.owner(i, column); };
+  ChainLink link;
+  link.elements = elements;
+  if (number > 0) link.from = at(position + size - step);
+  if (number + 1 < size) link.to = at(position + step);
+  return link;
+}
+
 ChainTransport::ChainTransport(planning::PlanBuilder& builder, Dtype dtype, MemorySpace space,
                                const std::vector<std::int64_t>& most, int turns, LinkOf link, Posting posting)
     : builder_(builder), item_(size_of(dtype)), turns_(turns), link_(std::move(link)), posting_(posting) {

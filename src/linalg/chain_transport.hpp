@@ -17,20 +17,13 @@ struct ChainLink {
   std::int64_t elements = 0;
 };
 
-/// The chain of `size` ranks of a line that starts at position `first` and continues at the next position, or
-/// to the one before if `backward`, around the end of the line. `position`: of this rank; `rank_at(i)`: the
-/// rank at a position.
-template <class RankAt>
-ChainLink chain_link(int position, int first, int size, bool backward, std::int64_t elements,
-                     const RankAt& rank_at) {
-  const int step = backward ? size - 1 : 1;
-  const int number = (backward ? first - position + size : position - first + size) % size;
-  ChainLink link;
-  link.elements = elements;
-  if (number > 0) link.from = rank_at((position + size - step) % size);
-  if (number + 1 < size) link.to = rank_at((position + step) % size);
-  return link;
-}
+/// Lines of a grid.
+enum class Along : std::uint8_t { row, column };
+
+/// The chain of the ranks of this rank's row or column of the grid that starts at the owner of block `first`,
+/// which may be -1, and continues at the owner of the next block, or of the one before if `backward`.
+ChainLink chain_link(const Panels& panels, int rank, Along line, int first, std::int64_t elements,
+                     bool backward = false);
 
 /// Turns pass, which all ranks know; in each of them data of several kinds passes along one chain of ranks
 /// each. A rank has a slot for each kind in this and in the next turn, in shared scratch, in which it finds

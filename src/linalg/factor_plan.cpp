@@ -88,16 +88,9 @@ class FactorPlanner {
       transport.release(k);
     }
     transport.close();
-    if (kind_ == Factorization::lu && exchanges_left(panels(), a_.space)) exchange_left();
-  }
-
-  /// Peers do not read the panels any more.
-  void exchange_left() {
-    for (int k = 1; k < panels().count(); ++k) {
-      const IndexSet left = panels().owned(plan_.rank, 0, panels().first(k));
-      if (!left.empty())
-        builder_.compute(ExchangeRows{{{{panels().rows_from(k), left}}, factor()}, pivots_of(k)});
-    }
+    // Peers do not read the panels any more.
+    if (kind_ == Factorization::lu && exchanges_left(panels(), a_.space))
+      exchange_left(panels(), buffers_.factor, buffers_.pivots, builder_);
   }
 
   void factorize_panel(int k) {

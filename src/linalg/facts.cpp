@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "base/check.hpp"
 #include "plan/moves.hpp"
@@ -84,6 +85,27 @@ void check_sides(Factorization kind, const Operand& a, const Operand& b, const O
               side->layout.shape()[0] == (is_long ? m : n) && side->layout.shape()[1] == b.layout.shape()[1],
           "solve: A is {}, {} is {}", a.to_string(), side == &b ? "B" : "X", side->to_string());
   }
+}
+
+TriangularSolve Pass::solve(Part triangle, Part to) const {
+  TriangularSolve work;
+  work.triangle = std::move(triangle);
+  work.to = std::move(to);
+  work.op = op;
+  work.upper = kind == Kind::upper;
+  work.unit_diagonal = unit_diagonal;
+  return work;
+}
+
+Multiply Pass::subtract(Part panel, Part from, Part to, Beta beta) const {
+  Multiply work;
+  work.a = std::move(panel);
+  work.b = std::move(from);
+  work.to = std::move(to);
+  work.transpose_a = transposes();
+  work.conjugate_a = op == Op::conjugate || op == Op::conjugate_transpose;
+  work.beta = beta;
+  return work;
 }
 
 std::string to_string(const std::vector<Pass>& passes) {

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <partita/linalg.hpp>
+#include <partita/work.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -56,6 +57,10 @@ struct Pass {
   auto rows(const Panels& panels, int k) const {
     return kind == Kind::upper ? panels.rows_up_to(k) : panels.rows_from(k);
   }
+  /// to = op(T)^-1 to, by a triangle on the diagonal.
+  TriangularSolve solve(Part triangle, Part to) const;
+  /// to -= op(T) from, by other rows of a panel; `beta`: or to = -op(T) from.
+  Multiply subtract(Part panel, Part from, Part to, Beta beta = Beta::one) const;
 };
 
 /// "lower none unit exchanged, upper none".

@@ -95,20 +95,16 @@ class GridCholeskyPlanner {
   }
 
   ChainLink link(int k, int kind) const {
-    const auto down = [this](int first, std::int64_t elements) {
-      return chain_link(row_, first, panels_.grid_rows, false, elements,
-                        [this](int row) { return panels_.owner(row, column_); });
+    const auto chain = [this](Along line, int first, std::int64_t elements) {
+      return chain_link(panels_, builder_.rank(), line, first, elements);
     };
     if (kind == diagonal) {
       const bool passes = owns_columns(k) && panels_.end(k) < panels_.rows;
-      return passes ? down(k % panels_.grid_rows, panels_.width * panels_.width) : ChainLink();
+      return passes ? chain(Along::column, k, panels_.width * panels_.width) : ChainLink();
     }
-    if (kind == rows) {
-      return chain_link(column_, k % panels_.grid_columns(), panels_.grid_columns(), false, rows_of(k).size(),
-                        [this](int column) { return panels_.owner(row_, column); });
-    }
+    if (kind == rows) return chain(Along::row, k, rows_of(k).size());
     const int number = kind - first_of_columns;
-    return down(source(number), columns_of(k, number).size());
+    return chain(Along::column, source(number), columns_of(k, number).size());
   }
 
   /// By the ranks of its column of the grid.

@@ -111,12 +111,8 @@ class GridLuPlanner {
                         (behind(k) < panels_.rows && behind(k) < panels_.columns && kind != top);
     if (!passes) return {};
     const std::int64_t elements = region_of(k, static_cast<Kind>(kind)).size();
-    if (kind == top || kind == columns) {
-      return chain_link(row_, k % panels_.grid_rows, panels_.grid_rows, false, elements,
-                        [this](int row) { return panels_.owner(row, column_); });
-    }
-    return chain_link(column_, k % panels_.grid_columns(), panels_.grid_columns(), false, elements,
-                      [this](int column) { return panels_.owner(row_, column); });
+    const Along line = kind == top || kind == columns ? Along::column : Along::row;
+    return chain_link(panels_, builder_.rank(), line, k, elements);
   }
 
   /// What this rank passes on first: a copy of what is in its own memory.

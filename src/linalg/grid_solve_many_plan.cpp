@@ -86,15 +86,13 @@ class GridSolveManyPlanner {
     const std::int64_t elements = region_of(turn, static_cast<Kind>(kind)).size();
     if (kind != sides) {
       if (kind == diagonal && !has_rows(k)) return {};
-      return chain_link(column_, k % panels_.grid_columns(), panels_.grid_columns(), false, elements,
-                        [this](int column) { return panels_.owner(row_, column); });
+      return chain_link(panels_, builder_.rank(), Along::row, k, elements);
     }
-    const int size = panels_.grid_rows, owner = k % size;
     if (pass.transposes() ? turns_.is_first(turn) : turns_.is_last(turn)) return {};
     // Sums end where the solution is.
-    const int ahead = pass.forward() ? 1 : size - 1;
-    return chain_link(row_, pass.transposes() ? (owner + ahead) % size : owner, size, !pass.forward(),
-                      elements, [this](int row) { return panels_.owner(row, column_); });
+    const int ahead = pass.forward() ? 1 : -1;
+    return chain_link(panels_, builder_.rank(), Along::column, pass.transposes() ? k + ahead : k, elements,
+                      !pass.forward());
   }
 
   /// A part of the factors.
@@ -113,14 +111,9 @@ class GridSolveManyPlanner {
   }
 
   void substitute(int turn) {
-    const Pass& pass = turns_.pass_of(turn);
-    TriangularSolve work;
-    work.triangle = taken(turn, diagonal);
-    work.to = of_sides(indices(turns_.block(turn)));
-    work.op = pass.op;
-    work.upper = pass.kind == Pass::Kind::upper;
-    work.unit_diagonal = pass.unit_diagonal;
-    if (!mine_.empty()) builder_.compute(work);
+    if (mine_.empty()) return;
+    builder_.compute(
+        turns_.pass_of(turn).solve(taken(turn, diagonal), of_sides(indices(turns_.block(turn)))));
   }
 
   void spread(int turn) {
@@ -158,15 +151,7 @@ class GridSolveManyPlanner {
   /// to -= op(T[I, k]) from.
   void multiply(int turn, const Part& from, const Part& to, Beta beta) {
     if (from.region.empty() || to.region.empty()) return;
-    const Pass& pass = turns_.pass_of(turn);
-    Multiply work;
-    work.a = taken(turn, panel);
-    work.b = from;
-    work.to = to;
-    work.transpose_a = pass.transposes();
-    work.conjugate_a = pass.op == Op::conjugate || pass.op == Op::conjugate_transpose;
-    work.beta = beta;
-    builder_.compute(work);
+    builder_.compute(turns_.pass_of(turn).subtract(taken(turn, panel), from, to, beta));
   }
 
   const Panels& panels_;

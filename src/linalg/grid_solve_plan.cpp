@@ -91,15 +91,11 @@ class GridSolvePlanner {
     const int k = turns_.block(turn);
     const bool is_of_sums = kind == sums;
     if (!holds(pass, k, is_of_sums) || (is_of_sums ? turns_.is_first(turn) : turns_.is_last(turn))) return {};
-    const bool along_row = is_of_sums != pass.transposes();
-    const int size = along_row ? panels_.grid_columns() : panels_.grid_rows, owner = k % size;
+    const Along line = is_of_sums != pass.transposes() ? Along::row : Along::column;
     // The sums end where the solution starts.
-    const int ahead = pass.forward() ? 1 : size - 1, first = is_of_sums ? (owner + ahead) % size : owner;
-    const auto rank_at = [&](int i) {
-      return along_row ? panels_.owner(row_, i) : panels_.owner(i, column_);
-    };
-    return chain_link(along_row ? column_ : row_, first, size, !pass.forward(),
-                      indices(k).size() * all_.size(), rank_at);
+    const int ahead = pass.forward() ? 1 : -1, first = is_of_sums ? k + ahead : k;
+    return chain_link(panels_, builder_.rank(), line, first, indices(k).size() * all_.size(),
+                      !pass.forward());
   }
 
   // --- passes
@@ -129,13 +125,7 @@ class GridSolvePlanner {
     const int k = turns_.block(turn);
     if (!turns_.is_first(turn) && holds(pass, k, true)) gather(turn);
     if (!owns(k)) return;
-    TriangularSolve work;
-    work.triangle = {{{indices(k), indices(k)}}, builder_.own(buffers_.factor)};
-    work.to = of_sides(k);
-    work.op = pass.op;
-    work.upper = pass.kind == Pass::Kind::upper;
-    work.unit_diagonal = pass.unit_diagonal;
-    builder_.compute(work);
+    builder_.compute(pass.solve({{{indices(k), indices(k)}}, builder_.own(buffers_.factor)}, of_sides(k)));
     if (turns_.is_last(turn)) return;
     move(of_sides(k), in_slot(turn, solution), false);
     transport_.send(turn, solution);
@@ -187,15 +177,9 @@ class GridSolvePlanner {
     if (rows.empty()) return;
     const Pass& pass = turns_.pass_of(turn);
     const IndexSet diagonal = indices(turns_.block(turn));
-    Multiply work;
-    work.a = {pass.transposes() ? Region{{diagonal, rows}} : Region{{rows, diagonal}},
-              builder_.own(buffers_.factor)};
-    work.b = in_slot(turn, solution);
-    work.to = of_sums(pass, rows);
-    work.transpose_a = pass.transposes();
-    work.conjugate_a = pass.op == Op::conjugate || pass.op == Op::conjugate_transpose;
-    work.beta = Beta::one;
-    builder_.compute(work);
+    const Part panel{pass.transposes() ? Region{{diagonal, rows}} : Region{{rows, diagonal}},
+                     builder_.own(buffers_.factor)};
+    builder_.compute(pass.subtract(panel, in_slot(turn, solution), of_sums(pass, rows)));
   }
 
   const Panels& panels_;

@@ -1,17 +1,11 @@
 // Plans that bring factors into LAPACK's form, and back.
 #include <fmt/format.h>
 
-#include <partita/redistribute.hpp>
-
-#include "linalg/facts.hpp"
-#include "linalg/panels.hpp"
-#include "plan/plan_builder.hpp"
+#include "linalg/grid_plans.hpp"
 
 namespace partita::linear {
-namespace {
 
-/// Panels follow one another with their row exchanges: each applies to all panels to its left.
-void exchange_left(planning::PlanBuilder& builder, const Panels& panels, int factor, int pivots, bool undo) {
+void exchange_left(const Panels& panels, int factor, int pivots, planning::PlanBuilder& builder, bool undo) {
   for (int i = 1; i < panels.count(); ++i) {
     const int k = undo ? panels.count() - i : i;
     const IndexSet left = panels.owned(builder.rank(), 0, panels.first(k));
@@ -21,8 +15,6 @@ void exchange_left(planning::PlanBuilder& builder, const Panels& panels, int fac
                                  undo});
   }
 }
-
-}  // namespace
 
 Plan plan_packing(Factorization kind, const Operand& a, const Operand& other, const Topology& topology,
                   int rank, const FactorOptions& options, const Machine& machine, bool packs,
@@ -48,11 +40,10 @@ Plan plan_packing(Factorization kind, const Operand& a, const Operand& other, co
     source = builder.add_array("factors with all exchanges", factors);
     const Region own = factors.layout.region(rank);
     if (!own.empty()) builder.copy(rank, own, builder.own(from), builder.own(source));
-    exchange_left(builder, panels, source, pivots, false);
+    exchange_left(panels, source, pivots, builder);
   }
-  const Operand read = builder.operand(source), written = builder.operand(to);
-  builder.append(plan_redistribute(read, written, topology, rank), source, to);
-  if (!packs && exchanges) exchange_left(builder, panels, to, pivots, true);
+  append_redistribution(builder, source, to);
+  if (!packs && exchanges) exchange_left(panels, to, pivots, builder, true);
   return plan;
 }
 

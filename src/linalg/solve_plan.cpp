@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <partita/redistribute.hpp>
+#include <utility>
 
 #include "base/check.hpp"
 #include "base/round.hpp"
@@ -317,13 +318,14 @@ class SolvePlanner {
     if (!at_once_ && pass.exchanges && pass.forward()) exchange_rows(k, false);
     const IndexSet diagonal = panels().diagonal(k);
     const IndexSet others = pass.kind == Pass::Kind::upper ? panels().rows_above(k) : panels().rows_below(k);
-    if (pass.transposes()) {
-      multiply(pass, panel, k, others, rows(others), rows(diagonal));
-      solve(pass, k, panel);
-    } else {
-      solve(pass, k, panel);
-      multiply(pass, panel, k, others, rows(diagonal), rows(others));
+    const auto solve = [&] { builder_.compute(pass.solve(panel.part(diagonal, diagonal), rows(diagonal))); };
+    if (!pass.transposes()) solve();
+    if (!others.empty()) {
+      Part from = rows(diagonal), to = rows(others);
+      if (pass.transposes()) std::swap(from, to);
+      builder_.compute(pass.subtract(panel.part(others, diagonal), from, to));
     }
+    if (pass.transposes()) solve();
     if (!at_once_ && pass.exchanges && !pass.forward()) exchange_rows(k, true);
   }
 
@@ -339,30 +341,6 @@ class SolvePlanner {
   void exchange_rows(int k, bool backward) {
     builder_.compute(ExchangeRows{
         rows(panels().rows_from(k)), {buffers_.pivots_of(k), builder_.own(buffers_.pivots)}, backward});
-  }
-
-  void solve(const Pass& pass, int k, const FoundPanel& panel) {
-    TriangularSolve work;
-    work.triangle = panel.part(panels().diagonal(k), panels().diagonal(k));
-    work.to = rows(panels().diagonal(k));
-    work.op = pass.op;
-    work.upper = pass.kind == Pass::Kind::upper;
-    work.unit_diagonal = pass.unit_diagonal;
-    builder_.compute(work);
-  }
-
-  /// to -= op(T) from, T the rows `others` of the panel.
-  void multiply(const Pass& pass, const FoundPanel& panel, int k, const IndexSet& others, const Part& from,
-                const Part& to) {
-    if (others.empty()) return;
-    Multiply work;
-    work.a = panel.part(others, panels().diagonal(k));
-    work.b = from;
-    work.to = to;
-    work.transpose_a = pass.transposes();
-    work.conjugate_a = pass.op == Op::conjugate || pass.op == Op::conjugate_transpose;
-    work.beta = Beta::one;
-    builder_.compute(work);
   }
 
   const std::vector<Pass>& passes_;

@@ -91,6 +91,31 @@ bool run_cholesky_qr(const Array& a, std::vector<const Array*> arrays, TallMetho
   return false;
 }
 
+/// `plan(A, Q, R, topology, rank)`
+template <class MakePlan>
+LinearRequest qr_request(const Operand& a, const MakePlan& plan) {
+  check_factorized(Factorization::qr, a);
+  const std::int64_t n = a.layout.shape()[1];
+  const Operand q = operand_like(a, a.layout.shape()), r = operand_like(a, {n, n});
+  return {.uses = {{.name = "A", .operand = a},
+                   {.name = "Q", .operand = q, .read = false, .written = true},
+                   {.name = "R", .operand = r, .read = false, .written = true}},
+          .plan = [=](const Topology& topology, int rank) { return plan(a, q, r, topology, rank); }};
+}
+
+/// `plan(A, B, X, topology, rank)`
+template <class MakePlan>
+LinearRequest least_squares_request(const ContextState& context, const Operand& a, const Operand& b,
+                                    const SolveOptions& options, const MakePlan& plan) {
+  const Operand x = solution_operand(context, "lstsq", b, a.layout.shape()[1], options);
+  return {.uses = {{.name = "A", .operand = a},
+                   {.name = "B", .operand = b, .axes = axes_of_columns(b)},
+                   {.name = "X", .operand = x, .read = false, .written = true, .axes = axes_of_columns(x)}},
+          .plan = [=, b = as_columns(b), x = as_columns(x)](const Topology& topology, int rank) {
+            return plan(a, b, x, topology, rank);
+          }};
+}
+
 QrFactors tall_qr_by_reflectors(const Array& a, SourcePlace where) {
   if (!suits_tsqr(a.state()->operand)) {
     const Qr factors(a, {}, where);
@@ -100,17 +125,8 @@ QrFactors tall_qr_by_reflectors(const Array& a, SourcePlace where) {
   const Operand& matrix = a.state()->operand;
   contexts::PlanKey key("tall qr");
   key.add(matrix);
-  const auto operation = Operation::kept<LinearOperation>(*context, key, "qr", [&]() -> LinearRequest {
-    check_factorized(Factorization::qr, matrix);
-    const std::int64_t n = matrix.layout.shape()[1];
-    const Operand q = operand_like(matrix, matrix.layout.shape()), r = operand_like(matrix, {n, n});
-    return {.uses = {{.name = "A", .operand = matrix},
-                     {.name = "Q", .operand = q, .read = false, .written = true},
-                     {.name = "R", .operand = r, .read = false, .written = true}},
-            .plan = [matrix, q, r](const Topology& topology, int rank) {
-              return plan_tall_qr(matrix, q, r, topology, rank);
-            }};
-  });
+  const auto operation =
+      Operation::kept<LinearOperation>(*context, key, "qr", [&] { return qr_request(matrix, plan_tall_qr); });
   QrFactors factors{operation->result(context, 1, operation->purpose(), where),
                     operation->result(context, 2, operation->purpose(), where)};
   const std::array<const Array*, 3> arrays{&a, &factors.q, &factors.r};
@@ -127,15 +143,8 @@ QrFactors tall_qr(const Array& a, TallMethod first, SourcePlace where) {
     contexts::PlanKey key("CholeskyQR");
     key.add(matrix, method);
     return Operation::kept<LinearOperation>(*context, key, "qr", [&]() -> LinearRequest {
-      check_factorized(Factorization::qr, matrix);
-      const std::int64_t n = matrix.layout.shape()[1];
-      const Operand q = operand_like(matrix, matrix.layout.shape()), r = operand_like(matrix, {n, n});
-      LinearRequest request{.uses = {{.name = "A", .operand = matrix},
-                                     {.name = "Q", .operand = q, .read = false, .written = true},
-                                     {.name = "R", .operand = r, .read = false, .written = true}},
-                            .plan = [method, matrix, q, r](const Topology& topology, int rank) {
-                              return plan_cholesky_qr(method, matrix, q, r, topology, rank);
-                            }};
+      LinearRequest request =
+          qr_request(matrix, [method](const auto&... given) { return plan_cholesky_qr(method, given...); });
       add_measures(method, matrix, request.uses);
       return request;
     });
@@ -170,16 +179,14 @@ Array solve_by_reflectors(const Array& a, const Array& b, const SolveOptions& op
   key.add(matrix, sides, options.distribution, options.order, options.residency);
   const auto operation = Operation::kept<LinearOperation>(*context, key, "lstsq", [&]() -> LinearRequest {
     const std::int64_t n = matrix.layout.shape()[1];
-    const Operand x = solution_operand(*context, "lstsq", sides, n, options),
-                  r = on_heap(Layout(Replicated(), {n, n}, context->size()), matrix.dtype, matrix.space);
-    return {
-        .uses = {{.name = "A", .operand = matrix},
-                 {.name = "B", .operand = sides, .axes = axes_of_columns(sides)},
-                 {.name = "X", .operand = x, .read = false, .written = true, .axes = axes_of_columns(x)},
-                 {.name = "R", .operand = r, .read = false, .written = true}},
-        .plan = [matrix, b = as_columns(sides), x = as_columns(x), r](const Topology& topology, int rank) {
-          return plan_tall_least_squares(matrix, b, x, r, topology, rank);
-        }};
+    const Operand r = on_heap(Layout(Replicated(), {n, n}, context->size()), matrix.dtype, matrix.space);
+    LinearRequest request = least_squares_request(
+        *context, matrix, sides, options,
+        [r](const Operand& of_a, const Operand& of_b, const Operand& x, const Topology& topology, int rank) {
+          return plan_tall_least_squares(of_a, of_b, x, r, topology, rank);
+        });
+    request.uses.push_back({.name = "R", .operand = r, .read = false, .written = true});
+    return request;
   });
   Array x = operation->result(context, 2, operation->purpose(), where),
         r = operation->result(context, 3, operation->purpose(), where);
@@ -199,15 +206,9 @@ Array tall_least_squares(const Array& a, const Array& b, const SolveOptions& opt
     contexts::PlanKey key("CholeskyQR lstsq");
     key.add(matrix, sides, method, options.distribution, options.order, options.residency);
     return Operation::kept<LinearOperation>(*context, key, "lstsq", [&]() -> LinearRequest {
-      const Operand x = solution_operand(*context, "lstsq", sides, matrix.layout.shape()[1], options);
-      LinearRequest request{
-          .uses = {{.name = "A", .operand = matrix},
-                   {.name = "B", .operand = sides, .axes = axes_of_columns(sides)},
-                   {.name = "X", .operand = x, .read = false, .written = true, .axes = axes_of_columns(x)}},
-          .plan = [method, matrix, b = as_columns(sides), x = as_columns(x)](const Topology& topology,
-                                                                             int rank) {
-            return plan_cholesky_qr_least_squares(method, matrix, b, x, topology, rank);
-          }};
+      LinearRequest request = least_squares_request(
+          *context, matrix, sides, options,
+          [method](const auto&... given) { return plan_cholesky_qr_least_squares(method, given...); });
       add_measures(method, matrix, request.uses);
       return request;
     });

@@ -1,11 +1,8 @@
 // Plans of tall QR factorizations by reflectors.
 #include <fmt/format.h>
 
-#include <partita/redistribute.hpp>
-
-#include "linalg/panels.hpp"
+#include "linalg/grid_plans.hpp"
 #include "linalg/tall.hpp"
-#include "plan/plan_builder.hpp"
 
 namespace partita::linear {
 
@@ -36,13 +33,13 @@ class TallPlanner {
     factors_ = add_factors("factors of the rows");
     stacked_factors_ = add_factors("factors of the triangles");
     top_ = builder_.add_scratch("top", BufferKind::scratch, n_ * n_ * size_of(dtype_), dtype_);
-    redistribute(a, rows_);
+    append_redistribution(builder_, a, rows_);
     factor_panel(rows_, own_rows(), factors_);
     const int mine = builder_.add_array("own triangle", operand(by_triangles(n_)));
     move_up(rows_, mine, n_);
     clear_below_diagonal(mine, plan_.rank * n_);
     stack_ = builder_.add_array("triangles", operand(stacked(n_)));
-    redistribute(mine, stack_);
+    append_redistribution(builder_, mine, stack_);
     factor_panel(stack_, all_triangles(), stacked_factors_);
   }
 
@@ -58,7 +55,7 @@ class TallPlanner {
     builder_.fill(Reduction::sum, {{own_rows(), columns(n_)}}, builder_.own(rows));
     move_down(stack, rows, n_);
     apply(rows_, own_rows(), factors_, rows, n_, false);
-    redistribute(rows, q);
+    append_redistribution(builder_, rows, q);
   }
 
   /// After all uses of the second level's reflectors.
@@ -67,7 +64,7 @@ class TallPlanner {
     const int triangle =
         builder_.add_array("R on all ranks", operand(Layout(Replicated(), {n_, n_}, ranks())));
     builder_.copy(plan_.rank, {{columns(n_), columns(n_)}}, builder_.own(stack_), builder_.own(triangle));
-    redistribute(triangle, r);
+    append_redistribution(builder_, triangle, r);
   }
 
   void solve(int b, int x) {
@@ -77,10 +74,10 @@ class TallPlanner {
     const int mine = builder_.add_array("own part of Q^H B", operand(by_triangles(count)));
     const int stack = builder_.add_array("Q^H B", operand(stacked(count)));
     builder_.buffer(top_).bytes = n_ * std::max(n_, count) * size_of(dtype_);
-    redistribute(b, rows);
+    append_redistribution(builder_, b, rows);
     apply(rows_, own_rows(), factors_, rows, count, true);
     move_up(rows, mine, count);
-    redistribute(mine, stack);
+    append_redistribution(builder_, mine, stack);
     apply(stack_, all_triangles(), stacked_factors_, stack, count, true);
     TriangularSolve solve;
     solve.triangle = {{{columns(n_), columns(n_)}}, builder_.own(stack_)};
@@ -90,7 +87,7 @@ class TallPlanner {
     const int solved =
         builder_.add_array("X on all ranks", operand(Layout(Replicated(), {n_, count}, ranks())));
     builder_.copy(plan_.rank, {{columns(n_), columns(count)}}, builder_.own(stack), builder_.own(solved));
-    redistribute(solved, x);
+    append_redistribution(builder_, solved, x);
   }
 
   Plan take() { return std::move(plan_); }
@@ -107,11 +104,6 @@ class TallPlanner {
 
   int add_factors(const std::string& name) {
     return builder_.add_array(name, operand(Layout(Replicated(), {n_}, ranks())));
-  }
-
-  void redistribute(int from, int to) {
-    const Operand source = builder_.operand(from), destination = builder_.operand(to);
-    builder_.append(plan_redistribute(source, destination, plan_.topology, plan_.rank), from, to);
   }
 
   Region factors_of(const IndexSet& rows) const { return {{columns(std::min(n_, rows.size()))}}; }
