@@ -7,10 +7,10 @@ product of these operands; that of a larger set consists of two smaller ones. Al
 from __future__ import annotations
 
 import functools
-from typing import Any, Dict, FrozenSet, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 from . import _core
-from ._contraction import arranged, is_run
+from ._contraction import Groups, arranged, is_run
 from ._einsum_cost import ANY, WHOLE, Cut, Rates, seconds_to_copy, seconds_to_move, share
 from ._einsum_products import Choice, Form, Held, Request, choices_of
 from ._einsum_terms import Terms, path_of
@@ -52,10 +52,8 @@ class Step(NamedTuple):
     """How the factors are distributed before they are multiplied."""
     kept: Tuple[Any, ...]
     result: Cut
-    front: FrozenSet[Any]
-    """Labels in front of those that they are merged with."""
-    loose: FrozenSet[Any]
-    """The label along which the work is cut, if parts of merged dimensions stay in the order of memory; see `arranged`."""
+    groups: Tuple[Groups, Groups]
+    """In a rank's memory, and in layouts; see `arranged`."""
     moved: int
     """Bytes that a rank receives, at most."""
     seconds: float
@@ -319,13 +317,13 @@ class _Planner:
         choice, peak, limit = made.choice, made.peak + held + self._base, self._problem.limit
         loose = frozenset(() if choice.loose is None else (choice.loose,))
         front = frozenset(one for one in (*choice.uses, choice.result) if one not in (WHOLE, ANY)) - loose
-        order = self._problem.result
-        if operands != (1 << len(self._problem.terms)) - 1:
-            sizes = [Form.size(term, self._extents) for term in (mine, other)]
-            order = tuple(arranged((mine, other), self._labels(self._kept(operands)), front, loose, sizes[1] > sizes[0])[0].result)
+        sizes = [Form.size(term, self._extents) for term in (mine, other)]
+        groups = arranged((mine, other), self._labels(self._kept(operands)), front, loose, sizes[1] > sizes[0])
+        is_last = operands == (1 << len(self._problem.terms)) - 1
+        order = self._problem.result if is_last else tuple(groups[0].result)
         room = None if limit is None else max(1, limit - peak + choice.scratch)
         moved = round(choice.moved)
-        steps.append(Step((first, second), (mine, other), choice.uses, order, choice.result, front, loose, moved, choice.seconds, peak, room))
+        steps.append(Step((first, second), (mine, other), choice.uses, order, choice.result, groups, moved, choice.seconds, peak, room))
         for place in sorted((first, second), reverse=True):
             del left[place], terms[place]
         left.append(operands)

@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _core
 from ._array import Array
-from ._contraction import Groups, Labels, Steps, arranged, is_run, ordered
+from ._contraction import Groups, Labels, Steps, is_run, ordered
 from ._device_ufuncs import product as device_product
 from ._diagonals import diagonal
 from ._einsum_cost import ANY, WHOLE, Cut, rates_of
@@ -74,10 +74,10 @@ def _brought(a: Array, term: Sequence[Hashable], use: Cut) -> Array:
 
 
 def _step(step: Step, first: Array, second: Array, out: Optional[_core.Layout]) -> Array:
-    if set(step.kept) >= {*step.terms[0], *step.terms[1]}:
+    here, there = step.groups
+    if not here.summed:
         return _elementwise(step, *promoted("einsum", first, second))
     extents = {**dict(zip(step.terms[0], first.shape)), **dict(zip(step.terms[1], second.shape))}
-    here, there = arranged(step.terms, step.kept, step.front, step.loose, second.size > first.size)
     left = _merged(first, step.terms[0], *(_of_left(one) for one in (here, there)))
     right = _merged(second, step.terms[1], *(_of_right(one) for one in (here, there)))
     full = _layout_of_result(step, here, extents, first._core.context.size, out)
