@@ -2,7 +2,6 @@
 // these are given.
 #pragma once
 
-#include <cstdint>
 #include <partita/export.hpp>
 #include <string>
 
@@ -15,10 +14,16 @@ class Array;
 /// only, on threads that are in a call of the library. Not collective.
 PARTITA_API void name_calls_by(std::string (*name)()) noexcept;
 
-/// Which array of its context it is, as errors number arrays: equal on all ranks, and another number for each
-/// collective call that makes an array; views have that of their array. 0: made by each rank alone (`wrap`
-/// with an operand). A binding compares it between ranks before a function that consists of several calls.
+/// Which array of its context it is, as errors say: "array 12 of the context", equal on all ranks and another
+/// number for each collective call that makes an array; views are their array. "a result of array 12 of the
+/// context": each rank has made it alone, see `set_origin`. Empty: not known (`wrap` with an operand). A
+/// binding compares it between ranks before a function that consists of several calls.
 /// Throws ArgumentError for an empty array. Not collective. Thread-safe.
-PARTITA_API std::uint64_t number_of(const Array& array);
+PARTITA_API std::string origin_of(const Array& array);
+
+/// Says of an array that each rank has made alone (`wrap` with an operand) that it holds a result of `model`
+/// on all ranks: ranks that pass results of different arrays to a collective call then get an error.
+/// `empty_beside` does so. Throws ArgumentError for an empty array. Not collective.
+PARTITA_API void set_origin(Array& array, const Array& model);
 
 }  // namespace partita

@@ -7,6 +7,7 @@
 #include "array/elements.hpp"
 #include "array/overlap.hpp"
 #include "base/check.hpp"
+#include "runtime/checks/array_number.hpp"
 
 namespace partita {
 namespace {
@@ -85,14 +86,19 @@ void arrays::check_written(std::string_view operation, const View& view, int ran
   refuse_read_only(view.read_only, operation, rank);
 }
 
-std::uint64_t number_of(const Array& array) {
-  return require(array.state()).number;
+std::string origin_of(const Array& array) {
+  const std::uint64_t number = require(array.state()).number;
+  return number == 0 ? "" : runtime::array_text(number) + " of the context";
+}
+
+void set_origin(Array& array, const Array& model) {
+  require(array.state());
+  array.state()->number = runtime::number_of_result(require(model.state()).number);
 }
 
 std::string arrays::name_of(const Array& array) {
-  const std::uint64_t number = number_of(array);
-  std::string text = array.operand().to_string();
-  return number == 0 ? text : text + fmt::format(" (array {} of the context)", number);
+  const std::string origin = origin_of(array), text = array.operand().to_string();
+  return origin.empty() ? text : fmt::format("{} ({})", text, origin);
 }
 
 Order arrays::order_of(const Operand& operand) {

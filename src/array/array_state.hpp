@@ -27,8 +27,8 @@ struct Array::State {
   int read_only_rank = -1;                      // the first whose part is const memory; -1: none
   std::uint64_t memory = arrays::new_memory();  // windows and transposed arrays have that of the whole array
   /// Of the latest collective check when it was made, so alike on all ranks and another one for each array:
-  /// ranks that execute something on different arrays are found out by it. Views have their array's; 0: not
-  /// known to be alike (made by each rank alone).
+  /// ranks that execute something on different arrays are found out by it. Views have their array's, results
+  /// that each rank makes alone their operand's (runtime::number_of_result); 0: not known to be alike.
   std::uint64_t number = 0;
 };
 

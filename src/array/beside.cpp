@@ -1,4 +1,5 @@
 // Arrays for the results of local calls.
+#include <partita/call_names.hpp>
 #include <partita/functions.hpp>
 
 #include "array/array_state.hpp"
@@ -54,9 +55,11 @@ Array empty_beside(const Array& model, const Layout& layout, Dtype dtype, std::o
   operand.space = space;
   View part{nullptr, dtype, layout.local_shape(context->rank()), {}};
   const std::int64_t bytes = std::max<std::int64_t>(arrays::bytes_of(part), 1);
-  return arrays::array_on(
+  Array array = arrays::array_on(
       context, operand,
       space == MemorySpace::device ? stream_memory(context, bytes, stream) : host_memory(bytes), -1);
+  set_origin(array, model);
+  return array;
 }
 
 void convert(const Array& source, Array& destination, std::optional<Stream> stream) {

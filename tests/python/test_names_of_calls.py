@@ -2,6 +2,7 @@
 
 import re
 
+import numpy as np
 import pytest
 import test_flat
 from test_errors_of_one_rank import everyones
@@ -65,4 +66,32 @@ def test_both_calls_are_named(ctx, subject, known):
         assert text.startswith("the ranks called different operations: barrier on rank"), (name, text)
         text = re.sub(r" \(execution \d+ of the context\)$", "", text)  # which a rank has done, between nodes
         assert text.endswith((f"; {shown} on rank {one}", f".{shown} on rank {one}")), (name, text)
+    ctx.barrier()
+
+
+RESULTS = {
+    "a ufunc": lambda a: a + 1,
+    "a result of a result": lambda a: -abs(a),
+    "a replica first": lambda a: np.ones(16) * a,
+    "in other layouts": lambda a: a * a.redistribute(pt.Replicated()),
+    "a function of elements": lambda a: np.clip(a, 0.25, 0.5),
+    "a choice": lambda a: np.where(a > 0.5, a, 0.0),
+    "moved elements": lambda a: np.roll(a, 1, 0),
+    "another shape": lambda a: a.reshape(8, 32),
+    "sorted": lambda a: np.sort(a, 1),
+}
+
+
+@pytest.mark.parametrize("made", RESULTS.values(), ids=RESULTS)
+@pytest.mark.parametrize("wanted", [lambda a: a.sum(), lambda a: np.argmax(a), lambda a: a.redistribute(pt.Slab(1))], ids=["sum", "argmax", "redistribute"])
+def test_results_of_different_arrays(ctx, made, wanted):
+    """What a rank makes of an array alone is known by that array."""
+    group = ctx.split(0)
+    x, y = (pt.random(group, (16, 16), pt.Slab(0), seed=seed) for seed in (1, 2))
+    of_x, of_y = made(x), made(y)
+    wanted(of_x), wanted(of_y)
+    if ctx.size > 1:
+        with pytest.raises(pt.DisagreementError, match="a result of array .* on rank 0; .*a result of array"):
+            wanted(of_x if ctx.rank == 0 else of_y)
+            group.barrier()
     ctx.barrier()

@@ -84,7 +84,7 @@ set(suites
     "Names:                  device"
     "NamesOfCalls:           processes nodes device"
     "NodeMemory:             processes"
-    "NumbersOfArrays:        processes"
+    "OriginsOfArrays:        processes"
     "Nvshmem:                device device-processes"
     "OnWait:                 processes"
     "OutOfMemory:            processes nodes device device-processes"

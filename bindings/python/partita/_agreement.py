@@ -96,8 +96,7 @@ def described(value: Any) -> str:
         return value
     core = getattr(value, "_core", None)
     if isinstance(core, _core.Array):
-        number = core.number  # 0: made by each rank alone
-        return f"{core.dtype} {value.layout}" + (f" (array {number} of the context)" if number else "")
+        return f"{core.dtype} {value.layout}" + (f" ({core.origin})" if core.origin else "")
     if isinstance(core, _core.Context):
         return f"a context of {core.size} ranks"
     if isinstance(value, (list, tuple)):

@@ -79,7 +79,7 @@ def wrapped(like: Array, layout: _core.Layout, values: Any) -> Array:
     if isinstance(values, DevicePart):
         return Array(values.dense().seen_in(layout, True), like._package)
     part = np.asarray(values, order="C")
-    return finished(like, Array(_core.wrap_like(like._core.context, layout, part), "numpy", part))
+    return finished(like, Array(_core.wrap_beside(like._core, part, layout), "numpy", part))
 
 
 def moved(a: Array, destination: Optional[Destination]) -> Array:

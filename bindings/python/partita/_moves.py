@@ -81,12 +81,12 @@ def with_view(array: Array, layout: _core.Layout, part: Any) -> Array:
 
 
 def _wrapped(array: Array, layout: _core.Layout, part: Any, dense: bool, read_only: bool) -> Array:
-    context = array._core.context
     if isinstance(part, DevicePart):
         return Array(part.seen_in(layout, dense), array._package, read_only=read_only)
-    if part.shape != layout.local_shape(context.rank):
-        part = part.reshape(layout.local_shape(context.rank))
-    core = _core.wrap_like(context, layout, part, dense)
+    shape = layout.local_shape(array._core.context.rank)
+    if part.shape != shape:
+        part = part.reshape(shape)
+    core = _core.wrap_beside(array._core, part, layout, dense)
     known = array._package == package_of(part)
     return Array(core, array._package, part if known else None, read_only)
 

@@ -221,7 +221,7 @@ def average(a: Array, axis: Axis = None, weights: Any = None, returned: bool = F
         along = axes_of(axis, a.ndim)[0]
         values = np.asarray(weights.gather(space="host") if isinstance(weights, Array) else weights)
         values = np.ascontiguousarray(values.reshape([-1 if one == along else 1 for one in range(a.ndim)]))
-        line = Array(_core.wrap_like(a._core.context, _core.Layout(_core.Replicated(), values.shape, a._core.context.size), values), a._package)
+        line = Array(_core.wrap_beside(a._core, values, _core.Layout(_core.Replicated(), values.shape, a._core.context.size)), a._package)
         line = line if a._core.on_host else line.copy(space="device")
         weights = np.where(np.isnan(a), line, line)  # in the layout of the array
     total = weights.sum(axis, keepdims=keepdims)

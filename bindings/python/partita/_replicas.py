@@ -57,11 +57,10 @@ def replicas(name: str, inputs: Sequence[Any], others: Sequence[Any] = (), numbe
     first = next((one for one in (*inputs, *others) if isinstance(one, Array)), None)
     if first is None or not any(map(is_replica, inputs)):
         return list(inputs)
-    context, package = first._core.context, first._package
     try:
         given = [np.asarray(one, order="C") if is_replica(one) else one for one in inputs]
-        require_equal(name, context, [one for one in given if type(one) is np.ndarray])
-        made: List[Any] = [_replicated(context, package, one) if type(one) is np.ndarray else one for one in given]
+        require_equal(name, first._core.context, [one for one in given if type(one) is np.ndarray])
+        made: List[Any] = [_replicated(first, one) if type(one) is np.ndarray else one for one in given]
     except Exception as error:  # of one rank: the others compare theirs
         raise_on_all(name, error, (first,))
         raise
@@ -72,9 +71,9 @@ def _is_replica(one: Any) -> bool:
     return (type(one) is np.ndarray and one.ndim > 0) or (type(one) in (list, tuple) and not any(isinstance(each, Array) for each in one))
 
 
-def _replicated(context: _core.Context, package: str, values: Any) -> Array:
-    layout = _core.Layout(_core.Replicated(), values.shape, context.size)
-    return Array(_core.wrap_like(context, layout, values), package, values if package == "numpy" else None, True)
+def _replicated(first: Array, values: Any) -> Array:
+    layout = _core.Layout(_core.Replicated(), values.shape, first._core.context.size)
+    return Array(_core.wrap_beside(first._core, values, layout), first._package, values if first._package == "numpy" else None, True)
 
 
 def require_equal(name: str, context: _core.Context, values: Sequence[Any]) -> None:

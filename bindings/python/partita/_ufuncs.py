@@ -56,7 +56,7 @@ def apply(ufunc: np.ufunc, method: str, inputs: Tuple[Any, ...], options: Dict[s
     arrays = [one for one in given if isinstance(one, Array)]
     _refuse_others(name, given)
     like = _like(name, arrays, lambda: [_called(one, inputs, options) for one in arrays])
-    context, package = arrays[0]._core.context, arrays[0]._package
+    first, package = arrays[0]._core, arrays[0]._package
     if outputs:
         _check_outputs(name, outputs, like)
     if _by_kernels(arrays[0]) and set(options) <= {"where", "dtype"}:
@@ -73,7 +73,7 @@ def apply(ufunc: np.ufunc, method: str, inputs: Tuple[Any, ...], options: Dict[s
         _write(ufunc, parts, outputs, like, options)
         return outputs[0] if len(outputs) == 1 else outputs
     results = _call(package, ufunc, parts, options)
-    made = [_wrapped(context, like, package, one) for one in _listed(results)]
+    made = [_wrapped(first, like, package, one) for one in _listed(results)]
     return made[0] if len(made) == 1 else tuple(made)
 
 
@@ -93,12 +93,12 @@ def local_call(name: str, function: Callable[..., Any], inputs: Sequence[Any], *
     _refuse_others(name, [one for one in given if one is not None])
     arrays = [one for one in given if isinstance(one, Array)]
     like = _like(name, arrays, lambda: [f"operand {1 + next(place for place, one in enumerate(given) if one is array)}" for array in arrays])
-    context, package = arrays[0]._core.context, arrays[0]._package
+    first, package = arrays[0]._core, arrays[0]._package
     if _by_kernels(arrays[0]):
         return Array(_device_ufuncs.where(like, *given), package) if name == "where" else getattr(_device_ufuncs, name)(*given, **options)
     parts = [_aligned(name, one, like) for one in given]
     if package == "numpy":
-        result = np.ascontiguousarray(function(*parts, **options)).reshape(like.local_shape(context.rank))
+        result = np.ascontiguousarray(function(*parts, **options)).reshape(like.local_shape(first.context.rank))
     else:
         module = importlib.import_module("jax.numpy" if package == "jax" else package)
         own = getattr(module, name, None)
@@ -106,7 +106,7 @@ def local_call(name: str, function: Callable[..., Any], inputs: Sequence[Any], *
             raise ArgumentError(f"{name}: {_titles.get(package, 'CuPy')} does not have it: copy the array to the host")
         result = own(*parts, **options)
         result = result.contiguous() if package == "torch" else result.block_until_ready() if package == "jax" else module.ascontiguousarray(result)
-    return _wrapped(context, like, package, result)
+    return _wrapped(first, like, package, result)
 
 
 def local_of(name: str, operand: Any, like: Array) -> Any:
@@ -134,9 +134,9 @@ def _listed(results: Any) -> Tuple[Any, ...]:
     return tuple(results) if isinstance(results, tuple) else (results,)
 
 
-def _wrapped(context: _core.Context, like: _core.Layout, package: str, part: Any) -> Array:
-    """The array that has this part. What JAX has made is JAX's: it may only be read."""
-    return Array(_core.wrap_like(context, like, part), package, part, read_only=package == "jax")
+def _wrapped(first: _core.Array, like: _core.Layout, package: str, part: Any) -> Array:
+    """The array that has this part, a result of `first`. What JAX has made is JAX's: it may only be read."""
+    return Array(_core.wrap_beside(first, part, like), package, part, read_only=package == "jax")
 
 
 def alike_parts(ufunc: np.ufunc, inputs: Sequence[Any]) -> Any:
@@ -153,14 +153,13 @@ def _of_pair(ufunc: np.ufunc, inputs: Sequence[Any]) -> Optional[Array]:
     if len(inputs) != 2 or any(type(one) is not Array or one._package != "numpy" or one._core.is_partial for one in inputs):
         return None
     first, second = inputs[0]._core, inputs[1]._core
-    context = first.context
-    if ufunc.signature is not None or ufunc.nout != 1 or second.context != context or current_default() is not None:
+    if ufunc.signature is not None or ufunc.nout != 1 or second.context != first.context or current_default() is not None:
         return None
-    found = _pair(first.layout, second.layout, context.rank)
+    found = _pair(first.layout, second.layout, first.context.rank)
     if found is None:
         return None
     parts = [_indexed(one.local, index) for one, index in zip(inputs, found[1:])]
-    return _wrapped(context, found[0], "numpy", np.asarray(ufunc(*parts, order="C")))
+    return _wrapped(first, found[0], "numpy", np.asarray(ufunc(*parts, order="C")))
 
 
 @functools.lru_cache(maxsize=256)
@@ -389,7 +388,7 @@ def _write(
     results = _call(given[0]._package, ufunc, parts, options)
     for one, result in zip(given, _listed(results)):
         if one._package == "jax":  # which shows the part, and does not write it
-            made = _wrapped(one._core.context, like, "jax", result)
+            made = _wrapped(one._core, like, "jax", result)
             _core.copy(made._core, one._core, stream_of_arrays(None, one))
         else:
             one.local[...] = result

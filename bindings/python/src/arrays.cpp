@@ -49,8 +49,12 @@ Array wrapped_like(const Context& context, const Layout& layout, const nb::handl
   return wrap(context, dense ? with_usual_strides(memory.view()) : memory.view(), operand, owner);
 }
 
-Array wrapped_beside(const Array& like, const nb::handle& local) {
-  return wrapped_like(like.context(), like.layout(), local, true);
+/// A result of `model`, by default in its layout.
+Array wrapped_beside(const Array& model, const nb::handle& local, const std::optional<Layout>& layout,
+                     bool dense) {
+  Array made = wrapped_like(model.context(), layout ? *layout : model.layout(), local, dense);
+  set_origin(made, model);
+  return made;
 }
 
 void end_capsule(PyObject* capsule) noexcept {
@@ -225,7 +229,8 @@ void bind_making(nb::module_& module) {
   module.def("wrap", &wrapped);
   module.def("wrap_like", &wrapped_like, nb::arg("context"), nb::arg("layout"), nb::arg("local"),
              nb::arg("dense") = true);
-  module.def("wrap_beside", &wrapped_beside);
+  module.def("wrap_beside", &wrapped_beside, nb::arg("model"), nb::arg("local"),
+             nb::arg("layout") = nb::none(), nb::arg("dense") = true);
   module.def("scatter", &scattered, nb::arg("context"), nb::arg("source").none(), nb::arg("shape"),
              nb::arg("distribution"), nb::arg("root"), nb::arg("space") = nb::none(),
              nb::arg("stream") = nb::none());
@@ -379,7 +384,7 @@ void bind_arrays(nb::module_& module) {
       .def_prop_ro("context", &Array::context)
       .def_prop_ro("operand", &Array::operand)
       .def_prop_ro("is_partial", [](const Array& self) { return self.layout().partial().has_value(); })
-      .def_prop_ro("number", &number_of)
+      .def_prop_ro("origin", &origin_of)
       .def_prop_ro("on_host", [](const Array& self) { return self.local().space == MemorySpace::host; })
       .def("window", &Array::window, nb::arg("lower"), nb::arg("shape"))
       .def("permuted", &Array::permuted, nb::arg("axes"))

@@ -42,7 +42,7 @@ void select(const Array& condition, const nb::handle& a, const nb::handle& b, Ar
 }
 
 /// Other elements of an array's part in memory, `offset` elements after its first one, as the part of a
-/// layout.
+/// layout. A result of the array.
 Array seen_as(const Array& array, const Layout& layout, std::int64_t offset, const Extents& strides,
               bool dense) {
   View view = array.local();
@@ -52,7 +52,9 @@ Array seen_as(const Array& array, const Layout& layout, std::int64_t offset, con
   Operand operand = Operand::of(layout, view.dtype);
   operand.space = view.space;
   operand.dense = dense;
-  return wrap(array.context(), view, operand, std::make_shared<Array>(array));
+  Array seen = wrap(array.context(), view, operand, std::make_shared<Array>(array));
+  set_origin(seen, array);
+  return seen;
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "runtime/checks/array_number.hpp"
 
 namespace partita::runtime {
 
@@ -55,7 +56,7 @@ std::optional<Report> CallNotes::execution(std::uint64_t number, bool captured) 
   }
   std::string arrays;
   for (const std::uint64_t array : note->arrays) {
-    if (array != 0) arrays += fmt::format("{}array {}", arrays.empty() ? "" : " and ", array);
+    if (array != 0) arrays += (arrays.empty() ? "" : " and ") + array_text(array);
   }
   if (!arrays.empty()) report.facts.push_back({"the operands", arrays + " of the context"});
   const auto& factors = note->factors;

@@ -1,4 +1,6 @@
 // Ranks that execute different things: in any case every rank is notified, long before the deadline.
+#include <partita/functions.hpp>
+
 #include "device/run_ahead.hpp"
 #include "runtime/checks/announcement.hpp"
 #include "support/fakes/fake_device.hpp"
@@ -151,6 +153,16 @@ Calls arrays_of_reductions_over_axes(Context& context) {
   return {call(square->rows), call(square->result)};
 }
 
+Calls results_of_arrays(Context& context) {
+  const auto square = std::make_shared<Square>(context);
+  const auto call = [](const Array& array) {
+    Array twice = empty_beside(array, array.layout(), array.dtype());
+    add(array, array, twice);
+    return [=] { reduce(twice, ArrayReduction::sum); };
+  };
+  return {call(square->rows), call(square->result)};
+}
+
 Calls arrays_of_inner_products(Context& context) {
   const auto square = std::make_shared<Square>(context);
   return {[=] { inner_product(square->rows, square->result, false); },
@@ -252,6 +264,8 @@ const Mismatch mismatches[] = {
     {"ArraysOfReductions", true, arrays_of_reductions, "sum: the ranks disagree on the operands: array "},
     {"ArraysOfReductionsOverAxes", true, arrays_of_reductions_over_axes,
      "the ranks disagree on the operands: array "},
+    {"ResultsOfArrays", true, results_of_arrays,
+     "sum: the ranks disagree on the operands: a result of array "},
     {"ArraysOfInnerProducts", true, arrays_of_inner_products,
      "dot: the ranks disagree on the operands: array "},
     {"DirectionOfTransform", false, fft_directions},

@@ -2,6 +2,7 @@
 // or an error; never numbers that belong partly to another call. In a node and between nodes, where numbers
 // reach a rank through others that have called the same as it.
 #include <partita/call_names.hpp>
+#include <partita/functions.hpp>
 #include <partita/refusal.hpp>
 
 #include "support/fakes/fake_device.hpp"
@@ -303,18 +304,25 @@ TEST_P(ReturnedNumbers, OfARankWithOneCallTooMany) {
 INSTANTIATE_TEST_SUITE_P(Of, ReturnedNumbers, ::testing::ValuesIn(calls),
                          [](const auto& test) { return std::string(test.param.name); });
 
-TEST(NumbersOfArrays, AreEqualOnAllRanksAndOthersForEachArray) {
+TEST(OriginsOfArrays, AreEqualOnAllRanksAndOthersForEachArray) {
   on_ranks([](Context& context) {
     const Array x = zeros(context, {24, 6}, Slab(0), Dtype::f64);
     const Array y = zeros(context, {24, 6}, Slab(0), Dtype::f64);
-    EXPECT_NE(number_of(x), 0U);
-    EXPECT_NE(number_of(x), number_of(y));
-    EXPECT_EQ(number_of(x.window({1, 0}, {5, 6})), number_of(x));
+    EXPECT_EQ(origin_of(x).find("array "), 0U);
+    EXPECT_NE(origin_of(x), origin_of(y));
+    EXPECT_EQ(origin_of(x.window({1, 0}, {5, 6})), origin_of(x));
+    agree(context, "origins", [&] { return std::vector<Fact>{{"y", origin_of(y)}}; });
+    const Array result = empty_beside(empty_beside(x, x.layout(), Dtype::f32), y.layout(), Dtype::f64);
+    EXPECT_EQ(origin_of(result), "a result of " + origin_of(x));
     Operand operand = x.operand();
     operand.residency = Residency::ordinary;
-    EXPECT_EQ(number_of(wrap(context, x.local(), operand)), 0U);
-    agree(context, "numbers", [&] { return std::vector<Fact>{{"y", std::to_string(number_of(y))}}; });
-    EXPECT_THROW(number_of(Array()), ArgumentError);
+    Array wrapped = wrap(context, x.local(), operand);
+    EXPECT_EQ(origin_of(wrapped), "");
+    EXPECT_EQ(origin_of(empty_beside(wrapped, x.layout(), Dtype::f64)), "");
+    set_origin(wrapped, result);
+    EXPECT_EQ(origin_of(wrapped), origin_of(result));
+    EXPECT_THROW((void)origin_of(Array()), ArgumentError);
+    EXPECT_THROW(set_origin(wrapped, Array()), ArgumentError);
   });
 }
 

@@ -1,5 +1,6 @@
 #include "runtime/checks/call_notes.hpp"
 
+#include "runtime/checks/array_number.hpp"
 #include "support/test.hpp"
 
 namespace partita {
@@ -16,12 +17,12 @@ TEST(CallNotes, SayWhatAnExecutionWas) {
   runtime::CallNotes notes;
   const std::vector<Fact> facts{{"reduction", "sum"}};
   notes.keep(4711, "all_reduce", facts);
-  notes.note(3, false, {.plan = 4711, .arrays = {7, 0, 9}, .factors = {2, 0, 1}});
+  notes.note(3, false, {.plan = 4711, .arrays = {7, 0, runtime::number_of_result(9)}, .factors = {2, 0, 1}});
   const auto said = notes.execution(3, false);
   ASSERT_TRUE(said.has_value());
   EXPECT_EQ(said->operation, "all_reduce");
   EXPECT_EQ(fact_of(*said, "reduction"), "sum");
-  EXPECT_EQ(fact_of(*said, "the operands"), "array 7 and array 9 of the context");
+  EXPECT_EQ(fact_of(*said, "the operands"), "array 7 and a result of array 9 of the context");
   EXPECT_EQ(fact_of(*said, "factors"), "alpha 2+0i, beta 1+0i, scale 0");
   EXPECT_FALSE(notes.execution(3, true).has_value());
   EXPECT_FALSE(notes.execution(4, false).has_value());
