@@ -45,7 +45,9 @@ planning::SolveSteps solve_on_grid(const FactorBuffers& buffers, const std::vect
 void solve_many_on_grid(const FactorBuffers& buffers, const std::vector<Pass>& passes, int b, int x,
                         planning::PlanBuilder& builder);
 
-// Also for whole columns.
+// For whole columns, too.
+
+/// Appends the redistribution of buffer `from` into buffer `to`.
 void append_redistribution(planning::PlanBuilder& builder, int from, int to, std::int64_t staging = 0);
 /// Appends the row exchanges of the panels of LU, each applied to all panels on its left, or undone.
 void exchange_left(const Panels& panels, int factor, int pivots, planning::PlanBuilder& builder,

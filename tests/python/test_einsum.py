@@ -246,6 +246,11 @@ def test_wrong_arguments(ctx):
         for call in (pt.einsum, pt.einsum_path):
             with pytest.raises(pt.ArgumentError, match=text):
                 call("ij,jk,kl->il", a, a, a, **given)
+    other = spread(ctx.split(0), numbers((6, 6)), pt.Slab(0))
+    for last, out in ((other, None), (a, other)):
+        for call in (pt.einsum, pt.einsum_path):
+            with pytest.raises(pt.ArgumentError, match="the arrays belong to different contexts"):
+                call("ij,jk,kl->il", a, a, last, out=out)
 
 
 @pytest.mark.parametrize("text", ["ij,ij->ij", "ij,ji->ij", "ij,j->ji", "i,j->ij", ",ij->ij", "i,ij,j->ij"])

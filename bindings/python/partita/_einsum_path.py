@@ -7,7 +7,7 @@ from typing import Any, List, NamedTuple, Optional, Sequence, Tuple
 import numpy as np
 
 from . import _core
-from ._array import Array, core_given
+from ._array import Array, core_given, require_one_context
 from ._contraction import Steps, prepared, reduced
 from ._dtypes import dtype_name
 from ._einsum import check_words, is_multiplied, needed_labels
@@ -93,9 +93,12 @@ def einsum_path(
         As for `einsum`.
     """
     check_words(subscripts, memory_limit)
-    first = next((one for one in operands if isinstance(one, Array)), None)
-    if first is None:
+    arrays = [one for one in operands if isinstance(one, Array)]
+    if not arrays:
         raise TypeError("einsum_path: expected a distributed array among the operands")
+    target = None if out is None else core_given(out).layout
+    require_one_context("einsum_path", *arrays, *([] if out is None else [out]))
+    first = arrays[0]
     context = first._core.context
     given = [one if isinstance(one, Array) else np.asarray(one) for one in operands]
     dtype = np.result_type(*(one.dtype for one in given))
@@ -110,7 +113,6 @@ def einsum_path(
     own = [one.layout is not old or each.dtype != dtype for one, old, each in zip(described, layouts, given)]
     if len(described) == 1:
         return ["einsum_path", (0,)], f"einsum {subscripts!r}: one operand, no products"
-    target = None if out is None else core_given(out).layout
     plan = planned(
         problem_of(
             described, labels, result, context, dtype_name(dtype), dtype.itemsize, first._core.on_host, target, own, memory_limit or None, order_asked(optimize)
