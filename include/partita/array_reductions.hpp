@@ -73,6 +73,10 @@ PARTITA_API Scalar reduce(const Array& array, ArrayReduction reduction, std::opt
 PARTITA_API Array reduce(const Array& array, ArrayReduction reduction, const Axes& axes,
                          const ReduceAxesOptions& options = {}, SourcePlace where = SourcePlace::current());
 
+/// The layout of that array where the options name neither a distribution nor a root. Throws ArgumentError
+/// for a partial layout and for wrong axes. Not collective. Thread-safe.
+PARTITA_API Layout reduced_layout(const Layout& layout, const Axes& axes, bool keep_dimensions = false);
+
 /// Sum of a[i] b[i], or of conj(a[i]) b[i] if `conjugated`. Both arrays must have the same dtype and
 /// equivalent layouts; the ArgumentError otherwise names both layouts and suggests `redistribute`.
 PARTITA_API Scalar inner_product(const Array& a, const Array& b, bool conjugated,

@@ -103,3 +103,15 @@ Layout wanted_layout(std::string_view operation, const ReduceAxesOptions& option
 }
 
 }  // namespace partita::arithmetic
+
+namespace partita {
+
+Layout reduced_layout(const Layout& layout, const Axes& axes, bool keep_dimensions) {
+  arithmetic::check_axes("reduced_layout", layout.shape(), axes.list);
+  check(!layout.partial(),
+        "reduced_layout: the layout {} is partial: its sums are added first, by redistribute",
+        layout.to_string());
+  return arithmetic::reduced_layouts(layout, {axes.list, keep_dimensions}).left;
+}
+
+}  // namespace partita

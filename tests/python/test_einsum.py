@@ -68,7 +68,7 @@ def test_any_equation_in_any_layouts(ctx, seed):
     np.testing.assert_allclose(pt.einsum(text, *arrays, optimize=path).gather(), wanted, rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("seed", range(100, 110))
+@pytest.mark.parametrize("seed", range(100, 120))
 def test_the_least_memory_is_enough(ctx, seed):
     rng = np.random.default_rng(seed)
     terms, result, extents = equation(rng)
@@ -78,6 +78,8 @@ def test_the_least_memory_is_enough(ctx, seed):
     with pytest.raises(pt.ArgumentError, match=r"einsum: a memory limit of 1 bytes is too small; at least \d+ bytes are required") as error:
         pt.einsum(text, *arrays, memory_limit=1)
     need = int(re.search(r"least (\d+) bytes", str(error.value))[1])
+    with pytest.raises(pt.ArgumentError, match=re.escape(str(error.value))):  # of the layouts that operands have before the products
+        pt.einsum_path(text, *arrays, memory_limit=1)
     np.testing.assert_allclose(pt.einsum(text, *arrays, memory_limit=need).gather(), wanted, rtol=1e-9, atol=1e-9)
     with pytest.raises(pt.ArgumentError, match=f"at least {need} bytes are required"):
         pt.einsum(text, *arrays, memory_limit=need - 1)

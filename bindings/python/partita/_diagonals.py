@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Tuple
 
 import numpy as np
 
@@ -55,6 +55,11 @@ def triu(m: Array, k: int = 0) -> Array:
     return _masked("triu", m, k, False)
 
 
+def diagonal_layout(layout: _core.Layout, shape: Tuple[int, ...]) -> _core.Layout:
+    """Of diagonals with this shape, of matrices in this layout."""
+    return _core.Layout(_core.Replicated(), shape, layout.ranks) if is_whole(layout) else default_layout(shape, layout.ranks)
+
+
 @alike
 def diagonal(a: Array, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
     """The elements on a diagonal, along the last dimension of the result. Collective, blocking.
@@ -74,19 +79,13 @@ def diagonal(a: Array, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array
     rows, columns = a.shape[-2:]
     count = max(0, min(rows, columns - offset) if offset >= 0 else min(rows + offset, columns))
     window = a._seen_as(a._core.window((*[0] * (a.ndim - 2), min(rows, max(0, -offset)), min(columns, max(0, offset))), (*a.shape[:-2], count, count)))
-    ranks, rank = a._core.context.size, a._core.context.rank
-    shape = (*window.shape[:-2], count)
-    if is_whole(window.layout):
-        layout = _core.Layout(_core.Replicated(), shape, ranks)
-    else:
-        layout = default_layout(shape, ranks)
-        cut = layout.distribution
-        assert isinstance(cut, _core.Slab)
-        window = window.redistribute(_core.Slab(cut.axis))
-    mine = layout.local_shape(rank)
+    layout = diagonal_layout(window.layout, (*window.shape[:-2], count))
+    if isinstance(layout.distribution, _core.Slab):
+        window = window.redistribute(_core.Slab(layout.distribution.axis))
+    mine = layout.local_shape(a._core.context.rank)
     if 0 in mine:
         return new_like(a, layout, 0)
-    return with_part(a, layout, copy_of(part_of(window).diagonal(int(layout.indices(len(mine) - 1, rank)[0]), -2, -1)[..., : mine[-1]]))
+    return with_part(a, layout, copy_of(part_of(window).diagonal(int(layout.indices(len(mine) - 1, a._core.context.rank)[0]), -2, -1)[..., : mine[-1]]))
 
 
 @alike

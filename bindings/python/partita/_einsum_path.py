@@ -9,6 +9,7 @@ import numpy as np
 from . import _core
 from ._array import Array, core_given, require_one_context
 from ._contraction import Steps, prepared, reduced
+from ._diagonals import diagonal_layout
 from ._dtypes import dtype_name
 from ._einsum import check_words, is_multiplied, needed_labels
 from ._einsum_cost import Cut
@@ -16,7 +17,7 @@ from ._einsum_plan import Plan, planned
 from ._einsum_run import problem_of
 from ._einsum_terms import order_asked, parsed
 from ._errors import TypeError
-from ._layouts import default_layout, inserted, is_whole, removed
+from ._layouts import default_layout, inserted, removed
 
 
 class _Described(NamedTuple):
@@ -30,21 +31,12 @@ class _Described(NamedTuple):
 
 
 def _without(a: _Described, axes: Sequence[int]) -> _Described:
-    """With the elements along some axes added: a layout that is cut along another axis remains."""
-    layout = a.layout
-    shape = tuple(extent for axis, extent in enumerate(a.shape) if axis not in axes)
-    cut = layout.distribution.axis if isinstance(layout.distribution, _core.Slab) else None
-    if is_whole(layout) or cut in axes:
-        return _Described(_core.Layout(_core.Replicated(), shape, layout.ranks))
-    if cut is None:
-        return _Described(default_layout(shape, layout.ranks))
-    return _Described(_core.Layout(_core.Slab(cut - sum(axis < cut for axis in axes)), shape, layout.ranks))
+    return _Described(_core.reduced_layout(a.layout, axes))
 
 
 def _diagonal(a: _Described, offset: int, first: int, second: int) -> _Described:
-    found = _without(a, (first, second))
-    shape = (*found.shape, a.shape[first])
-    return _Described(_core.Layout(_core.Replicated(), shape, a.layout.ranks) if is_whole(a.layout) else default_layout(shape, a.layout.ranks))
+    shape = tuple(extent for axis, extent in enumerate(a.shape) if axis not in (first, second))
+    return _Described(diagonal_layout(a.layout, (*shape, a.shape[first])))
 
 
 def _without_axis(a: _Described, axis: int) -> _Described:

@@ -356,6 +356,10 @@ void bind_reductions(nb::module_& module) {
   module.def("places_along", &places_along, nb::arg("array"), nb::arg("axis"), nb::arg("smallest"),
              nb::arg("keepdims"));
   module.def("cumulate", &cumulated, nb::arg("array"), nb::arg("axis"), nb::arg("product"), nb::arg("dtype"));
+  module.def(
+      "reduced_layout",
+      [](const Layout& layout, const std::vector<int>& axes) { return reduced_layout(layout, axes); },
+      nb::arg("layout"), nb::arg("axes"));
   module.def("reduce_axes", &reduced_along, nb::arg("array"), nb::arg("reduction"), nb::arg("axes"),
              nb::arg("keepdims"), nb::arg("distribution").none(), nb::arg("root").none(),
              nb::arg("heap") = true, nb::arg("stream") = nb::none());

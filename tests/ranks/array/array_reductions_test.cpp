@@ -147,6 +147,9 @@ void expect_over_axes(const Array& array, ArrayReduction reduction, const std::v
     if (gone && options.keep_dimensions) shape.push_back(1);
   }
   ASSERT_EQ(found.shape(), shape);
+  if (!options.root && !options.distribution) {
+    EXPECT_EQ(found.layout(), reduced_layout(array.layout(), axes, options.keep_dimensions));
+  }
   if (options.root) {
     EXPECT_EQ(found.local_size(), *options.root == found.context().rank() ? volume(shape) : 0);
   }
@@ -457,6 +460,8 @@ RANK_TEST(ArrayReductions, ErrorsSayWhatHelps) {
     const Array partial = zeros(context, {4, 4}, Distribution::parse(mesh), Dtype::f32);
     EXPECT_ERROR(ArgumentError, sum(partial), "redistribute");
     EXPECT_ERROR(ArgumentError, sum(partial, {0}), "redistribute");
+    EXPECT_ERROR(ArgumentError, reduced_layout(partial.layout(), {0}), "redistribute");
+    EXPECT_ERROR(ArgumentError, reduced_layout(partial.layout(), {2}), "no axis 2");
     EXPECT_THROW((void)sum(rows, {0},
                            {.distribution = Distribution::parse("mesh:r=" + std::to_string(context.size()) +
                                                                 ":-;partial=sum:r")}),
