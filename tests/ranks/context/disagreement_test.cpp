@@ -153,7 +153,7 @@ Calls arrays_of_reductions_over_axes(Context& context) {
   return {call(square->rows), call(square->result)};
 }
 
-Calls results_of_arrays(Context& context) {
+Calls arrays_made_alone(Context& context) {
   const auto square = std::make_shared<Square>(context);
   const auto call = [](const Array& array) {
     Array twice = empty_beside(array, array.layout(), array.dtype());
@@ -264,7 +264,7 @@ const Mismatch mismatches[] = {
     {"ArraysOfReductions", true, arrays_of_reductions, "sum: the ranks disagree on the operands: array "},
     {"ArraysOfReductionsOverAxes", true, arrays_of_reductions_over_axes,
      "the ranks disagree on the operands: array "},
-    {"ResultsOfArrays", true, results_of_arrays,
+    {"ArraysMadeAlone", true, arrays_made_alone,
      "sum: the ranks disagree on the operands: a result of array "},
     {"ArraysOfInnerProducts", true, arrays_of_inner_products,
      "dot: the ranks disagree on the operands: array "},
