@@ -96,7 +96,8 @@ def described(value: Any) -> str:
         return value
     core = getattr(value, "_core", None)
     if isinstance(core, _core.Array):
-        return f"{core.dtype} {value.layout}" + (f" ({core.origin})" if core.origin else "")
+        origin = core.origin
+        return f"{core.dtype} {value.layout}" + (f" ({origin})" if origin else "")
     if isinstance(core, _core.Context):
         return f"a context of {core.size} ranks"
     if isinstance(value, (list, tuple)):
