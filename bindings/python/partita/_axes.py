@@ -77,7 +77,7 @@ def finished(like: Array, made: Array) -> Array:
 def wrapped(like: Array, layout: _core.Layout, values: Any) -> Array:
     """The array of these local parts, in the memory space and package of `like`."""
     if isinstance(values, DevicePart):
-        return Array(values.dense().seen_in(layout, True), like._package)
+        return Array(values.dense().seen_in(layout, True, like._core), like._package)
     part = np.asarray(values, order="C")
     return finished(like, Array(_core.wrap_beside(like._core, part, layout), "numpy", part))
 

@@ -35,9 +35,9 @@ class DevicePart:
         """Of an array that is distributed in any way."""
         return cls(_core.seen_as(core, _whole(core, core.local_shape), 0, core.local_strides, False))
 
-    def seen_in(self, layout: _core.Layout, dense: bool) -> _core.Array:
-        """As this rank's part of an array."""
-        return _core.seen_as(self.core, layout, 0, self.core.local_strides, dense)
+    def seen_in(self, layout: _core.Layout, dense: bool, model: _core.Array) -> _core.Array:
+        """As this rank's part of an array, a result of `model`: what ranks compute, some of them without elements, may be of other arrays."""
+        return _core.seen_as(self.core, layout, 0, self.core.local_strides, dense, model)
 
     # --- what it is
 

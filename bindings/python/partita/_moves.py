@@ -82,7 +82,7 @@ def with_view(array: Array, layout: _core.Layout, part: Any) -> Array:
 
 def _wrapped(array: Array, layout: _core.Layout, part: Any, dense: bool, read_only: bool) -> Array:
     if isinstance(part, DevicePart):
-        return Array(part.seen_in(layout, dense), array._package, read_only=read_only)
+        return Array(part.seen_in(layout, dense, array._core), array._package, read_only=read_only)
     shape = layout.local_shape(array._core.context.rank)
     if part.shape != shape:
         part = part.reshape(shape)

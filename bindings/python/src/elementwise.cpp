@@ -42,9 +42,9 @@ void select(const Array& condition, const nb::handle& a, const nb::handle& b, Ar
 }
 
 /// Other elements of an array's part in memory, `offset` elements after its first one, as the part of a
-/// layout. A result of the array.
+/// layout. A result of `model`, by default of the array: on all ranks of the same one.
 Array seen_as(const Array& array, const Layout& layout, std::int64_t offset, const Extents& strides,
-              bool dense) {
+              bool dense, const Array* model) {
   View view = array.local();
   view.data = static_cast<char*>(view.data) + offset * size_of(view.dtype);
   view.extents = layout.local_shape(array.context().rank());
@@ -53,7 +53,7 @@ Array seen_as(const Array& array, const Layout& layout, std::int64_t offset, con
   operand.space = view.space;
   operand.dense = dense;
   Array seen = wrap(array.context(), view, operand, std::make_shared<Array>(array));
-  set_origin(seen, array);
+  set_origin(seen, model != nullptr ? *model : array);
   return seen;
 }
 
@@ -126,7 +126,7 @@ void bind_elementwise(nb::module_& module) {
   module.def("real", &real);
   module.def("imag", &imag);
   module.def("seen_as", &seen_as, nb::arg("array"), nb::arg("layout"), nb::arg("offset"), nb::arg("strides"),
-             nb::arg("dense"));
+             nb::arg("dense"), nb::arg("model").none() = nb::none());
 }
 
 }  // namespace partita::python
