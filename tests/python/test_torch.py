@@ -460,7 +460,7 @@ KEYS = [np.s_[::-1], np.s_[::-2, 1::3], np.s_[5:1:-1, ::-2], np.s_[..., ::-1], n
 def test_tensors_have_no_negative_strides(ctx, key):
     x = np.arange(77.0).reshape(7, 11)
     for distribution in pt.Slab(0), pt.Slab(1):
-        a = pt.from_local(ctx, torch.tensor(np.ascontiguousarray(pt.scatter(ctx, x, distribution).local)).to(WHERE), distribution)
+        a = pt.from_local(ctx, torch.tensor(np.ascontiguousarray(pt.scatter(ctx, x, distribution, space="host").local)).to(WHERE), distribution)
         assert type(a[key].local) is torch.Tensor
         np.testing.assert_array_equal(a[key].copy(space="host").gather(), x[key])
         b, y = a.copy(), x.copy()
