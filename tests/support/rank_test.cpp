@@ -1,3 +1,6 @@
+#include <random>
+#include <thread>
+
 #include "runtime/checks/error_kind.hpp"
 #include "runtime/groups/threads_group.hpp"
 #include "support/fakes/fake_transport.hpp"
@@ -55,8 +58,12 @@ std::string run_body(Context& context, const std::function<void(Context&)>& body
   }
 }
 
+std::function<void()> usual_waits() {
+  return std::getenv("PARTITA_TEST_SLOW") != nullptr ? slow_waits() : nullptr;
+}
+
 ContextOptions test_options() {
-  return {.device = test_device(), .deadline = deadline()};
+  return {.device = test_device(), .deadline = deadline(), .on_wait = usual_waits()};
 }
 
 void on_threads(const std::function<void(Context&)>& body, const ContextOptions& options) {
@@ -116,6 +123,15 @@ bool full_product() {
   return full != nullptr && *full != '\0' && std::string_view(full) != "0";
 }
 
+std::function<void()> slow_waits() {
+  return [] {
+    thread_local std::minstd_rand random(
+        static_cast<unsigned>(std::hash<std::thread::id>()(std::this_thread::get_id())) +
+        static_cast<unsigned>(pairs_seed()));
+    std::this_thread::sleep_for(std::chrono::milliseconds(random() % 3 == 0 ? random() % 40 : 0));
+  };
+}
+
 void on_ranks(const std::function<void(Context&)>& body) {
   if (ranks().kind == GroupKind::threads) return on_threads(body, test_options());
   std::optional<Context>& kept = rank_run().kept;
@@ -137,6 +153,7 @@ void on_ranks(const std::function<void(Context&)>& body) {
 void on_ranks(const std::function<void(Context&)>& body, ContextOptions options) {
   if (options.deadline == ContextOptions().deadline) options.deadline = deadline();
   if (options.device.kind == Device::Kind::cpu) options.device = test_device();
+  if (!options.on_wait) options.on_wait = usual_waits();
   if (ranks().kind == GroupKind::threads) return on_threads(body, options);
   run_refereed([&] {
     Context context = initialize(options);

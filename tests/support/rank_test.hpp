@@ -53,6 +53,10 @@ int pairs_seed();
 /// The full product of choices is requested: PARTITA_FULL.
 bool full_product();
 
+/// For ContextOptions::on_wait: ranks come late to what they wait for, each at times of its own. Contexts
+/// that have no other get it where PARTITA_TEST_SLOW is set.
+std::function<void()> slow_waits();
+
 /// Runs the body on every rank, with a context of all ranks that is kept from test to test.
 void on_ranks(const std::function<void(Context&)>& body);
 /// The same with a separate context, made with these options.

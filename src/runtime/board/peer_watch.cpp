@@ -186,11 +186,22 @@ PeerWatch::Found PeerWatch::look_for_failed_ranks() {
 }
 
 PeerWatch::Found PeerWatch::look_for_disagreement() const {
-  if (withdrawals_of(state_).under_way) return std::nullopt;  // compared in the check
+  if (withdrawals_of(state_).under_way || all_are_in_this_check()) return std::nullopt;  // compared there
   auto difference = announced_difference(state_, reason_.operation);
   if (!difference) return std::nullopt;
   return Hopeless{std::move(difference->error), difference->question,
                   may_withdraw_from(state_, difference->question)};
+}
+
+// What this rank waits for has been sent or will be; others may have it all, and know what they all throw.
+bool PeerWatch::all_are_in_this_check() const {
+  if (!state_.notes->is_in_check() || state_.topology().node_count() > 1) return false;
+  const NodeBoard& board = *state_.board;
+  const std::uint64_t mine = board.status(board.me()).agreements;
+  for (int number = 0; number < board.node_ranks(); ++number) {
+    if (board.status(number).agreements < mine) return false;
+  }
+  return true;
 }
 
 PeerWatch::Found PeerWatch::look_for_mutual_waits(const std::vector<int>& peers) {

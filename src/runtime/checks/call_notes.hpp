@@ -72,6 +72,7 @@ class CallNotes {
   };
   /// Of the check that the rank is in. By the thread that uses the context.
   std::optional<Report> check() const;
+  bool is_in_check() const { return check_ != nullptr; }  ///< by that thread, too
 
  private:
   static constexpr std::size_t latest = 64;  // executions

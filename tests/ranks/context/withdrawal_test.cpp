@@ -156,6 +156,12 @@ ContextOptions patient() {
   return {.device = test_device(), .deadline = 60s};
 }
 
+ContextOptions slow() {
+  ContextOptions options = patient();
+  options.on_wait = slow_waits();
+  return options;
+}
+
 /// All ranks get it right once more, and from their peers what those have now.
 void expect_right(Context& context, double value) {
   Block from(context, Dtype::f64, {5}, usual_memory(context)),
@@ -235,7 +241,7 @@ std::vector<Trial> some_of(std::vector<Trial> trials, std::mt19937& random) {
   return trials;
 }
 
-void run_all(const std::vector<Trial>& trials, bool must_go_on) {
+void run_all(const std::vector<Trial>& trials, bool must_go_on, const ContextOptions& options = patient()) {
   if (ranks().count == 1) GTEST_SKIP() << "needs several ranks";
   if (may_race()) GTEST_SKIP() << "undefined results on devices race";
   for (std::size_t next = 0; next < trials.size() && !::testing::Test::HasFailure();) {
@@ -250,7 +256,7 @@ void run_all(const std::vector<Trial>& trials, bool must_go_on) {
           }
           done = at;
         },
-        patient());
+        options);
     next = done;
   }
 }
@@ -281,6 +287,16 @@ TEST(Withdrawal, AllExecute) {
   std::vector<Trial> trials = some_of(with_each_other(), random);
   for (Trial& trial : trials) trial.other_is_known = true;
   run_all(trials, ranks().count == 2);
+}
+
+// One that has done its call waits in a check for what has been sent, while the others compare there what all
+// did.
+TEST(Withdrawal, AllExecuteAndSomeAreSlow) {
+  std::mt19937 random(static_cast<unsigned>(pairs_seed()));
+  std::vector<Trial> trials = some_of(with_each_other(), random);
+  if (!full_product() && trials.size() > 20) trials.resize(20);
+  for (Trial& trial : trials) trial.other_is_known = true;
+  run_all(trials, false, slow());
 }
 
 TEST(Withdrawal, FromWhatOthersCallThatIsNeverKept) {
