@@ -50,8 +50,8 @@ void NcclGroup::enqueue(std::string_view operation, Stream stream, Call&& call) 
                         [&] { return with_lock([&] { return state_of_communicator(); }); });
   }
   if (result == nccl_success) return;
-  state_.require_alive(operation);  // else it is the abort that NCCL speaks of
-  state_.fail_beside(why);          // also by a thread that the rank's own waits for
+  state_.require_alive(operation);                       // else it is the abort that NCCL speaks of
+  state_.fail_beside({runtime::ErrorKind::error, why});  // also by a thread that the rank's own waits for
   throw Error(why);
 }
 

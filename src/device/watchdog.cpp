@@ -62,7 +62,7 @@ void Watchdog::watch() {
     try {
       more = look();
     } catch (const std::exception& error) {
-      state_.fail_beside(error.what());
+      state_.fail_beside({runtime::ErrorKind::error, error.what()});
     }
     if (!more) return;
     lock.lock();
@@ -104,10 +104,10 @@ bool Watchdog::look() {
 /// Found twice: a call that waits notices in between, and throws it.
 bool Watchdog::found_disagreement() {
   const std::string mine = operation();
-  const auto found = runtime::announced_difference(state_, mine);
+  const auto found =
+      runtime::all_are_in_check(state_) ? std::nullopt : runtime::announced_difference(state_, mine);
   if (found && disagrees_) {
-    const runtime::CaughtError words = runtime::agreed_words(state_, mine, found->error, found->question);
-    state_.fail_beside(words.text, words.kind);
+    state_.fail_beside(runtime::agreed_words(state_, mine, found->error, found->question));
   }
   return found && std::exchange(disagrees_, true);
 }
@@ -130,7 +130,7 @@ void Watchdog::look_at_neighbours() {
     peers_ = std::make_unique<runtime::PeerWatch>(state_, reason_);
   }
   const auto found = peers_->look_for_the_lost(Clock::now());
-  if (found) state_.fail_beside(found->error.text, found->error.kind);
+  if (found) state_.fail_beside(found->error);
 }
 
 /// Those of this node that still have the context, or owe the device something. Of processes elsewhere
@@ -156,11 +156,11 @@ bool Watchdog::idle() const {
 
 void Watchdog::give_up() {
   state_.fail_beside(
-      fmt::format("{}: the device of rank {} has waited {:g} s for {}; set PARTITA_DEADLINE or "
-                  "ContextOptions::deadline for a longer wait",
-                  operation(), state_.rank(), static_cast<double>(state_.options.deadline.count()) / 1000.0,
-                  runtime::rank_list(state_.flags->owing())),
-      runtime::ErrorKind::timeout);
+      {runtime::ErrorKind::timeout,
+       fmt::format("{}: the device of rank {} has waited {:g} s for {}; set PARTITA_DEADLINE or "
+                   "ContextOptions::deadline for a longer wait",
+                   operation(), state_.rank(), static_cast<double>(state_.options.deadline.count()) / 1000.0,
+                   runtime::rank_list(state_.flags->owing()))});
 }
 
 }  // namespace partita::devices

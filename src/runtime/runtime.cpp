@@ -49,18 +49,17 @@ std::string Runtime::failure() const {
   return failure_.text;
 }
 
-void Runtime::fail(const std::string& why, ErrorKind kind) noexcept {
-  note_failure(why, kind, true);
+void Runtime::fail(const CaughtError& why) noexcept {
+  note_failure(why, true);
   settle_failure();
 }
 
-void Runtime::fail_beside(const std::string& why, ErrorKind kind) noexcept {
-  note_failure(why, kind, false);
+void Runtime::fail_beside(const CaughtError& why) noexcept {
+  note_failure(why, false);
 }
 
 void Runtime::fail_with_current() noexcept {
-  const CaughtError error = describe_error(std::current_exception());
-  fail(error.text, error.kind);
+  fail(describe_error(std::current_exception()));
 }
 
 void Runtime::settle_failure() const noexcept {
@@ -70,7 +69,7 @@ void Runtime::settle_failure() const noexcept {
 }
 
 void Runtime::give_up(const CaughtError& why) {
-  fail(why.text, why.kind);
+  fail(why);
   throw_failure();
   throw_error(why.kind, why.text);  // not reached: the context has failed
 }
@@ -83,23 +82,25 @@ void Runtime::throw_failure() const {
   throw_error(failure_.kind, failure_.text);
 }
 
-void Runtime::note_failure(const std::string& why, ErrorKind kind, bool seen) noexcept {
+void Runtime::note_failure(const CaughtError& why, bool seen) noexcept {
   try {
     if (!home.is_here()) return;
     const std::lock_guard lock(failure_mutex_);
     if (failed()) return;
-    failure_ = {kind, why.substr(0, NodeBoard::longest_failure)};  // as much as the neighbours see
-    unseen_disagreement_ = !seen && kind == ErrorKind::disagreement;
+    failure_ = why;
+    failure_.text.resize(
+        std::min(why.text.size(), NodeBoard::longest_failure));  // as much as the neighbours see
+    unseen_disagreement_ = !seen && why.kind == ErrorKind::disagreement;
     failed_.store(true, std::memory_order_release);
   } catch (...) {
     failed_.store(true, std::memory_order_release);
   }
-  if (board) board->fail(kind, why);
+  if (board) board->fail(why);
   note_failed_context();
-  tell(true, kind, why);
+  tell(true, why);
   release_waits();
   try {
-    if (log) log->info("the context has failed: " + why);
+    if (log) log->info("the context has failed: " + why.text);
   } catch (...) {
     // A log that cannot be written must not hide the failure.
   }
@@ -111,12 +112,12 @@ void Runtime::leave(std::string_view how, bool at_once) noexcept {
   if (failed() || !group) return;  // a failure has been reported
   const bool silent = closed || (!at_once && group->in_flight() > 0);
   if (board) board->leave(silent ? "" : how);
-  if (!silent) tell(false, ErrorKind::lost_peer, how);
+  if (!silent) tell(false, {ErrorKind::lost_peer, std::string(how)});
 }
 
-void Runtime::tell(bool has_failed, ErrorKind kind, std::string_view text) const noexcept {
+void Runtime::tell(bool has_failed, const CaughtError& why) const noexcept {
   try {
-    if (group) group->say_farewell({identity, rank(), has_failed, {kind, std::string(text)}});
+    if (group) group->say_farewell({identity, rank(), has_failed, why});
   } catch (...) {
     // No memory for the text: the ranks of other nodes find out by their deadline.
   }

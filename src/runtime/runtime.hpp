@@ -69,12 +69,13 @@ struct Runtime {
   void require_alive(std::string_view operation) const;
   /// Marks the context failed, here and for the other ranks; the first failure stays. Gives up the messages
   /// under way, so it is for the thread that uses the context.
-  void fail(const std::string& why, ErrorKind kind = ErrorKind::error) noexcept;
+  void fail(const CaughtError& why) noexcept;
+  void fail(const std::string& why) noexcept { fail(CaughtError{ErrorKind::error, why}); }
   /// The same with the exception that is being handled.
   void fail_with_current() noexcept;
   /// The same for any other thread: the messages are given up when the one that uses the context comes by,
   /// and its next call throws a disagreement that was found so.
-  void fail_beside(const std::string& why, ErrorKind kind = ErrorKind::error) noexcept;
+  void fail_beside(const CaughtError& why) noexcept;
   /// Fails the context and throws what it failed of first.
   [[noreturn]] void give_up(const CaughtError& why);
   /// Throws what the context failed of, if it has. For waits.
@@ -116,9 +117,9 @@ struct Runtime {
  private:
   /// The context has just failed: lets go whatever else of it waits for peers. Any thread.
   virtual void release_waits() noexcept {}
-  void note_failure(const std::string& why, ErrorKind kind, bool seen) noexcept;
+  void note_failure(const CaughtError& why, bool seen) noexcept;
   /// The ranks of other nodes.
-  void tell(bool has_failed, ErrorKind kind, std::string_view text) const noexcept;
+  void tell(bool has_failed, const CaughtError& why) const noexcept;
 
   std::atomic<bool> failed_{false};
   mutable bool settled_ = false;

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional, Sequence, Tuple
+import functools
+from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -112,16 +113,40 @@ def check_words(subscripts: Any, memory_limit: Any) -> None:
 
 
 def _summed(subscripts: str, given: Sequence[Array], dtype: Any, out: Any, limit: Optional[int], optimize: Any) -> Array:
-    terms, result = parsed(subscripts, tuple(one.ndim for one in given))
-    converted = [_converted(one, dtype, is_multiplied(place, terms, result)) for place, one in enumerate(given)]
-    arrays, labels = prepared(subscripts, converted, terms, of_arrays)
-    for place, term in enumerate(labels):
-        arrays[place], labels[place] = reduced(arrays[place], term, needed_labels(place, labels, result), of_arrays)
+    arrays: List[Array]
+    labels: Sequence[Sequence[Any]]
+    result: Sequence[Any]
+    as_given = _products_of_all(subscripts, tuple(one.shape for one in given)) if all(one.dtype == dtype for one in given) else None
+    if as_given is not None:
+        arrays, (labels, result) = list(given), as_given
+    else:
+        arrays, labels, result = _prepared(subscripts, given, dtype)
     if len(arrays) == 1:
         return ordered(completed(arrays[0]), labels[0], result)  # type: ignore[no-any-return]
     own, first = [one is not old for one, old in zip(arrays, given)], arrays[0]._core
     problem = problem_of(arrays, labels, result, first.context, first.dtype, dtype.itemsize, first.on_host, out, own, limit, optimize)
     return executed(planned(problem), arrays, out)
+
+
+@functools.lru_cache(maxsize=256)
+def _products_of_all(subscripts: str, shapes: Tuple[Tuple[int, ...], ...]) -> Optional[Tuple[Tuple[Tuple[Any, ...], ...], Tuple[Any, ...]]]:
+    """The labels of several operands, all of which are multiplied as they are, and of the result. None: something is done to one before."""
+    terms, result = parsed(subscripts, tuple(map(len, shapes)))
+    extents: Dict[Any, int] = {}
+    alike = all(extents.setdefault(one, extent) == extent for term, shape in zip(terms, shapes) for one, extent in zip(term, shape))
+    if len(terms) == 1 or not alike or not all(is_multiplied(place, terms, result) for place in range(len(terms))):
+        return None
+    return tuple(map(tuple, terms)), tuple(result)
+
+
+def _prepared(subscripts: str, given: Sequence[Array], dtype: Any) -> Tuple[List[Array], List[List[Any]], Sequence[Any]]:
+    """The operands in one dtype, with each label once, summed over those that no other one has."""
+    terms, result = parsed(subscripts, tuple(one.ndim for one in given))
+    converted = [_converted(one, dtype, is_multiplied(place, terms, result)) for place, one in enumerate(given)]
+    arrays, labels = prepared(subscripts, converted, terms, of_arrays)
+    for place, term in enumerate(labels):
+        arrays[place], labels[place] = reduced(arrays[place], term, needed_labels(place, labels, result), of_arrays)
+    return arrays, labels, result
 
 
 def needed_labels(place: int, terms: Sequence[Sequence[Any]], result: Sequence[Any]) -> "set[Any]":

@@ -133,11 +133,11 @@ void NodeBoard::leave_circle() {
   count_up(card(me_).circles);
 }
 
-void NodeBoard::fail(ErrorKind kind, std::string_view why) {
+void NodeBoard::fail(const CaughtError& why) {
   Card& mine = card(me_);
   if (load(mine.failure) != 0) return;
-  write_text(mine.last_words, why);
-  store(mine.failure, 1 + static_cast<Word>(kind));
+  write_text(mine.last_words, why.text);
+  store(mine.failure, 2 * (1 + static_cast<Word>(why.kind)) + (why.of_all ? 1 : 0));
 }
 
 void NodeBoard::leave(std::string_view how) {
@@ -261,7 +261,7 @@ CaughtError NodeBoard::failure(int node_rank) const {
   Card& theirs = card(node_rank);
   const Word word = load(theirs.failure);
   if (word == 0) return {};
-  return {static_cast<ErrorKind>(word - 1), read_text(theirs.last_words)};
+  return {static_cast<ErrorKind>(word / 2 - 1), read_text(theirs.last_words), word % 2 == 1};
 }
 
 }  // namespace partita::runtime

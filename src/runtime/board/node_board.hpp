@@ -54,7 +54,7 @@ class NodeBoard {
   /// A meeting of some of the ranks, `operation`; the others of the node see it while it lasts.
   void enter_circle(std::string_view operation);
   void leave_circle();
-  void fail(ErrorKind kind = ErrorKind::error, std::string_view why = {});
+  void fail(const CaughtError& why = {});
   /// `how` it is left: nothing to hold against it (it was closed) where that is empty.
   void leave(std::string_view how = {});
 

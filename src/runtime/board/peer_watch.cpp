@@ -54,12 +54,12 @@ bool is_refusal(const Runtime& state, const CaughtError& error) {
   return false;
 }
 
-// The context of `rank` has failed. A disagreement, or what kept a rank from the call, concerns this rank as
-// much as its finder: the same error.
+// The context of `rank` has failed. What all throw, a disagreement, or what kept a rank from the call,
+// concerns this rank as much as its finder: the same error.
 CaughtError failure_of(const Runtime& state, std::string_view operation, int rank,
                        const CaughtError& theirs) {
   if (auto words = proposed_as(state, theirs)) return *std::move(words);
-  if (theirs.kind == ErrorKind::disagreement || is_refusal(state, theirs)) return theirs;
+  if (theirs.of_all || theirs.kind == ErrorKind::disagreement || is_refusal(state, theirs)) return theirs;
   return {ErrorKind::lost_peer, fmt::format("{}: rank {} failed with: {}", operation, rank, theirs.text)};
 }
 
@@ -173,6 +173,7 @@ PeerWatch::Found PeerWatch::look_for_failed_ranks() {
   for (std::size_t i = 0; i < neighbours_.size(); ++i) {
     const int number = static_cast<int>(i);
     if (number == state_.board->me() || !state_.board->status(number).failed) continue;
+    if (has_left_check(state_, number)) continue;
     failed.emplace(neighbours_[i], state_.board->failure(number));
   }
   for (const Farewell& farewell : state_.group->farewells(state_.identity)) {
@@ -186,22 +187,12 @@ PeerWatch::Found PeerWatch::look_for_failed_ranks() {
 }
 
 PeerWatch::Found PeerWatch::look_for_disagreement() const {
-  if (withdrawals_of(state_).under_way || all_are_in_this_check()) return std::nullopt;  // compared there
+  // Compared in the check:
+  if (withdrawals_of(state_).under_way || all_are_in_check(state_)) return std::nullopt;
   auto difference = announced_difference(state_, reason_.operation);
   if (!difference) return std::nullopt;
   return Hopeless{std::move(difference->error), difference->question,
                   may_withdraw_from(state_, difference->question)};
-}
-
-// What this rank waits for has been sent or will be; others may have it all, and know what they all throw.
-bool PeerWatch::all_are_in_this_check() const {
-  if (!state_.notes->is_in_check() || state_.topology().node_count() > 1) return false;
-  const NodeBoard& board = *state_.board;
-  const std::uint64_t mine = board.status(board.me()).agreements;
-  for (int number = 0; number < board.node_ranks(); ++number) {
-    if (board.status(number).agreements < mine) return false;
-  }
-  return true;
 }
 
 PeerWatch::Found PeerWatch::look_for_mutual_waits(const std::vector<int>& peers) {

@@ -85,7 +85,6 @@ class PeerWatch {
   };
   Found look_for_failed_ranks();
   Found look_for_disagreement() const;
-  bool all_are_in_this_check() const;
   Found look_for_mutual_waits(const std::vector<int>& peers);
   bool waits_in_vain(const NodeBoard::Status& mine, const NodeBoard::Status& theirs, int number) const;
   Found look_for_those_away(const std::vector<int>& peers);

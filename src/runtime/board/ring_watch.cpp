@@ -159,7 +159,7 @@ std::optional<CaughtError> RingWatch::decide(Time now) {
   const CaughtError error{ErrorKind::disagreement, ring->second.text};
   for (const std::uint64_t identity : waited_for_in_) {
     Runtime* const context = identity == state_.identity ? nullptr : context_of_this_thread(identity);
-    if (context != nullptr) context->fail(error.text, error.kind);
+    if (context != nullptr) context->fail(error);
   }
   return error;
 }

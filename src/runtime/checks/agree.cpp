@@ -62,7 +62,7 @@ Summary settle(Meeting& meeting, Summary mine, const std::function<Report()>& re
   try {
     throw_difference(reports, ranks);
   } catch (const Error& error) {
-    if (!all.executed_alike()) meeting.fail(error.what());
+    if (!all.executed_alike()) meeting.fail(describe_error(std::current_exception()));
     meeting.note_told(error.what());
     throw;
   }

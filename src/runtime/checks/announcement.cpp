@@ -124,6 +124,24 @@ void compare_announcements(Runtime& context, std::string_view operation, int nod
       {Question::About::execution, number});
 }
 
+bool all_are_in_check(const Runtime& context) {
+  if (!context.notes->is_in_check() || context.topology().node_count() > 1) return false;
+  const NodeBoard& board = *context.board;
+  const std::uint64_t mine = board.status(board.me()).agreements;
+  for (int number = 0; number < board.node_ranks(); ++number) {
+    if (board.status(number).agreements < mine) return false;
+  }
+  return true;
+}
+
+bool has_left_check(const Runtime& context, int node_rank) {
+  if (!context.notes->is_in_check()) return false;
+  const NodeBoard& board = *context.board;
+  const NodeBoard::Status mine = board.status(board.me()), theirs = board.status(node_rank);
+  const std::uint64_t left = theirs.agreements - (theirs.in_agreement ? 1 : 0);
+  return mine.in_agreement && left >= mine.agreements;
+}
+
 std::optional<AnnouncedDifference> announced_difference(const Runtime& context, std::string_view operation) {
   const NodeBoard& board = *context.board;
   for (int number = 0; number < board.node_ranks(); ++number) {

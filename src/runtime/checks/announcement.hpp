@@ -42,6 +42,14 @@ void compare_announcements(Runtime& context, std::string_view operation);
 /// waited for in execution `number`, so it must have announced as many.
 void compare_announcements(Runtime& context, std::string_view operation, int node_rank, std::uint64_t number);
 
+/// All ranks have come to the check that this rank is in, which compares what they have executed. Others may
+/// have left it, and throw what it has found: then no rank may find other words. Contexts of one node; any
+/// thread.
+bool all_are_in_check(const Runtime& context);
+/// That rank of the node has had all of the check that this rank is in, and whatever becomes of it, so will
+/// this rank. Any thread.
+bool has_left_check(const Runtime& context, int node_rank);
+
 /// Where two ranks have executed different things first, as one of them knows it.
 struct AnnouncedDifference {
   CaughtError error;

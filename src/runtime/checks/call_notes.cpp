@@ -66,14 +66,15 @@ std::optional<Report> CallNotes::execution(std::uint64_t number, bool captured) 
 }
 
 CallNotes::InCheck::InCheck(CallNotes& notes, const std::function<Report()>& report)
-    : notes_(notes), outer_(std::exchange(notes.check_, &report)) {}
+    : notes_(notes), outer_(notes.check_.exchange(&report)) {}
 
 CallNotes::InCheck::~InCheck() {
   notes_.check_ = outer_;
 }
 
 std::optional<Report> CallNotes::check() const {
-  return check_ == nullptr ? std::nullopt : std::optional<Report>((*check_)());
+  const std::function<Report()>* const report = check_;
+  return report == nullptr ? std::nullopt : std::optional<Report>((*report)());
 }
 
 }  // namespace partita::runtime

@@ -72,7 +72,7 @@ class CallNotes {
   };
   /// Of the check that the rank is in. By the thread that uses the context.
   std::optional<Report> check() const;
-  bool is_in_check() const { return check_ != nullptr; }  ///< by that thread, too
+  bool is_in_check() const { return check_.load(std::memory_order_relaxed) != nullptr; }
 
  private:
   static constexpr std::size_t latest = 64;  // executions
@@ -93,7 +93,7 @@ class CallNotes {
   std::array<std::array<Slot, latest>, 2> slots_;  // of executions, of captures
   mutable std::mutex mutex_;                       // of the plans
   std::deque<Plan> plans_;                         // the latest last
-  const std::function<Report()>* check_ = nullptr;
+  std::atomic<const std::function<Report()>*> check_{nullptr};
   Arrays arrays_ = {};
 };
 

@@ -24,6 +24,7 @@ enum class ErrorKind : std::uint8_t {
 struct CaughtError {
   ErrorKind kind = ErrorKind::error;
   std::string text;
+  bool of_all = false;  ///< all ranks of the context throw it alike
 };
 
 /// What `failure` holds. std::bad_alloc counts as MemoryError; what Partita does not know, as Error.

@@ -142,7 +142,7 @@ std::optional<CaughtError> thrown_elsewhere(Runtime& context) {
   for (const Farewell& farewell : context.group->farewells(context.identity)) {
     if (!farewell.failed) continue;
     if (auto words = proposed_as(context, farewell.why)) return words;
-    if (farewell.why.kind == ErrorKind::disagreement) return farewell.why;
+    if (farewell.why.of_all || farewell.why.kind == ErrorKind::disagreement) return farewell.why;
   }
   return std::nullopt;
 }

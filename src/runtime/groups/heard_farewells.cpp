@@ -16,7 +16,8 @@ FarewellMessage::FarewellMessage(const Farewell& farewell)
     : context(farewell.context),
       rank(farewell.rank),
       sort(farewell.failed ? Sort::failed : Sort::left),
-      kind(static_cast<std::uint8_t>(farewell.why.kind)) {
+      kind(static_cast<std::uint8_t>(farewell.why.kind)),
+      of_all(farewell.why.of_all) {
   bytes = static_cast<std::uint16_t>(farewell.why.text.copy(text.data(), text.size() - 1));
 }
 
@@ -38,8 +39,10 @@ void HeardFarewells::add(const FarewellMessage& message) {
   if (known) return;
   if (heard_.size() == most_heard) heard_.erase(heard_.begin());
   const bool failed = message.sort == FarewellMessage::Sort::failed;
-  heard_.push_back(
-      {message.context, message.rank, failed, {static_cast<ErrorKind>(message.kind), std::move(words)}});
+  heard_.push_back({message.context,
+                    message.rank,
+                    failed,
+                    {static_cast<ErrorKind>(message.kind), std::move(words), message.of_all}});
 }
 
 std::vector<Farewell> HeardFarewells::of(std::uint64_t context) const {

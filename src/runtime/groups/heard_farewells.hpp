@@ -16,6 +16,7 @@ struct FarewellMessage {
   std::int32_t rank = -1;
   enum class Sort : std::uint8_t { left, failed, note } sort = Sort::left;
   std::uint8_t kind = 0;
+  bool of_all = false;
   std::uint16_t bytes = 0;  ///< of the text
   std::array<char, longest_farewell + 1> text{};
 

@@ -230,8 +230,8 @@ void Meeting::end_withdrawal() {
   withdrawals_of(state_).under_way = false;
 }
 
-void Meeting::fail(const std::string& why) {
-  state_.fail(why, ErrorKind::disagreement);
+void Meeting::fail(const CaughtError& why) {
+  state_.fail({why.kind, why.text, of_all()});
 }
 
 void Meeting::note_told(std::string_view text) {

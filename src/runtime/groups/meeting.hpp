@@ -72,8 +72,8 @@ class Meeting {
   void note_withdrawal(Report& report) const;
   void start_anew(const Summary& all);
   void end_withdrawal();
-  /// The ranks have executed different things: results are undefined from there.
-  void fail(const std::string& why);
+  /// The ranks have executed different things: results are undefined from there. All members throw this.
+  void fail(const CaughtError& why);
   /// Notes that all members now throw an error with this text, so that it is not reported to them again.
   void note_told(std::string_view text);
 

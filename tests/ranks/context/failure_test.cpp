@@ -138,7 +138,7 @@ RANK_TEST(Failure, WhatAnotherThreadFoundFirstIsWhatTheWaitThrows) {
   if (context.rank() == 0) {
     std::thread beside([state = group.state()] {
       std::this_thread::sleep_for(200ms);
-      state->fail_beside("rank 1 is lost", runtime::ErrorKind::lost_peer);
+      state->fail_beside({runtime::ErrorKind::lost_peer, "rank 1 is lost"});
     });
     EXPECT_EQ(caught<LostPeerError>([&] { group.barrier(); }), "rank 1 is lost");
     EXPECT_EQ(group.failure(), "rank 1 is lost");

@@ -109,8 +109,8 @@ TEST(NodeBoard, KeepsTheFirstFailureAndCutsLongTexts) {
   const Memory memory(2);
   runtime::NodeBoard mine(memory.get(), 2, 0), theirs(memory.get(), 2, 1);
   EXPECT_FALSE(mine.status(1).failed);
-  theirs.fail(runtime::ErrorKind::timeout, std::string(2000, 'x'));
-  theirs.fail(runtime::ErrorKind::disagreement, "later");
+  theirs.fail({runtime::ErrorKind::timeout, std::string(2000, 'x')});
+  theirs.fail({runtime::ErrorKind::disagreement, "later"});
   EXPECT_TRUE(mine.status(1).failed);
   const runtime::CaughtError failure = mine.failure(1);
   EXPECT_EQ(failure.kind, runtime::ErrorKind::timeout);
