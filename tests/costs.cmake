@@ -4,7 +4,7 @@
 set(costs
     "^python-jax-sharded=60"
     "^ranks-mpi-3-as-nodes(-part-.)?$=50"
-    "^python-jax-threads-.-part-0$=85"
+    "^python-jax-threads-.-part-[01]$=65"
     "^ranks-threads-3-fake-device(-part-.)?$=50"
     "^ranks-threads-3-fake-device-ends(-part-.)?$=40"
     "^python-threads-.(-part-1)?$=50"
