@@ -54,6 +54,14 @@ void Runtime::fail(const CaughtError& why) noexcept {
   settle_failure();
 }
 
+void Runtime::fail(const std::string& why) noexcept {
+  try {
+    fail(CaughtError{ErrorKind::error, why});
+  } catch (...) {  // no memory for the text
+    fail(CaughtError{});
+  }
+}
+
 void Runtime::fail_beside(const CaughtError& why) noexcept {
   note_failure(why, false);
 }
@@ -97,7 +105,7 @@ void Runtime::note_failure(const CaughtError& why, bool seen) noexcept {
   }
   if (board) board->fail(why);
   note_failed_context();
-  tell(true, why);
+  tell(true, why.kind, why.text, why.of_all);
   release_waits();
   try {
     if (log) log->info("the context has failed: " + why.text);
@@ -112,12 +120,12 @@ void Runtime::leave(std::string_view how, bool at_once) noexcept {
   if (failed() || !group) return;  // a failure has been reported
   const bool silent = closed || (!at_once && group->in_flight() > 0);
   if (board) board->leave(silent ? "" : how);
-  if (!silent) tell(false, {ErrorKind::lost_peer, std::string(how)});
+  if (!silent) tell(false, ErrorKind::lost_peer, how);
 }
 
-void Runtime::tell(bool has_failed, const CaughtError& why) const noexcept {
+void Runtime::tell(bool has_failed, ErrorKind kind, std::string_view text, bool of_all) const noexcept {
   try {
-    if (group) group->say_farewell({identity, rank(), has_failed, why});
+    if (group) group->say_farewell({identity, rank(), has_failed, {kind, std::string(text), of_all}});
   } catch (...) {
     // No memory for the text: the ranks of other nodes find out by their deadline.
   }

@@ -70,7 +70,7 @@ struct Runtime {
   /// Marks the context failed, here and for the other ranks; the first failure stays. Gives up the messages
   /// under way, so it is for the thread that uses the context.
   void fail(const CaughtError& why) noexcept;
-  void fail(const std::string& why) noexcept { fail(CaughtError{ErrorKind::error, why}); }
+  void fail(const std::string& why) noexcept;
   /// The same with the exception that is being handled.
   void fail_with_current() noexcept;
   /// The same for any other thread: the messages are given up when the one that uses the context comes by,
@@ -119,7 +119,7 @@ struct Runtime {
   virtual void release_waits() noexcept {}
   void note_failure(const CaughtError& why, bool seen) noexcept;
   /// The ranks of other nodes.
-  void tell(bool has_failed, const CaughtError& why) const noexcept;
+  void tell(bool has_failed, ErrorKind kind, std::string_view text, bool of_all = false) const noexcept;
 
   std::atomic<bool> failed_{false};
   mutable bool settled_ = false;
