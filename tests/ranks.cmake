@@ -49,7 +49,7 @@ function(partita_add_rank_test name ranks)
   set(names ${name})
   if(PARTITA_SANITIZE AND name MATCHES "^(ranks|apps)-")
     set(names ${name}-part-0 ${name}-part-1 ${name}-part-2 ${name}-part-3)
-  elseif(name MATCHES "^ranks-(threads-3-fake-device|mpi-3-as-nodes)$") # the longest of all
+  elseif(name MATCHES "^ranks-(threads-3-fake-device|mpi-3-as-nodes|mpi-4)$") # the longest of all
     set(names ${name}-part-0 ${name}-part-1)
   endif()
   list(LENGTH names shards)
