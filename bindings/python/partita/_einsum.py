@@ -120,7 +120,7 @@ def _summed(subscripts: str, given: Sequence[Array], dtype: Any, out: Any, limit
     if as_given is not None:
         arrays, (labels, result) = list(given), as_given
     else:
-        arrays, labels, result = _prepared(subscripts, given, dtype)
+        arrays, labels, result = _with_needed_labels(subscripts, given, dtype)
     if len(arrays) == 1:
         return ordered(completed(arrays[0]), labels[0], result)  # type: ignore[no-any-return]
     own, first = [one is not old for one, old in zip(arrays, given)], arrays[0]._core
@@ -133,13 +133,13 @@ def _products_of_all(subscripts: str, shapes: Tuple[Tuple[int, ...], ...]) -> Op
     """The labels of several operands, all of which are multiplied as they are, and of the result. None: something is done to one before."""
     terms, result = parsed(subscripts, tuple(map(len, shapes)))
     extents: Dict[Any, int] = {}
-    alike = all(extents.setdefault(one, extent) == extent for term, shape in zip(terms, shapes) for one, extent in zip(term, shape))
-    if len(terms) == 1 or not alike or not all(is_multiplied(place, terms, result) for place in range(len(terms))):
+    fits = all(extents.setdefault(one, extent) == extent for term, shape in zip(terms, shapes) for one, extent in zip(term, shape))
+    if len(terms) == 1 or not fits or not all(is_multiplied(place, terms, result) for place in range(len(terms))):
         return None
     return tuple(map(tuple, terms)), tuple(result)
 
 
-def _prepared(subscripts: str, given: Sequence[Array], dtype: Any) -> Tuple[List[Array], List[List[Any]], Sequence[Any]]:
+def _with_needed_labels(subscripts: str, given: Sequence[Array], dtype: Any) -> Tuple[List[Array], List[List[Any]], Sequence[Any]]:
     """The operands in one dtype, with each label once, summed over those that no other one has."""
     terms, result = parsed(subscripts, tuple(one.ndim for one in given))
     converted = [_converted(one, dtype, is_multiplied(place, terms, result)) for place, one in enumerate(given)]
