@@ -1,5 +1,7 @@
 #include "execute/lent_words.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <string>
@@ -17,6 +19,12 @@ namespace {
 /// In front of what is exchanged: the number of the check, and what all ranks must have alike.
 constexpr std::size_t heading = 2;
 
+std::vector<Fact> facts_of(const Plan& plan) {
+  std::vector<Fact> facts = plan.identity;
+  facts.push_back({"plan", fmt::format("{:016x}", plan.hash())});
+  return facts;
+}
+
 /// Each rank has a place for checks of even numbers and one for those of odd numbers. Nobody leaves a check
 /// before all have come to it, and so nobody comes to the one after the next while another rank still reads
 /// of this one.
@@ -30,16 +38,17 @@ Buffer places(std::size_t words) {
 
 }  // namespace
 
-LentWords::LentWords(ContextState& context, std::string_view operation, std::size_t words)
+LentWords::LentWords(ContextState& context, const Plan& plan, std::size_t words)
     : context_(context),
-      operation_(operation),
+      operation_(plan.operation),
+      facts_(facts_of(plan)),
       is_one_node_(context.device_topology.node_count() == 1 && context.topology().node_count() == 1),
       mine_(words),
       all_(words * static_cast<std::size_t>(context.size())),
       shared_(context, places(words)) {
   if (!is_one_node_) return;
   for (const std::uint64_t number : {0U, 1U}) runtime::store(*place(context.rank(), number), 0);
-  runtime::barrier(context, operation);
+  runtime::barrier(context, operation_);
 }
 
 std::uint64_t* LentWords::place(int rank, std::uint64_t number) const {
@@ -97,7 +106,7 @@ void LentWords::exchange() {
   const std::string_view bytes(reinterpret_cast<const char*>(mine_.data()),
                                mine_.size() * sizeof(runtime::Word));
   std::size_t start = 0;
-  for (const std::string& theirs : runtime::exchange(meeting, bytes)) {
+  for (const std::string& theirs : runtime::exchange(meeting, bytes, facts_)) {
     std::memcpy(all_.data() + start, theirs.data(), std::min(theirs.size(), bytes.size()));
     start += mine_.size();
   }

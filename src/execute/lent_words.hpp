@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <partita/fact.hpp>
+#include <partita/plan.hpp>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -17,13 +19,14 @@ namespace partita::execution {
 /// So many words of each rank, in shared memory: between nodes they go as messages.
 class LentWords {
  public:
-  /// Collective, blocking. `operation` must outlive it.
-  LentWords(ContextState& context, std::string_view operation, std::size_t words);
+  /// Collective, blocking. `plan` must outlive it.
+  LentWords(ContextState& context, const Plan& plan, std::size_t words);
 
   /// This rank's, to be set before `exchange`.
   std::span<std::uint64_t> mine() { return mine_; }
-  /// A check of all ranks, which wait until each has come to it. If some of them come to another one, or have
-  /// executed something else before, all throw. Collective, blocking.
+  /// A check of all ranks, which wait until each has come to it. If some of them come to another one or with
+  /// another plan, or have executed something else before, all throw: nobody reads at the offsets of its plan
+  /// what a peer has lent for another one. Collective, blocking.
   void exchange();
   /// Of that rank, in the latest exchange.
   std::span<const std::uint64_t> of(int rank) const {
@@ -38,6 +41,7 @@ class LentWords {
 
   ContextState& context_;
   std::string_view operation_;
+  std::vector<Fact> facts_;  // what all ranks must have alike
   bool is_one_node_;
   std::vector<std::uint64_t> mine_, all_;
   Scratch shared_;

@@ -103,7 +103,7 @@ void PlanMemory::find_readers() {
   }
   if (!any) return;
   read_by_peers_ = std::move(read);
-  lent_ = std::make_unique<LentWords>(context_, plan_.operation, read_by_peers_.size() + 1);
+  lent_ = std::make_unique<LentWords>(context_, plan_, read_by_peers_.size() + 1);
 }
 
 void PlanMemory::bind(std::span<const Array::State* const> operands) {

@@ -17,9 +17,10 @@ namespace partita::runtime {
 
 namespace {
 
-Report report_of(std::string_view operation) {
+Report report_of(std::string_view operation, std::span<const Fact> facts = {}) {
   Report report;
   report.operation = operation;
+  report.facts.assign(facts.begin(), facts.end());
   return report;
 }
 
@@ -141,10 +142,10 @@ std::vector<std::string> exchange(Runtime& state, std::string_view operation, st
   return exchange(meeting, mine);
 }
 
-std::vector<std::string> exchange(Meeting& meeting, std::string_view mine) {
-  Summary summary = Summary::of(hash_of(meeting.operation()));
+std::vector<std::string> exchange(Meeting& meeting, std::string_view mine, std::span<const Fact> facts) {
+  Summary summary = Summary::of(hash_of(meeting.operation()), facts.empty() ? 0 : hash_of_facts(facts));
   summary.bytes_smallest = summary.bytes_largest = static_cast<std::int64_t>(mine.size());
-  const Summary all = settle(meeting, summary, [&] { return report_of(meeting.operation()); });
+  const Summary all = settle(meeting, summary, [&] { return report_of(meeting.operation(), facts); });
   return meeting.gather(mine, all.bytes_smallest == all.bytes_largest);
 }
 

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <partita/fact.hpp>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -97,7 +99,8 @@ class Meeting {
   std::uint64_t circle_hash_;
 };
 
-/// Every member's bytes, by position (see `exchange` of checks/agree.hpp). Blocking.
-std::vector<std::string> exchange(Meeting& meeting, std::string_view mine);
+/// Every member's bytes, by position (see `exchange` of checks/agree.hpp). Where members come with other
+/// facts, all throw before anyone has the bytes. Blocking.
+std::vector<std::string> exchange(Meeting& meeting, std::string_view mine, std::span<const Fact> facts = {});
 
 }  // namespace partita::runtime

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "support/fakes/fake_device.hpp"
+#include "support/memory_checks.hpp"
 #include "support/models/random_redistribution.hpp"
 #include "support/on_ranks.hpp"
 
@@ -220,6 +221,32 @@ RANK_TEST(PeerReads, AnArrayThatDoesNotSuitOnOneRankIsAnErrorOfAll) {
   EXPECT_TRUE(contains(text, "the source is f32, but the plan was made for f64")) << text;
   plan.execute(arrays.source, arrays.destination);
   EXPECT_EQ(count_wrong(arrays.destination, arrays.source.layout()), 0);
+}
+
+// Nobody reads at the offsets of its own plan what a peer has lent for another one: parts of other sizes end
+// elsewhere.
+RANK_TEST(PeerReads, ARankThatExecutesAnotherPlanIsFoundBeforeAnyoneReads) {
+  NEEDS_PEER_READS(context);
+  OrdinaryArrays arrays(context);
+  Array cyclic = OrdinaryArrays::made(context, BlockCyclic({context.size(), 1}, {2, 3}));
+  write_known(arrays.source);
+  Redistribute plan(context, arrays.source.operand(), arrays.destination.operand());
+  Redistribute other(context, arrays.destination.operand(), cyclic.operand());
+  ASSERT_EQ(plan.plan().method, "pulled");
+  ASSERT_EQ(other.plan().method, "pulled");
+  for (int round = 0; round < 3; ++round) {
+    plan.execute(arrays.source, arrays.destination);
+    other.execute(arrays.destination, cyclic);
+    ASSERT_EQ(count_wrong(cyclic, arrays.source.layout()), 0);
+    write_constant(arrays.destination, 7);
+    const std::string text = same_error<DisagreementError>(context, [&] {
+      context.rank() == 1 ? other.execute(arrays.destination, cyclic)
+                          : plan.execute(arrays.source, arrays.destination);
+    });
+    EXPECT_TRUE(contains(text, "redistribute: the ranks disagree on source: ")) << text;
+    EXPECT_FALSE(context.failed()) << "nothing has been executed";
+    EXPECT_EQ(count_others(arrays.destination, 7), 0);
+  }
 }
 
 // A rank that executes something else, without waiting for anyone, is found by the one that waits for its
