@@ -230,7 +230,7 @@ void bind_rules(nb::module_& module) {
       .def_ro("axis", &Slab::axis);
   bind_rule<Box>(
       module, "Box",
-      "One box a rank: rank r owns lower <= index < upper of ``boxes[r] = (lower, upper)``. The boxes "
+      "One box per rank: rank r owns lower <= index < upper of ``boxes[r] = (lower, upper)``. The boxes "
       "cover the array without overlap.")
       .def(
           "__init__",
@@ -259,8 +259,9 @@ void bind_rules(nb::module_& module) {
           nb::arg("grid"), nb::arg("block"))
       .def_ro("grid", &BlockCyclic::grid)
       .def_ro("block", &BlockCyclic::block);
-  bind_rule<BlockNonCyclic>(module, "BlockNonCyclic",
-                            "One block a process and dimension; without block extents ceil(S / P) each.")
+  bind_rule<BlockNonCyclic>(
+      module, "BlockNonCyclic",
+      "One block per process and dimension; if the block extents are unset, ceil(S / P) each.")
       .def(
           "__init__",
           [](BlockNonCyclic* self, const GridOrExtents& grid, const Extents& block) {

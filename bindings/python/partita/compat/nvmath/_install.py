@@ -42,7 +42,7 @@ def _place(name: str, module: ModuleType) -> None:
 
 
 def _package(name: str) -> ModuleType:
-    made = ModuleType(name, "Stands for what is not installed: see partita.compat.nvmath.")
+    made = ModuleType(name, "Replaces a package that is not installed: see partita.compat.nvmath.")
     made.__path__ = []
     _place(name, made)
     return made

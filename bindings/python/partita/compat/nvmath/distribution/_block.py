@@ -129,7 +129,7 @@ class BlockCyclic(Distribution):
 
 
 class BlockNonCyclic(BlockCyclic):
-    """One block a process and dimension, of equal size but for the last ones where that is uneven."""
+    """One block per process and dimension. All have the same size, except the last ones if the extent is uneven."""
 
     def __init__(self, process_grid: ProcessGrid, *, first_process: Optional[Sequence[int]] = None) -> None:
         super().__init__(process_grid, (1,) * len(process_grid.shape), first_process=first_process)
