@@ -22,6 +22,15 @@ for name, pattern in places.items():
     assert found, f"{name}: no version"
     assert found[1] == version, f"{name}: version {found[1]}, but CMakeLists.txt has {version}"
 
+# What changes with the first release: RELEASING.md, step 5.
+is_released = bool(re.search(r"^## \[[0-9]", (root / "CHANGELOG.md").read_text(), re.M))
+has_date = "date-released" in (root / "CITATION.cff").read_text()
+assert has_date == is_released, f"CITATION.cff has {'a' if has_date else 'no'} date-released, which CHANGELOG.md contradicts"
+if is_released:
+    for name in ("README.md", "docs/python.md"):
+        text = (root / name).read_text()
+        assert "No release has been published" not in text and "--find-links FOLDER" not in text, f"{name}: there is a release"
+
 ast.parse((root / "packaging/spack/package.py").read_text())
 for script in ("build-debian", "install-in-container"):
     subprocess.run(["sh", "-n", root / "packaging" / script], check=True)
