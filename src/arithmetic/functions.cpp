@@ -8,6 +8,8 @@
 
 #include "arithmetic/joining.hpp"
 #include "base/check.hpp"
+#include "context/context_state.hpp"
+#include "runtime/checks/agree.hpp"
 #include "runtime/checks/public_call.hpp"
 
 namespace partita {
@@ -89,8 +91,11 @@ Array conj(const Array& array) {
 
 bool allclose(const Array& a, const Array& b, double relative, double absolute) {
   const runtime::PublicCall call("allclose");
-  check(a.shape() == b.shape(), "allclose: the shapes differ: {} and {}", to_string(a.shape()),
-        to_string(b.shape()));
+  check(a.valid() && b.valid(), "allclose: an array is an empty Array");
+  runtime::check_or_tell_all(*a.context_state(), "allclose", [&] {
+    check(a.shape() == b.shape(), "allclose: the shapes differ: {} and {}", to_string(a.shape()),
+          to_string(b.shape()));
+  });
   const Dtype dtype = is_complex(a.dtype()) || is_complex(b.dtype()) ? Dtype::c128 : Dtype::f64;
   const Array x = astype(a, dtype), y = astype(redistribute(b, a.layout()), dtype);
   const Array distance = abs(x - y), limit = abs(y) * relative + absolute;

@@ -10,6 +10,8 @@
 #include "arithmetic/broadcast.hpp"
 #include "arithmetic/folding.hpp"
 #include "arithmetic/reduced_layouts.hpp"
+#include "context/context_state.hpp"
+#include "runtime/checks/agree.hpp"
 #include "runtime/checks/public_call.hpp"
 
 namespace partita {
@@ -45,7 +47,8 @@ double variance(std::string_view operation, const Array& array, double less) {
 Array variances(std::string_view operation, const Array& array, const Axes& axes,
                 const ReduceAxesOptions& options, double less) {
   const Array x = averaged(operation, array);
-  arithmetic::check_axes(operation, array.shape(), axes.list);
+  runtime::check_or_tell_all(*array.context_state(), operation,
+                             [&] { arithmetic::check_axes(operation, array.shape(), axes.list); });
   const Array centre = mean(x, axes, {.stream = options.stream, .keep_dimensions = true});
   Array result = sum(squared(x - arithmetic::readable(centre, x)), axes, options);
   std::int64_t count = 1;

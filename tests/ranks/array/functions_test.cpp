@@ -294,7 +294,11 @@ RANK_TEST(Functions, AllcloseInAnyDistributionAndDtype) {
   EXPECT_TRUE(allclose(b, b));
   set_at(b, {3}, nan);
   EXPECT_FALSE(allclose(b, b));
-  EXPECT_THROW((void)allclose(a, zeros(context, {22}, Slab(0))), ArgumentError);
+  const Array other = zeros(context, {22}, Slab(0));
+  EXPECT_THROW((void)allclose(a, other), ArgumentError);
+  EXPECT_ERROR_ON_ALL(ArgumentError, allclose(a, context.rank() == context.size() - 1 ? other : a),
+                      "allclose: the shapes differ");
+  EXPECT_TRUE(allclose(a, a));
 }
 
 RANK_TEST(Functions, PartsOfComplexNumbersAreViews) {

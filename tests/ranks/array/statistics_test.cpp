@@ -61,6 +61,10 @@ RANK_TEST(Statistics, OfAllElementsAndAlongAxesOfEveryLayout) {
   EXPECT_THROW((void)var(empty(context, {0, 3}, Slab(0))), ArgumentError);
   const Array line = zeros(context, {3}, Slab(0));
   EXPECT_ERROR(ArgumentError, (void)stddev(Array{}), "stddev: the array is an empty Array");
+  const Axes odd{context.rank() == context.size() - 1 ? 1 : 0};  // wrong on one rank alone
+  EXPECT_ERROR_ON_ALL(ArgumentError, var(line, odd), "var: ", "has no axis 1");
+  EXPECT_ERROR_ON_ALL(ArgumentError, stddev(line, odd), "stddev: ", "has no axis 1");
+  EXPECT_EQ(sum<double>(var(line, Axes{0})), 0);
   EXPECT_ERROR(ArgumentError, (void)stddev(line, Axes{1}), "stddev: an array of 1 dimensions has no axis 1");
   EXPECT_ERROR(ArgumentError, (void)var(line, Axes{0, 0}), "var: axis 0 is named twice");
   EXPECT_THROW((void)ptp(zeros(context, {3}, Slab(0), Dtype::boolean)), ArgumentError);
