@@ -126,7 +126,8 @@ requires detail::is_number<T>
 }
 
 /// destination = the concatenated sources of all ranks, on every rank. The rank's own part may
-/// already be in its place.
+/// already be in its place. A source without dimensions, such as `view(number)`, is one element of the
+/// destination.
 PARTITA_API void all_gather(const Context& context, const View& source, const View& destination,
                             std::optional<Stream> stream = {});
 PARTITA_API void all_gather_v(const Context& context, const View& source, const View& destination,

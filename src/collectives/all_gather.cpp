@@ -34,7 +34,7 @@ class AllGather final : public Collective {
  private:
   std::vector<Layout> layouts() const override {
     check_counts(name(), counts(), ranks());
-    const Shape shape = whole_of(name(), call().shape, counts(), ranks());
+    const Shape shape = whole_of(call().shape, counts(), ranks());
     return {parts(shape, counts(), ranks()), everywhere(shape, ranks())};
   }
   Plan make_plan(const Request& request) const override { return plan_all_gather(request); }
@@ -54,8 +54,9 @@ class AllGather final : public Collective {
 void run_all_gather(std::string_view operation, const Context& context, const View& source,
                     const View& destination, std::span<const std::int64_t> counts,
                     const std::optional<Stream>& stream) {
-  Call call = parts_call(operation, source, counts, context.size());
-  call.views = {source, destination};
+  const View part = in_rows(source);
+  Call call = parts_call(operation, part, counts, context.size());
+  call.views = {part, destination};
   call.stream = stream;
   run<AllGather>(context, call);
 }

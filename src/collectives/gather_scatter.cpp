@@ -34,7 +34,7 @@ class Rooted final : public Collective {
   std::vector<Layout> layouts() const override {
     check_root(name(), *call().root, ranks());
     check_counts(name(), counts(), ranks());
-    const Shape shape = whole_of(name(), call().shape, counts(), ranks());
+    const Shape shape = whole_of(call().shape, counts(), ranks());
     const auto both =
         in_order(towards, parts(shape, counts(), ranks()), at_root(shape, *call().root, ranks()));
     return {both.begin(), both.end()};
@@ -45,10 +45,11 @@ class Rooted final : public Collective {
   }
 };
 
-/// `part` is this rank's; `whole` is looked at on the root only. No counts: equal parts.
+/// `given` is this rank's part; `whole` is looked at on the root only. No counts: equal parts.
 template <Towards towards>
-void run_rooted(std::string_view operation, const Context& context, const View& part, const View& whole,
+void run_rooted(std::string_view operation, const Context& context, const View& given, const View& whole,
                 std::span<const std::int64_t> counts, int root, const std::optional<Stream>& stream) {
+  const View part = in_rows(given);
   Call call = parts_call(operation, part, counts, context.size());
   call.root = root;
   call.views = in_order(towards, part, context.rank() == root ? whole : View{});

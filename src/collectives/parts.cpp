@@ -39,10 +39,15 @@ void check_counts(std::string_view operation, std::span<const std::int64_t> coun
   for (const std::int64_t count : counts) check(count >= 0, "{}: a count of {}", operation, count);
 }
 
-Shape whole_of(std::string_view operation, const Shape& part, std::span<const std::int64_t> counts,
-               int ranks) {
-  check(!part.empty(), "{}: the parts need at least one dimension, along which they are concatenated",
-        operation);
+View in_rows(const View& part) {
+  if (!part.extents.empty()) return part;
+  View row = part;
+  row.extents = {1};
+  row.strides = {1};
+  return row;
+}
+
+Shape whole_of(const Shape& part, std::span<const std::int64_t> counts, int ranks) {
   return joined(part, counts, ranks);
 }
 
@@ -53,8 +58,7 @@ Call parts_call(std::string_view operation, const View& part, std::span<const st
             .shape = part.extents,
             .dtype = part.dtype,
             .counts = counts};
-  if (!counts.empty() && !call.shape.empty()) call.shape[0] = 0;  // each rank has its own
-  if (part.extents.empty()) return call;
+  if (!counts.empty()) call.shape[0] = 0;  // each rank has its own
   call.bytes = size_of(part.dtype);
   for (const std::int64_t extent : joined(part.extents, counts, ranks)) {
     call.bytes *= std::max<std::int64_t>(extent, 0);
@@ -63,7 +67,7 @@ Call parts_call(std::string_view operation, const View& part, std::span<const st
 }
 
 std::int64_t first_of(const Shape& part, std::span<const std::int64_t> counts, int rank) {
-  if (counts.empty()) return part.empty() ? 0 : part[0] * rank;
+  if (counts.empty()) return part[0] * rank;
   return sum(counts.first(static_cast<std::size_t>(rank)));
 }
 

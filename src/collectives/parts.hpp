@@ -15,12 +15,14 @@ std::string counts_text(std::span<const std::int64_t> counts);
 /// Throws ArgumentError unless there is a count for each rank, none negative. No counts at all are fine.
 void check_counts(std::string_view operation, std::span<const std::int64_t> counts, int ranks);
 
-/// The extents of the whole of which `part` is one rank's part.
-Shape whole_of(std::string_view operation, const Shape& part, std::span<const std::int64_t> counts,
-               int ranks);
+/// A part as rows of the whole: one element without dimensions is a row.
+View in_rows(const View& part);
 
-/// A call that moves parts, of which `part` is this rank's; without its views. The shape is that of the part;
-/// with counts without its dimension 0.
+/// The extents of the whole of which `part` is one rank's part.
+Shape whole_of(const Shape& part, std::span<const std::int64_t> counts, int ranks);
+
+/// A call that moves parts, of which `part` is this rank's, in rows; without its views. The shape is that of
+/// the part; with counts without its dimension 0.
 Call parts_call(std::string_view operation, const View& part, std::span<const std::int64_t> counts,
                 int ranks);
 

@@ -279,6 +279,24 @@ RANK_TEST(Collectives, Scatter) {
   }
 }
 
+// `view(number)` has no dimensions: it is one element of the whole.
+RANK_TEST(Collectives, NumbersAreParts) {
+  const auto size = static_cast<std::size_t>(context.size());
+  for (int round = 0; round < 2; ++round) {  // the second time through the cache
+    double mine = context.rank() + 10 * round;
+    std::vector<double> all(size, -1), at_root(size, -1);
+    all_gather(context, view(mine), view(all));
+    gather(context, view(mine), context.rank() == 0 ? view(at_root) : View{});
+    for (std::size_t rank = 0; rank < size; ++rank) {
+      EXPECT_EQ(all[rank], static_cast<double>(rank) + 10 * round);
+      EXPECT_EQ(at_root[rank], context.rank() == 0 ? all[rank] : -1);
+    }
+    mine = -1;
+    scatter(context, context.rank() == 0 ? view(at_root) : View{}, view(mine));
+    EXPECT_EQ(mine, context.rank() + 10 * round);
+  }
+}
+
 void check_reduce_scatter(Context& context, const Parts& how, Reduction reduction) {
   const auto counts = how.counts(context);
   Block source(context, how.dtype, how.whole(context), how.memory);
