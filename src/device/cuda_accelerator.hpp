@@ -76,9 +76,9 @@ class CudaAccelerator final : public Accelerator, public DeviceSorting {
 
  private:
   Stream made(std::size_t number);
-  /// The stream of the runtime, which is given one launch next.
-  cudaStream_t in_turn(Stream stream) {
-    launching(stream);
+  /// The stream of the runtime, which is given so many launches next.
+  cudaStream_t in_turn(Stream stream, int launches = 1) {
+    launching(stream, launches);
     return cuda::native(stream);
   }
   LaunchRoom room() const;

@@ -62,6 +62,8 @@ CudaMath::~CudaMath() {
 }
 
 void CudaMath::check_cublas(int status, const char* what) const {
+  constexpr int alloc_failed = 3;  // CUBLAS_STATUS_ALLOC_FAILED
+  check<MemoryError>(status != alloc_failed, "cuBLAS: {}: not enough device memory", what);
   check<Error>(status == 0, "cuBLAS: {}: {}", what, status == 0 ? "" : library_.status_string(status));
 }
 

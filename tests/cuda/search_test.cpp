@@ -9,6 +9,7 @@
 
 #include "base/visit_dtype.hpp"
 #include "cuda/device_case.hpp"
+#include "cuda/load_by_graph.hpp"
 #include "device/device_memory.hpp"
 #include "device/device_sorting.hpp"
 #include "kernels/host/number_runs.hpp"
@@ -274,6 +275,56 @@ TEST_F(CudaSearchTest, ScansAreThoseOfTheHost) {
         expect(to, made, fmt::format("{} x {} {} in {}", lines, length, name(from_dtype), name(dtype)));
       }
     }
+  }
+}
+
+// The driver's queue holds about a thousand, whose number a context has to know before.
+TEST_F(CudaSearchTest, LaunchesAreToldBefore) {
+  struct Told final : devices::LaunchGate {
+    void launching(Stream /*stream*/, int more) override { launches += more; }
+    int launches = 0;
+  };
+  const auto expect_told = [&](const std::string& what, const auto& put) {
+    Told told;
+    device_->set_gate(&told);
+    const cuda::CudaGraph graph = cuda::captured("count launches", put);
+    device_->set_gate(nullptr);
+    EXPECT_LE(cuda::launches_of(graph, "count launches"), told.launches) << what;
+  };
+  for (const std::int64_t count : {1000, 1 << 22}) {
+    const devices::DeviceMemory from(*device_, 8 * count), to(*device_, 8 * count),
+        order(*device_, 8 * count);
+    auto* const places = static_cast<std::int64_t*>(order.data());
+    for (const Dtype dtype : {Dtype::u8, Dtype::f16, Dtype::f32, Dtype::f64}) {
+      for (std::int64_t* const wanted : {static_cast<std::int64_t*>(nullptr), places}) {
+        const kernels::SortPass pass{dtype, false, count, from.data(), to.data(), wanted};
+        const devices::DeviceMemory scratch(*device_, device().sort_scratch_bytes(pass));
+        expect_told(fmt::format("sort {} {}", count, name(dtype)),
+                    [&](Stream stream) { device().sort(pass, scratch.data(), stream); });
+      }
+    }
+    for (const std::int64_t lines : {1, 4}) {
+      const kernels::ScanPass pass{Dtype::f64, Dtype::f64, false,       lines,
+                                   count / 4,  1,          from.data(), to.data()};
+      const devices::DeviceMemory scratch(*device_, device().scan_scratch_bytes(pass));
+      expect_told(fmt::format("scan {} x {}", lines, count / 4),
+                  [&](Stream stream) { device().scan(pass, scratch.data(), stream); });
+    }
+    for (std::int64_t* const wanted : {static_cast<std::int64_t*>(nullptr), places}) {
+      const TruePass pass{count, static_cast<const bool*>(from.data()), wanted,
+                          static_cast<std::int64_t*>(to.data())};
+      const devices::DeviceMemory scratch(*device_, device().true_scratch_bytes(pass));
+      expect_told(fmt::format("find true of {}", count),
+                  [&](Stream stream) { device().find_true(pass, scratch.data(), stream); });
+    }
+    CountPass pass;
+    pass.count = count;
+    pass.bins = 20000;
+    pass.edge_dtype = Dtype::i64;
+    pass.dtype = Dtype::i32;
+    pass.from = from.data();
+    pass.to = to.data();
+    expect_told(fmt::format("count {}", count), [&](Stream stream) { device().count(pass, stream); });
   }
 }
 
