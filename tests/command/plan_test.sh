@@ -56,6 +56,13 @@ for ranks in 256 1001 1024 4096; do
     fail "$ranks ranks: $(cat err)"
   grep -q '^unlimited: D is' out && grep -q '^1.5 x operands: .*at least [0-9]* bytes are required' out || fail "$ranks ranks: $(cat out)"
 done
+# Seconds, for thousands of ranks; a terminal is shown how far it is.
+timeout 60 "$partita" plan --operation matmul slab:0 slab:0 --shape 100000x100000x1000 -n 4096 --machine cluster >out ||
+  fail "a product on 4096 ranks takes over a minute"
+grep -q '^unlimited: D is' out || fail "a product on 4096 ranks: $(cat out)"
+on_terminal 0 'ranks planned' timeout 60 "$partita" plan --operation fft slab:0 slab:1 --shape 4096x4096x4096 -n 1024 --machine cluster >out ||
+  fail "a transform on 1024 ranks takes over a minute"
+grep -q 'ranks planned' out && grep -q 'predicted' out || fail "a transform on 1024 ranks: $(cat out)"
 "$partita" plan --operation matmul slab:0 slab:0 --shape 1023x1021x1019 -n 255 --machine cluster --json --steps >out
 python3 - <<'END'
 import json

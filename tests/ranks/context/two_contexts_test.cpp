@@ -44,6 +44,15 @@ std::vector<CallOfTwo> calls_of_arrays(Own& one, Own& other, const std::string& 
       {"add of another context", [&] { add(one.square, other.square, one.square); }},
       {"+=", [&] { one.square += other.square; }},
       {"axpy", [&] { axpy(2.0, other.square, one.square); }},
+      {"where", [&] { (void)where(one.square > 0.0, one.square, other.square); }},
+      {"where into another context", [&] { where(one.square > 0.0, one.square, one.square, other.square); }},
+      {"concatenate",
+       [&] {
+         (void)concatenate({one.square, other.square}, 0);
+       }},
+      {"convert", [&] { convert(one.square, other.square); }},
+      {"allclose", [&] { (void)allclose(one.square, other.square); }},
+      {"sort_part", [&] { sort_part(one.row, other.row); }},
       {"dot", [&] { (void)dot<double>(one.square, other.square); }},
       {"vdot", [&] { (void)vdot<double>(one.square, other.square); }},
       {"matmul", [&] { (void)matmul(one.square, other.square); }},
@@ -83,12 +92,20 @@ struct Plans {
         product(context,
                 {arrays.square.operand(), arrays.square.operand(), std::nullopt, arrays.columns.operand()}),
         transform(context, arrays.complexes.operand(), arrays.output.operand()),
+        lu(arrays.square),
+        cholesky(arrays.square),
+        qr(arrays.square),
+        packed(lu.packed()),
         halo(context, arrays.square.operand(), {.lower = {1, 0}, .upper = {1, 0}}),
         extended(static_cast<std::size_t>(volume(halo.extended_shape()))) {}
 
   Redistribute redistribution;
   Matmul product;
   FFT transform;
+  Lu lu;
+  Cholesky cholesky;
+  Qr qr;
+  Array packed;
   Halo halo;
   std::vector<double> extended;
   View cells() { return view(extended, halo.extended_shape()); }
@@ -113,6 +130,15 @@ std::vector<CallOfTwo> calls_of_plans(Plans& plans, Own& one, Own& other) {
          std::vector<Array> outputs{one.output, other.output};
          plans.transform.execute_batch({one.complexes, other.complexes}, outputs);
        }},
+      {"Lu::solve", [&] { (void)plans.lu.solve(other.square); }},
+      {"Lu::solve_into", [&] { plans.lu.solve_into(one.square, other.square); }},
+      {"Lu::factorize", [&] { plans.lu.factorize(other.square); }},
+      {"Lu::packed_into", [&] { plans.lu.packed_into(other.square); }},
+      {"Cholesky::solve", [&] { (void)plans.cholesky.solve(other.square); }},
+      {"Cholesky::factorize", [&] { plans.cholesky.factorize(other.square); }},
+      {"Cholesky::lower_into", [&] { plans.cholesky.lower_into(other.square); }},
+      {"Qr::solve", [&] { (void)plans.qr.solve(other.square); }},
+      {"Qr::factorize", [&] { plans.qr.factorize(other.square); }},
       {"Halo::execute", [&] { plans.halo.execute(other.square, plans.cells()); }},
       {"Halo::accumulate", [&] { plans.halo.accumulate(plans.cells(), other.square); }},
       {"Halo::start", [&] { plans.halo.start(other.square, plans.cells()); }},

@@ -237,6 +237,7 @@ TEST(Captured, WhatIsRefusedLeavesNothingInTheGraph) {
     Array a = zeros(context, {24, 24}, Slab(0), Dtype::f64);
     Array b = zeros(context, {24, 24}, Slab(1), Dtype::f64);
     Array c = zeros(context, {24, 24}, Slab(0), Dtype::f64);
+    const Array mask = a > 0.5;
     Array field = zeros(context, {24, 24}, Slab(0), Dtype::c128);
     Array spectrum = zeros(context, {24, 24}, Slab(1), Dtype::c128);
     Redistribute plan(context, a.operand(), b.operand());
@@ -273,6 +274,18 @@ TEST(Captured, WhatIsRefusedLeavesNothingInTheGraph) {
       refused("sum", [&] { (void)sum<double>(a); });
       refused("sum over an axis", [&] { (void)sum(a, Axes{0}); });
       refused("dot", [&] { (void)dot<double>(a, c); });
+      refused("argmax", [&] { (void)argmax(a); });
+      refused("argmax over an axis", [&] { (void)argmax(a, 0); });
+      refused("cumsum", [&] { (void)cumsum(a); });
+      refused("sort", [&] { (void)sort(a, 0); });
+      refused("argsort", [&] { (void)argsort(a, 0); });
+      refused("median", [&] { (void)median(a); });
+      refused("var", [&] { (void)var(a); });
+      refused("true_positions", [&] { (void)true_positions(mask); });
+      refused("matrix_norm", [&] { (void)matrix_norm(a); });
+      refused("Lu", [&] { Lu{a}; });
+      refused("solve", [&] { (void)solve(a, c); });
+      refused("eigh", [&] { (void)eigh(a); });
       refused("compare", [&] { (void)compare(a, c); });
       refused("gather", [&] { (void)gather(a, 0); });
       refused("at", [&] { (void)at<double>(a, {1, 2}); });
