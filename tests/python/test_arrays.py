@@ -200,6 +200,10 @@ def test_arrays_begin_with_what_is_asked(ctx):
             assert made.dtype == wanted.dtype and (made.gather() == wanted).all(), (name, rule)
     assert (pt.arange(ctx, 2, 30, 3, distribution=pt.Slab(0)).gather() == np.arange(2, 30, 3)).all()
     assert (pt.arange(ctx, 1.0, 0.0, -0.25, distribution=pt.Slab(0)).gather() == np.arange(1.0, 0.0, -0.25)).all()
+    for dtype in ("float32", "float16"):  # in which steps are rounded
+        for given in ((0, 0.3, 0.1), (0, 0.6, 0.2), (0, 1, 0.1), (0, 0.9, 0.3)):
+            made = pt.arange(ctx, *given, distribution=pt.Slab(0), dtype=dtype)
+            assert made.shape == np.arange(*given, dtype=dtype).shape, (dtype, given)
     for value in (False, True, 0, 1):
         assert (pt.full(ctx, (3,), pt.Slab(0), value, "bool").gather() == np.full(3, value, "bool")).all()
     assert not pt.zeros(ctx, (3,), pt.Slab(0), bool).any()

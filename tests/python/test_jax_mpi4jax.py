@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -158,6 +159,19 @@ def python(*arguments):
     launched = ("OMPI_", "PMI", "PRTE", "PARTITA_SOCKETS")
     alone = {name: value for name, value in os.environ.items() if not name.startswith(launched)}
     return subprocess.run([sys.executable, *map(str, arguments)], capture_output=True, text=True, env=alone)
+
+
+def test_contexts_are_on_the_gpu_of_the_programs(monkeypatch):
+    """Each rank may see all GPUs: its group's context is where JAX runs its programs."""
+    from partita.jax import _group
+
+    gpus = [SimpleNamespace(platform="gpu", local_hardware_id=number) for number in (1, 0)]
+    monkeypatch.setattr(jax, "local_devices", lambda backend=None: [jax_cpu] if backend == "cpu" else gpus)
+    jax_cpu = SimpleNamespace(platform="cpu", local_hardware_id=0)
+    assert _group.device_of_programs() == "cuda:1"
+    for chosen, name in ((gpus[1], "cuda:0"), (jax_cpu, "cpu"), ("cpu", "cpu")):
+        monkeypatch.setattr(_group, "_config", SimpleNamespace(jax_default_device=chosen))
+        assert _group.device_of_programs() == name
 
 
 def test_names():

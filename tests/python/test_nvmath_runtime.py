@@ -1,6 +1,8 @@
 """partita.compat.nvmath: beginning and end, process groups, symmetric memory."""
 
 import logging
+import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -84,6 +86,22 @@ def test_process_groups(ctx):
     group.broadcast_buffer(mine, root=ctx.size - 1)
     assert (mine == ctx.size - 1).all()
     assert group.allreduce_object([ctx.rank], op=lambda a, b: a + b) == list(range(ctx.size))
+
+
+def test_a_group_of_torch_keeps_what_it_is_given(monkeypatch):
+    given = object()
+    distributed = SimpleNamespace(
+        is_initialized=lambda: True,
+        get_backend=lambda group: "gloo",
+        get_rank=lambda group: 2 if group is given else 0,
+        get_world_size=lambda group: 3 if group is given else 1,
+    )
+    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(distributed=distributed))
+    group = nvmath.TorchProcessGroup(device_id="cpu", torch_process_group=given)
+    assert group._torch_process_group is given
+    assert (group.rank, group.nranks, group.device_id) == (2, 3, "cpu")
+    with pytest.raises(ValueError, match="expected a number or 'cpu'"):
+        nvmath.TorchProcessGroup(device_id="cuda")
 
 
 def test_a_group_of_mpi(ctx):
