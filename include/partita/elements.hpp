@@ -32,7 +32,7 @@ PARTITA_API LocalLoops local_loops(const Array& array);
 
 /// The array itself if it is in host memory, otherwise an array of the same layout there with undefined
 /// contents. Local.
-PARTITA_API Array host_stand_in(const Array& array, std::optional<Stream> stream = {});
+PARTITA_API Array host_mirror(const Array& array, std::optional<Stream> stream = {});
 
 template <class T, class Body>
 void loop_over(const std::vector<LocalLoops::Loop>& loops, std::size_t depth, Index& index, T* at,
@@ -95,7 +95,7 @@ requires std::is_invocable_v<F&, const Index&>
 void fill(Array& array, F f, std::optional<Stream> stream = {}) {
   using T = std::remove_cvref_t<std::invoke_result_t<F&, const Index&>>;
   (void)array.data<T>();
-  const Array part = detail::host_stand_in(array, stream);
+  const Array part = detail::host_mirror(array, stream);
   for_each_local<T>(part, [&](const Index& index, T& value) { value = f(index); });
   if (part.state() != array.state()) copy(part, array, stream.value_or(Stream{}));
 }

@@ -62,7 +62,7 @@ detail::LocalLoops detail::local_loops(const Array& array) {
   return result;
 }
 
-Array detail::host_stand_in(const Array& array, std::optional<Stream> stream) {
+Array detail::host_mirror(const Array& array, std::optional<Stream> stream) {
   arrays::check_written("fill", array);
   arrays::require_stream_of_device("fill", array.local().space == MemorySpace::device, stream);
   return array.local().space == MemorySpace::host ? array : arrays::host_like(array);

@@ -7,7 +7,7 @@
 #include "device/stream_work.hpp"
 #include "kernels/host/copy.hpp"
 #include "kernels/host/fill.hpp"
-#include "runtime/groups/keeper.hpp"
+#include "runtime/groups/kept_until_exit.hpp"
 
 namespace partita::collective {
 namespace {

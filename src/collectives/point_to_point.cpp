@@ -10,7 +10,7 @@
 #include "base/check.hpp"
 #include "runtime/board/peer_watch.hpp"
 #include "runtime/board/wait.hpp"
-#include "runtime/groups/keeper.hpp"
+#include "runtime/groups/kept_until_exit.hpp"
 
 namespace partita::collective {
 namespace {

@@ -14,7 +14,7 @@
 #include "memory/node_places.hpp"
 #include "runtime/checks/agree.hpp"
 #include "runtime/checks/withdrawal.hpp"
-#include "runtime/groups/keeper.hpp"
+#include "runtime/groups/kept_until_exit.hpp"
 #include "runtime/live_contexts.hpp"
 
 namespace partita {

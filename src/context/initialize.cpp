@@ -9,8 +9,8 @@
 #include "device/start_device.hpp"
 #include "runtime/checks/agree.hpp"
 #include "runtime/checks/difference.hpp"
-#include "runtime/groups/meeting.hpp"
 #include "runtime/groups/mpi_group.hpp"
+#include "runtime/groups/rendezvous.hpp"
 #include "runtime/groups/sockets_group.hpp"
 #include "runtime/groups/threads_group.hpp"
 #include "runtime/live_contexts.hpp"
@@ -78,8 +78,8 @@ std::uint64_t random_number() {
 }
 
 void agree_on_options(ContextState& state, const ContextOptions& options) {
-  runtime::Meeting meeting(state, initializing);
-  const runtime::Summary all = runtime::collectively(meeting, initializing, random_number(),
+  runtime::Rendezvous rendezvous(state, initializing);
+  const runtime::Summary all = runtime::collectively(rendezvous, initializing, random_number(),
                                                      [&] { return settle_options(state, options); });
   state.identity = all.largest;
 }

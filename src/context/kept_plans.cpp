@@ -5,7 +5,7 @@
 
 #include "base/pages.hpp"
 #include "runtime/checks/agree.hpp"
-#include "runtime/groups/meeting.hpp"
+#include "runtime/groups/rendezvous.hpp"
 
 namespace partita::contexts {
 
@@ -24,10 +24,10 @@ std::int64_t largest_bytes(ContextState& context, std::int64_t bytes) {
   constexpr std::string_view operation = "keep a plan";
   bytes = std::max<std::int64_t>(bytes, 0);
   if (context.size() == 1) return bytes;
-  runtime::Meeting meeting(context, operation);
+  runtime::Rendezvous rendezvous(context, operation);
   const auto nothing = [] { return std::vector<Fact>(); };
   return static_cast<std::int64_t>(
-      runtime::collectively(meeting, operation, static_cast<std::uint64_t>(bytes), nothing).largest);
+      runtime::collectively(rendezvous, operation, static_cast<std::uint64_t>(bytes), nothing).largest);
 }
 
 }  // namespace partita::contexts

@@ -13,7 +13,7 @@
 #include "runtime/checks/agree.hpp"
 #include "runtime/checks/difference.hpp"
 #include "runtime/checks/rank_list.hpp"
-#include "runtime/groups/meeting.hpp"
+#include "runtime/groups/rendezvous.hpp"
 #include "runtime/live_contexts.hpp"
 #include "runtime/logging.hpp"
 
@@ -39,19 +39,20 @@ std::uint64_t identity_of(const ContextState& parent, const std::vector<int>& ra
 
 // The key of the new group, the same on its members, and claimed by all of them. A list that is wrong on one
 // of them is an error on all.
-std::int32_t agree_on_key(ContextState& parent, runtime::Meeting& meeting, const std::vector<int>& ranks) {
+std::int32_t agree_on_key(ContextState& parent, runtime::Rendezvous& rendezvous,
+                          const std::vector<int>& ranks) {
   const std::vector<Fact> facts{{"the list of ranks", fmt::format("{}", fmt::join(ranks, ","))}};
   runtime::SubgroupKeys& keys = runtime::SubgroupKeys::of_process();
   while (true) {
     const auto drawn = static_cast<std::uint64_t>(keys.draw());
-    const runtime::Summary all = runtime::collectively(meeting, making_subgroup, drawn, [&] {
+    const runtime::Summary all = runtime::collectively(rendezvous, making_subgroup, drawn, [&] {
       runtime::check_subgroup(ranks, parent.size(), parent.rank());
       return std::vector<Fact>(facts);
     });
     const auto key = static_cast<std::int32_t>(all.largest);
     runtime::Summary vote = runtime::Summary::of(hash_of(making_subgroup));
     vote.largest = keys.claim(key, identity_of(parent, ranks, key)) ? 0 : 1;
-    if (meeting.join(vote).largest == 0) return key;
+    if (rendezvous.join(vote).largest == 0) return key;
   }
 }
 
@@ -95,12 +96,12 @@ Context Context::subgroup(std::span<const int> ranks) const {
   state_->require_usable_here(making_subgroup);  // its ranks meet
   const std::vector<int> list(ranks.begin(), ranks.end());
   runtime::check_in_subgroup(list, state_->rank());
-  const std::vector<int> circle = members(list, state_->size());
-  const std::string name = fmt::format("{} of {}", making_subgroup, runtime::rank_list(circle));
+  const std::vector<int> taking_part = members(list, state_->size());
+  const std::string name = fmt::format("{} of {}", making_subgroup, runtime::rank_list(taking_part));
   std::int32_t key = 0;
   {
-    runtime::Meeting meeting(*state_, name, {circle});
-    key = agree_on_key(*state_, meeting, list);
+    runtime::Rendezvous rendezvous(*state_, name, {taking_part});
+    key = agree_on_key(*state_, rendezvous, list);
   }
   return Context(make_child(*state_, list, key));
 }

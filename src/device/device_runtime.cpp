@@ -5,7 +5,7 @@
 #include "device/device_synchronization.hpp"
 #include "device/packet_board.hpp"
 #include "device/run_ahead.hpp"
-#include "runtime/groups/keeper.hpp"
+#include "runtime/groups/kept_until_exit.hpp"
 
 namespace partita::devices {
 

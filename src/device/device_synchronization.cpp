@@ -155,7 +155,7 @@ void finish_device(DeviceRuntime& state, std::string_view operation, const std::
         if (state.greetings) state.greetings->look(operation);
         return state.device_mark->reached();
       });
-      if (was_alive && state.greetings) state.greetings->settle(operation);
+      if (was_alive && state.greetings) state.greetings->resolve(operation);
     }
     if (!was_alive) return;
     state.throw_failure();  // which has let the streams go

@@ -196,14 +196,14 @@ std::optional<Partial> Layout::partial() const {
 namespace {
 
 /// The parts of one dimension that meet a set: what they hold of it, and their share of the process number.
-struct Meeting {
+struct Intersection {
   std::int64_t step = 0;
   IndexSet common;
 };
 
-std::vector<Meeting> meetings(const Arrangement& arrangement, int i, const IndexSet& set) {
+std::vector<Intersection> intersections(const Arrangement& arrangement, int i, const IndexSet& set) {
   const distribution::Cut& cut = arrangement.dimensions()[static_cast<std::size_t>(i)].cut;
-  std::vector<Meeting> result;
+  std::vector<Intersection> result;
   for (const std::int64_t coordinate : cut.candidates(set.front(), set.back())) {
     IndexSet common = intersect(set, cut.set(coordinate));
     if (!common.empty()) result.push_back({arrangement.step(i, coordinate), std::move(common)});
@@ -213,21 +213,21 @@ std::vector<Meeting> meetings(const Arrangement& arrangement, int i, const Index
 
 /// The product over the dimensions, the last one fastest.
 std::vector<Layout::Cell> grid_cells(const Arrangement& arrangement, const Region& region) {
-  std::vector<std::vector<Meeting>> meeting;
+  std::vector<std::vector<Intersection>> overlaps;
   std::size_t count = 1;
   for (std::size_t i = 0; i < region.sets.size(); ++i) {
-    meeting.push_back(meetings(arrangement, static_cast<int>(i), region.sets[i]));
-    count *= meeting.back().size();
+    overlaps.push_back(intersections(arrangement, static_cast<int>(i), region.sets[i]));
+    count *= overlaps.back().size();
   }
   std::vector<Layout::Cell> cells;
   cells.reserve(count);
   for (std::size_t k = 0; k < count; ++k) {
     Layout::Cell cell;
-    cell.region.sets.resize(meeting.size());
+    cell.region.sets.resize(overlaps.size());
     std::int64_t number = 0;
     std::size_t rest = k;
-    for (std::size_t i = meeting.size(); i-- > 0; rest /= meeting[i].size()) {
-      const Meeting& part = meeting[i][rest % meeting[i].size()];
+    for (std::size_t i = overlaps.size(); i-- > 0; rest /= overlaps[i].size()) {
+      const Intersection& part = overlaps[i][rest % overlaps[i].size()];
       number += part.step;
       cell.region.sets[i] = part.common;
     }

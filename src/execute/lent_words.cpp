@@ -11,7 +11,7 @@
 #include "runtime/board/wait.hpp"
 #include "runtime/checks/agree.hpp"
 #include "runtime/checks/announcement.hpp"
-#include "runtime/groups/meeting.hpp"
+#include "runtime/groups/rendezvous.hpp"
 
 namespace partita::execution {
 namespace {
@@ -65,12 +65,12 @@ void LentWords::offer(std::uint64_t number, std::uint64_t alike) {
 
 /// Waits until all ranks have made their offer for the check of that number: false if one of them has come to
 /// another check.
-bool LentWords::all_come(const runtime::Meeting& meeting, std::uint64_t number) const {
+bool LentWords::all_come(const runtime::Rendezvous& rendezvous, std::uint64_t number) const {
   for (int rank = 0; rank < context_.size(); ++rank) {
     const auto offers = [&] { return runtime::load(*place(rank, number)) == number; };
     if (offers()) continue;
     const runtime::WaitReason reason{operation_, [] { return std::string("the addresses of its arrays"); },
-                                     rank, [&] { return meeting.not_here(rank); }};
+                                     rank, [&] { return rendezvous.not_here(rank); }};
     bool has_come = false;
     runtime::wait_until(context_, reason, [&] {
       has_come =
@@ -101,12 +101,12 @@ void LentWords::exchange() {
   const std::uint64_t alike = mix(hash_of(operation_), runtime::history_of(context_));
   const bool is_shared = is_one_node_ && context_.agreement_depth == 0;
   if (is_shared) offer(number, alike);
-  runtime::Meeting meeting(context_, operation_);
-  if (is_shared && all_come(meeting, number) && read_all(number, alike)) return;
+  runtime::Rendezvous rendezvous(context_, operation_);
+  if (is_shared && all_come(rendezvous, number) && read_all(number, alike)) return;
   const std::string_view bytes(reinterpret_cast<const char*>(mine_.data()),
                                mine_.size() * sizeof(runtime::Word));
   std::size_t start = 0;
-  for (const std::string& theirs : runtime::exchange(meeting, bytes, facts_)) {
+  for (const std::string& theirs : runtime::exchange(rendezvous, bytes, facts_)) {
     std::memcpy(all_.data() + start, theirs.data(), std::min(theirs.size(), bytes.size()));
     start += mine_.size();
   }

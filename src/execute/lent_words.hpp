@@ -11,7 +11,7 @@
 #include "execute/host/scratch.hpp"
 
 namespace partita::runtime {
-class Meeting;
+class Rendezvous;
 }
 
 namespace partita::execution {
@@ -36,7 +36,7 @@ class LentWords {
  private:
   std::uint64_t* place(int rank, std::uint64_t number) const;
   void offer(std::uint64_t number, std::uint64_t alike);
-  bool all_come(const runtime::Meeting& meeting, std::uint64_t number) const;
+  bool all_come(const runtime::Rendezvous& rendezvous, std::uint64_t number) const;
   bool read_all(std::uint64_t number, std::uint64_t alike);
 
   ContextState& context_;

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "array/device_mirror.hpp"
 #include "array/pairs.hpp"
-#include "array/stand_in.hpp"
 #include "array/transfer.hpp"
 #include "base/check.hpp"
 #include "base/option_text.hpp"
@@ -140,7 +140,7 @@ void Operation::make_mirrors() {
     const ArrayUse& use = uses_[i];
     if (is_in_device_memory(use)) continue;
     mirrors_[i] = use.same_as >= 0 ? mirrors_[static_cast<std::size_t>(use.same_as)]
-                                   : arrays::allocate_stand_in(context_, use.operand);
+                                   : arrays::allocate_device_mirror(context_, use.operand);
   }
 }
 
@@ -278,7 +278,7 @@ void Operation::copy(const Array& from, const Array& to) {
 
 void Operation::copy_to_mirrors(std::span<const Array* const> given, const Parameters& parameters) {
   for (std::size_t i = 0; i < given.size(); ++i) {
-    if (mirrors_[i].valid()) arrays::check_stands_for(uses_[i].operand, *given[i], name_, uses_[i].name);
+    if (mirrors_[i].valid()) arrays::check_matches(uses_[i].operand, *given[i], name_, uses_[i].name);
   }
   for (std::size_t i = 0; i < given.size(); ++i) {
     if (mirrors_[i].valid() && reads(i, parameters)) copy(*given[i], mirrors_[i]);

@@ -185,7 +185,7 @@ class RealLine {
     const int line = steps_.add_array(rows(), complex_.dtype, {0});
     extend(given, line);
     const int whole = transformed(line);
-    steps_.settle();  // peers have stored there
+    steps_.resolve();  // peers have stored there
     const Layout layout = steps_.operand(whole).layout;
     const Operand target = steps_.operand(output);
     const bool fits = target.dense && same(target.layout, layout);

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "array/array_state.hpp"
+#include "array/device_mirror.hpp"
 #include "array/pairs.hpp"
-#include "array/stand_in.hpp"
 #include "array/transfer.hpp"
 #include "base/check.hpp"
 #include "base/contains.hpp"

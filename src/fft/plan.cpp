@@ -8,7 +8,7 @@
 
 #include <utility>
 
-#include "array/stand_in.hpp"
+#include "array/device_mirror.hpp"
 #include "base/check.hpp"
 #include "fft/four_step.hpp"
 #include "fft/layouts.hpp"
@@ -84,7 +84,7 @@ class Walk {
     if (current_ != output) hand_over(output);
     transform_pending();
     await_all(steps_, arrivals_);
-    steps_.settle();
+    steps_.resolve();
   }
 
  private:
@@ -363,7 +363,7 @@ TransformPlan fourier::plan_transform(const Operand& given_input, const Operand&
     } else {
       walk_four_step(steps, problem, *scheme.factors, in_place ? 1 : 0, 1);
     }
-    steps.settle();
+    steps.resolve();
   } else {
     Walk(steps, problem, in_place).run(scheme);
   }

@@ -35,14 +35,14 @@ std::vector<int> Steps::owners(const Layout& layout, const Region& region) const
   return ranks;
 }
 
-void Steps::settle() {
+void Steps::resolve() {
   for (const auto& [peer, channel] : expected_) wait(peer, channel);
   expected_.clear();
 }
 
 void Steps::redistribute(int from, int to, const redistribution::Parts& parts,
                          const std::function<void(const Region&)>& make) {
-  settle();
+  resolve();
   RedistributeOptions options;
   options.staging_bytes = staging_bytes_;
   if (plan().grouped) options.method = RedistributeMethod::grouped;

@@ -32,9 +32,9 @@ class Steps : public planning::PlanBuilder {
   /// The other ranks that own parts of a region, in the order of ranks.
   std::vector<int> owners(const Layout& layout, const Region& region) const;
 
-  /// A signal that has to be waited for before what comes next can rely on it: at the latest by `settle`.
+  /// A signal that has to be waited for before what comes next can rely on it: at the latest by `resolve`.
   void expect(int peer, planning::Channel channel) { expected_.emplace_back(peer, channel); }
-  void settle();
+  void resolve();
 
   /// The array in `from` into `to`, whatever their distributions; settles before. Part by part:
   /// `make(region)` writes the steps that put this rank's next part into `from`. They neither signal nor

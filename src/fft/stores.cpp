@@ -39,7 +39,7 @@ class Leaving {
 
   /// No rank waits before all its peers have been notified that they may begin.
   void open() {
-    steps_.settle();
+    steps_.resolve();
     for (const int peer : givers_) puts_.grant(peer);
   }
 

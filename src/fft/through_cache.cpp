@@ -79,7 +79,7 @@ class ThroughCache {
   // No rank waits before all its peers have been notified that they may start.
   void open() {
     for (const int peer : takers_) steps_.signal(peer, ready);
-    steps_.settle();  // who still reads what is written now has been promised its values
+    steps_.resolve();  // who still reads what is written now has been promised its values
     if (to_ != from_) {
       for (const int peer : pushers_) steps_.signal(peer, grant);
     }

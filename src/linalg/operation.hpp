@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "array/stand_in.hpp"
+#include "array/device_mirror.hpp"
 #include "execute/operation.hpp"
 
 namespace partita::linear {

@@ -1,8 +1,8 @@
 // Factors as LAPACK stores them.
 #include <array>
 
+#include "array/device_mirror.hpp"
 #include "array/pairs.hpp"
-#include "array/stand_in.hpp"
 #include "base/check.hpp"
 #include "linalg/factors.hpp"
 #include "linalg/results.hpp"

@@ -87,7 +87,7 @@ struct Problem {
   Machine machine;
   bool in_place = false;  ///< c and d are the same memory
   /// Messages are sent in groups (Plan::grouped). Then each rank counts as a separate node, as `topology`
-  /// so. Nothing: as the host's Mail carries them.
+  /// so. Nothing: as the host's MessageExchange carries them.
   std::optional<Groups> groups = {};
   bool conjugate_a = false;
   bool conjugate_b = false;

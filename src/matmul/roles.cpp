@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "array/stand_in.hpp"
+#include "array/device_mirror.hpp"
 
 namespace partita::multiplication {
 namespace {

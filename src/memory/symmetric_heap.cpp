@@ -11,7 +11,7 @@
 #include "runtime/checks/agree.hpp"
 #include "runtime/checks/difference.hpp"
 #include "runtime/checks/rank_list.hpp"
-#include "runtime/groups/meeting.hpp"
+#include "runtime/groups/rendezvous.hpp"
 
 namespace partita::memory {
 namespace {
@@ -36,7 +36,7 @@ SymmetricHeap::SymmetricHeap(runtime::Runtime& state, NodeMemory& memory, Settle
 
 /// One rendezvous: what must agree, the largest size, and whether any rank reports drops. They are reported
 /// it, and what all ranks have dropped is free afterwards.
-runtime::Summary SymmetricHeap::meet(runtime::Meeting& meeting, std::string_view operation,
+runtime::Summary SymmetricHeap::meet(runtime::Rendezvous& rendezvous, std::string_view operation,
                                      const runtime::Report& report, std::int64_t bytes) {
   runtime::Summary mine = runtime::Summary::of(hash_of(operation), hash_of_facts(report.facts));
   mine.threw = report.threw ? 1 : 0;
@@ -46,17 +46,17 @@ runtime::Summary SymmetricHeap::meet(runtime::Meeting& meeting, std::string_view
   std::string drops = dropped.empty() ? "" : serialize(dropped);
   if (!settle_(operation, !drops.empty())) drops.clear();  // streams may still use them
   mine.bytes_smallest = mine.bytes_largest = static_cast<std::int64_t>(drops.size());
-  const runtime::Summary all = runtime::settle(meeting, mine, [&] { return report; });
-  release_dropped(meeting, all, drops);
+  const runtime::Summary all = runtime::resolve(rendezvous, mine, [&] { return report; });
+  release_dropped(rendezvous, all, drops);
   return all;
 }
 
-void SymmetricHeap::release_dropped(runtime::Meeting& meeting, const runtime::Summary& all,
+void SymmetricHeap::release_dropped(runtime::Rendezvous& rendezvous, const runtime::Summary& all,
                                     const std::string& mine) {
   if (all.bytes_largest == 0) return;
   if (!mine.empty()) blocks_.note_told();
   std::vector<std::vector<std::uint64_t>> by_rank;
-  for (const std::string& theirs : meeting.gather(mine, all.bytes_smallest == all.bytes_largest)) {
+  for (const std::string& theirs : rendezvous.gather(mine, all.bytes_smallest == all.bytes_largest)) {
     if (!theirs.empty()) by_rank.push_back(deserialize<std::vector<std::uint64_t>>(theirs));
   }
   for (const std::uint64_t id : blocks_.report_drops(by_rank)) free_list_.release(blocks_.remove(id));
@@ -75,8 +75,8 @@ HeapBlock SymmetricHeap::allocate(std::int64_t bytes, Sizes sizes, std::string_v
                   fmt::format("{}: {} is a negative number of bytes", allocating_, bytes)};
   runtime::Summary all;
   {
-    runtime::Meeting meeting(state_, allocating_);
-    all = meet(meeting, allocating_, report, bytes);
+    runtime::Rendezvous rendezvous(state_, allocating_);
+    all = meet(rendezvous, allocating_, report, bytes);
   }
   const auto largest = static_cast<std::int64_t>(all.largest);
   const std::int64_t offset = place_with_room(largest);
@@ -130,8 +130,8 @@ void SymmetricHeap::collect() {
   state_.require_usable(collecting_);
   runtime::Report report;
   report.operation = collecting_;
-  runtime::Meeting meeting(state_, collecting_);
-  meet(meeting, collecting_, report, 0);
+  runtime::Rendezvous rendezvous(state_, collecting_);
+  meet(rendezvous, collecting_, report, 0);
 }
 
 /// Different blocks are no disagreement on an argument but an error of memory, so the ids are compared here
@@ -150,10 +150,10 @@ void SymmetricHeap::free(void* pointer) {
   runtime::Summary mine = runtime::Summary::of(hash_of(freeing_));
   mine.threw = report.threw ? 1 : 0;
   mine.bytes_smallest = mine.bytes_largest = static_cast<std::int64_t>(id);
-  runtime::Meeting meeting(state_, freeing_);
-  const runtime::Summary all = runtime::settle(meeting, mine, [&] { return report; });
+  runtime::Rendezvous rendezvous(state_, freeing_);
+  const runtime::Summary all = runtime::resolve(rendezvous, mine, [&] { return report; });
   if (all.bytes_smallest != all.bytes_largest) {
-    const auto blocks = meeting.gather(fmt::format("block {}, {}", id, blocks_.describe(id)), false);
+    const auto blocks = rendezvous.gather(fmt::format("block {}, {}", id, blocks_.describe(id)), false);
     std::vector<int> ranks(blocks.size());
     std::iota(ranks.begin(), ranks.end(), 0);
     throw MemoryError(fmt::format("{}: the ranks free different blocks: {}", freeing_,

@@ -13,7 +13,7 @@
 #include "runtime/runtime.hpp"
 
 namespace partita::runtime {
-class Meeting;
+class Rendezvous;
 struct Report;
 struct Summary;
 }  // namespace partita::runtime
@@ -65,9 +65,9 @@ class SymmetricHeap {
   std::int64_t bytes_allocated() const { return bytes_allocated_; }
 
  private:
-  runtime::Summary meet(runtime::Meeting& meeting, std::string_view operation, const runtime::Report& report,
-                        std::int64_t bytes);
-  void release_dropped(runtime::Meeting& meeting, const runtime::Summary& all, const std::string& mine);
+  runtime::Summary meet(runtime::Rendezvous& rendezvous, std::string_view operation,
+                        const runtime::Report& report, std::int64_t bytes);
+  void release_dropped(runtime::Rendezvous& rendezvous, const runtime::Summary& all, const std::string& mine);
   std::int64_t place(std::int64_t bytes);
   std::int64_t place_with_room(std::int64_t bytes);
   void grow(std::int64_t bytes);

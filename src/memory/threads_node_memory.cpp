@@ -11,7 +11,7 @@
 #include "memory/process_node_memory.hpp"
 #include "memory/reservation.hpp"
 #include "runtime/checks/agree.hpp"
-#include "runtime/groups/keeper.hpp"
+#include "runtime/groups/kept_until_exit.hpp"
 #include "runtime/runtime.hpp"
 
 namespace partita::memory {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "array/stand_in.hpp"
+#include "array/device_mirror.hpp"
 #include "redistribute/packets.hpp"
 #include "redistribute/problem.hpp"
 #include "redistribute/rounds.hpp"

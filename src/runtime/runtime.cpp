@@ -7,7 +7,7 @@
 #include "base/check.hpp"
 #include "runtime/checks/node_questions.hpp"
 #include "runtime/checks/rank_zero.hpp"
-#include "runtime/groups/keeper.hpp"
+#include "runtime/groups/kept_until_exit.hpp"
 #include "runtime/groups/mpi_group.hpp"
 
 namespace partita::runtime {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "array/transfer.hpp"
-#include "runtime/groups/keeper.hpp"
+#include "runtime/groups/kept_until_exit.hpp"
 
 namespace partita::execution {
 namespace {

@@ -5,7 +5,7 @@
 #include "base/check.hpp"
 #include "execute/message_use.hpp"
 #include "runtime/board/wait.hpp"
-#include "runtime/groups/keeper.hpp"
+#include "runtime/groups/kept_until_exit.hpp"
 
 namespace partita::execution {
 namespace {

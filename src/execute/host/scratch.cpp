@@ -8,7 +8,7 @@
 #include "base/pages.hpp"
 #include "base/round.hpp"
 #include "execute/message_use.hpp"
-#include "runtime/groups/keeper.hpp"
+#include "runtime/groups/kept_until_exit.hpp"
 
 namespace partita::execution {
 namespace {

@@ -7,7 +7,7 @@
 #include "device/stream_work.hpp"
 #include "plan/lanes.hpp"
 #include "plan/work.hpp"
-#include "runtime/groups/keeper.hpp"
+#include "runtime/groups/kept_until_exit.hpp"
 
 namespace partita::execution {
 namespace {

@@ -38,10 +38,10 @@ std::int64_t shortest_side(const Layout& layout) {
 
 }  // namespace
 
-Assembly::Assembly(const Problem& problem) : frame_{problem} {
+Assembly::Assembly(const Problem& problem) : buffers_{problem} {
   plan_.operation = "matmul";
-  plan_.rank = frame_.problem.rank;
-  plan_.topology = frame_.problem.topology;
+  plan_.rank = buffers_.problem.rank;
+  plan_.topology = buffers_.problem.topology;
   add_operands();
 }
 
@@ -61,10 +61,10 @@ ProductPlan Assembly::finish() && {
   if (contributes) sum_in_packets();
   for (const Delivery& delivery : deliveries_) append_redistribution(delivery.from, delivery.to);
   deliver_gradient();
-  if (given_amax_ >= 0) append_redistribution(frame_.amax, given_amax_);
+  if (given_amax_ >= 0) append_redistribution(buffers_.amax, given_amax_);
   check_limit();
-  plan_.method = frame_.tiling.name;
-  plan_.reason = frame_.tiling.reason + noted_;
+  plan_.method = buffers_.tiling.name;
+  plan_.reason = buffers_.tiling.reason + noted_;
   drop_packets_beside_transfers();
   return {std::move(plan_), std::move(packets_)};
 }
@@ -72,17 +72,17 @@ ProductPlan Assembly::finish() && {
 // --- buffers
 
 void Assembly::add_operands() {
-  const Problem& problem = frame_.problem;
-  frame_.a.buffer = builder_.add_operand("a", problem.a);
-  frame_.b.buffer = builder_.add_operand("b", problem.b);
-  if (problem.c) frame_.c = builder_.add_operand("c", *problem.c);
-  frame_.d = builder_.add_operand("d", problem.d);
-  if (problem.bias) frame_.bias = builder_.add_operand("bias", *problem.bias);
-  if (problem.auxiliary) frame_.auxiliary = builder_.add_operand("auxiliary", *problem.auxiliary);
+  const Problem& problem = buffers_.problem;
+  buffers_.a.buffer = builder_.add_operand("a", problem.a);
+  buffers_.b.buffer = builder_.add_operand("b", problem.b);
+  if (problem.c) buffers_.c = builder_.add_operand("c", *problem.c);
+  buffers_.d = builder_.add_operand("d", problem.d);
+  if (problem.bias) buffers_.bias = builder_.add_operand("bias", *problem.bias);
+  if (problem.auxiliary) buffers_.auxiliary = builder_.add_operand("auxiliary", *problem.auxiliary);
   if (problem.gradient) given_gradient_ = builder_.add_operand("gradient", *problem.gradient);
-  if (problem.scale_a) frame_.scale_a = builder_.add_operand("scale a", *problem.scale_a);
-  if (problem.scale_b) frame_.scale_b = builder_.add_operand("scale b", *problem.scale_b);
-  if (problem.scale_d) frame_.scale_d = builder_.add_operand("scale d", *problem.scale_d);
+  if (problem.scale_a) buffers_.scale_a = builder_.add_operand("scale a", *problem.scale_a);
+  if (problem.scale_b) buffers_.scale_b = builder_.add_operand("scale b", *problem.scale_b);
+  if (problem.scale_d) buffers_.scale_d = builder_.add_operand("scale d", *problem.scale_d);
   if (problem.amax_d) given_amax_ = builder_.add_operand("amax d", *problem.amax_d);
 }
 
@@ -90,7 +90,7 @@ void Assembly::add_operands() {
 
 void Assembly::append_redistribution(int from, int to) {
   const Plan part = plan_redistribute(operand_of(from), operand_of(to), plan_.topology, plan_.rank,
-                                      redistribution_within(frame_.problem));
+                                      redistribution_within(buffers_.problem));
   std::vector<int> buffers{from, to};
   for (std::size_t i = 2; i < part.buffers.size(); ++i) {
     const Buffer& scratch = part.buffers[i];
@@ -112,23 +112,23 @@ int Assembly::redistributed(int from, const Operand& to, const std::string& name
 }
 
 void Assembly::relay(bool of_a, Layout layout) {
-  Operand relaid = in_scratch(frame_.problem.input(of_a), std::move(layout));
-  int& buffer = frame_.input(of_a).buffer;
+  Operand relaid = in_scratch(buffers_.problem.input(of_a), std::move(layout));
+  int& buffer = buffers_.input(of_a).buffer;
   buffer = redistributed(buffer, relaid, of_a ? "a" : "b");
-  frame_.problem.input(of_a) = std::move(relaid);
+  buffers_.problem.input(of_a) = std::move(relaid);
 }
 
 // Contributions are summed before they are multiplied.
 void Assembly::sum_contributions() {
-  if (frame_.problem.multiplies_nothing()) return;
+  if (buffers_.problem.multiplies_nothing()) return;
   for (const bool of_a : {true, false}) {
-    const Layout layout = frame_.problem.input(of_a).layout;
+    const Layout layout = buffers_.problem.input(of_a).layout;
     if (layout.partial()) relay(of_a, slabs(layout, layout.dimensions() - 2));
   }
 }
 
 void Assembly::choose() {
-  Problem seen = frame_.problem;
+  Problem seen = buffers_.problem;
   if (seen.d.layout.partial()) {
     auto d = static_cast<const Operand&>(seen.d);
     d.layout = slabs(seen.d.layout, seen.batches());
@@ -148,12 +148,12 @@ void Assembly::choose() {
 double Assembly::take_tiling(const Problem& seen) {
   const bool idle = seen.multiplies_nothing();
   const Choice choice = idle ? Choice{tiling_of(seen, MatmulMethod::local)} : multiplication::choose(seen);
-  frame_.tiling = choice.tiling;
-  if (idle) frame_.tiling.reason = "neither A nor B is read";
-  frame_.tiles.clear();
+  buffers_.tiling = choice.tiling;
+  if (idle) buffers_.tiling.reason = "neither A nor B is read";
+  buffers_.tiles.clear();
   for (int rank = 0; rank < seen.ranks(); ++rank) {
-    frame_.tiles.push_back(frame_.tiling.tile(rank));
-    if (idle) frame_.tiles.back().k = {};
+    buffers_.tiles.push_back(buffers_.tiling.tile(rank));
+    if (idle) buffers_.tiles.back().k = {};
   }
   return choice.seconds;
 }
@@ -161,8 +161,8 @@ double Assembly::take_tiling(const Problem& seen) {
 // Local multiplies of the rank that makes most, of a few.
 std::int64_t Assembly::multiplies() const {
   std::size_t most = 0;
-  Cutting cutting(frame_);
-  for (const int rank : {0, frame_.problem.ranks() / 2, frame_.problem.ranks() - 1}) {
+  Cutting cutting(buffers_);
+  for (const int rank : {0, buffers_.problem.ranks() / 2, buffers_.problem.ranks() - 1}) {
     const Blocks blocks = cutting.blocks(rank);
     if (blocks.turns() == 0) continue;
     most =
@@ -186,13 +186,13 @@ void Assembly::relay_thin_operands(Problem seen, double seconds) {
     *operands[i] = std::move(square);
   }
   if (moving == 0 || moving > seconds) return;
-  const Frame before = frame_;
-  frame_.problem = seen;
+  const MatmulBuffers before = buffers_;
+  buffers_.problem = seen;
   if (moving + take_tiling(seen) > seconds) {
-    frame_ = before;
+    buffers_ = before;
     return;
   }
-  frame_.problem = before.problem;
+  buffers_.problem = before.problem;
   if (thin[0]) relay(true, seen.a.layout);
   if (thin[1]) relay(false, seen.b.layout);
   if (thin[2]) relaid_d_ = seen.d.layout;
@@ -201,22 +201,22 @@ void Assembly::relay_thin_operands(Problem seen, double seconds) {
 // Where D is partial, or replicas of it would each have to add up the same sums: each element is summed by
 // one rank, and is sent to the holders of D afterwards.
 std::optional<Operand> Assembly::summed_elsewhere(bool stationary) const {
-  const Operand& d = frame_.problem.d;
+  const Operand& d = buffers_.problem.d;
   if (relaid_d_) return in_scratch(d, *relaid_d_);
   const bool by_each_holder = d.layout.is_replicated() && !stationary;
   if (!d.layout.partial() && !by_each_holder) return std::nullopt;
-  return in_scratch(d, slabs(d.layout, frame_.problem.batches()));
+  return in_scratch(d, slabs(d.layout, buffers_.problem.batches()));
 }
 
 void Assembly::gather_up_d() {
-  Problem& problem = frame_.problem;
-  if (const std::optional<Operand> sums = summed_elsewhere(frame_.tiling.stationary_d)) {
+  Problem& problem = buffers_.problem;
+  if (const std::optional<Operand> sums = summed_elsewhere(buffers_.tiling.stationary_d)) {
     if (puts_d_to_all()) return;
     const int buffer = builder_.add_array("d summed", *sums);
-    deliveries_.push_back({buffer, frame_.d});
+    deliveries_.push_back({buffer, buffers_.d});
     noted_ +=
         fmt::format("; d is summed as {} and then redistributed", sums->layout.distribution().to_string());
-    frame_.d = buffer;
+    buffers_.d = buffer;
     problem.d = *sums;
     problem.in_place = false;
   }
@@ -224,21 +224,21 @@ void Assembly::gather_up_d() {
 }
 
 void Assembly::find_pipeline() {
-  frame_.ring = find_ring(frame_.problem, frame_.tiles);
-  if (!frame_.ring) frame_.stripes = find_stripes(frame_.problem, frame_.tiles);
+  buffers_.ring = find_ring(buffers_.problem, buffers_.tiles);
+  if (!buffers_.ring) buffers_.stripes = find_stripes(buffers_.problem, buffers_.tiles);
 }
 
 // Piece by piece, into the D of every rank: nothing is left to be redistributed.
 bool Assembly::puts_d_to_all() {
-  Problem& problem = frame_.problem;
+  Problem& problem = buffers_.problem;
   const bool lies_on_all = problem.d.layout.is_replicated() && !problem.d.layout.partial() && !relaid_d_;
   if (!lies_on_all || !readable_in_place(problem.d)) return false;
   find_pipeline();
-  if (!frame_.stripes && !frame_.ring) return false;
-  frame_.gathers_d = true;
+  if (!buffers_.stripes && !buffers_.ring) return false;
+  buffers_.gathers_d = true;
   noted_ += "; each rank sends its part of d to all ranks";
   problem.d =
-      in_scratch(problem.d, frame_.ring ? layout_summed(problem) : layout_made(problem, frame_.tiles));
+      in_scratch(problem.d, buffers_.ring ? layout_summed(problem) : layout_made(problem, buffers_.tiles));
   problem.in_place = false;
   return true;
 }
@@ -246,28 +246,28 @@ bool Assembly::puts_d_to_all() {
 // The arrays that are read or written element by element with D, where their layout differs.
 std::vector<Assembly::Relay> Assembly::relays(const Operand& d) const {
   std::vector<Relay> result;
-  const auto add = [&](int Frame::*buffer, const Operand& like, const char* name, bool written) {
-    if (frame_.*buffer < 0 || lies_as(operand_of(frame_.*buffer), like.layout)) return;
+  const auto add = [&](int MatmulBuffers::*buffer, const Operand& like, const char* name, bool written) {
+    if (buffers_.*buffer < 0 || lies_as(operand_of(buffers_.*buffer), like.layout)) return;
     result.push_back({buffer, in_scratch(like, like.layout), name, written});
   };
-  add(&Frame::c, d, "c", false);
-  add(&Frame::auxiliary, d, "auxiliary", frame_.problem.epilogue.writes_auxiliary);
-  const auto add_everywhere = [&](int Frame::*buffer, const char* name) {
-    if (frame_.*buffer < 0) return;
-    Operand everywhere = operand_of(frame_.*buffer);
+  add(&MatmulBuffers::c, d, "c", false);
+  add(&MatmulBuffers::auxiliary, d, "auxiliary", buffers_.problem.epilogue.writes_auxiliary);
+  const auto add_everywhere = [&](int MatmulBuffers::*buffer, const char* name) {
+    if (buffers_.*buffer < 0) return;
+    Operand everywhere = operand_of(buffers_.*buffer);
     everywhere.layout = Layout(Replicated(), everywhere.layout.shape(), everywhere.layout.ranks());
     add(buffer, everywhere, name, false);
   };
-  add_everywhere(&Frame::bias, "bias");
-  add_everywhere(&Frame::scale_a, "scale a");
-  add_everywhere(&Frame::scale_b, "scale b");
-  add_everywhere(&Frame::scale_d, "scale d");
+  add_everywhere(&MatmulBuffers::bias, "bias");
+  add_everywhere(&MatmulBuffers::scale_a, "scale a");
+  add_everywhere(&MatmulBuffers::scale_b, "scale b");
+  add_everywhere(&MatmulBuffers::scale_d, "scale d");
   return result;
 }
 
 void Assembly::prepare_epilogue() {
-  for (const Relay& relay : relays(frame_.problem.d)) {
-    int& buffer = frame_.*relay.buffer;
+  for (const Relay& relay : relays(buffers_.problem.d)) {
+    int& buffer = buffers_.*relay.buffer;
     if (!relay.written) {
       buffer = redistributed(buffer, relay.to, relay.name);
       continue;

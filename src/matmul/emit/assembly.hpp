@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "matmul/emit/frame.hpp"
-#include "matmul/emit/pushes.hpp"
+#include "matmul/emit/matmul_buffers.hpp"
+#include "matmul/emit/put_exchange.hpp"
 #include "matmul/plan.hpp"
 #include "plan/plan_builder.hpp"
 
@@ -40,7 +40,7 @@ class Assembly {
 
  private:
   struct Relay {
-    int Frame::*buffer;
+    int MatmulBuffers::*buffer;
     Operand to;
     std::string name;
     bool written;  // after the multiply, and not read before
@@ -95,7 +95,7 @@ class Assembly {
   int redistributed(int from, const Operand& to, const std::string& name);
   void append_redistribution(int from, int to);
 
-  Frame frame_;
+  MatmulBuffers buffers_;
   Plan plan_;
   planning::PlanBuilder builder_{plan_};
   std::string noted_;                 // what was redistributed
@@ -105,7 +105,7 @@ class Assembly {
   LandingBytes landing_bytes_;        // of what neighbours put
   std::optional<Layout> relaid_d_;    // in which D is made, where its own is too thin
   std::vector<planning::PacketSteps> packets_;
-  std::optional<Frame> last_;  // where packets sum what the frame multiplies: that of the last pass
+  std::optional<MatmulBuffers> last_;  // where packets sum what the buffers multiplies: that of the last pass
 };
 
 }  // namespace partita::multiplication

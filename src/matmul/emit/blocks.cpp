@@ -7,7 +7,7 @@
 
 namespace partita::multiplication {
 
-Multiply Frame::product(Part of_a, Part of_b, Part to, Beta beta) const {
+Multiply MatmulBuffers::product(Part of_a, Part of_b, Part to, Beta beta) const {
   Multiply work;
   work.a = std::move(of_a);
   work.b = std::move(of_b);
@@ -93,60 +93,60 @@ Partition chop(const Partition& pieces, std::int64_t most) {
   return result;
 }
 
-Region region_of_piece(const Frame& frame, const Blocks& blocks, std::size_t turn, bool of_a,
+Region region_of_piece(const MatmulBuffers& buffers, const Blocks& blocks, std::size_t turn, bool of_a,
                        std::size_t number) {
   const std::vector<IndexSet>& parts = blocks.turn(turn).of(of_a);
   const Partition& lines = *blocks.lines(of_a).pieces;
   const IndexSet& k = parts[number % parts.size()];
   const IndexSet& line = lines[number / parts.size() % lines.size()];
-  const bool batched = frame.problem.input(of_a).batched();
+  const bool batched = buffers.problem.input(of_a).batched();
   static const std::vector<IndexSet> none;
   const std::vector<IndexSet>& batch = batched ? blocks.batches[number / parts.size() / lines.size()] : none;
   return of_a ? matrix_region(batch, line, k) : matrix_region(batch, k, line);
 }
 
-std::vector<Piece> pieces_of(const Frame& frame, const Blocks& blocks, int rank, std::size_t turn, bool of_a,
-                             std::vector<int>& givers) {
-  const HeldOperand& input = frame.problem.input(of_a);
+std::vector<Piece> pieces_of(const MatmulBuffers& buffers, const Blocks& blocks, int rank, std::size_t turn,
+                             bool of_a, std::vector<int>& givers) {
+  const HeldOperand& input = buffers.problem.input(of_a);
   const std::size_t count = (input.batched() ? blocks.batches.size() : 1) *
                             blocks.lines(of_a).pieces->size() * blocks.turn(turn).of(of_a).size();
   givers.resize(std::max(givers.size(), count), -1);
   std::vector<Piece> pieces;
   pieces.reserve(count);
   for (std::size_t number = 0; number < count; ++number) {
-    Region region = region_of_piece(frame, blocks, turn, of_a, number);
-    givers[number] = giver(frame.problem, input, region, rank, givers[number]);
+    Region region = region_of_piece(buffers, blocks, turn, of_a, number);
+    givers[number] = giver(buffers.problem, input, region, rank, givers[number]);
     pieces.push_back({std::move(region), givers[number]});
   }
   return pieces;
 }
 
-OwnPart::OwnPart(const Frame& frame, bool of_a)
-    : frame_(frame), of_a_(of_a), region_(frame.problem.input(of_a).held.by(frame.rank())) {
-  if (!region_.empty()) replicas_ = frame.problem.input(of_a).layout.owners(front(region_));
+OwnPart::OwnPart(const MatmulBuffers& buffers, bool of_a)
+    : buffers_(buffers), of_a_(of_a), region_(buffers.problem.input(of_a).held.by(buffers.rank())) {
+  if (!region_.empty()) replicas_ = buffers.problem.input(of_a).layout.owners(front(region_));
 }
 
 bool OwnPart::is_read_by(int reader) const {
-  const Region wanted = region_of(frame_.problem, frame_.tile(reader), of_a_);
-  if (!frame_.input(of_a_).moves || common_size(region_, wanted) == 0) return false;
-  return Layout::choose_replica(replicas_, reader, frame_.problem.topology) == frame_.rank();
+  const Region wanted = region_of(buffers_.problem, buffers_.tile(reader), of_a_);
+  if (!buffers_.input(of_a_).moves || common_size(region_, wanted) == 0) return false;
+  return Layout::choose_replica(replicas_, reader, buffers_.problem.topology) == buffers_.rank();
 }
 
 bool OwnPart::gives(int reader, const Region& piece) const {
   return holds_front(region_, piece) &&
          (replicas_.size() == 1 ||
-          Layout::choose_replica(replicas_, reader, frame_.problem.topology) == frame_.rank());
+          Layout::choose_replica(replicas_, reader, buffers_.problem.topology) == buffers_.rank());
 }
 
-std::vector<BlockProduct> products_of(const Frame& frame, const Blocks& blocks, int rank) {
+std::vector<BlockProduct> products_of(const MatmulBuffers& buffers, const Blocks& blocks, int rank) {
   std::vector<BlockProduct> products;
   std::int64_t offset = 0;
-  const std::int64_t item = size_of(frame.problem.compute);
+  const std::int64_t item = size_of(buffers.problem.compute);
   for (std::size_t b = 0; b < blocks.batches.size(); ++b) {
     for (std::size_t i = 0; i < blocks.rows->size(); ++i) {
       for (std::size_t j = 0; j < blocks.columns->size(); ++j) {
         Region region = matrix_region(blocks.batches[b], (*blocks.rows)[i], (*blocks.columns)[j]);
-        const int holder = frame.tiling.stationary_d ? rank : frame.problem.d.layout.owner(front(region));
+        const int holder = buffers.tiling.stationary_d ? rank : buffers.problem.d.layout.owner(front(region));
         const bool in_place = holder == rank && !blocks.joined;
         const std::int64_t bytes = in_place ? 0 : region.size() * item;
         products.push_back({std::move(region), holder, b, i, j, in_place ? -1 : offset});
@@ -157,9 +157,9 @@ std::vector<BlockProduct> products_of(const Frame& frame, const Blocks& blocks, 
   return products;
 }
 
-std::vector<Region> in_cache(const Frame& frame, const Region& region, Dtype dtype) {
-  const Extents order = frame.product_order();
-  const std::int64_t bytes = frame.problem.on_device() ? frame.message_bytes : cache_bytes;
+std::vector<Region> in_cache(const MatmulBuffers& buffers, const Region& region, Dtype dtype) {
+  const Extents order = buffers.product_order();
+  const std::int64_t bytes = buffers.problem.on_device() ? buffers.message_bytes : cache_bytes;
   return redistribution::split(region, std::max<std::int64_t>(bytes / size_of(dtype), 1), order, order);
 }
 

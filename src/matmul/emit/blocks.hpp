@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "matmul/emit/frame.hpp"
+#include "matmul/emit/matmul_buffers.hpp"
 
 namespace partita::multiplication {
 
@@ -56,7 +56,7 @@ struct Lines {
 };
 
 /// Block (b, i, j, t) is D[batches[b], rows[i], columns[j]] += A[batches[b], rows[i], turn(t).k]
-/// B[batches[b], turn(t).k, columns[j]]. A pure function of frame and rank, so that a peer knows it too.
+/// B[batches[b], turn(t).k, columns[j]]. A pure function of buffers and rank, so that a peer knows it too.
 struct Blocks {
   std::vector<std::vector<IndexSet>> batches;  ///< a set a leading dimension
   std::shared_ptr<const Partition> rows;       ///< of products
@@ -89,16 +89,16 @@ struct Piece {
 };
 /// Of A: of each batch (one where A has none) the row pieces, and of each what the turn takes along k. Of B
 /// the same. `givers`: of the pieces of another k-step, which are often equal; empty at first.
-std::vector<Piece> pieces_of(const Frame& frame, const Blocks& blocks, int rank, std::size_t turn, bool of_a,
-                             std::vector<int>& givers);
+std::vector<Piece> pieces_of(const MatmulBuffers& buffers, const Blocks& blocks, int rank, std::size_t turn,
+                             bool of_a, std::vector<int>& givers);
 /// One of them.
-Region region_of_piece(const Frame& frame, const Blocks& blocks, std::size_t turn, bool of_a,
+Region region_of_piece(const MatmulBuffers& buffers, const Blocks& blocks, std::size_t turn, bool of_a,
                        std::size_t number);
 
 /// What a rank holds of A or B, and who takes it from there.
 class OwnPart {
  public:
-  OwnPart(const Frame& frame, bool of_a);
+  OwnPart(const MatmulBuffers& buffers, bool of_a);
 
   const Region& region() const { return region_; }
   /// Whether `reader`, whose tile is not empty, takes some of the input from this rank.
@@ -107,7 +107,7 @@ class OwnPart {
   bool gives(int reader, const Region& piece) const;
 
  private:
-  const Frame& frame_;
+  const MatmulBuffers& buffers_;
   bool of_a_;
   Region region_;
   std::vector<int> replicas_;  // that hold the same
@@ -125,9 +125,9 @@ struct BlockProduct {
   bool in_place() const { return offset < 0; }
 };
 /// All, ordered by front.
-std::vector<BlockProduct> products_of(const Frame& frame, const Blocks& blocks, int rank);
+std::vector<BlockProduct> products_of(const MatmulBuffers& buffers, const Blocks& blocks, int rank);
 
 /// Cuts a packed region into packed pieces that stay in cache, each after the other in memory.
-std::vector<Region> in_cache(const Frame& frame, const Region& region, Dtype dtype);
+std::vector<Region> in_cache(const MatmulBuffers& buffers, const Region& region, Dtype dtype);
 
 }  // namespace partita::multiplication

@@ -53,8 +53,8 @@ bool follow_each_other(const Partition& pieces) {
 }
 
 /// The number of elements of A or B that belong to one index of k.
-std::int64_t slice(const Frame& frame, const Tile& tile, bool of_a) {
-  const std::int64_t batches = frame.problem.input(of_a).batched() ? Region{tile.batch}.size() : 1;
+std::int64_t slice(const MatmulBuffers& buffers, const Tile& tile, bool of_a) {
+  const std::int64_t batches = buffers.problem.input(of_a).batched() ? Region{tile.batch}.size() : 1;
   return batches * (of_a ? tile.m : tile.n).size();
 }
 
@@ -63,26 +63,26 @@ bool any(const Panels& panels) {
 }
 
 /// Indices of k in one turn: what arrives from other nodes fits `message_bytes`, and panels their room.
-std::int64_t longest_turn(const Frame& frame, const Tile& tile, const Panels& panels) {
-  if (frame.problem.topology.node_count() == 1) return std::max<std::int64_t>(tile.k.size(), 1);
+std::int64_t longest_turn(const MatmulBuffers& buffers, const Tile& tile, const Panels& panels) {
+  if (buffers.problem.topology.node_count() == 1) return std::max<std::int64_t>(tile.k.size(), 1);
   std::int64_t gathered = 0, moved = 0;
   for (const bool of_a : {true, false}) {
-    const std::int64_t bytes = size_of(frame.problem.a.dtype) * slice(frame, tile, of_a);
-    if (panels[of_a ? 0 : 1] != Panel::none) gathered += frame.input(of_a).far ? 2 * bytes : bytes;
-    if (frame.input(of_a).moves) moved += bytes;
+    const std::int64_t bytes = size_of(buffers.problem.a.dtype) * slice(buffers, tile, of_a);
+    if (panels[of_a ? 0 : 1] != Panel::none) gathered += buffers.input(of_a).far ? 2 * bytes : bytes;
+    if (buffers.input(of_a).moves) moved += bytes;
   }
-  if (any(panels)) return std::max<std::int64_t>(frame.panel_bytes / gathered, 1);
+  if (any(panels)) return std::max<std::int64_t>(buffers.panel_bytes / gathered, 1);
   if (moved == 0) return std::max<std::int64_t>(tile.k.size(), 1);
-  return std::max(frame.message_bytes / moved, frame.shortest_turn);
+  return std::max(buffers.message_bytes / moved, buffers.shortest_turn);
 }
 
 /// Indices of k in one message of a panel that is made along k.
-std::int64_t longest_piece(const Frame& frame, const Tile& tile, const Panels& panels) {
+std::int64_t longest_piece(const MatmulBuffers& buffers, const Tile& tile, const Panels& panels) {
   std::int64_t most = 1;
   for (const bool of_a : {true, false}) {
-    if (panels[of_a ? 0 : 1] == Panel::of_k) most = std::max(most, slice(frame, tile, of_a));
+    if (panels[of_a ? 0 : 1] == Panel::of_k) most = std::max(most, slice(buffers, tile, of_a));
   }
-  return std::max<std::int64_t>(frame.message_bytes / (size_of(frame.problem.a.dtype) * most), 1);
+  return std::max<std::int64_t>(buffers.message_bytes / (size_of(buffers.problem.a.dtype) * most), 1);
 }
 
 IndexSet joined(const std::vector<IndexSet>& pieces) {
@@ -95,8 +95,8 @@ IndexSet joined(const std::vector<IndexSet>& pieces) {
 }
 
 /// The number of the first piece that meets what the rank holds along k.
-std::size_t own_piece(const Partition& depth, const Frame& frame, int rank, bool of_a) {
-  const Region& own = frame.problem.input(of_a).held.by(rank);
+std::size_t own_piece(const Partition& depth, const MatmulBuffers& buffers, int rank, bool of_a) {
+  const Region& own = buffers.problem.input(of_a).held.by(rank);
   if (own.empty()) return 0;
   const IndexSet& held = own.sets[own.sets.size() - (of_a ? 1 : 2)];
   auto at = std::lower_bound(depth.begin(), depth.end(), held.front(),
@@ -108,11 +108,11 @@ std::size_t own_piece(const Partition& depth, const Frame& frame, int rank, bool
 }
 
 /// Whether D alone cuts the tile along its slowest dimension, into thin pieces, and nothing cuts the other.
-bool joins(const Frame& frame, const Tile& tile, const Blocks& blocks, std::size_t owners_of_a,
+bool joins(const MatmulBuffers& buffers, const Tile& tile, const Blocks& blocks, std::size_t owners_of_a,
            std::size_t owners_of_b) {
-  if (frame.tiling.stationary_d) return false;
-  const int batches = frame.problem.batches();
-  const Extents order = frame.product_order();
+  if (buffers.tiling.stationary_d) return false;
+  const int batches = buffers.problem.batches();
+  const Extents order = buffers.product_order();
   for (const auto& batch : blocks.batches) {
     if (Region{batch}.size() != 1) return false;
   }
@@ -136,27 +136,27 @@ bool makes_a_panel(const Partition& owners, const IndexSet& whole) {
 
 }  // namespace
 
-Cutting::Cutting(const Frame& frame)
-    : frame_(frame),
-      boxes_(is_box(frame.problem.a.layout) || is_box(frame.problem.b.layout) ||
-             is_box(frame.problem.d.layout)) {}
+Cutting::Cutting(const MatmulBuffers& buffers)
+    : buffers_(buffers),
+      boxes_(is_box(buffers.problem.a.layout) || is_box(buffers.problem.b.layout) ||
+             is_box(buffers.problem.d.layout)) {}
 
 Cutting::Cut Cutting::cut_lines(const Tile& tile, bool of_a) const {
-  const Region region = region_of(frame_.problem, tile, of_a);
+  const Region region = region_of(buffers_.problem, tile, of_a);
   const Region product = region_of_d(tile);
   const std::size_t behind = of_a ? 2 : 1;
   const IndexSet& whole = of_a ? tile.m : tile.n;
-  const Partition owners = cut(frame_.problem.input(of_a).layout, region, region.sets.size() - behind);
-  const Partition holders = frame_.tiling.stationary_d  // the rank's own cell
+  const Partition owners = cut(buffers_.problem.input(of_a).layout, region, region.sets.size() - behind);
+  const Partition holders = buffers_.tiling.stationary_d  // the rank's own cell
                                 ? Partition{whole}
-                                : cut(frame_.problem.d.layout, product, product.sets.size() - behind);
+                                : cut(buffers_.problem.d.layout, product, product.sets.size() - behind);
   Cut lines;
-  if (frame_.gathers && frame_.input(of_a).moves) {
+  if (buffers_.gathers && buffers_.input(of_a).moves) {
     if (owners.size() == 1) lines.panel = Panel::of_k;
     if (owners.size() > 1 && makes_a_panel(owners, whole)) lines.panel = Panel::of_lines;
   }
   Partition products = lines.panel == Panel::of_lines ? holders : refine(owners, holders);
-  if (const int pieces = frame_.input(of_a).line_pieces; pieces > 1)
+  if (const int pieces = buffers_.input(of_a).line_pieces; pieces > 1)
     products = chop(products, ceil_divide(whole.size(), pieces));
   lines.owners = std::make_shared<const Partition>(owners);
   lines.products = std::make_shared<const Partition>(std::move(products));
@@ -173,11 +173,11 @@ Cutting::Cut Cutting::lines(const Tile& tile, bool of_a) {
 // Pieces of several owners make a longer turn where each operand comes from one owner along k, or is made a
 // panel along it.
 Turns Cutting::cut_turns(const Tile& tile, std::int64_t longest, const Panels& panels) const {
-  const Region a = region_of(frame_.problem, tile, true), b = region_of(frame_.problem, tile, false);
-  const Partition owners_of_a = cut(frame_.problem.a.layout, a, a.sets.size() - 1);
-  const Partition owners_of_b = cut(frame_.problem.b.layout, b, b.sets.size() - 2);
+  const Region a = region_of(buffers_.problem, tile, true), b = region_of(buffers_.problem, tile, false);
+  const Partition owners_of_a = cut(buffers_.problem.a.layout, a, a.sets.size() - 1);
+  const Partition owners_of_b = cut(buffers_.problem.b.layout, b, b.sets.size() - 2);
   const bool gathers = any(panels);
-  const std::int64_t most = gathers ? std::min(longest, longest_piece(frame_, tile, panels)) : longest;
+  const std::int64_t most = gathers ? std::min(longest, longest_piece(buffers_, tile, panels)) : longest;
   const bool must_stay = (panels[0] == Panel::of_lines && owners_of_a.size() > 1) ||
                          (panels[1] == Panel::of_lines && owners_of_b.size() > 1);
   Turns result;
@@ -210,7 +210,7 @@ Turns Cutting::cut_turns(const Tile& tile, std::int64_t longest, const Panels& p
 }
 
 std::shared_ptr<const Turns> Cutting::turns(const Tile& tile, const Panels& panels) {
-  const std::int64_t longest = longest_turn(frame_, tile, panels);
+  const std::int64_t longest = longest_turn(buffers_, tile, panels);
   const auto make = [&] { return std::make_shared<const Turns>(cut_turns(tile, longest, panels)); };
   if (boxes_) return make();
   std::vector<Schedule>& known = turns_[tile.k];
@@ -231,21 +231,22 @@ Blocks Cutting::products(const Tile& tile) {
   blocks.a = {pieces(rows), rows.panel};
   blocks.b = {pieces(columns), columns.panel};
   blocks.batches = batches(tile);
-  blocks.joined = joins(frame_, tile, blocks, rows.owners->size(), columns.owners->size());
+  blocks.joined = joins(buffers_, tile, blocks, rows.owners->size(), columns.owners->size());
   return blocks;
 }
 
 Blocks Cutting::blocks(int rank) {
-  const Tile& tile = frame_.tile(rank);
+  const Tile& tile = buffers_.tile(rank);
   if (tile.empty()) return {};
   Blocks blocks = products(tile);
   blocks.schedule = turns(tile, {blocks.a.panel, blocks.b.panel});
   const Partition& depth = blocks.schedule->depth;
-  const std::size_t of_a = own_piece(depth, frame_, rank, true), of_b = own_piece(depth, frame_, rank, false);
+  const std::size_t of_a = own_piece(depth, buffers_, rank, true),
+                    of_b = own_piece(depth, buffers_, rank, false);
   // What the rank has of both comes first, while the rest is on its way to it. Else, of two pieces what it
   // has of A (of B, where A comes in pieces of lines), and of more Cannon's skew: so that no two ranks begin
   // with pieces of the same owner.
-  const std::size_t of_two = frame_.a.line_pieces > 1 ? of_b : of_a;
+  const std::size_t of_two = buffers_.a.line_pieces > 1 ? of_b : of_a;
   const std::size_t skew = of_a == of_b || depth.size() == 2 ? of_two : of_a + of_b;
   blocks.first_turn = blocks.schedule->turn_of[skew % depth.size()];
   return blocks;
@@ -255,11 +256,11 @@ std::vector<std::vector<IndexSet>> Cutting::batches(const Tile& tile) const {
   std::vector<Partition> pieces;
   for (std::size_t i = 0; i < tile.batch.size(); ++i) {
     pieces.push_back({tile.batch[i]});
-    if (!frame_.tiling.stationary_d) pieces[i] = cut(frame_.problem.d.layout, region_of_d(tile), i);
+    if (!buffers_.tiling.stationary_d) pieces[i] = cut(buffers_.problem.d.layout, region_of_d(tile), i);
     for (const bool of_a : {true, false}) {
-      const HeldOperand& input = frame_.problem.input(of_a);
+      const HeldOperand& input = buffers_.problem.input(of_a);
       if (!input.batched()) continue;
-      pieces[i] = refine(pieces[i], cut(input.layout, region_of(frame_.problem, tile, of_a), i));
+      pieces[i] = refine(pieces[i], cut(input.layout, region_of(buffers_.problem, tile, of_a), i));
     }
   }
   return combinations(pieces);
@@ -267,18 +268,18 @@ std::vector<std::vector<IndexSet>> Cutting::batches(const Tile& tile) const {
 
 // A panel of lines may be read by lines that are contiguous; one along k only whole.
 bool Cutting::gathers(int rank) {
-  const Tile& tile = frame_.tile(rank);
+  const Tile& tile = buffers_.tile(rank);
   if (tile.empty()) return true;
   const Blocks blocks = products(tile);
   const auto is_read = [&](const Input& input, const Lines& lines, const Partition& products) {
     if (lines.panel == Panel::none) return !input.moves;
     return lines.panel == Panel::of_lines || products.size() == 1 || blocks.joined;
   };
-  return is_read(frame_.a, blocks.a, *blocks.rows) && is_read(frame_.b, blocks.b, *blocks.columns);
+  return is_read(buffers_.a, blocks.a, *blocks.rows) && is_read(buffers_.b, blocks.b, *blocks.columns);
 }
 
 std::optional<int> Cutting::cut_dimension(int rank) {
-  const Tile& tile = frame_.tile(rank);
+  const Tile& tile = buffers_.tile(rank);
   if (tile.empty()) return std::nullopt;
   const Blocks blocks = products(tile);
   const bool rows = blocks.rows->size() > 1, columns = blocks.columns->size() > 1;
@@ -286,18 +287,18 @@ std::optional<int> Cutting::cut_dimension(int rank) {
   return rows ? 0 : 1;
 }
 
-bool find_panels(Frame& frame) {
-  if (frame.problem.batches() > 0) return false;
-  Frame gathering = frame;
+bool find_panels(MatmulBuffers& buffers) {
+  if (buffers.problem.batches() > 0) return false;
+  MatmulBuffers gathering = buffers;
   gathering.gathers = true;
-  const std::optional<int> slowest = Cutting(gathering).cut_dimension(frame.problem.ranks() / 2);
+  const std::optional<int> slowest = Cutting(gathering).cut_dimension(buffers.problem.ranks() / 2);
   gathering.turned_products = slowest && gathering.product_order()[0] != *slowest;
   Cutting cutting(gathering);
-  for (int rank = 0; rank < frame.problem.ranks(); ++rank) {
+  for (int rank = 0; rank < buffers.problem.ranks(); ++rank) {
     if (!cutting.gathers(rank)) return false;
   }
-  frame.gathers = true;
-  frame.turned_products = gathering.turned_products;
+  buffers.gathers = true;
+  buffers.turned_products = gathering.turned_products;
   return true;
 }
 

@@ -25,7 +25,7 @@ using BySet = std::unordered_map<IndexSet, Value, HashOfSet>;
 /// columns and turns are those of a few process rows and columns. Not thread-safe.
 class Cutting {
  public:
-  explicit Cutting(const Frame& frame);
+  explicit Cutting(const MatmulBuffers& buffers);
   Blocks blocks(int rank);
   /// Whether the multiplies of the rank can read what its panels would hold, and all that moves would be in
   /// one.
@@ -52,15 +52,15 @@ class Cutting {
   std::vector<std::vector<IndexSet>> batches(const Tile& tile) const;
   Turns cut_turns(const Tile& tile, std::int64_t longest, const Panels& panels) const;
 
-  const Frame& frame_;
+  const MatmulBuffers& buffers_;
   bool boxes_;  // of those each tile is cut by itself
   BySet<Cut> rows_;
   BySet<Cut> columns_;
   BySet<std::vector<Schedule>> turns_;
 };
 
-/// Records in the frame that the data of a k-step is gathered into panels, and the layout of products then,
+/// Records in the buffers that the data of a k-step is gathered into panels, and the layout of products then,
 /// if that is possible for every rank's tile; returns whether it is.
-bool find_panels(Frame& frame);
+bool find_panels(MatmulBuffers& buffers);
 
 }  // namespace partita::multiplication

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "matmul/emit/frame.hpp"
+#include "matmul/emit/matmul_buffers.hpp"
 #include "plan/plan_builder.hpp"
 
 namespace partita::multiplication {
@@ -12,7 +12,8 @@ namespace partita::multiplication {
 /// D[piece] = F(sums + beta C), with whatever else the epilogue reads and writes.
 class LastPass {
  public:
-  LastPass(const Frame& frame, planning::PlanBuilder& builder) : frame_(frame), builder_(builder) {}
+  LastPass(const MatmulBuffers& buffers, planning::PlanBuilder& builder)
+      : buffers_(buffers), builder_(builder) {}
 
   /// More is to be done than to round. `c_pending`: beta C is not in the sums yet.
   bool changes_sums(bool c_pending) const;
@@ -26,7 +27,7 @@ class LastPass {
   void write_all(int buffer, bool c_pending);
 
  private:
-  const Frame& frame_;
+  const MatmulBuffers& buffers_;
   planning::PlanBuilder& builder_;
 };
 

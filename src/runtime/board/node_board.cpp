@@ -17,10 +17,10 @@ struct alignas(64) NodeBoard::Card {
   Word agreement;  ///< two a collective check: odd while in one
   Word failure;    ///< 0: none, else 1 + its kind
   Word left;       ///< 1: in good order, 2: as its text says
-  Word circles;    ///< two a meeting of some ranks: odd while in one
+  Word of_some;    ///< two per rendezvous of some ranks: odd while in one
   std::array<Word, NodeBoard::most_lent> lent;
   std::array<Word, 12> operation;
-  std::array<Word, 12> circle;
+  std::array<Word, 12> of_some_name;
   Word refusals;  ///< `agreement` as it was in the latest check that it came to with `refusal` only
   Word refusal_kind;
   std::array<Word, 60> refusal;                                 ///< fits into `last_words` behind a rank
@@ -124,13 +124,13 @@ void count_up(Word& word) {  // only this rank writes it
 
 }  // namespace
 
-void NodeBoard::enter_circle(std::string_view operation) {
-  write_text(card(me_).circle, operation);
-  count_up(card(me_).circles);
+void NodeBoard::enter_rendezvous(std::string_view operation) {
+  write_text(card(me_).of_some_name, operation);
+  count_up(card(me_).of_some);
 }
 
-void NodeBoard::leave_circle() {
-  count_up(card(me_).circles);
+void NodeBoard::leave_rendezvous() {
+  count_up(card(me_).of_some);
 }
 
 void NodeBoard::fail(const CaughtError& why) {
@@ -182,9 +182,9 @@ std::optional<CaughtError> NodeBoard::refusal(int node_rank) const {
   return CaughtError{static_cast<ErrorKind>(load(theirs.refusal_kind)), read_text(theirs.refusal)};
 }
 
-std::string NodeBoard::meeting(int node_rank, std::uint64_t after) const {
+std::string NodeBoard::rendezvous(int node_rank, std::uint64_t after) const {
   Card& theirs = card(node_rank);
-  if (load(theirs.circles) % 2 == 1) return read_text(theirs.circle);
+  if (load(theirs.of_some) % 2 == 1) return read_text(theirs.of_some_name);
   const Word agreement = load(theirs.agreement);
   return agreement % 2 == 1 && (agreement + 1) / 2 > after ? read_text(theirs.operation) : "";
 }

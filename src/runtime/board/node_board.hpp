@@ -51,9 +51,9 @@ class NodeBoard {
   /// `refusal`: this rank comes only to say what kept it from `operation`.
   void begin_agreement(std::string_view operation = {}, const CaughtError* refusal = nullptr);
   void end_agreement();
-  /// A meeting of some of the ranks, `operation`; the others of the node see it while it lasts.
-  void enter_circle(std::string_view operation);
-  void leave_circle();
+  /// A rendezvous of some of the ranks, `operation`; the others of the node see it while it lasts.
+  void enter_rendezvous(std::string_view operation);
+  void leave_rendezvous();
   void fail(const CaughtError& why = {});
   /// `how` it is left: nothing to hold against it (it was closed) where that is empty.
   void leave(std::string_view how = {});
@@ -64,8 +64,8 @@ class NodeBoard {
   const ExecutionHistory& captures(int node_rank) const;
   std::string operation(int node_rank) const;               ///< the latest check that it began
   std::optional<CaughtError> refusal(int node_rank) const;  ///< what kept it from that
-  /// The meeting that it is in: of some ranks, or of all after so many of those; "": in none.
-  std::string meeting(int node_rank, std::uint64_t after = 0) const;
+  /// The rendezvous that it is in: of some ranks, or of all after so many of those; "": in none.
+  std::string rendezvous(int node_rank, std::uint64_t after = 0) const;
 
   /// A wait of this rank that takes long, in this context or another: who it waits for, by rank of that
   /// context.

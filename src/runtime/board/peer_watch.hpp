@@ -95,7 +95,7 @@ class PeerWatch {
   std::vector<int> neighbours_;        ///< the ranks of this node; place in here: number on the board
   std::map<int, CaughtError> failed_;  ///< as found at the last look
   std::map<int, Pair> crossed_;        ///< pairs that seemed to wait for each other at the last look
-  std::map<int, AwayWatch> away_;      ///< of a meeting of some ranks
+  std::map<int, AwayWatch> away_;      ///< of a rendezvous of some ranks
   FarWatch far_;
   RingWatch ring_;
   std::map<int, std::chrono::steady_clock::time_point> gone_since_;

@@ -25,11 +25,11 @@ struct RingProbe {
   /// What the rank that sends it on waits for, of the receiver, in the context of the note.
   struct Awaited {
     enum class Kind : std::uint8_t {
-      message,    ///< of point to point, or its receipt
-      signal,     ///< on the board of the node
-      check,      ///< a collective check of all ranks
-      meeting,    ///< of some ranks
-      execution,  ///< that it comes to it
+      message,     ///< of point to point, or its receipt
+      signal,      ///< on the board of the node
+      check,       ///< a collective check of all ranks
+      rendezvous,  ///< of some ranks
+      execution,   ///< that it comes to it
     };
     Kind kind = Kind::message;
     std::uint64_t agreements = 0, executions = 0;  ///< of the sender, there

@@ -48,7 +48,7 @@ RingProbe::Awaited awaited_by(const Runtime& state, const WaitReason& reason) {
   result.kind = reason.kind == WaitReason::Kind::message  ? Kind::message
                 : reason.kind == WaitReason::Kind::signal ? Kind::signal
                 : mine.in_agreement                       ? Kind::check
-                : state.agreement_depth > 0               ? Kind::meeting
+                : state.agreement_depth > 0               ? Kind::rendezvous
                                                           : Kind::execution;
   result.agreements = mine.agreements;
   result.executions = mine.executions;
@@ -125,7 +125,7 @@ RingWatch::Holds RingWatch::holds_up(std::uint64_t context, const RingProbe::Awa
     case Kind::check:
       if (mine.agreements < theirs.agreements) return Holds::not_come;
       return mine.in_agreement && mine.agreements == theirs.agreements ? Holds::in_same_call : Holds::no;
-    case Kind::meeting:
+    case Kind::rendezvous:
       return there == &state_ && reason_.operation == theirs.operation ? Holds::in_same_call
                                                                        : Holds::not_come;
     case Kind::execution:

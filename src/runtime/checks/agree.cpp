@@ -10,7 +10,7 @@
 #include "runtime/checks/difference.hpp"
 #include "runtime/checks/public_call.hpp"
 #include "runtime/checks/withdrawal.hpp"
-#include "runtime/groups/meeting.hpp"
+#include "runtime/groups/rendezvous.hpp"
 #include "runtime/runtime.hpp"
 
 namespace partita::runtime {
@@ -37,45 +37,45 @@ Report run(std::string_view operation, const std::function<std::vector<Fact>()>&
 
 }  // namespace
 
-Summary settle(Meeting& meeting, Summary mine, const std::function<Report()>& report) {
+Summary resolve(Rendezvous& rendezvous, Summary mine, const std::function<Report()>& report) {
   std::optional<CallNotes::InCheck> in_check;
-  if (meeting.of_all()) in_check.emplace(meeting.notes(), report);
-  const Summary all = meeting.join(mine);
+  if (rendezvous.of_all()) in_check.emplace(rendezvous.notes(), report);
+  const Summary all = rendezvous.join(mine);
   if (all.agreed()) return all;
   Report mine_in_words = report();
-  if (all.withdrew != 0) meeting.note_withdrawal(mine_in_words);
-  if (!all.executed_alike()) meeting.report_history(mine_in_words, all.withdrew == 0);
-  if (all.withdrew != 0 && all.executed_alike()) meeting.start_anew(all);
+  if (all.withdrew != 0) rendezvous.note_withdrawal(mine_in_words);
+  if (!all.executed_alike()) rendezvous.report_history(mine_in_words, all.withdrew == 0);
+  if (all.withdrew != 0 && all.executed_alike()) rendezvous.start_anew(all);
   note_public_call(mine_in_words);
-  mine_in_words.plans = meeting.hash_of_plans();
+  mine_in_words.plans = rendezvous.hash_of_plans();
   std::vector<Report> reports;
-  for (const std::string& bytes : meeting.gather(serialize(mine_in_words), false)) {
+  for (const std::string& bytes : rendezvous.gather(serialize(mine_in_words), false)) {
     reports.push_back(deserialize<Report>(bytes));
   }
   if (std::ranges::adjacent_find(reports, std::ranges::not_equal_to(), &Report::plans) != reports.end())
-    meeting.forget_plans();
+    rendezvous.forget_plans();
   std::vector<int> ranks(reports.size());
-  for (std::size_t i = 0; i < ranks.size(); ++i) ranks[i] = meeting.rank(static_cast<int>(i));
+  for (std::size_t i = 0; i < ranks.size(); ++i) ranks[i] = rendezvous.rank(static_cast<int>(i));
   if (all.withdrew != 0) {
-    meeting.end_withdrawal();
+    rendezvous.end_withdrawal();
     compare_withdrawn(reports, ranks);
   }
   try {
     throw_difference(reports, ranks);
   } catch (const Error& error) {
-    if (!all.executed_alike()) meeting.fail(describe_error(std::current_exception()));
-    meeting.note_told(error.what());
+    if (!all.executed_alike()) rendezvous.fail(describe_error(std::current_exception()));
+    rendezvous.note_told(error.what());
     throw;
   }
 }
 
-Summary collectively(Meeting& meeting, std::string_view operation, std::uint64_t value,
+Summary collectively(Rendezvous& rendezvous, std::string_view operation, std::uint64_t value,
                      const std::function<std::vector<Fact>()>& local) {
   Report report = run(operation, local);
   Summary mine = Summary::of(hash_of(operation), hash_of_facts(report.facts));
   mine.threw = report.threw ? 1 : 0;
   mine.largest = value;
-  return settle(meeting, mine, [&] { return report; });
+  return resolve(rendezvous, mine, [&] { return report; });
 }
 
 void agree(Runtime& state, std::string_view operation, std::span<const Fact> facts) {
@@ -84,16 +84,16 @@ void agree(Runtime& state, std::string_view operation, std::span<const Fact> fac
 
 void collectively(Runtime& state, std::string_view operation,
                   const std::function<std::vector<Fact>()>& local) {
-  Meeting meeting(state, operation);
-  collectively(meeting, operation, 0, local);
+  Rendezvous rendezvous(state, operation);
+  collectively(rendezvous, operation, 0, local);
 }
 
 void throw_on_all(Runtime& state, std::string_view operation) {
   // Where the others do not come to listen but execute, it is why they wait for this rank.
   const CaughtError why = describe_error(std::current_exception());
-  Meeting meeting(state, operation, {}, &why);
+  Rendezvous rendezvous(state, operation, {}, &why);
   try {
-    collectively(meeting, operation, 0, []() -> std::vector<Fact> { throw; });
+    collectively(rendezvous, operation, 0, []() -> std::vector<Fact> { throw; });
   } catch (const Error&) {
     const CaughtError told = describe_error(std::current_exception());
     if (told.kind != ErrorKind::timeout && told.kind != ErrorKind::lost_peer) throw;
@@ -124,35 +124,36 @@ void refuse_on_all(Runtime& state, std::string_view operation, const std::except
   if (!report.error.text.starts_with(fmt::format("{}: ", operation)))
     report.error.text = fmt::format("{}: {}", operation, report.error.text);
   report.refused = true;
-  Meeting meeting(state, operation, {}, &report.error);
+  Rendezvous rendezvous(state, operation, {}, &report.error);
   Summary mine = Summary::of(hash_of(operation));
   mine.threw = 1;
   try {
-    settle(meeting, mine, [&] { return report; });
+    resolve(rendezvous, mine, [&] { return report; });
   } catch (const Error&) {
     state.told.text.clear();  // this rank knows it by the exception
     told_here = {&state, std::current_exception()};
     throw;
   }
-  std::rethrow_exception(error);  // settle has thrown it
+  std::rethrow_exception(error);  // resolve has thrown it
 }
 
 std::vector<std::string> exchange(Runtime& state, std::string_view operation, std::string_view mine) {
-  Meeting meeting(state, operation);
-  return exchange(meeting, mine);
+  Rendezvous rendezvous(state, operation);
+  return exchange(rendezvous, mine);
 }
 
-std::vector<std::string> exchange(Meeting& meeting, std::string_view mine, std::span<const Fact> facts) {
-  Summary summary = Summary::of(hash_of(meeting.operation()), facts.empty() ? 0 : hash_of_facts(facts));
+std::vector<std::string> exchange(Rendezvous& rendezvous, std::string_view mine,
+                                  std::span<const Fact> facts) {
+  Summary summary = Summary::of(hash_of(rendezvous.operation()), facts.empty() ? 0 : hash_of_facts(facts));
   summary.bytes_smallest = summary.bytes_largest = static_cast<std::int64_t>(mine.size());
-  const Summary all = settle(meeting, summary, [&] { return report_of(meeting.operation(), facts); });
-  return meeting.gather(mine, all.bytes_smallest == all.bytes_largest);
+  const Summary all = resolve(rendezvous, summary, [&] { return report_of(rendezvous.operation(), facts); });
+  return rendezvous.gather(mine, all.bytes_smallest == all.bytes_largest);
 }
 
 // A rank leaves when it has the summary of all ranks, which cannot be before all have come.
 void barrier(Runtime& state, std::string_view operation) {
-  Meeting meeting(state, operation);
-  settle(meeting, Summary::of(hash_of(operation)), [&] { return report_of(operation); });
+  Rendezvous rendezvous(state, operation);
+  resolve(rendezvous, Summary::of(hash_of(operation)), [&] { return report_of(operation); });
 }
 
 }  // namespace partita::runtime

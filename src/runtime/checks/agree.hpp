@@ -16,7 +16,7 @@
 
 namespace partita::runtime {
 
-class Meeting;
+class Rendezvous;
 struct Report;
 struct Runtime;
 struct Summary;
@@ -77,14 +77,14 @@ Value largest_of_ranks(Runtime& state, std::string_view operation, const Value& 
   return std::ranges::max(exchange_values(state, operation, mine));
 }
 
-// --- in a meeting, whose members first make sure that all are in the same call
+// --- in a rendezvous, whose members first make sure that all are in the same call
 
 /// Joins the summaries; where they do not agree, the members exchange their reports and all throw the same
 /// error.
-Summary settle(Meeting& meeting, Summary mine, const std::function<Report()>& report);
+Summary resolve(Rendezvous& rendezvous, Summary mine, const std::function<Report()>& report);
 
-/// `collectively` in a meeting, which also gives the largest `value` of all members.
-Summary collectively(Meeting& meeting, std::string_view operation, std::uint64_t value,
+/// `collectively` in a rendezvous, which also gives the largest `value` of all members.
+Summary collectively(Rendezvous& rendezvous, std::string_view operation, std::uint64_t value,
                      const std::function<std::vector<Fact>()>& local);
 
 /// Returns when all ranks are in it.

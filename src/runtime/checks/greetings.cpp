@@ -5,7 +5,7 @@
 
 #include "base/check.hpp"
 #include "runtime/board/wait.hpp"
-#include "runtime/groups/keeper.hpp"
+#include "runtime/groups/kept_until_exit.hpp"
 #include "runtime/runtime.hpp"
 
 namespace partita::runtime {
@@ -76,7 +76,7 @@ void Greetings::look(std::string_view operation) {
   }
 }
 
-void Greetings::settle(std::string_view operation) {
+void Greetings::resolve(std::string_view operation) {
   for (std::uint64_t number = first_; number != last_; ++number) {
     wait(operation, [&] { return have_come(slot(number), operation); });
   }

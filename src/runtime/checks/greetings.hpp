@@ -41,7 +41,7 @@ class Greetings {
   void look(std::string_view operation);
   /// All executions have ended: waits for all greetings, and compares them. Only then it is known that what
   /// they have left is of this execution.
-  void settle(std::string_view operation);
+  void resolve(std::string_view operation);
   /// Who has not come to executions of this rank, as far as it knows.
   std::vector<int> late() const;
 

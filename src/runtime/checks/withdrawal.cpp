@@ -12,7 +12,7 @@
 #include "runtime/checks/common_facts.hpp"
 #include "runtime/checks/node_questions.hpp"
 #include "runtime/checks/public_call.hpp"
-#include "runtime/groups/meeting.hpp"
+#include "runtime/groups/rendezvous.hpp"
 #include "runtime/runtime.hpp"
 
 namespace partita::runtime {
@@ -81,11 +81,11 @@ void withdraw(Runtime& context, std::string_view operation) {
   Withdrawals& mine = withdrawals_of(context);
   mine.under_way = true;
   const CaughtError shown{ErrorKind::disagreement, std::string(withdrawal_text)};
-  Meeting meeting(context, operation, {}, &shown);
+  Rendezvous rendezvous(context, operation, {}, &shown);
   Summary summary = Summary::of(hash_of(operation));
   summary.withdrew = 1;
-  settle(meeting, summary, [&] { return report; });
-  throw DisagreementError(std::string(withdrawal_text));  // settle has thrown it
+  resolve(rendezvous, summary, [&] { return report; });
+  throw DisagreementError(std::string(withdrawal_text));  // resolve has thrown it
 }
 
 std::uint64_t executions_that_count(const Runtime& context) {

@@ -5,7 +5,7 @@
 
 #include "base/check.hpp"
 #include "runtime/board/wait.hpp"
-#include "runtime/groups/keeper.hpp"
+#include "runtime/groups/kept_until_exit.hpp"
 #include "runtime/runtime.hpp"
 
 namespace partita::runtime {

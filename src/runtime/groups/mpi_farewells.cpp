@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/check.hpp"
-#include "runtime/groups/keeper.hpp"
+#include "runtime/groups/kept_until_exit.hpp"
 #include "runtime/groups/mpi_communicator.hpp"
 #include "runtime/groups/mpi_group.hpp"
 #include "runtime/groups/mpi_library.hpp"

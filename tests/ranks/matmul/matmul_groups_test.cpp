@@ -5,23 +5,23 @@
 #include "execute/executor.hpp"
 #include "matmul/plan.hpp"
 #include "support/fakes/fake_device.hpp"
-#include "support/fakes/meeting_group.hpp"
+#include "support/fakes/rendezvous_group.hpp"
 #include "support/models/matmul_model.hpp"
 #include "support/on_ranks.hpp"
 
 namespace partita::testing {
 namespace {
 
-/// With one rank per node, and with two, where neighbours exchange messages, too. `meeting`: ranks meet, as
-/// they can on GPUs, too, which they may share.
-void on_nodes_with(bool meeting, const std::function<void(Context&)>& body) {
-  const FakeLibraryGiven library(meeting ? FakeLibrary::none : FakeLibrary::moves);
+/// With one rank per node, and with two, where neighbours exchange messages, too. `rendezvous`: ranks meet,
+/// as they can on GPUs, too, which they may share.
+void on_nodes_with(bool rendezvous, const std::function<void(Context&)>& body) {
+  const FakeLibraryGiven library(rendezvous ? FakeLibrary::none : FakeLibrary::moves);
   for (const int per_node : {1, 2}) {
     if (ranks().count <= per_node) continue;
-    const auto place = std::make_shared<Meeting>();
+    const auto place = std::make_shared<Rendezvous>();
     on_ranks(
         [&](Context& context) {
-          if (meeting) meet_at(context, place);
+          if (rendezvous) meet_at(context, place);
           body(context);
         },
         {.device = test_device(), .deadline = deadline(), .ranks_per_node = per_node});

@@ -167,11 +167,11 @@ TEST(NodeBoard, AStatusIsOfOneMoment) {
 TEST(NodeBoard, ShowsMeetingsOfSome) {
   const Memory memory(2);
   runtime::NodeBoard one(memory.get(), 2, 0), other(memory.get(), 2, 1);
-  EXPECT_EQ(other.meeting(0), "");
-  one.enter_circle("subgroup of ranks 0,1");
-  EXPECT_EQ(other.meeting(0), "subgroup of ranks 0,1");
-  one.leave_circle();
-  EXPECT_EQ(other.meeting(0), "");
+  EXPECT_EQ(other.rendezvous(0), "");
+  one.enter_rendezvous("subgroup of ranks 0,1");
+  EXPECT_EQ(other.rendezvous(0), "subgroup of ranks 0,1");
+  one.leave_rendezvous();
+  EXPECT_EQ(other.rendezvous(0), "");
 }
 
 TEST(NodeBoard, ShowsLongWaits) {

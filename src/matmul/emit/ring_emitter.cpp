@@ -1,4 +1,4 @@
-#include "matmul/emit/ring_walk.hpp"
+#include "matmul/emit/ring_emitter.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -10,22 +10,22 @@ namespace partita::multiplication {
 namespace {
 
 // One is on its way while the next is made; where they go to several ranks, another waits for its way.
-int product_slots(const Frame& frame) {
-  return std::min(frame.problem.ranks() - 1, frame.ring->chains > 1 ? 3 : 2);
+int product_slots(const MatmulBuffers& buffers) {
+  return std::min(buffers.problem.ranks() - 1, buffers.ring->chains > 1 ? 3 : 2);
 }
 
-std::int64_t bytes_of(const Frame& frame, const Region& piece) {
-  return round_up(piece.size() * size_of(frame.problem.reduced), 256);  // on which devices read best
+std::int64_t bytes_of(const MatmulBuffers& buffers, const Region& piece) {
+  return round_up(piece.size() * size_of(buffers.problem.reduced), 256);  // on which devices read best
 }
 
 /// Room for the pieces of any rank's part.
-std::int64_t slot_bytes(const Frame& frame) {
-  const Layout summed = layout_summed(frame.problem);
+std::int64_t slot_bytes(const MatmulBuffers& buffers) {
+  const Layout summed = layout_summed(buffers.problem);
   std::int64_t most = 0;
-  for (int holder = 0; holder < frame.problem.ranks(); ++holder) {
+  for (int holder = 0; holder < buffers.problem.ranks(); ++holder) {
     std::int64_t bytes = 0;
-    for (int number = 0; number < frame.ring->pieces; ++number) {
-      bytes += bytes_of(frame, piece_of(summed.region(holder), *frame.ring, number));
+    for (int number = 0; number < buffers.ring->pieces; ++number) {
+      bytes += bytes_of(buffers, piece_of(summed.region(holder), *buffers.ring, number));
     }
     most = std::max(most, bytes);
   }
@@ -34,22 +34,22 @@ std::int64_t slot_bytes(const Frame& frame) {
 
 }  // namespace
 
-std::int64_t RingWalk::products_bytes(const Frame& frame) {
-  return product_slots(frame) * slot_bytes(frame);
+std::int64_t RingEmitter::products_bytes(const MatmulBuffers& buffers) {
+  return product_slots(buffers) * slot_bytes(buffers);
 }
 
-std::int64_t RingWalk::landing_bytes(const Frame& frame) {
-  return (frame.problem.ranks() - 1) * slot_bytes(frame);
+std::int64_t RingEmitter::landing_bytes(const MatmulBuffers& buffers) {
+  return (buffers.problem.ranks() - 1) * slot_bytes(buffers);
 }
 
-RingWalk::RingWalk(const Frame& frame, planning::PlanBuilder& builder)
-    : frame_(frame),
+RingEmitter::RingEmitter(const MatmulBuffers& buffers, planning::PlanBuilder& builder)
+    : buffers_(buffers),
       builder_(builder),
-      rank_(frame.rank()),
-      schedule_(ranks(), frame.ring->chains),
-      summed_(layout_summed(frame.problem)),
-      slot_bytes_(slot_bytes(frame)),
-      last_pass_(frame, builder),
+      rank_(buffers.rank()),
+      schedule_(ranks(), buffers.ring->chains),
+      summed_(layout_summed(buffers.problem)),
+      slot_bytes_(slot_bytes(buffers)),
+      last_pass_(buffers, builder),
       puts_(builder) {
   for (int distance = 1; distance < ranks(); ++distance)
     peers_.push_back((rank_ + ranks() - distance) % ranks());
@@ -58,68 +58,68 @@ RingWalk::RingWalk(const Frame& frame, planning::PlanBuilder& builder)
   }
 }
 
-void RingWalk::run() {
+void RingEmitter::run() {
   grant();
   for (const int distance : schedule_.distances()) {
-    for (int number = 0; number < frame_.ring->pieces; ++number) sum(distance, number);
+    for (int number = 0; number < buffers_.ring->pieces; ++number) sum(distance, number);
   }
   sum_own_part();
   await_parts();
 }
 
-bool RingWalk::puts_to_all(int rank) const {
-  return frame_.gathers_d && !summed_.region(rank).empty();
+bool RingEmitter::puts_to_all(int rank) const {
+  return buffers_.gathers_d && !summed_.region(rank).empty();
 }
 
 /// Whether any sum that the rank makes comes here.
-bool RingWalk::puts_here(int rank) const {
+bool RingEmitter::puts_here(int rank) const {
   return std::ranges::any_of(schedule_.distances(), [&](int distance) {
     return taker(rank, distance) == rank_ && !summed_.region(holder_from(rank, distance)).empty();
   });
 }
 
 // Nobody waits before all that put to it may begin.
-void RingWalk::grant() {
+void RingEmitter::grant() {
   for (const int giver : peers_) {
     if (puts_here(giver) || puts_to_all(giver)) puts_.grant(giver);
   }
 }
 
 /// The place of a piece in one of the slots for parts.
-Place RingWalk::packed(int buffer, int rank, int slot, int holder, int number) const {
+Place RingEmitter::packed(int buffer, int rank, int slot, int holder, int number) const {
   std::int64_t offset = slot * slot_bytes_;
-  for (int i = 0; i < number; ++i) offset += bytes_of(frame_, piece(holder, i));
-  return {buffer, rank, offset, frame_.problem.d.axis_order};
+  for (int i = 0; i < number; ++i) offset += bytes_of(buffers_, piece(holder, i));
+  return {buffer, rank, offset, buffers_.problem.d.axis_order};
 }
 
 /// What is made at a distance, where it arrives.
-Place RingWalk::landing(int rank, int distance, int holder, int number) const {
-  return packed(frame_.landing_products, rank, distance - 1, holder, number);
+Place RingEmitter::landing(int rank, int distance, int holder, int number) const {
+  return packed(buffers_.landing_products, rank, distance - 1, holder, number);
 }
 
-Part RingWalk::factor(const Region& of, bool of_a) const {
-  const IndexSet& k = frame_.tile(rank_).k;
+Part RingEmitter::factor(const Region& of, bool of_a) const {
+  const IndexSet& k = buffers_.tile(rank_).k;
   const Region region = of_a ? Region{{of.sets[0], k}} : Region{{k, of.sets[1]}};
-  return {region, builder_.own(frame_.input(of_a).buffer)};
+  return {region, builder_.own(buffers_.input(of_a).buffer)};
 }
 
-void RingWalk::multiply(const Region& region, const Place& made, Beta beta) {
-  builder_.compute(frame_.product(factor(region, true), factor(region, false), {region, made}, beta));
+void RingEmitter::multiply(const Region& region, const Place& made, Beta beta) {
+  builder_.compute(buffers_.product(factor(region, true), factor(region, false), {region, made}, beta));
 }
 
 /// Where the sum of that distance comes, once it is there. Waits are in the order in which its maker puts.
-Part RingWalk::await(int maker, int distance, const Region& region, int number) {
+Part RingEmitter::await(int maker, int distance, const Region& region, int number) {
   puts_.await_more(maker, 1);
   return {region, landing(rank_, distance, holder_from(maker, distance), number)};
 }
 
-void RingWalk::sum(int distance, int number) {
+void RingEmitter::sum(int distance, int number) {
   const int holder = holder_from(rank_, distance), to = taker(rank_, distance);
   const Region region = piece(holder, number);
   if (region.empty()) return;
   const auto slot = std::ranges::find(schedule_.distances(), distance) - schedule_.distances().begin();
   const Place made =
-      packed(frame_.products, rank_, static_cast<int>(slot) % product_slots(frame_), holder, number);
+      packed(buffers_.products, rank_, static_cast<int>(slot) % product_slots(buffers_), holder, number);
   std::optional<Part> arrived;
   if (!schedule_.begins(distance)) arrived = await(before(), distance - 1, region, number);
   multiply(region, made, Beta::zero);
@@ -131,37 +131,38 @@ void RingWalk::sum(int distance, int number) {
 }
 
 /// All products come before the passes, which wait for what the last ranks of other chains make.
-void RingWalk::sum_own_part() {
-  const Beta beta = frame_.problem.in_place ? Beta::given : Beta::zero;
+void RingEmitter::sum_own_part() {
+  const Beta beta = buffers_.problem.in_place ? Beta::given : Beta::zero;
   for (const int distance : schedule_.ends()) {
     const bool is_first = distance == schedule_.ends().front(), is_last = distance == schedule_.ends().back();
-    for (int number = 0; number < frame_.ring->pieces; ++number) {
+    for (int number = 0; number < buffers_.ring->pieces; ++number) {
       const Region region = piece(rank_, number);
       if (region.empty()) continue;
       const Part arrived = await((rank_ + distance) % ranks(), distance, region, number);
-      if (is_first) multiply(region, builder_.own(frame_.d), beta);
+      if (is_first) multiply(region, builder_.own(buffers_.d), beta);
       add_to_own(region, arrived, is_last);
     }
   }
 }
 
 /// The last one in the pass that does what follows; beta C, where it is pending, before it.
-void RingWalk::add_to_own(const Region& region, const Part& arrived, bool is_last) {
-  const Place here = builder_.own(frame_.d);
-  const bool c_pending = frame_.c >= 0 && !frame_.problem.in_place;
+void RingEmitter::add_to_own(const Region& region, const Part& arrived, bool is_last) {
+  const Place here = builder_.own(buffers_.d);
+  const bool c_pending = buffers_.c >= 0 && !buffers_.problem.in_place;
   if (!is_last || c_pending) last_pass_.add(region, here, arrived);
   if (!is_last) return;
   last_pass_.write(region, {region, here}, c_pending, {}, c_pending ? std::nullopt : std::optional(arrived));
-  if (frame_.gathers_d) puts_.put_to_all(peers_, region, frame_.d);
+  if (buffers_.gathers_d) puts_.put_to_all(peers_, region, buffers_.d);
 }
 
 // --- D, where others hold it, too
 
-void RingWalk::await_parts() {
-  if (!frame_.gathers_d) return;
+void RingEmitter::await_parts() {
+  if (!buffers_.gathers_d) return;
   for (const int maker : peers_) {
     std::int64_t puts = 0;
-    for (int number = 0; number < frame_.ring->pieces; ++number) puts += piece(maker, number).empty() ? 0 : 1;
+    for (int number = 0; number < buffers_.ring->pieces; ++number)
+      puts += piece(maker, number).empty() ? 0 : 1;
     puts_.await_more(maker, puts);
   }
 }

@@ -32,7 +32,7 @@ struct Input {
 
 /// Buffers by number, -1 where there is none. `problem.d` is the array that the steps write, of a layout in
 /// which every element has one holder unless the tiling leaves D where it is.
-struct Frame {
+struct MatmulBuffers {
   Problem problem;
   Tiling tiling = {};
   std::vector<Tile> tiles = {};  ///< of all ranks
@@ -68,7 +68,7 @@ struct Frame {
   std::int64_t most_products = 0;  ///< elements of the largest tile of D
   /// In one turn, to one rank, at most (but for one index of k).
   std::int64_t message_bytes = most_message_bytes;
-  /// Where messages go in groups: rounds of a turn, and of products (MailRounds).
+  /// Where messages go in groups: rounds of a turn, and of products (GroupedExchange).
   int turn_rounds = 1, product_rounds = 1;
 
   /// The order of packed products in scratch.

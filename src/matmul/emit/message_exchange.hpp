@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "matmul/emit/cutting.hpp"
-#include "matmul/emit/mail_rounds.hpp"
+#include "matmul/emit/grouped_exchange.hpp"
 #include "plan/message_window.hpp"
 
 namespace partita::multiplication {
@@ -34,19 +34,20 @@ struct Sums {
   /// to zero.
   bool irregular = false;
 };
-Sums sums_of(const Frame& frame, Cutting& cutting, const std::vector<BlockProduct>& own);
+Sums sums_of(const MatmulBuffers& buffers, Cutting& cutting, const std::vector<BlockProduct>& own);
 
 /// Writes the messages of one rank. Operands: the receives of turn t are posted before anything of turn t is
 /// sent, one turn ahead of the multiplication; a rank that stands at the smallest turn of all has been sent
 /// everything that it waits for. Products follow when all operands have been sent.
 ///
-/// Where messages go in groups (MailRounds), every message of two turns has its own room, so has every
+/// Where messages go in groups (GroupedExchange), every message of two turns has its own room, so has every
 /// product that arrives, and nothing is waited for inside a round.
-class Mail {
+class MessageExchange {
  public:
-  Mail(const Frame& frame, planning::PlanBuilder& builder, Cutting& cutting, const Blocks& blocks);
+  MessageExchange(const MatmulBuffers& buffers, planning::PlanBuilder& builder, Cutting& cutting,
+                  const Blocks& blocks);
 
-  bool grouped() const { return frame_.problem.grouped(); }
+  bool grouped() const { return buffers_.problem.grouped(); }
   std::size_t turns() const { return gives_.size(); }  ///< in which this rank gives something
   /// Posts the receives of what this rank needs in its turn t, and sends what others need in theirs.
   void exchange(std::size_t t);
@@ -122,9 +123,9 @@ class Mail {
   void send(const BlockProduct& product, std::int64_t round);
   void post_products();
 
-  const Frame& frame_;
+  const MatmulBuffers& buffers_;
   planning::PlanBuilder& builder_;
-  MailRounds rounds_;
+  GroupedExchange rounds_;
   std::vector<std::vector<Message>> needs_;  // by turn of this rank
   std::vector<std::vector<Message>> gives_;  // by turn of the taker
   std::map<std::pair<std::shared_ptr<const Turns>, bool>, Given> given_;

@@ -17,7 +17,7 @@
 namespace partita::testing {
 
 /// Where the ranks of one context meet.
-class Meeting {
+class Rendezvous {
  public:
   struct Sent {
     devices::DeviceGroup::Part part;
@@ -61,10 +61,10 @@ class Meeting {
 };
 
 /// Exchanges, and nothing else.
-class MeetingGroup final : public devices::DeviceGroup {
+class RendezvousGroup final : public devices::DeviceGroup {
  public:
-  MeetingGroup(devices::Accelerator& device, int rank, std::shared_ptr<Meeting> meeting)
-      : device_(device), rank_(rank), meeting_(std::move(meeting)) {}
+  RendezvousGroup(devices::Accelerator& device, int rank, std::shared_ptr<Rendezvous> rendezvous)
+      : device_(device), rank_(rank), rendezvous_(std::move(rendezvous)) {}
 
   std::string name() const override { return "ranks that meet"; }
   bool reduces(Dtype, Reduction) const override { return false; }
@@ -75,16 +75,16 @@ class MeetingGroup final : public devices::DeviceGroup {
   void reduce_scatter(const void*, void*, std::int64_t, Dtype, Reduction, Stream) override { refuse(); }
   void exchange(std::span<const Part> sent, std::span<const Part> received, Stream stream) override {
     finish(stream);
-    std::vector<std::shared_ptr<Meeting::Sent>> mine, theirs;
-    for (const Part& part : sent) mine.push_back(meeting_->give({rank_, part.peer}, part));
+    std::vector<std::shared_ptr<Rendezvous::Sent>> mine, theirs;
+    for (const Part& part : sent) mine.push_back(rendezvous_->give({rank_, part.peer}, part));
     for (const Part& part : received) {
-      theirs.push_back(meeting_->take({part.peer, rank_}));
+      theirs.push_back(rendezvous_->take({part.peer, rank_}));
       if (theirs.back()->part.bytes != part.bytes) throw ArgumentError("messages of other lengths");
       device_.copy_bytes(theirs.back()->part.data, part.data, part.bytes, stream);
     }
     finish(stream);
-    for (const auto& one : theirs) meeting_->let_go(*one);
-    for (const auto& one : mine) meeting_->await_taken(*one);
+    for (const auto& one : theirs) rendezvous_->let_go(*one);
+    for (const auto& one : mine) rendezvous_->await_taken(*one);
   }
   void abort() noexcept override {}
   std::string failed() override { return ""; }
@@ -100,14 +100,14 @@ class MeetingGroup final : public devices::DeviceGroup {
 
   devices::Accelerator& device_;
   int rank_;
-  std::shared_ptr<Meeting> meeting_;
+  std::shared_ptr<Rendezvous> rendezvous_;
 };
 
 /// From now on this context's messages go in groups, if it has nodes.
-inline void meet_at(Context& context, const std::shared_ptr<Meeting>& meeting) {
+inline void meet_at(Context& context, const std::shared_ptr<Rendezvous>& rendezvous) {
   ContextState& state = *context.state();
   state.device_group_asked = true;
-  state.adopt(std::make_unique<MeetingGroup>(*state.device, state.rank(), meeting));
+  state.adopt(std::make_unique<RendezvousGroup>(*state.device, state.rank(), rendezvous));
 }
 
 }  // namespace partita::testing

@@ -1,7 +1,7 @@
 // Adding up what several ranks made.
 #include <algorithm>
 
-#include "matmul/emit/walk.hpp"
+#include "matmul/emit/step_emitter.hpp"
 
 namespace partita::multiplication {
 namespace {
@@ -19,19 +19,21 @@ bool before(const Region& a, const Region& b) {
 }
 
 // What all ranks make of this rank's part of D.
-std::vector<Arrival> arrivals(const Frame& frame, Cutting& cutting, const std::vector<BlockProduct>& own) {
+std::vector<Arrival> arrivals(const MatmulBuffers& buffers, Cutting& cutting,
+                              const std::vector<BlockProduct>& own) {
   std::vector<Arrival> result;
   for (const BlockProduct& product : own) {
-    if (product.holder == frame.rank()) result.push_back({product.region, {frame.rank(), product.offset}});
+    if (product.holder == buffers.rank())
+      result.push_back({product.region, {buffers.rank(), product.offset}});
   }
-  if (!frame.delivers) return result;
-  const Region& held = frame.problem.d.held.by(frame.rank());
-  for (int step = 1; step < frame.problem.ranks(); ++step) {
-    const int peer = (frame.rank() + step) % frame.problem.ranks();
-    const Tile& tile = frame.tile(peer);
+  if (!buffers.delivers) return result;
+  const Region& held = buffers.problem.d.held.by(buffers.rank());
+  for (int step = 1; step < buffers.problem.ranks(); ++step) {
+    const int peer = (buffers.rank() + step) % buffers.problem.ranks();
+    const Tile& tile = buffers.tile(peer);
     if (tile.empty() || common_size(region_of_d(tile), held) == 0) continue;
-    for (BlockProduct& product : products_of(frame, cutting.blocks(peer), peer)) {
-      if (product.holder != frame.rank()) continue;
+    for (BlockProduct& product : products_of(buffers, cutting.blocks(peer), peer)) {
+      if (product.holder != buffers.rank()) continue;
       result.push_back({std::move(product.region), {peer, product.offset}});
     }
   }
@@ -40,8 +42,8 @@ std::vector<Arrival> arrivals(const Frame& frame, Cutting& cutting, const std::v
 
 }  // namespace
 
-Sums sums_of(const Frame& frame, Cutting& cutting, const std::vector<BlockProduct>& own) {
-  std::vector<Arrival> all = arrivals(frame, cutting, own);
+Sums sums_of(const MatmulBuffers& buffers, Cutting& cutting, const std::vector<BlockProduct>& own) {
+  std::vector<Arrival> all = arrivals(buffers, cutting, own);
   // Stable: among equal regions by distance, this rank's own first.
   std::stable_sort(all.begin(), all.end(),
                    [](const Arrival& a, const Arrival& b) { return before(a.region, b.region); });
@@ -54,7 +56,7 @@ Sums sums_of(const Frame& frame, Cutting& cutting, const std::vector<BlockProduc
     }
     result.sums.back().contributions.push_back(arrival.from);
   }
-  result.irregular = covered > frame.problem.d.layout.local_size(frame.rank());
+  result.irregular = covered > buffers.problem.d.layout.local_size(buffers.rank());
   if (!result.irregular) return result;
   result.sums.clear();
   for (Arrival& arrival : all) result.sums.push_back({std::move(arrival.region), {arrival.from}});
@@ -63,17 +65,17 @@ Sums sums_of(const Frame& frame, Cutting& cutting, const std::vector<BlockProduc
 
 // D[I, J] = F(T_0[I, J] + T_1[I, J] + ..), piece by piece, so that a piece stays in cache from the first sum
 // to the epilogue.
-void Walk::gather() {
-  if (frame_.problem.multiplies_nothing()) return last_pass_.write_all(sums_buffer_, true);
-  if (!frame_.delivers) return;
-  if (!mail_.grouped()) mail_.expect_products(sums_);
+void StepEmitter::gather() {
+  if (buffers_.problem.multiplies_nothing()) return last_pass_.write_all(sums_buffer_, true);
+  if (!buffers_.delivers) return;
+  if (!messages_.grouped()) messages_.expect_products(sums_);
   std::set<int> makers;
   for (const Sum& sum : sums_.sums) {
     for (const Contribution& from : sum.contributions) {
-      const bool near = from.rank != rank_ && frame_.same_node(from.rank, rank_);
+      const bool near = from.rank != rank_ && buffers_.same_node(from.rank, rank_);
       if (!near || !makers.insert(from.rank).second) continue;
-      if (frame_.pushes_products) {
-        pushes_.await_products(from.rank);
+      if (buffers_.pushes_products) {
+        puts_.await_products(from.rank);
       } else {
         builder_.wait(from.rank, ready);
       }
@@ -81,23 +83,23 @@ void Walk::gather() {
     gather_sum(sum);
   }
   for (const int maker : makers) {
-    if (!frame_.pushes_products) builder_.signal(maker, done);
+    if (!buffers_.pushes_products) builder_.signal(maker, done);
   }
   if (sums_.irregular) last_pass_.write_all(sums_buffer_, !c_in_product_);
 }
 
 /// Of what a rank of the node has made, from a byte of it on.
-Place Walk::place_of_product(const Contribution& from, std::int64_t first) const {
-  const Extents order = frame_.product_order();
-  if (from.rank == rank_ || !frame_.pushes_products) {
-    return {frame_.products, from.rank, from.offset + first, order};
+Place StepEmitter::place_of_product(const Contribution& from, std::int64_t first) const {
+  const Extents order = buffers_.product_order();
+  if (from.rank == rank_ || !buffers_.pushes_products) {
+    return {buffers_.products, from.rank, from.offset + first, order};
   }
-  return {frame_.landing_products, rank_, pushes_.offset_of_product(from.rank, from.offset) + first, order};
+  return {buffers_.landing_products, rank_, puts_.offset_of_product(from.rank, from.offset) + first, order};
 }
 
-void Walk::gather_sum(const Sum& sum) {
+void StepEmitter::gather_sum(const Sum& sum) {
   std::int64_t offset = 0;
-  for (const Region& piece : in_cache(frame_, sum.region, frame_.problem.compute)) {
+  for (const Region& piece : in_cache(buffers_, sum.region, buffers_.problem.compute)) {
     const bool begun = sum.begun_in_place();
     const bool alone = sum.contributions.size() == 1 && !sums_.irregular;
     bool first = !begun && !sums_.irregular;
@@ -105,8 +107,8 @@ void Walk::gather_sum(const Sum& sum) {
     for (const Contribution& from : sum.contributions) {
       if (from.offset < 0) continue;
       std::vector<int> after;
-      const Place place = frame_.same_node(from.rank, rank_) ? place_of_product(from, offset)
-                                                             : mail_.take_product(piece, after);
+      const Place place = buffers_.same_node(from.rank, rank_) ? place_of_product(from, offset)
+                                                               : messages_.take_product(piece, after);
       if (alone) {
         last_pass_.write(piece, {piece, place}, c_pending, std::move(after));
       } else {
@@ -118,19 +120,19 @@ void Walk::gather_sum(const Sum& sum) {
     if (!sums_.irregular && !(alone && !begun)) {
       last_pass_.write(piece, {piece, builder_.own(sums_buffer_)}, c_pending);
     }
-    offset += piece.size() * size_of(frame_.problem.compute);
+    offset += piece.size() * size_of(buffers_.problem.compute);
   }
 }
 
 // The first one takes beta C in where C is in its place.
-void Walk::add(const Region& piece, int maker, const Place& from, bool first, std::vector<int> after) {
+void StepEmitter::add(const Region& piece, int maker, const Place& from, bool first, std::vector<int> after) {
   const Place to = builder_.own(sums_buffer_);
   if (first && c_in_product_) {
     ApplyEpilogue work;
     work.from = {piece, from};
     work.to = {piece, to};
     work.has_c = true;
-    work.c = {piece, builder_.own(frame_.c)};
+    work.c = {piece, builder_.own(buffers_.c)};
     builder_.compute(std::move(work), std::move(after));
     return;
   }

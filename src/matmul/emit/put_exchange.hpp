@@ -29,7 +29,7 @@ struct Landings {
   std::vector<Landing> pieces;
   std::int64_t bytes = 0;  ///< that they take up
 };
-Landings landings_of(const Frame& frame, const Blocks& blocks, int rank);
+Landings landings_of(const MatmulBuffers& buffers, const Blocks& blocks, int rank);
 
 /// A product that its maker puts into the holder's `landing_products`.
 struct ProductLanding {
@@ -40,23 +40,24 @@ struct ProductLanding {
   Region region;
 };
 /// Of all ranks.
-std::vector<ProductLanding> product_landings(const Frame& frame, Cutting& cutting);
+std::vector<ProductLanding> product_landings(const MatmulBuffers& buffers, Cutting& cutting);
 
 /// Bytes that a rank needs at most.
 struct LandingBytes {
   std::int64_t inputs = 0;
   std::int64_t products = 0;
 };
-/// Says in the frame which inputs are put, and whether products are: on a device, without a limit of memory,
-/// and pieces take longer on their way than to start.
-LandingBytes find_pushes(Frame& frame);
+/// Says in the buffers which inputs are put, and whether products are: on a device, without a limit of
+/// memory, and pieces take longer on their way than to start.
+LandingBytes find_pushes(MatmulBuffers& buffers);
 
 /// Writes it into the plan of one rank: grants to those who give, which then put all of A and B, turn after
 /// turn, around the ring; each piece is waited for by the first product that reads it. Products are put as
 /// soon as a holder's are there.
-class Pushes {
+class PutExchange {
  public:
-  Pushes(const Frame& frame, planning::PlanBuilder& builder, Cutting& cutting, const Blocks& blocks);
+  PutExchange(const MatmulBuffers& buffers, planning::PlanBuilder& builder, Cutting& cutting,
+              const Blocks& blocks);
 
   void begin();
   /// The products for this holder are complete.
@@ -80,7 +81,7 @@ class Pushes {
   void list_products(Cutting& cutting);
   Place landing(int rank, const Landing& piece) const;
 
-  const Frame& frame_;
+  const MatmulBuffers& buffers_;
   planning::PlanBuilder& builder_;
   Landings landings_;
   std::map<PieceKey, std::size_t> pieces_;  // where in `landings_`

@@ -8,25 +8,25 @@
 
 namespace partita::multiplication {
 
-/// Writes the multiply where the frame has stripes:
+/// Writes the multiply where the buffers has stripes:
 ///
 ///     grant the neighbours this rank's panels (and its D, where they put what they make of it)
 ///     put to each, stripe after stripe, what it needs of A and B
 ///     multiply the own indices of k of the stripes that are begun
 ///     for each stripe: wait for what it needs; multiply the rest, or all; the last pass; put it to all
 ///     holders wait for what the neighbours put of D
-class StripeWalk {
+class StripeEmitter {
  public:
-  StripeWalk(const Frame& frame, planning::PlanBuilder& builder);
+  StripeEmitter(const MatmulBuffers& buffers, planning::PlanBuilder& builder);
   void run();
 
   /// Whether `sums` is used on this rank.
-  bool uses_sums() const { return has_tile() && sums_buffer_ == frame_.sums; }
+  bool uses_sums() const { return has_tile() && sums_buffer_ == buffers_.sums; }
 
  private:
-  const Tile& tile() const { return frame_.tile(rank_); }
+  const Tile& tile() const { return buffers_.tile(rank_); }
   bool has_tile() const { return !tile().empty(); }
-  Tile stripe(int rank, int number) const { return stripe_of(frame_.tile(rank), stripes_, number); }
+  Tile stripe(int rank, int number) const { return stripe_of(buffers_.tile(rank), stripes_, number); }
   bool is_put(bool of_a, int number) const { return number == 0 || stripes_.share(of_a); }
 
   void grant_panels();
@@ -44,7 +44,7 @@ class StripeWalk {
   void put_result(int number);
   void await_results();
 
-  const Frame& frame_;
+  const MatmulBuffers& buffers_;
   planning::PlanBuilder& builder_;
   const Stripes& stripes_;
   int rank_;

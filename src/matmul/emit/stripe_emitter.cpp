@@ -1,4 +1,4 @@
-#include "matmul/emit/stripe_walk.hpp"
+#include "matmul/emit/stripe_emitter.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -19,26 +19,26 @@ IndexSet outside(const IndexSet& range, std::int64_t all) {
 
 }  // namespace
 
-StripeWalk::StripeWalk(const Frame& frame, planning::PlanBuilder& builder)
-    : frame_(frame),
+StripeEmitter::StripeEmitter(const MatmulBuffers& buffers, planning::PlanBuilder& builder)
+    : buffers_(buffers),
       builder_(builder),
-      stripes_(*frame.stripes),
-      rank_(frame.rank()),
-      last_pass_(frame, builder),
+      stripes_(*buffers.stripes),
+      rank_(buffers.rank()),
+      last_pass_(buffers, builder),
       transfers_(builder) {
-  const Problem& problem = frame.problem;
+  const Problem& problem = buffers.problem;
   const bool own_memory =
       problem.d.dtype != problem.compute || (problem.in_place && problem.scales_product());
-  sums_buffer_ = own_memory ? frame.sums : frame.d;
+  sums_buffer_ = own_memory ? buffers.sums : buffers.d;
   c_in_product_ = problem.in_place && !own_memory;
-  if (stripes_.begun > 0) own_ = own_depth(problem, frame.tiles, rank_);
+  if (stripes_.begun > 0) own_ = own_depth(problem, buffers.tiles, rank_);
   rest_ = outside(own_, problem.k());
   for (int step = 1; step < problem.ranks(); ++step) {
     peers_.push_back((rank_ - step + problem.ranks()) % problem.ranks());
   }
 }
 
-void StripeWalk::run() {
+void StripeEmitter::run() {
   grant_panels();
   put_inputs();
   for (int number = 0; number < stripes_.begun; ++number) begin(number);
@@ -51,9 +51,9 @@ void StripeWalk::run() {
 }
 
 // Nobody waits before all its peers may begin.
-void StripeWalk::grant_panels() {
+void StripeEmitter::grant_panels() {
   for (const int peer : peers_) {
-    bool comes = frame_.gathers_d && !frame_.tile(peer).empty();
+    bool comes = buffers_.gathers_d && !buffers_.tile(peer).empty();
     for (int number = 0; number < stripes_.count && !comes; ++number) comes = puts_here(peer, number);
     if (comes) transfers_.puts().grant(peer);
   }
@@ -62,17 +62,17 @@ void StripeWalk::grant_panels() {
 // --- A and B
 
 /// Of what the taker needs for that stripe, if it is in a panel.
-std::optional<Region> StripeWalk::given(int giver, int taker, int number, bool of_a) const {
+std::optional<Region> StripeEmitter::given(int giver, int taker, int number, bool of_a) const {
   const Tile tile = stripe(taker, number);
-  if (frame_.input(of_a).panel < 0 || tile.empty()) return std::nullopt;
-  return part_given(frame_.problem, of_a, region_of(frame_.problem, tile, of_a), giver, taker);
+  if (buffers_.input(of_a).panel < 0 || tile.empty()) return std::nullopt;
+  return part_given(buffers_.problem, of_a, region_of(buffers_.problem, tile, of_a), giver, taker);
 }
 
 /// What `giver` puts into the taker's panels for that stripe.
-std::vector<planning::Transfer> StripeWalk::puts(int giver, int taker, int number) const {
+std::vector<planning::Transfer> StripeEmitter::puts(int giver, int taker, int number) const {
   std::vector<planning::Transfer> list;
   for (const bool of_a : {!stripes_.of_rows, stripes_.of_rows}) {
-    const Input& input = frame_.input(of_a);
+    const Input& input = buffers_.input(of_a);
     std::optional<Region> part;
     if (is_put(of_a, number)) part = given(giver, taker, number, of_a);
     if (!part) continue;
@@ -87,7 +87,7 @@ std::vector<planning::Transfer> StripeWalk::puts(int giver, int taker, int numbe
 }
 
 // So that no two put to the same rank at the same time.
-void StripeWalk::put_inputs() {
+void StripeEmitter::put_inputs() {
   for (int number = 0; number < stripes_.count; ++number) {
     for (const int taker : peers_) {
       transfers_.write(puts(rank_, taker, number));
@@ -97,17 +97,17 @@ void StripeWalk::put_inputs() {
 }
 
 /// What the panels lack for a product over all of k.
-void StripeWalk::copy_own(int number) {
+void StripeEmitter::copy_own(int number) {
   for (const bool of_a : {!stripes_.of_rows, stripes_.of_rows}) {
     if (number > stripes_.begun && !stripes_.share(of_a)) continue;
     std::optional<Region> part = given(rank_, rank_, number, of_a);
     if (!part) continue;
-    const Input& input = frame_.input(of_a);
+    const Input& input = buffers_.input(of_a);
     builder_.copy(rank_, std::move(*part), builder_.own(input.buffer), builder_.own(input.panel));
   }
 }
 
-void StripeWalk::await_inputs(int number) {
+void StripeEmitter::await_inputs(int number) {
   for (const int giver : peers_) {
     if (puts_here(giver, number)) transfers_.puts().await_more(giver, 1);
   }
@@ -115,26 +115,26 @@ void StripeWalk::await_inputs(int number) {
 
 // --- products
 
-Part StripeWalk::factor(const Tile& of, const IndexSet& depth, bool in_panels, bool of_a) const {
-  const Input& input = frame_.input(of_a);
+Part StripeEmitter::factor(const Tile& of, const IndexSet& depth, bool in_panels, bool of_a) const {
+  const Input& input = buffers_.input(of_a);
   Tile part = of;
   part.k = depth;
   const int buffer = in_panels && input.panel >= 0 ? input.panel : input.buffer;
-  return {region_of(frame_.problem, part, of_a), builder_.own(buffer)};
+  return {region_of(buffers_.problem, part, of_a), builder_.own(buffer)};
 }
 
-void StripeWalk::multiply(const Tile& of, const IndexSet& depth, bool in_panels, Beta beta, int to) {
-  builder_.compute(frame_.product(factor(of, depth, in_panels, true), factor(of, depth, in_panels, false),
-                                  {region_of_d(of), builder_.own(to)}, beta));
+void StripeEmitter::multiply(const Tile& of, const IndexSet& depth, bool in_panels, Beta beta, int to) {
+  builder_.compute(buffers_.product(factor(of, depth, in_panels, true), factor(of, depth, in_panels, false),
+                                    {region_of_d(of), builder_.own(to)}, beta));
 }
 
-void StripeWalk::begin(int number) {
+void StripeEmitter::begin(int number) {
   const Tile of = stripe(rank_, number);
   if (of.empty() || own_.empty()) return;
   multiply(of, own_, false, c_in_product_ ? Beta::given : Beta::zero, sums_buffer_);
 }
 
-void StripeWalk::complete(int number) {
+void StripeEmitter::complete(int number) {
   const Tile of = stripe(rank_, number);
   if (of.empty()) return;
   const Region region = region_of_d(of);
@@ -143,28 +143,28 @@ void StripeWalk::complete(int number) {
     if (!rest_.empty()) multiply(of, rest_, true, Beta::one, sums_buffer_);
     return last_pass_.write(region, {region, builder_.own(sums_buffer_)}, !c_in_product_);
   }
-  const bool rounds = rounds_in_product(), takes_c = rounds ? frame_.problem.in_place : c_in_product_;
-  const int made = rounds ? frame_.d : sums_buffer_;
-  multiply(of, IndexSet::range(0, frame_.problem.k()), true, takes_c ? Beta::given : Beta::zero, made);
+  const bool rounds = rounds_in_product(), takes_c = rounds ? buffers_.problem.in_place : c_in_product_;
+  const int made = rounds ? buffers_.d : sums_buffer_;
+  multiply(of, IndexSet::range(0, buffers_.problem.k()), true, takes_c ? Beta::given : Beta::zero, made);
   last_pass_.write(region, {region, builder_.own(made)}, !takes_c);
 }
 
-// As Walk's.
-bool StripeWalk::rounds_in_product() const {
-  return !is_float8(frame_.problem.d.dtype) && !last_pass_.changes_sums(!frame_.problem.in_place);
+// As StepEmitter's.
+bool StripeEmitter::rounds_in_product() const {
+  return !is_float8(buffers_.problem.d.dtype) && !last_pass_.changes_sums(!buffers_.problem.in_place);
 }
 
 // --- D, where others hold it, too
 
-void StripeWalk::put_result(int number) {
-  if (!frame_.gathers_d) return;
+void StripeEmitter::put_result(int number) {
+  if (!buffers_.gathers_d) return;
   const Tile of = stripe(rank_, number);
   if (of.empty()) return;
-  transfers_.puts().put_to_all(peers_, region_of_d(of), frame_.d);
+  transfers_.puts().put_to_all(peers_, region_of_d(of), buffers_.d);
 }
 
-void StripeWalk::await_results() {
-  if (!frame_.gathers_d) return;
+void StripeEmitter::await_results() {
+  if (!buffers_.gathers_d) return;
   for (const int maker : peers_) {
     std::int64_t puts = 0;
     for (int number = 0; number < stripes_.count; ++number) puts += stripe(maker, number).empty() ? 0 : 1;

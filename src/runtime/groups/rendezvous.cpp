@@ -1,4 +1,4 @@
-#include "runtime/groups/meeting.hpp"
+#include "runtime/groups/rendezvous.hpp"
 
 #include <algorithm>
 #include <array>
@@ -29,7 +29,7 @@ namespace {
 
 // What travels in a round of `join`: plain bytes.
 struct RoundMessage {
-  std::uint64_t circle = 0;
+  std::uint64_t of_members = 0;
   std::uint64_t number = 0;
   Summary summary;
   // For errors, of the sender: what it is in, and with whom (bits, of the first ranks) where not with all.
@@ -89,66 +89,67 @@ void Summary::join(const Summary& other) {
   withdrew = std::max(withdrew, other.withdrew);
 }
 
-class Meeting::Messages : public ControlMessages {
+class Rendezvous::Messages : public ControlMessages {
  public:
-  explicit Messages(const Meeting& meeting)
-      : ControlMessages(meeting.state_, meeting.operation_,
-                        [&meeting](int peer) { return meeting.not_here(peer); }) {}
+  explicit Messages(const Rendezvous& rendezvous)
+      : ControlMessages(rendezvous.state_, rendezvous.operation_,
+                        [&rendezvous](int peer) { return rendezvous.not_here(peer); }) {}
 };
 
-Meeting::Meeting(Runtime& state, std::string_view operation, Circle circle, const CaughtError* refusal)
-    : state_(state), operation_(operation), circle_(std::move(circle)) {
+Rendezvous::Rendezvous(Runtime& state, std::string_view operation, Members members,
+                       const CaughtError* refusal)
+    : state_(state), operation_(operation), members_(std::move(members)) {
   state_.require_alive(operation_);
-  refuse_in_rank_zero(state_, operation_, circle_.members);
+  refuse_in_rank_zero(state_, operation_, members_.ranks);
   if (state_.board && state_.agreement_depth == 0) refuse_failed_neighbours(state_, operation_);
-  if (circle_.members.size() == static_cast<std::size_t>(state_.size())) circle_.members.clear();
-  size_ = of_all() ? state_.size() : static_cast<int>(circle_.members.size());
-  const auto place = std::find(circle_.members.begin(), circle_.members.end(), state_.rank());
-  position_ = of_all() ? state_.rank() : static_cast<int>(place - circle_.members.begin());
-  circle_hash_ = hash_of_members(circle_.members);
+  if (members_.ranks.size() == static_cast<std::size_t>(state_.size())) members_.ranks.clear();
+  size_ = of_all() ? state_.size() : static_cast<int>(members_.ranks.size());
+  const auto place = std::find(members_.ranks.begin(), members_.ranks.end(), state_.rank());
+  position_ = of_all() ? state_.rank() : static_cast<int>(place - members_.ranks.begin());
+  members_hash_ = hash_of_members(members_.ranks);
   if (of_all() && state_.agreement_depth == 0) {
     ++state_.agreements;
     if (state_.board) state_.board->begin_agreement(operation_, refusal);
   }
-  if (!of_all() && state_.board) state_.board->enter_circle(operation_);
+  if (!of_all() && state_.board) state_.board->enter_rendezvous(operation_);
   ++state_.agreement_depth;
   state_.thread.store(this_thread_mark(), std::memory_order_relaxed);
 }
 
-Meeting::~Meeting() {
+Rendezvous::~Rendezvous() {
   --state_.agreement_depth;
   // After a failure the board still shows where this rank stopped.
   if (!state_.board || state_.failed()) return;
-  if (!of_all()) state_.board->leave_circle();
+  if (!of_all()) state_.board->leave_rendezvous();
   if (of_all() && state_.agreement_depth == 0) state_.board->end_agreement();
 }
 
-int Meeting::rank(int position) const {
-  return of_all() ? position : circle_.members[static_cast<std::size_t>(position)];
+int Rendezvous::rank(int position) const {
+  return of_all() ? position : members_.ranks[static_cast<std::size_t>(position)];
 }
 
-int Meeting::at(int distance) const {
+int Rendezvous::at(int distance) const {
   return rank((position_ + distance % size_ + size_) % size_);
 }
 
-CallNotes& Meeting::notes() const {
+CallNotes& Rendezvous::notes() const {
   return *state_.notes;
 }
 
-std::uint64_t Meeting::hash_of_plans() const {
+std::uint64_t Rendezvous::hash_of_plans() const {
   return of_all() ? state_.hash_of_plans() : 0;
 }
 
-void Meeting::forget_plans() {
+void Rendezvous::forget_plans() {
   state_.forget_plans();
 }
 
-std::uint64_t Meeting::number() const {
+std::uint64_t Rendezvous::number() const {
   return of_all() ? state_.agreements : 0;
 }
 
 // On this node it is known who has not come yet; of other nodes, only whose message is missing.
-std::vector<int> Meeting::not_here(int awaited) const {
+std::vector<int> Rendezvous::not_here(int awaited) const {
   std::vector<int> missing;
   if (of_all() && state_.board) {
     const auto mine = state_.board->status(state_.board->me());
@@ -167,26 +168,26 @@ std::vector<int> Meeting::not_here(int awaited) const {
 }
 
 // The messages of the calls are mixed up for good: the context cannot go on. What the other members of either
-// meeting are in, the node sees once they have come.
-void Meeting::refuse(int peer, const std::string& theirs, const std::vector<int>& their_members) {
+// rendezvous are in, the node sees once they have come.
+void Rendezvous::refuse(int peer, const std::string& theirs, const std::vector<int>& their_members) {
   constexpr auto others_come_within = std::chrono::seconds(1);
-  std::map<int, std::string> meetings{{state_.rank(), std::string(operation_)}, {peer, theirs}};
+  std::map<int, std::string> calls{{state_.rank(), std::string(operation_)}, {peer, theirs}};
   // Who is still in a check of all that this rank has left, comes yet.
   const std::uint64_t begun = state_.board ? state_.board->status(state_.board->me()).agreements : 0;
   const std::uint64_t before = begun - (of_all() && begun > 0 ? 1 : 0);
   std::vector<int> awaited;  // empty if both are of all ranks: those are in calls of any number
   const bool of_some = !of_all() || !their_members.empty();
   for (int rank = 0; rank < state_.size() && of_some; ++rank) {
-    const bool mine = of_all() || std::ranges::binary_search(circle_.members, rank);
+    const bool mine = of_all() || std::ranges::binary_search(members_.ranks, rank);
     const bool other = their_members.empty() || std::ranges::binary_search(their_members, rank);
     if (mine || other) awaited.push_back(rank);
   }
   const auto have_come = [&] {
     std::erase_if(awaited, [&](int rank) {
       const std::optional<int> number = number_on_board(state_, rank);
-      if (!number || meetings.contains(rank)) return true;
-      std::string meeting = state_.board->meeting(*number, before);
-      return !meeting.empty() && meetings.emplace(rank, std::move(meeting)).second;
+      if (!number || calls.contains(rank)) return true;
+      std::string rendezvous = state_.board->rendezvous(*number, before);
+      return !rendezvous.empty() && calls.emplace(rank, std::move(rendezvous)).second;
     });
     return awaited.empty();
   };
@@ -200,7 +201,7 @@ void Meeting::refuse(int peer, const std::string& theirs, const std::vector<int>
   }
   std::vector<int> ranks;
   std::vector<std::string> names;
-  for (auto& [rank, name] : meetings) {
+  for (auto& [rank, name] : calls) {
     ranks.push_back(rank);
     names.push_back(std::move(name));
   }
@@ -210,7 +211,7 @@ void Meeting::refuse(int peer, const std::string& theirs, const std::vector<int>
   state_.give_up(found);
 }
 
-void Meeting::report_history(Report& report, bool only) const {
+void Rendezvous::report_history(Report& report, bool only) const {
   if (only) {
     report.error.kind = ErrorKind::disagreement;  // the context fails; what was thrown says why
     report.facts = {{executed_before, history_text(state_)}};
@@ -218,29 +219,29 @@ void Meeting::report_history(Report& report, bool only) const {
   if (report.executed.empty()) report.executed = latest_executions(state_);
 }
 
-void Meeting::note_withdrawal(Report& report) const {
+void Rendezvous::note_withdrawal(Report& report) const {
   runtime::note_withdrawal(state_, report);
 }
 
-void Meeting::start_anew(const Summary& all) {
+void Rendezvous::start_anew(const Summary& all) {
   runtime::start_anew(state_, all.executions);
 }
 
-void Meeting::end_withdrawal() {
+void Rendezvous::end_withdrawal() {
   withdrawals_of(state_).under_way = false;
 }
 
-void Meeting::fail(const CaughtError& why) {
+void Rendezvous::fail(const CaughtError& why) {
   state_.fail({why.kind, why.text, of_all()});
 }
 
-void Meeting::note_told(std::string_view text) {
+void Rendezvous::note_told(std::string_view text) {
   if (!of_all()) return;
   state_.told = {std::string(text), state_.agreements};
   note_error_of_all(state_.rank(), text);
 }
 
-Summary Meeting::join(Summary summary) {
+Summary Rendezvous::join(Summary summary) {
   if (of_all() && state_.board) {
     summary.history_smallest = summary.history_largest = history_of(state_);
     summary.executions = state_.board->executions(state_.board->me()).number();
@@ -249,14 +250,14 @@ Summary Meeting::join(Summary summary) {
   // After the round of distance d I know the summary of the 2d members that end with me.
   for (int distance = 1; distance < size_; distance *= 2) {
     RoundMessage mine{
-        .circle = circle_hash_, .number = number(), .summary = summary, .operation = {}, .members = {}};
+        .of_members = members_hash_, .number = number(), .summary = summary, .operation = {}, .members = {}};
     operation_.copy(mine.operation.data(), mine.operation.size() - 1);
-    note_ranks(circle_.members, mine.members);
+    note_ranks(members_.ranks, mine.members);
     messages.send(at(distance), std::as_bytes(std::span(&mine, 1)));
     const int peer = at(-distance);
     RoundMessage theirs;
     std::memcpy(&theirs, messages.receive(peer, sizeof(theirs)).data(), sizeof(theirs));
-    if (theirs.circle != mine.circle || theirs.number != mine.number)
+    if (theirs.of_members != mine.of_members || theirs.number != mine.number)
       refuse(peer, theirs.operation.data(), ranks_of(theirs.members));
     summary.join(theirs.summary);
   }
@@ -264,14 +265,14 @@ Summary Meeting::join(Summary summary) {
   return summary;
 }
 
-std::vector<std::string> Meeting::gather(std::string_view mine, bool equal_sizes) {
+std::vector<std::string> Rendezvous::gather(std::string_view mine, bool equal_sizes) {
   const auto bytes = static_cast<std::int64_t>(mine.size());
   const auto sizes =
       equal_sizes ? std::vector<std::int64_t>(static_cast<std::size_t>(size_), bytes) : gather_sizes(bytes);
   return gather_pieces(mine, sizes);
 }
 
-std::vector<std::int64_t> Meeting::gather_sizes(std::int64_t mine) {
+std::vector<std::int64_t> Rendezvous::gather_sizes(std::int64_t mine) {
   const std::vector<std::int64_t> equal(static_cast<std::size_t>(size_), sizeof(mine));
   std::vector<std::int64_t> sizes;
   for (const std::string& piece : gather_pieces(serialize(mine), equal)) {
@@ -280,8 +281,8 @@ std::vector<std::int64_t> Meeting::gather_sizes(std::int64_t mine) {
   return sizes;
 }
 
-std::vector<std::string> Meeting::gather_pieces(std::string_view mine,
-                                                const std::vector<std::int64_t>& sizes) {
+std::vector<std::string> Rendezvous::gather_pieces(std::string_view mine,
+                                                   const std::vector<std::int64_t>& sizes) {
   Messages messages(*this);
   // Before the round of distance d I hold the pieces of the d members that begin with me; I get the next ones
   // from the member at distance d, and give what I hold to the one at distance -d.

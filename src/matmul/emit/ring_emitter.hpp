@@ -9,7 +9,7 @@
 
 namespace partita::multiplication {
 
-/// Writes the multiply where the frame has a ring:
+/// Writes the multiply where the buffers has a ring:
 ///
 ///     grant those who put sums here `landing products` (and all others D, where they put their parts)
 ///     for each distance, piece by piece:  wait for what has arrived, unless a chain begins;  multiply, and
@@ -19,20 +19,20 @@ namespace partita::multiplication {
 ///     holders wait for what the others put of D
 ///
 /// What arrives has a separate place for every distance.
-class RingWalk {
+class RingEmitter {
  public:
-  RingWalk(const Frame& frame, planning::PlanBuilder& builder);
+  RingEmitter(const MatmulBuffers& buffers, planning::PlanBuilder& builder);
   void run();
 
   /// Bytes of `products` and `landing products`, the same on every rank.
-  static std::int64_t products_bytes(const Frame& frame);
-  static std::int64_t landing_bytes(const Frame& frame);
+  static std::int64_t products_bytes(const MatmulBuffers& buffers);
+  static std::int64_t landing_bytes(const MatmulBuffers& buffers);
 
  private:
-  int ranks() const { return frame_.problem.ranks(); }
+  int ranks() const { return buffers_.problem.ranks(); }
   int before() const { return (rank_ + ranks() - 1) % ranks(); }
   Region piece(int holder, int number) const {
-    return piece_of(summed_.region(holder), *frame_.ring, number);
+    return piece_of(summed_.region(holder), *buffers_.ring, number);
   }
   int holder_from(int rank, int distance) const { return (rank + ranks() - distance) % ranks(); }
   /// Of the sum that a rank makes at that distance.
@@ -53,7 +53,7 @@ class RingWalk {
   Place packed(int buffer, int rank, int slot, int holder, int number) const;
   Place landing(int rank, int distance, int holder, int number) const;
 
-  const Frame& frame_;
+  const MatmulBuffers& buffers_;
   planning::PlanBuilder& builder_;
   int rank_;
   RingSchedule schedule_;

@@ -6,26 +6,26 @@
 #include <vector>
 
 #include "matmul/emit/last_pass.hpp"
-#include "matmul/emit/mail.hpp"
-#include "matmul/emit/pushes.hpp"
+#include "matmul/emit/message_exchange.hpp"
+#include "matmul/emit/put_exchange.hpp"
 
 namespace partita::multiplication {
 
 /// Writes the multiply itself: buffers are there already, A, B, C and the epilogue's arrays have the layouts
-/// of the frame.
+/// of the buffers.
 ///
 ///     notify the peers of the node that they may read, or put to them what they need
 ///     for each turn t:  send and receive what turn t + 1 needs;  multiply the blocks of turn t
 ///     add up the products of other ranks, with the epilogue in the last pass
 ///     wait until the peers have read everything
-class Walk {
+class StepEmitter {
  public:
-  Walk(const Frame& frame, planning::PlanBuilder& builder);
+  StepEmitter(const MatmulBuffers& buffers, planning::PlanBuilder& builder);
   void run();
 
-  const Mail& mail() const { return mail_; }
+  const MessageExchange& messages() const { return messages_; }
   /// Whether `sums` is used on this rank.
-  bool uses_sums() const { return sums_buffer_ == frame_.sums; }
+  bool uses_sums() const { return sums_buffer_ == buffers_.sums; }
 
  private:
   // An owner's operands may be read (ready), and have been (done); then a rank's products, in the same way.
@@ -52,13 +52,13 @@ class Walk {
   void announce(int holder);
   void close();
 
-  // walk_sums.cpp
+  // step_emitter_sums.cpp
   void gather();
   void gather_sum(const Sum& sum);
   Place place_of_product(const Contribution& from, std::int64_t first) const;
   void add(const Region& piece, int maker, const Place& from, bool first, std::vector<int> after);
 
-  const Frame& frame_;
+  const MatmulBuffers& buffers_;
   planning::PlanBuilder& builder_;
   int rank_;
   Cutting cutting_;
@@ -67,8 +67,8 @@ class Walk {
   std::vector<BlockProduct> whole_;         // all of them as one, where one multiply makes them of a panel
   std::array<std::vector<int>, 2> givers_;  // of the last turn's pieces of A and B
   Sums sums_;
-  Mail mail_;
-  Pushes pushes_;
+  MessageExchange messages_;
+  PutExchange puts_;
   LastPass last_pass_;
   int sums_buffer_;           // where this rank adds up: D itself, or scratch
   bool c_in_product_;         // the first product onto an element takes beta C in

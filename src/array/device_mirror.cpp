@@ -1,11 +1,11 @@
-#include "array/stand_in.hpp"
+#include "array/device_mirror.hpp"
 
 #include "array/array_state.hpp"
 #include "base/check.hpp"
 
 namespace partita::arrays {
 
-Operand stand_in_of(const Operand& operand) {
+Operand device_mirror_of(const Operand& operand) {
   Operand result = Operand::of(operand.layout, operand.dtype, Order::row_major, Residency::heap);
   const Operand columns = Operand::of(operand.layout, operand.dtype, Order::column_major);
   if (operand.dense && operand.axis_order == columns.axis_order) result.axis_order = columns.axis_order;
@@ -15,11 +15,11 @@ Operand stand_in_of(const Operand& operand) {
 
 Operand as_planned(const Operand& operand, MemorySpace other) {
   const bool crosses = operand.space == MemorySpace::host && other == MemorySpace::device;
-  return crosses ? stand_in_of(operand) : operand;
+  return crosses ? device_mirror_of(operand) : operand;
 }
 
-void check_stands_for(const Operand& planned, const Array& given, std::string_view operation,
-                      std::string_view name) {
+void check_matches(const Operand& planned, const Array& given, std::string_view operation,
+                   std::string_view name) {
   check(given.local().space == MemorySpace::host,
         "{}: {} is in device memory, but the plan was made for host memory", operation, name);
   check(given.dtype() == planned.dtype &&
@@ -28,9 +28,9 @@ void check_stands_for(const Operand& planned, const Array& given, std::string_vi
         given.layout().to_string(), partita::name(planned.dtype), planned.layout.to_string());
 }
 
-Array allocate_stand_in(ContextState& context, const Operand& operand) {
+Array allocate_device_mirror(ContextState& context, const Operand& operand) {
   const std::shared_ptr<ContextState> unowned(std::shared_ptr<void>(), &context);
-  const Operand made = stand_in_of(operand);
+  const Operand made = device_mirror_of(operand);
   return allocate_on_heap(unowned, made.layout, made.dtype, order_of(made), "scratch of a plan",
                           SourcePlace::current(), MemorySpace::device);
 }

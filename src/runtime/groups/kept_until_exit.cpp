@@ -1,4 +1,4 @@
-#include "runtime/groups/keeper.hpp"
+#include "runtime/groups/kept_until_exit.hpp"
 
 #include <mutex>
 #include <new>
@@ -9,14 +9,14 @@ namespace partita::runtime {
 
 namespace {
 
-struct Keeper {
+struct Owner {
   std::mutex mutex;
   std::vector<std::shared_ptr<void>> things;
 };
 
 // Never destroyed: the things outlive the static destructors too.
-Keeper& keeper() {
-  static auto* const instance = new Keeper;
+Owner& owner() {
+  static auto* const instance = new Owner;
   return *instance;
 }
 
@@ -24,8 +24,8 @@ Keeper& keeper() {
 
 void keep_until_exit(std::shared_ptr<void> thing) noexcept {
   try {
-    const std::lock_guard lock(keeper().mutex);
-    keeper().things.push_back(thing);
+    const std::lock_guard lock(owner().mutex);
+    owner().things.push_back(thing);
   } catch (...) {
     static_cast<void>(new (std::nothrow) std::shared_ptr<void>(std::move(thing)));
   }

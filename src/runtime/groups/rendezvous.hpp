@@ -1,4 +1,4 @@
-// A meeting of ranks: the rounds of messages under every collective check, exchange and barrier.
+// A rendezvous of ranks: the rounds of messages under every collective check, exchange and barrier.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,12 @@ struct Runtime;
 struct Report;
 
 /// Who takes part: ranks of a context, each named once, in increasing order; empty: all ranks.
-struct Circle {
-  std::vector<int> members;
+struct Members {
+  std::vector<int> ranks;
 };
 
-/// What one rank brings, and after the meeting what all brought together. Everything in it is a minimum or a
-/// maximum, so that a value that arrives twice does no harm (dissemination sends some of them twice).
+/// What one rank brings, and after the rendezvous what all brought together. Everything in it is a minimum or
+/// a maximum, so that a value that arrives twice does no harm (dissemination sends some of them twice).
 struct Summary {
   std::uint64_t operation_smallest = 0, operation_largest = 0;  ///< hash of the operation's name
   std::uint64_t facts_smallest = 0, facts_largest = 0;          ///< hash of what must agree
@@ -41,16 +41,17 @@ struct Summary {
   bool executed_alike() const { return history_smallest == history_largest; }
 };
 
-/// One collective call. While it lives, the node's board shows this rank in an agreement (a meeting of all
+/// One collective call. While it lives, the node's board shows this rank in an agreement (a rendezvous of all
 /// ranks only). Messages that are under way when it ends in an exception keep their memory until exit.
-class Meeting {
+class Rendezvous {
  public:
-  /// Throws FailedContextError. `operation` must outlive the meeting. `refusal`: what kept this rank from it.
-  Meeting(Runtime& state, std::string_view operation, Circle circle = {},
-          const CaughtError* refusal = nullptr);
-  ~Meeting();
-  Meeting(const Meeting&) = delete;
-  Meeting& operator=(const Meeting&) = delete;
+  /// Throws FailedContextError. `operation` must outlive the rendezvous. `refusal`: what kept this rank from
+  /// it.
+  Rendezvous(Runtime& state, std::string_view operation, Members members = {},
+             const CaughtError* refusal = nullptr);
+  ~Rendezvous();
+  Rendezvous(const Rendezvous&) = delete;
+  Rendezvous& operator=(const Rendezvous&) = delete;
 
   int size() const { return size_; }
   std::string_view operation() const { return operation_; }
@@ -58,16 +59,16 @@ class Meeting {
   CallNotes& notes() const;
   std::uint64_t hash_of_plans() const;  ///< of this rank; 0 where not all ranks meet
   void forget_plans();                  ///< those of all members differ
-  bool of_all() const { return circle_.members.empty(); }
+  bool of_all() const { return members_.ranks.empty(); }
   /// Who has not come yet, as far as this rank knows; if of nobody else, `awaited`.
   std::vector<int> not_here(int awaited) const;
 
   /// The summary of all members, where all ranks meet also of what they have executed before, in ceil(log2 P)
   /// rounds of one message of fixed size (dissemination: Hensgen, Finkel, Manber 1988). A member that is in a
-  /// meeting of other members fails the context with DisagreementError. Blocking.
+  /// rendezvous of other members fails the context with DisagreementError. Blocking.
   Summary join(Summary summary);
 
-  /// `report` says what this rank has executed before; `only`: in place of what it brings to this meeting.
+  /// `report` says what this rank has executed before; `only`: in place of what it brings to this rendezvous.
   void report_history(Report& report, bool only) const;
   /// Some rank has withdrawn from an execution: what this rank adds to its report, and what all do before
   /// they gather the reports. See withdrawal.hpp.
@@ -93,14 +94,15 @@ class Meeting {
 
   Runtime& state_;
   std::string_view operation_;
-  Circle circle_;
+  Members members_;
   int size_;
   int position_;
-  std::uint64_t circle_hash_;
+  std::uint64_t members_hash_;
 };
 
 /// Every member's bytes, by position (see `exchange` of checks/agree.hpp). Where members come with other
 /// facts, all throw before anyone has the bytes. Blocking.
-std::vector<std::string> exchange(Meeting& meeting, std::string_view mine, std::span<const Fact> facts = {});
+std::vector<std::string> exchange(Rendezvous& rendezvous, std::string_view mine,
+                                  std::span<const Fact> facts = {});
 
 }  // namespace partita::runtime
