@@ -1,14 +1,9 @@
 """More random calls of functions that have NumPy's names, for `numpy_programs`: statistics, orders, sets, and the options of ufuncs."""
 
 import numpy as np
-from numpy_programs import DTYPES, FLOATS, INTEGERS, axes, case, other, rule, some_axis, spread, values
+from numpy_programs import DTYPES, FLOATS, INTEGERS, axes, beside, case, other, rule, some_axis, spread, values
 
 import partita as pt
-
-def beside(x, values, how):
-    """Values as an array of the context and in the memory space of another one."""
-    found = spread(x.context, values, how)
-    return found if x.space == "host" else found.copy(space=x.space)
 
 
 def like(x, values):
@@ -16,7 +11,7 @@ def like(x, values):
     return beside(x, values, pt.Replicated()).redistribute(x.layout)
 
 
-REAL = ["int8", "uint8", "int16", "int32", "int64", "float32", "float64"]
+REAL = [*INTEGERS, "float32", "float64"]
 
 
 @case(dtypes=["float32", "float64"], empty=False, nan=True)
@@ -75,7 +70,7 @@ def occurrences(rng, a):
 
 @case(dtypes=[*REAL, "bool"], nan=True, least=1)
 def scans(rng, a):
-    name, axis = str(rng.choice(["cumsum", "cumprod"])), some_axis(rng, a) if rng.random() < 0.7 else None
+    name, axis = str(rng.choice(["cumsum", "cumprod", "nancumsum", "nancumprod"])), some_axis(rng, a) if rng.random() < 0.7 else None
     dtype = str(rng.choice(["float64", "int64"])) if rng.random() < 0.3 and not np.isnan(a).any() else None
     return lambda np_, x: getattr(np_, name)(x, axis, dtype=dtype)
 
@@ -111,7 +106,7 @@ def largest(rng, a):
     k = int(rng.integers(0, (a.size if axis is None else a.shape[axis]) + 1))
 
     def first(np_, x):
-        if np_ is pt:
+        if np_ is not np:
             return pt.topk(x, k, axis, largest=not least).values
         ordered = np.sort(x, axis)
         ordered = ordered if least else np.flip(ordered, -1 if axis is None else axis)
@@ -200,10 +195,9 @@ def contractions(rng, a):
 def paddings(rng, a):
     widths = [tuple(int(one) for one in rng.integers(0, 9, 2)) for _ in a.shape]
     widths = widths[0] if rng.random() < 0.2 else int(rng.integers(0, 4)) if rng.random() < 0.2 else widths
-    mode = str(rng.choice(["constant", "edge", "wrap", "reflect", "symmetric", "empty"]))
-    given = {"constant_values": int(rng.integers(0, 2))} if mode == "constant" and rng.random() < 0.5 else {}
-    if mode == "empty":
-        mode, given = "constant", {}
+    mode = str(rng.choice(["constant", "constant", "edge", "wrap", "reflect", "symmetric"]))
+    constants = rng.integers(0, 2, [(), (1,), (2,), (a.ndim, 2)][int(rng.integers(4))]).tolist()
+    given = {"constant_values": constants} if mode == "constant" and rng.random() < 0.7 else {}
     return lambda np_, x: np_.pad(x, widths, mode, **given)
 
 
@@ -223,8 +217,19 @@ def assignments_by_masks(rng, a):
 
 @case(least=1, dtypes=REAL)
 def differences(rng, a):
-    axis, n = some_axis(rng, a), int(rng.integers(0, 4))
-    return lambda np_, x: np_.diff(x, n, axis)
+    axis, n, given = some_axis(rng, a), int(rng.integers(0, 4)), {}
+    for name in ("prepend", "append"):
+        extents = list(a.shape)
+        extents[axis] = int(rng.integers(0, 4))
+        if rng.random() < 0.3:
+            values_there = values(rng, () if rng.random() < 0.3 else extents, str(a.dtype))
+            given[name] = values_there, rule(rng, values_there.shape, rng.ranks) if values_there.ndim and rng.random() < 0.5 else None
+
+    def differ(np_, x):
+        others = {name: one if np_ is np or how is None else beside(x, one, how) for name, (one, how) in given.items()}
+        return np_.diff(x, n, axis, **others)
+
+    return differ
 
 
 @case(dtypes=FLOATS, empty=False)

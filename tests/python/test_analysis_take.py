@@ -126,6 +126,18 @@ def test_the_last_of_equal_indices_counts(ctx):
                 cases.same(a, x)
 
 
+def test_one_index(ctx):
+    x = np.arange(24).reshape(4, 3, 2)
+    a = pt.scatter(ctx, x, pt.Slab(0))
+    one = pt.scatter(ctx, np.array(2), pt.Replicated())
+    for axis in range(3):
+        cases.same(pt.take(a, -1, axis), np.take(x, -1, axis))
+        cases.same(pt.take(a, 7, axis, mode="clip", distribution=pt.Slab(1)), np.take(x, 7, axis, mode="clip"))
+    cases.same(pt.take(a, one, 0), np.take(x, 2, 0))
+    found = pt.take(a, 13)
+    assert found.shape == () and int(found) == 13
+
+
 def test_indices_that_are_refused(ctx):
     a = pt.arange(ctx, 5, distribution=pt.Slab(0))
     for wrong in (5, -6):
@@ -134,7 +146,7 @@ def test_indices_that_are_refused(ctx):
     with pytest.raises(pt.ArgumentError, match="expected integers as indices, got float64"):
         pt.take(a, [0.5])
     with pytest.raises(pt.ArgumentError, match="got one number"):
-        pt.take(a, 3)
+        pt.take_along_axis(a, 3)
     with pytest.raises(pt.ArgumentError, match="mode 'any'; known: raise, wrap, clip"):
         pt.take(a, [0], mode="any")
     cases.same(pt.take(a, [4, -1]), np.array([4, 4]))

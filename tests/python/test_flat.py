@@ -183,6 +183,7 @@ def of_numpys(c, a):
         "indices": lambda: (a[3], a[3, 4], a[::-2, None], a[3].item() if not a[3].ndim else 0),
         "indices that are written": lambda: (n.__setitem__(3, a[4]), n.__setitem__(slice(None, None, 2), 1.0)),
         "inner": lambda: pt.inner(a[0], a[0]),
+        "options of reductions": lambda: (pt.sum(a, 0, initial=1, where=a > 0), pt.max(a, initial=1), pt.mean(a, where=a > 0), pt.var(a, where=row > 0)),
         "kron": lambda: pt.kron(row[:, :4], row[:, :4]),
         "outer": lambda: pt.outer(a[0], a[0]),
         "products of integers": lambda: (few @ few, few @ row.T),
@@ -192,7 +193,7 @@ def of_numpys(c, a):
         "matrix_transpose": lambda: pt.matrix_transpose(a),
         "moveaxis": lambda: pt.moveaxis(a, 0, 1),
         "NumPy arrays": lambda: a + np.ones(16),
-        "pad": lambda: (pt.pad(a, 1), pt.pad(a, 1, "edge")),
+        "pad": lambda: (pt.pad(a, 1), pt.pad(a, 1, "edge"), pt.pad(a, 1, constant_values=(1, 2))),
         "permute_dims": lambda: pt.permute_dims(a, (1, 0)),
         "real": lambda: pt.real(z),
         "repeat": lambda: pt.repeat(a, 2, 0),
@@ -212,7 +213,7 @@ def of_numpys(c, a):
         found[name] = lambda call=getattr(pt, name): call(a)
     for name in "all any argmax argmin average count_nonzero max mean min prod ptp std sum var".split():
         found[name] = lambda call=getattr(pt, name): (call(a), call(a, 0))
-    for name in "nanargmax nanargmin nanmax nanmean nanmin nanprod nanstd nansum nanvar".split():
+    for name in "nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmin nanprod nanstd nansum nanvar".split():
         found[name] = lambda call=getattr(pt, name): (call(a), call(a, 0))
     return found
 
@@ -227,7 +228,7 @@ def of_analysis(c, a):
         "isin": lambda: pt.isin(a, a),
         "masks": lambda: a[a > 0],
         "searchsorted": lambda: pt.searchsorted(a.ravel(), a.ravel()),
-        "take": lambda: pt.take(a, [0, 1], 0),
+        "take": lambda: (pt.take(a, [0, 1], 0), pt.take(a, 1, 0)),
         "put": lambda: pt.put(a.copy(), [0, 1], 1.0),
         "put_along_axis": lambda: pt.put_along_axis(a.copy(), pt.argsort(a), a, -1),
         "keys": lambda: a.copy().__setitem__(([0, 1], [1, 0]), [2.0, 3.0]),

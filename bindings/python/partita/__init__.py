@@ -4,7 +4,7 @@
     with pt.initialize() as ctx:                      # the ranks of mpirun or `partita run --threads`, or this process alone
         a = pt.from_local(ctx, np.ones((100, 300)), pt.Slab(0))
         b = a.T @ a                                   # communicates
-        c = np.sqrt(b) + 1                            # ufuncs never communicate
+        c = np.sqrt(b) + 1                            # ufuncs of arrays and numbers do not
         total = c.sum()
 
 Terms in the docstrings: *collective*: all ranks of the context make the call, in the same order, with the same arguments; an error
@@ -78,7 +78,7 @@ from ._like import empty_like, full_like, ones_like, zeros_like
 from ._linear import Matmul, matmul, norm
 from ._memory import SymmetricArray
 from ._mesh import current_mesh
-from ._nan import nanargmax, nanargmin, nanmax, nanmean, nanmin, nanprod, nanstd, nansum, nanvar
+from ._nan import nanargmax, nanargmin, nancumprod, nancumsum, nanmax, nanmean, nanmin, nanprod, nanstd, nansum, nanvar
 from ._places import broadcast_to, flip, fliplr, flipud, pad, repeat, roll, rot90, tile
 from ._put import put, put_along_axis
 from ._quantile import median, nanmedian, nanpercentile, nanquantile, percentile, quantile
@@ -142,7 +142,7 @@ __all__ = [
     "empty_like", "expand_dims", "eye", "fft", "flatnonzero", "flip", "fliplr", "flipud", "from_function", "from_local", "from_parts", "full",
     "full_like", "gather", "gradient", "histogram", "hsplit", "hstack", "imag", "initialize", "inner", "interp", "intersect1d", "io", "isclose", "isin", "kron",
     "linalg", "linspace", "matmul", "matrix_transpose", "max", "mean", "median", "min", "moveaxis", "mpi_description", "nan_to_num",
-    "nanargmax", "nanargmin", "nanmax", "nanmean", "nanmedian", "nanmin", "nanpercentile", "nanprod", "nanquantile", "nanstd", "nansum",
+    "nanargmax", "nanargmin", "nancumprod", "nancumsum", "nanmax", "nanmean", "nanmedian", "nanmin", "nanpercentile", "nanprod", "nanquantile", "nanstd", "nansum",
     "nanvar", "nonzero", "norm", "normal", "ones", "ones_like", "outer", "pad", "parse", "percentile", "permute_dims", "plans", "prod",
     "ptp", "put", "put_along_axis", "quantile", "random", "ravel", "real", "receive", "redistribute", "reduce", "reduce_scatter", "repeat", "reshape", "roll",
     "rot90", "round", "run", "scan", "scatter", "scatter_from", "searchsorted", "send", "send_receive", "setdiff1d", "setxor1d", "sort",

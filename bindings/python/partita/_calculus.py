@@ -13,8 +13,9 @@ from ._diagonals import diagonal
 from ._errors import ArgumentError
 from ._joining import concatenate
 from ._linear import matmul
+from ._masked import readable
 from ._moves import settled
-from ._reductions import floating, readable
+from ._reductions import floating
 from ._replicas import with_replicas
 from ._ufuncs import local_call
 

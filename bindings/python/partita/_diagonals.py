@@ -16,9 +16,10 @@ from ._places import broadcast_to, new_like, pad
 
 
 def _masked(name: str, m: Array, k: int, lower: bool) -> Array:
-    settled(name, m)
+    if settled(name, m).ndim == 1:
+        m = broadcast_to(m, (m.shape[0], m.shape[0]))
     if m.ndim < 2:
-        raise ArgumentError(f"{name}: expected at least two dimensions, got {m.ndim}")
+        raise ArgumentError(f"{name}: expected at least one dimension, got {m.ndim}")
     rows, columns = m.indices(m.ndim - 2)[:, None], m.indices(m.ndim - 1)[None, :]
     kept = columns - rows <= k if lower else columns - rows >= k
     part: Any = part_of(m)
@@ -30,12 +31,12 @@ def _masked(name: str, m: Array, k: int, lower: bool) -> Array:
 
 
 def tril(m: Array, k: int = 0) -> Array:
-    """The lower triangle; elements above the diagonal `k` are 0. Local.
+    """The lower triangle; elements above the diagonal `k` are 0. Local; of a vector collective, blocking.
 
     Parameters
     ----------
     m : Array
-        [.., rows, columns].
+        [.., rows, columns], or one dimension: each row of a square matrix.
     k : int
         The last diagonal that is kept; positive: above the main one.
     """
@@ -43,12 +44,12 @@ def tril(m: Array, k: int = 0) -> Array:
 
 
 def triu(m: Array, k: int = 0) -> Array:
-    """The upper triangle; elements below the diagonal `k` are 0. Local.
+    """The upper triangle; elements below the diagonal `k` are 0. Local; of a vector collective, blocking.
 
     Parameters
     ----------
     m : Array
-        [.., rows, columns].
+        [.., rows, columns], or one dimension: each row of a square matrix.
     k : int
         The first diagonal that is kept; positive: above the main one.
     """

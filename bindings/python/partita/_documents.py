@@ -40,11 +40,13 @@ _parameters: Dict[str, Tuple[str, str]] = {
 of_array = {
     "axis": ("int or sequence of int", "The axes to reduce; unset: all."),
     "distribution": ("distribution", "Distribution of a result over axes; unset: what remains of the array's, or else Replicated."),
-    "dtype": ("dtype", "As for `empty`; not supported by `mean`."),
+    "dtype": ("dtype", "As for `empty`."),
     "index": ("sequence of int", "A global index."),
+    "initial": ("number", "As for `Array.sum`."),
     "out": ("None", "Not supported."),
     "root": ("int", "The rank that gets a result over axes, instead of a distribution."),
     "value": ("number", "The value."),
+    "where": ("Array, numpy.ndarray or bool", "As for `Array.sum`."),
 }
 
 of_context = {
@@ -52,6 +54,8 @@ of_context = {
     "ar2": ("Array", "The second array."),
     "method": ("str", "As for `quantile`."),
     "q": ("number or sequence of numbers", "Between 0 and 1, or for percentiles 0 and 100; a sequence gives a result with its dimensions first."),
+    "initial": ("number", "As for `Array.sum`."),
+    "where": ("Array, numpy.ndarray or bool", "As for `Array.sum`."),
     "x": ("Array", "The array."),
     "why": ("str", "The reason, which the other ranks report."),
 }

@@ -15,8 +15,9 @@ from ._axes import finished, has_whole_axes, moved, on_host, values_of, wrapped
 from ._errors import ArgumentError
 from ._exchange import total
 from ._layouts import laid_out
+from ._masked import count_of, readable
 from ._moves import part_of, settled, with_part
-from ._reductions import count_of, readable, refuse_out
+from ._reductions import refuse_out
 from ._views import without_axis
 
 

@@ -255,7 +255,7 @@ class Methods:
     # --- elements
 
     def clip(self, min: Any = None, max: Any = None, out: Optional[Array] = None) -> Array:
-        """Elements limited to an interval; see `partita.clip`. Local, like ufuncs.
+        """Elements limited to an interval; see `partita.clip`. Local, like ufuncs: collective if a limit is a NumPy array.
 
         Parameters
         ----------
@@ -292,14 +292,18 @@ class Methods:
 
         return ptp(self._array, axis, out, keepdims=keepdims)
 
-    def var(self, axis: Axis = None, dtype: Any = None, out: None = None, ddof: Union[int, float] = 0, *, keepdims: bool = False) -> Any:
+    def var(
+        self, axis: Axis = None, dtype: Any = None, out: None = None, ddof: Union[int, float] = 0, *, keepdims: bool = False, where: Any = None
+    ) -> Any:
         """The variance; see `partita.var`. Collective, blocking."""
         from ._reductions import var
 
-        return var(self._array, axis, dtype, out, ddof, keepdims=keepdims)
+        return var(self._array, axis, dtype, out, ddof, keepdims=keepdims, where=where)
 
-    def std(self, axis: Axis = None, dtype: Any = None, out: None = None, ddof: Union[int, float] = 0, *, keepdims: bool = False) -> Any:
+    def std(
+        self, axis: Axis = None, dtype: Any = None, out: None = None, ddof: Union[int, float] = 0, *, keepdims: bool = False, where: Any = None
+    ) -> Any:
         """The standard deviation; see `partita.std`. Collective, blocking."""
         from ._reductions import std
 
-        return std(self._array, axis, dtype, out, ddof, keepdims=keepdims)
+        return std(self._array, axis, dtype, out, ddof, keepdims=keepdims, where=where)

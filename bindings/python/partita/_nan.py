@@ -3,41 +3,27 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Optional, Union, cast
+from typing import Any, Optional, Union
 
 import numpy as np
 
 from ._agreement import alike
 from ._array import Array, Axis, axes_of
-from ._axes import wrapped
+from ._axes import Destination, wrapped
 from ._errors import ArgumentError
 from ._exchange import of_all
 from ._extrema import extreme, with_one_index
-from ._freed_memory import blocks
-from ._moves import part_of, settled, with_part
-from ._reductions import count_of, divided, floating, number_of, readable, refuse_out, squared
+from ._masked import count_of, count_selected, mean_selected, number_of, numbers_in, selected, variance_selected
+from ._moves import part_of, settled
+from ._reductions import floating, refuse_out
+from ._scan import cumprod, cumsum
 from ._ufuncs import local_call
 from ._views import without_axis
 
 
 def _without_nan(name: str, a: Array, value: Any) -> Array:
     """With the value in the place of each NaN; an array that cannot have any is itself."""
-    if settled(name, a).dtype.kind not in "fc":
-        return a
-    if not a._core.on_host:
-        return cast(Array, local_call("where", np.where, [np.isnan(a), value, a]))
-    part = part_of(a)
-    filled = blocks.empty(part.shape, part.dtype)
-    filled[...] = part
-    np.copyto(filled, value, where=np.isnan(part))
-    return with_part(a, a.layout, filled)
-
-
-def _numbers(a: Array, axis: Axis, keepdims: bool = False) -> Any:
-    """How many elements are not NaN."""
-    if a.dtype.kind not in "fc":
-        return count_of(a, axis)
-    return np.logical_not(np.isnan(a)).sum(axis, keepdims=keepdims)
+    return selected(a, numbers_in(settled(name, a)), value)
 
 
 @alike
@@ -78,8 +64,8 @@ def _extreme_number(name: str, a: Array, axis: Axis, keepdims: bool, none: float
     if filled is a:
         return found
     if not isinstance(found, Array):
-        return found if found != none or _numbers(a, None) else math.nan
-    return local_call("where", np.where, [_numbers(a, axis, keepdims) > 0, found, math.nan])
+        return found if found != none or count_selected(a, numbers_in(a), None) else math.nan
+    return local_call("where", np.where, [count_selected(a, numbers_in(a), axis, keepdims=keepdims) > 0, found, math.nan])
 
 
 def _of_fmax(a: Array, axis: Axis, keepdims: bool, function: np.ufunc) -> Any:
@@ -102,7 +88,7 @@ def nanmean(a: Array, axis: Axis = None, dtype: Any = None, out: None = None, *,
     """The mean of the elements that are not NaN, with the arguments of `mean`. Collective, blocking."""
     refuse_out("nanmean", out)
     a = floating("nanmean", a, dtype)
-    return number_of(divided(_without_nan("nanmean", a, 0).sum(axis, keepdims=keepdims), _numbers(a, axis, keepdims)))
+    return mean_selected(a, numbers_in(a), axis, keepdims=keepdims)
 
 
 @alike
@@ -129,15 +115,9 @@ def nanvar(
     """
     refuse_out("nanvar", out)
     a = floating("nanvar", a, dtype)
-    centre = nanmean(a, axis, keepdims=axis is not None)
-    deviation = _without_nan("nanvar", cast(Array, a - readable(a, centre)), 0)
-    found = _numbers(a, axis, keepdims)
     less = ddof if correction is None else correction
-    count = found - less
-    if isinstance(count, Array):  # without any number it is NaN, whatever is subtracted
-        count = count.astype("float64")
-    quotient = divided(squared(deviation).sum(axis, keepdims=keepdims), count)
-    if isinstance(quotient, Array):
+    quotient, count = variance_selected(a, numbers_in(a), axis, less, keepdims=keepdims)
+    if isinstance(quotient, Array):  # without any number it is NaN, whatever is subtracted
         return local_call("where", np.where, [count > 0, quotient, math.nan])
     return number_of(quotient) if count > 0 else math.nan
 
@@ -168,10 +148,32 @@ def nanstd(
     return number_of(np.sqrt(nanvar(a, axis, dtype, ddof=ddof, keepdims=keepdims, correction=correction)))
 
 
+@alike
+def nancumsum(a: Array, axis: Optional[int] = None, dtype: Any = None, *, distribution: Optional[Destination] = None) -> Array:
+    """As `cumsum`, with 0 in the place of NaN. Collective, blocking.
+
+    Parameters
+    ----------
+    axis : int, optional
+        The axis; unset: all elements in row-major order, in a result of one dimension.
+    dtype : dtype, optional
+        Dtype of the result and of the sums; see `cumsum`.
+    distribution : distribution or Layout, optional
+        Distribution of the result; see `cumsum`.
+    """
+    return cumsum(_without_nan("nancumsum", a, 0), axis, dtype, distribution=distribution)
+
+
+@alike
+def nancumprod(a: Array, axis: Optional[int] = None, dtype: Any = None, *, distribution: Optional[Destination] = None) -> Array:
+    """As `cumprod`, with 1 in the place of NaN, and the arguments of `nancumsum`. Collective, blocking."""
+    return cumprod(_without_nan("nancumprod", a, 1), axis, dtype, distribution=distribution)
+
+
 def _of_numbers(name: str, a: Array, axis: Optional[int], value: float) -> Array:
     """For `nanargmax` and `nanargmin`; ArgumentError if there is no number."""
     filled = _without_nan(name, a, value)
-    if filled is not a and not _every(_numbers(a, axis)):
+    if filled is not a and not _every(count_selected(a, numbers_in(a), axis)):
         raise ArgumentError(f"{name}: all elements are NaN{'' if axis is None else ' at an index of the other axes'}")
     return filled
 
@@ -206,4 +208,4 @@ def nanargmin(a: Array, axis: Optional[int] = None, out: None = None, *, keepdim
     return extreme("argmin", _of_numbers("nanargmin", a, axis, math.inf), axis, keepdims)
 
 
-__all__ = ["nanargmax", "nanargmin", "nanmax", "nanmean", "nanmin", "nanprod", "nanstd", "nansum", "nanvar"]
+__all__ = ["nanargmax", "nanargmin", "nancumprod", "nancumsum", "nanmax", "nanmean", "nanmin", "nanprod", "nanstd", "nansum", "nanvar"]

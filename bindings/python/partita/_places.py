@@ -192,10 +192,10 @@ def pad(array: Array, pad_width: Any, mode: str = "constant", *, constant_values
     ----------
     pad_width : int or sequence
         How many at each side: one number, (before, after), or one such pair per axis.
-    mode : {'constant', 'edge', 'reflect', 'symmetric', 'wrap'}
+    mode : {'constant', 'edge', 'empty', 'reflect', 'symmetric', 'wrap'}
         What they are; see numpy.pad.
-    constant_values : number
-        The value of the new elements, for the mode 'constant'.
+    constant_values : number or sequence
+        The values of the new elements, for the mode 'constant': one number, (before, after), or one such pair per axis.
     """
     settled("pad", array)
     widths = [(int(a), int(b)) for a, b in np.broadcast_to(np.asarray(pad_width), (array.ndim, 2))]
@@ -203,18 +203,25 @@ def pad(array: Array, pad_width: Any, mode: str = "constant", *, constant_values
         raise ArgumentError(f"pad: pad_width {pad_width}: expected numbers that are not negative")
     if mode in _padded:
         return picked(array, [listed(np.pad(np.arange(n), pair, mode)) for n, pair in zip(array.shape, widths)])  # type: ignore[call-overload]
-    if mode != "constant" or np.ndim(constant_values) != 0:
-        raise ArgumentError(f"pad: mode {mode!r}: supported are 'constant' with one number, {', '.join(map(repr, _padded))}")
-    shape = tuple(n + sum(pair) for n, pair in zip(array.shape, widths))
-    found = picked(array, [listed(np.clip(np.arange(-a, n + b), 0, max(0, n - 1))) for n, (a, b) in zip(array.shape, widths)]) if array.size else None
-    if found is None:
-        return new_like(array, laid_out(array.layout, shape), constant_values)
-    for axis, (before, _) in enumerate(widths):
-        places = found.indices(axis) - before
-        outside = np.flatnonzero((places < 0) | (places >= array.shape[axis]))
-        if len(outside):
-            part_of(found)[(slice(None),) * axis + (as_index(part_of(found), outside),)] = constant_values
+    if mode not in ("constant", "empty"):
+        raise ArgumentError(f"pad: mode {mode!r}: supported are 'constant', 'empty', {', '.join(map(repr, _padded))}")
+    if array.size:
+        found = picked(array, [listed(np.clip(np.arange(-a, n + b), 0, max(0, n - 1))) for n, (a, b) in zip(array.shape, widths)])
+    else:
+        found = new_like(array, laid_out(array.layout, tuple(n + sum(pair) for n, pair in zip(array.shape, widths))), 0)
+    values = np.broadcast_to(np.asarray(constant_values), (array.ndim, 2)) if mode == "constant" else ()
+    for axis, pair in enumerate(values):
+        places = found.indices(axis) - widths[axis][0]
+        for outside, value in zip((places < 0, places >= array.shape[axis]), pair):
+            _fill(found, axis, np.flatnonzero(outside), value.item())
     return found
+
+
+def _fill(array: Array, axis: int, places: Any, value: Any) -> None:
+    """Indices of the local part along an axis."""
+    if len(places):
+        part = part_of(array)
+        part[(slice(None),) * axis + (as_index(part, places),)] = value
 
 
 def new_like(array: Array, layout: _core.Layout, value: Any) -> Array:

@@ -57,6 +57,15 @@ def outer(a: Any, b: Any) -> Array:
 
 
 @alike
+def outer_of_vectors(x1: Any, x2: Any, /) -> Array:
+    """As `outer`, of two vectors: `numpy.linalg.outer`. Collective, blocking."""
+    for one in (x1, x2):
+        if np.ndim(one) != 1:
+            raise ArgumentError(f"outer: an array of {np.ndim(one)} dimensions; expected two vectors")
+    return outer(x1, x2)
+
+
+@alike
 def kron(a: Any, b: Any) -> Array:
     """The Kronecker product: blocks of b, each times an element of a. Collective, blocking.
 
@@ -166,13 +175,18 @@ def tensordot(a: Any, b: Any, axes: Axes = 2) -> Array:
 
 
 @collective
-@with_replicas("a", "b")
-def dot(a: Array, b: Array, *, stream: Any = None) -> Any:
+def dot(a: Any, b: Any, *, stream: Any = None) -> Any:
     """NumPy's dot product. Collective, blocking.
 
-    Of two vectors the sum of a[i] b[i], a number on every rank; of matrices and vectors their product; else the sums of products over the last
-    axis of a and the last but one of b.
+    Of two vectors the sum of a[i] b[i], a number on every rank; of matrices and vectors their product; with a number the product of each element;
+    else the sums of products over the last axis of a and the last but one of b.
+
+    Parameters
+    ----------
+    a, b : Array, numpy.ndarray or number
+        The operands.
     """
+    a, b = replicas("dot", [a, b], numbers=True)
     core_given(a), core_given(b)
     if a.ndim == 1 == b.ndim:
         return _inner_product("dot", a, b, False, stream)

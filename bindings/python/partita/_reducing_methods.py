@@ -31,6 +31,8 @@ class Reduction(Protocol):
         stream: Any = None,
         out: None = None,
         dtype: Any = None,
+        initial: Any = None,
+        where: Any = None,
     ) -> Any: ...
 
 
@@ -47,8 +49,15 @@ def _reduction(name: str, text: str) -> Reduction:
         stream: Any = None,
         out: None = None,
         dtype: Any = None,
+        initial: Any = None,
+        where: Any = None,
     ) -> Any:
-        return self._reduce(name, axis, keepdims, distribution, root, out, stream, dtype)
+        if initial is None and where is None:
+            return self._reduce(name, axis, keepdims, distribution, root, out, stream, dtype)
+        from . import _reductions
+
+        given = {"keepdims": keepdims, "distribution": distribution, "root": root, "stream": stream, "initial": initial, "where": where}
+        return getattr(_reductions, name)(self, axis, out=out, **given, **({} if dtype is None else {"dtype": dtype}))
 
     reduce.__name__, reduce.__qualname__, reduce.__doc__ = name, f"Array.{name}", text
     return cast(Reduction, collective(reduce))
@@ -116,6 +125,10 @@ class Reductions:
         ----------
         dtype : dtype, optional
             The dtype to which elements are converted first, and of the result.
+        initial : number, optional
+            It is reduced with the elements. Needed for `min` and `max` with `where`, or of no elements.
+        where : Array, numpy.ndarray or bool, optional
+            A mask that broadcasts to the array: which elements are reduced; unset: all. It is moved to the layout of the array.
 
         Returns
         -------
@@ -148,9 +161,14 @@ class Reductions:
         stream: Any = None,
         out: None = None,
         dtype: Any = None,
+        where: Any = None,
     ) -> Any:
         """The mean, with the arguments of `sum`. Collective, blocking.
 
         Booleans and integers give float64, float16 and bfloat16 give float32, unless `dtype` is given.
         """
+        if where is not None:
+            from ._reductions import mean
+
+            return mean(cast("Array", self), axis, dtype, out, keepdims=keepdims, where=where, distribution=distribution, root=root, stream=stream)
         return self._reduce("mean", axis, keepdims, distribution, root, out, stream, dtype)

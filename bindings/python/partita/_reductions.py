@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, Callable, Optional, Union
 
 import numpy as np
@@ -11,6 +10,7 @@ from . import _core
 from ._agreement import alike
 from ._array import Array, Axis, axes_of, core_given
 from ._errors import ArgumentError
+from ._masked import count_of, mask_of, mean_selected, number_of, reduced_with, variance_selected
 from ._mesh import DistributionLike, rule_of
 from ._moves import settled
 from ._replicas import with_replicas
@@ -26,12 +26,15 @@ def _method(name: str, text: str) -> Callable[..., Any]:
         out: None = None,
         *,
         keepdims: bool = False,
+        initial: Any = None,
+        where: Any = None,
         distribution: Optional[DistributionLike] = None,
         root: Optional[int] = None,
         stream: Any = None,
     ) -> Any:
         core_given(a)
-        return getattr(a, name)(axis, keepdims=keepdims, distribution=distribution, root=root, stream=stream, out=out)
+        how = {"out": out, "keepdims": keepdims, "distribution": distribution, "root": root, "stream": stream}
+        return reduced_with(a, name, axis, initial, where, None, **how)
 
     return _named(reduce, name, text)
 
@@ -44,12 +47,15 @@ def _method_with_dtype(name: str, text: str) -> Callable[..., Any]:
         out: None = None,
         *,
         keepdims: bool = False,
+        initial: Any = None,
+        where: Any = None,
         distribution: Optional[DistributionLike] = None,
         root: Optional[int] = None,
         stream: Any = None,
     ) -> Any:
         core_given(a)
-        return getattr(a, name)(axis, dtype=dtype, keepdims=keepdims, distribution=distribution, root=root, stream=stream, out=out)
+        how = {"out": out, "keepdims": keepdims, "distribution": distribution, "root": root, "stream": stream}
+        return reduced_with(a, name, axis, initial, where, dtype, **how)
 
     return _named(reduce, name, text)
 
@@ -62,27 +68,32 @@ def _named(function: Callable[..., Any], name: str, text: str) -> Callable[..., 
 
 sum = _method_with_dtype("sum", "The sum over all axes or some; see `Array.sum`. Collective, blocking.")
 prod = _method_with_dtype("prod", "The product over all axes or some; see `Array.sum`. Collective, blocking.")
-mean = _method_with_dtype("mean", "The mean over all axes or some; see `Array.mean`. Collective, blocking.")
 min = _method("min", "The smallest element over all axes or some; see `Array.sum`. Collective, blocking.")
 max = _method("max", "The largest element over all axes or some; see `Array.sum`. Collective, blocking.")
 any = _method("any", "Whether any element is not 0, over all axes or some; see `Array.sum`. Collective, blocking.")
 all = _method("all", "Whether all elements are not 0, over all axes or some; see `Array.sum`. Collective, blocking.")
 
 
-def readable(a: Array, small: Any) -> Any:
-    """What a reduction with keepdims has left of `a`, so that ufuncs combine it with `a`."""
-    if not isinstance(small, Array) or a.layout.reads_locally(small.layout):
-        return small
-    return small.redistribute(_core.Replicated())
-
-
-def number_of(found: Any) -> Any:
-    """A number as Python has it."""
-    return found.item() if isinstance(found, np.generic) else found
-
-
-def count_of(a: Array, axis: Axis) -> int:
-    return math.prod(a.shape) if axis is None else math.prod(a.shape[one] for one in axes_of(axis, a.ndim))
+@alike
+def mean(
+    a: Array,
+    axis: Axis = None,
+    dtype: Any = None,
+    out: None = None,
+    *,
+    keepdims: bool = False,
+    where: Any = None,
+    distribution: Optional[DistributionLike] = None,
+    root: Optional[int] = None,
+    stream: Any = None,
+) -> Any:
+    """The mean over all axes or some; see `Array.mean`. Collective, blocking."""
+    core_given(a)
+    how = {"out": out, "keepdims": keepdims, "distribution": distribution, "root": root, "stream": stream}
+    if where is None:
+        return a.mean(axis, dtype=dtype, **how)
+    a = floating("mean", a, dtype)
+    return mean_selected(a, mask_of("mean", a, where), axis, **how)
 
 
 def floating(name: str, a: Array, dtype: Any) -> Array:
@@ -92,26 +103,6 @@ def floating(name: str, a: Array, dtype: Any) -> Array:
         return a if a.dtype == dtype else a.astype(dtype)
     kind = a._core.dtype
     return a.astype("float64") if kind.startswith(("bool", "int", "uint")) else a.astype("float32") if kind in ("float16", "bfloat16") else a
-
-
-def squared(deviation: Any) -> Any:
-    """|x|^2, of a temporary array of real numbers in its memory."""
-    if deviation.dtype.kind == "c":
-        return deviation.real**2 + deviation.imag**2
-    return np.multiply(deviation, deviation, out=deviation) if deviation._package in ("numpy", "cupy", "none") else deviation * deviation
-
-
-def divided(total: Any, count: Any) -> Any:
-    """A total by a number of elements, in the dtype of the total; NumPy takes the number for 0 if it is negative."""
-    if not isinstance(count, Array) and count > 0:
-        return total / np.float64(count) if not isinstance(total, Array) else total / float(count)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        if not isinstance(total, Array):
-            return np.divide(total, np.float64(count if count > 0 else 0))
-        if isinstance(count, Array):
-            real = {"complex64": "float32", "complex128": "float64"}.get(total._core.dtype, total._core.dtype)
-            return total / np.maximum(count, 0).astype(real)
-        return total / float(count if count > 0 else 0)
 
 
 def refuse_out(name: str, out: Any) -> None:
@@ -128,6 +119,7 @@ def var(
     ddof: Union[int, float] = 0,
     *,
     keepdims: bool = False,
+    where: Any = None,
     correction: Optional[float] = None,
     distribution: Optional[DistributionLike] = None,
     root: Optional[int] = None,
@@ -144,14 +136,26 @@ def var(
         Another name for `ddof`, that of the array API standard.
     """
     refuse_out("var", out)
-    return _spread("var", a, axis, dtype, ddof if correction is None else correction, keepdims, distribution, root)
+    return _spread("var", a, axis, dtype, ddof if correction is None else correction, where, keepdims=keepdims, distribution=distribution, root=root)
 
 
 def _spread(
-    name: str, a: Array, axis: Axis, dtype: Any, less: Any, keepdims: bool, distribution: Optional[DistributionLike], root: Optional[int]
+    name: str,
+    a: Array,
+    axis: Axis,
+    dtype: Any,
+    less: Any,
+    where: Any,
+    *,
+    keepdims: bool,
+    distribution: Optional[DistributionLike],
+    root: Optional[int],
 ) -> Any:
     """`var`, or `std`."""
     a = floating(name, a, dtype)
+    if where is not None:
+        found, _ = variance_selected(a, mask_of(name, a, where), axis, less, keepdims=keepdims, distribution=distribution, root=root)
+        return number_of(np.sqrt(found) if name == "std" else found)
     over_all = axis is None and not keepdims
     if over_all and (distribution is not None or root is not None):
         raise ArgumentError(f"{name}: a reduction over all axes returns a number on every rank")
@@ -172,6 +176,7 @@ def std(
     ddof: Union[int, float] = 0,
     *,
     keepdims: bool = False,
+    where: Any = None,
     correction: Optional[float] = None,
     distribution: Optional[DistributionLike] = None,
     root: Optional[int] = None,
@@ -188,7 +193,7 @@ def std(
         Another name for `ddof`.
     """
     refuse_out("std", out)
-    return _spread("std", a, axis, dtype, ddof if correction is None else correction, keepdims, distribution, root)
+    return _spread("std", a, axis, dtype, ddof if correction is None else correction, where, keepdims=keepdims, distribution=distribution, root=root)
 
 
 @alike

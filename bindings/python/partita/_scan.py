@@ -13,6 +13,8 @@ from ._axes import Destination, longest_slab, moved, one_axis, reduced, values_o
 from ._dtypes import dtype_name, numpy_dtype
 from ._errors import ArgumentError
 from ._joining import concatenate
+from ._places import broadcast_to
+from ._replicas import replicas
 from ._shapes import ravel
 
 _scans: Dict[str, Any] = {"cumsum": np.cumsum, "cumprod": np.cumprod}
@@ -131,7 +133,7 @@ def _converted(a: Array, dtype: "np.dtype[Any]") -> Array:
 
 
 @alike
-def diff(a: Array, n: int = 1, axis: int = -1, *, distribution: Optional[Destination] = None) -> Array:
+def diff(a: Array, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None, *, distribution: Optional[Destination] = None) -> Array:
     """The differences of neighbours along an axis, as `numpy.diff`. Collective, blocking.
 
     Parameters
@@ -140,26 +142,38 @@ def diff(a: Array, n: int = 1, axis: int = -1, *, distribution: Optional[Destina
         How many times differences are taken.
     axis : int, default -1
         The axis; the result is shorter by `n` along it.
+    prepend, append : Array, numpy.ndarray or number, optional
+        Elements before and after the array along the axis. A number is one element for each line.
     distribution : distribution or Layout, optional
         Distribution of the result. Unset: the rule of the array, or where that fits this shape only (`Box`, blocks of given extents)
         `Slab` of the axis along which the array is longest.
 
     Notes
     -----
-    Elements that move by `n` places to another rank are sent. `prepend` and `append` are not supported.
+    Elements that move by `n` places to another rank are sent.
     """
     along = one_axis(axis, a.ndim) if isinstance(a, Array) and a.ndim else -1
     if along < 0:
         raise ArgumentError("diff: the array has no dimensions")
     if n < 0:
         raise ArgumentError(f"diff: n is {n}, but differences are taken 0 or more times")
-    given = reduced(a)
+    given = _extended(reduced(a), along, prepend, append) if n else reduced(a)
     times = min(n, given.shape[along])
     shape = tuple(extent - times if one == along else extent for one, extent in enumerate(given.shape))
     result = given
     for _ in range(times):
         result = _neighbours(result, along)
     return moved(result, _fitting(given, shape) if distribution is None and times else distribution)
+
+
+def _extended(a: Array, axis: int, before: Any, after: Any) -> Array:
+    """The array between others along the axis, by its own distribution."""
+    first, last = replicas("diff", [before, after], [a], numbers=True)
+    shape = tuple(1 if one == axis else extent for one, extent in enumerate(a.shape))
+    others = [one if one is None or one.ndim else broadcast_to(one, shape) for one in (first, last)]
+    first, last = (one if one is None else moved(one, _fitting(a, one.shape)) for one in others)
+    parts = [one for one in (first, a, last) if one is not None]
+    return a if len(parts) == 1 else concatenate(parts, axis)
 
 
 def _neighbours(a: Array, axis: int) -> Array:

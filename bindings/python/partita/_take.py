@@ -30,7 +30,7 @@ from ._errors import ArgumentError, IndexError
 from ._exchange import of_all, total
 from ._keys import Chosen, all_columns, checked, chosen_by, cuts_of_indices, in_int64, of_sequence, own_columns
 from ._places import broadcast_to
-from ._views import indexed, with_axis
+from ._views import indexed, with_axis, without_axis
 
 take_modes = ("raise", "wrap", "clip")
 
@@ -49,8 +49,8 @@ def take(
 
     Parameters
     ----------
-    indices : Array, NumPy array or sequence of int
-        The indices, negative ones from the end. What is not a distributed array must be the same on all ranks.
+    indices : Array, NumPy array, sequence of int or int
+        The indices, negative ones from the end. What is not a distributed array must be the same on all ranks. One number removes the axis.
     axis : int, optional
         The axis; unset: all elements in row-major order.
     out : None
@@ -75,8 +75,11 @@ def take(
         raise ArgumentError("take: the argument out is not supported")
     if mode not in take_modes:
         raise ArgumentError(f"take: mode {mode!r}; known: {', '.join(take_modes)}")
-    index = as_indices(indices)
     along = None if axis is None else one_axis(axis, a.ndim)
+    if np.ndim(indices) == 0:
+        one = with_axis(indices, 0) if isinstance(indices, Array) else np.reshape(indices, 1)
+        return moved(without_axis(take(a, one, axis, mode=mode), along or 0), distribution)
+    index = as_indices(indices)
     if not (a.size if along is None else a.shape[along]) and 0 not in index.shape:
         raise IndexError("take: elements of an empty axis")
     if along is None:

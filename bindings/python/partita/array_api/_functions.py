@@ -112,8 +112,7 @@ def cumulative_prod(x: Array, /, *, axis: Optional[int] = None, dtype: Any = Non
 
 def diff(x: Array, /, n: int = 1, axis: int = -1, *, prepend: Optional[Array] = None, append: Optional[Array] = None) -> Array:
     """Differences of neighbours along an axis."""
-    parts = [one for one in (prepend, x, append) if one is not None]
-    return _scan.diff(_joining.concatenate(parts, axis) if len(parts) > 1 else x, n, axis)
+    return _scan.diff(x, n, axis, prepend, append)
 
 
 # --- elements

@@ -82,7 +82,7 @@ def matrix_rank(x: Array, /, *, rtol: Any = None) -> Array:
 
 def outer(x1: Array, x2: Array, /) -> Array:
     """All products of elements of two vectors."""
-    return _products.outer(x1, x2)
+    return _products.outer_of_vectors(x1, x2)
 
 
 def pinv(x: Array, /, *, rtol: Any = None) -> Array:
