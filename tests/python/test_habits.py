@@ -13,6 +13,7 @@ import pytest
 from shapes import spread, whole
 
 import partita as pt
+from partita._numpy_functions import instead
 
 
 def numbers(ctx):
@@ -99,6 +100,53 @@ def test_functions_of_numpy(ctx):
     for call in (np.add.accumulate, lambda one: np.add.outer(one, one)):
         with pytest.raises(pt.ArgumentError):
             call(a)
+
+
+#: By the name of a function of NumPy that is refused, a call of it.
+REFUSED = {
+    "argpartition": lambda a: np.argpartition(a, 2),
+    "array_equiv": lambda a: np.array_equiv(a, a),
+    "array_repr": lambda a: np.array_repr(a),
+    "array_str": lambda a: np.array_str(a),
+    "atleast_1d": lambda a: np.atleast_1d(a),
+    "atleast_2d": lambda a: np.atleast_2d(a),
+    "atleast_3d": lambda a: np.atleast_3d(a),
+    "block": lambda a: np.block([a, a]),
+    "broadcast_arrays": lambda a: np.broadcast_arrays(a, a),
+    "can_cast": lambda a: np.can_cast(a, "float32"),
+    "choose": lambda a: np.choose(a, [a, a]),
+    "compress": lambda a: np.compress([True], a),
+    "copy": lambda a: np.copy(a),
+    "copyto": lambda a: np.copyto(a, a),
+    "delete": lambda a: np.delete(a, 1),
+    "ediff1d": lambda a: np.ediff1d(a),
+    "extract": lambda a: np.extract(a, a),
+    "fix": lambda a: np.fix(a),
+    "insert": lambda a: np.insert(a, 1, 2.0),
+    "iscomplexobj": lambda a: np.iscomplexobj(a),
+    "isrealobj": lambda a: np.isrealobj(a),
+    "partition": lambda a: np.partition(a, 2),
+    "place": lambda a: np.place(a, a, [1.0]),
+    "putmask": lambda a: np.putmask(a, a, 1.0),
+    "resize": lambda a: np.resize(a, 3),
+    "result_type": lambda a: np.result_type(a, a),
+    "save": lambda a: np.save("a.npy", a),
+    "select": lambda a: np.select([a], [a]),
+}
+
+
+def test_every_alternative_is_named():
+    assert set(REFUSED) == set(instead)
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_alternatives_to_functions_of_numpy(ctx, name):
+    a = spread(ctx, whole((6, 4)), pt.Slab(0))
+    with pytest.raises(pt.TypeError) as caught:
+        REFUSED[name](a)
+    assert str(caught.value) == (
+        f"np.{name} does not support distributed arrays: use {instead[name]}, .gather(), which communicates, or .local, this rank's part"
+    )
 
 
 def test_indices(ctx):

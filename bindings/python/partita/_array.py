@@ -100,8 +100,8 @@ class Array(Methods, Reductions, NDArrayOperatorsMixin):
     Arrays are made by `from_local`, `empty`, `zeros`, ..., and by operations on arrays, not by calling the class. A copy of the
     variable shares the memory. The memory is freed when all ranks have dropped their last reference, without communication.
 
-    NumPy's ufuncs and operators work on the local parts of arrays with equal layouts and never communicate. Methods that communicate
-    say so; all ranks must call them.
+    NumPy's ufuncs and operators work on the local parts of arrays with equal layouts and do not communicate, unless an operand is a NumPy
+    array, or layouts differ inside of `default`. Methods that communicate say so; all ranks must call them.
     """
 
     # Before NumPy 1.25 the class that it derives from has weak references already.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import functools
+import inspect
 import re
 import threading
 import weakref
@@ -83,6 +84,7 @@ def entered(
             return function(*given, **named)
         except Exception as error:
             meant = _for_no_context(function, error, given, named)
+            meant = _for_unknown_keyword(function, meant, named)
             if meant is error and meant_by is not None:
                 meant = meant_by(error, given, named)
             try:
@@ -114,6 +116,34 @@ def _for_no_context(function: Any, error: Exception, given: Tuple[Any, ...], nam
     if isinstance(getattr(first, "_core", None), _core.Context):
         return error
     return builtins.TypeError(f"expected a context as the first argument, got {type(first).__name__}")
+
+
+def _for_unknown_keyword(function: Any, error: Exception, named: Dict[str, Any]) -> Exception:
+    """What is meant where a function is called with a keyword that it does not have; else `error`."""
+    known = _keywords(function) if isinstance(error, builtins.TypeError) and named else None
+    unknown = [name for name in named if known is not None and name not in known]
+    if not known or not unknown:
+        return error
+    remedy = "omit it" if "context" in known else "omit it, or call NumPy with .gather(), which communicates"
+    return builtins.TypeError(f"unknown keyword {unknown[0]}: {remedy}; known: {', '.join(known)}")
+
+
+@functools.lru_cache(maxsize=None)
+def _keywords(function: Any) -> Optional[Tuple[str, ...]]:
+    """What a function takes by keyword; None: anything."""
+    found = inspect.signature(function).parameters.values()
+    if any(one.kind is one.VAR_KEYWORD for one in found):
+        return None
+    return tuple(one.name for one in found if one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY) and one.name != "self")
+
+
+def refuse_unknown(function: Any, named: Dict[str, Any]) -> None:
+    """TypeError of this rank if a function that is not collective does not have one of the keywords."""
+    if named and not hasattr(function, "is_collective"):
+        missing = builtins.TypeError()
+        error = _for_unknown_keyword(function, missing, named)
+        if error is not missing:
+            raise_own(name_of(function), error)
 
 
 #: Classes whose methods errors call by their name alone.
@@ -317,5 +347,5 @@ def with_options(kind: Callable[..., Options], what: str, given: Dict[str, Any])
 
 __all__ = [
     "collective", "context_among", "contexts_in", "entered", "in_words", "is_begun", "is_told", "mark_as_told", "name_of", "note_begun",
-    "note_closed", "only_begun", "pairwise", "raise_on_all", "raise_own", "text_of", "with_options",
+    "note_closed", "only_begun", "pairwise", "raise_on_all", "raise_own", "refuse_unknown", "text_of", "with_options",
 ]  # fmt: skip

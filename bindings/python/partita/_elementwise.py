@@ -23,7 +23,7 @@ _clip: np.ufunc = getattr(np, "_core" if hasattr(np, "_core") else "core").umath
 
 
 def where(condition: Any, x: Any = None, y: Any = None) -> Any:
-    """Elements of x where the condition is true, of y elsewhere. Local, like ufuncs.
+    """Elements of x where the condition is true, of y elsewhere. Local, like ufuncs: collective if an operand is a NumPy array.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
 
 
 def clip(a: Array, a_min: Any = None, a_max: Any = None, out: Optional[Array] = None, *, min: Any = None, max: Any = None) -> Array:
-    """Elements limited to the interval from a_min to a_max. Local, like ufuncs.
+    """Elements limited to the interval from a_min to a_max. Local, like ufuncs: collective if an operand is a NumPy array.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def imag(val: Array) -> Array:
 
 
 def isclose(a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Array:
-    """Where elements are equal within a tolerance of atol + rtol |b|. Local, like ufuncs.
+    """Where elements are equal within a tolerance of atol + rtol |b|. Local, like ufuncs: collective if an operand is a NumPy array.
 
     Parameters
     ----------

@@ -1,4 +1,8 @@
-"""NumPy's ufuncs on local parts. Nothing here communicates."""
+"""NumPy's ufuncs on local parts.
+
+Calls communicate in two cases: NumPy arrays among the operands are compared between ranks, and inside of a default distribution operands in
+different layouts are redistributed.
+"""
 
 from __future__ import annotations
 
