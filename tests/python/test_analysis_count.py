@@ -28,6 +28,14 @@ def test_indices_are_numpys(ctx):
         pt.nonzero(pt.scatter(ctx, np.array(1.0), "replicated"))
 
 
+def test_ranks_keep_the_indices_of_their_elements(ctx):
+    x = np.arange(12).reshape(6, 2) % 5
+    a = pt.scatter(ctx, x, pt.Slab(0))
+    mine = a.layout.indices(0, ctx.rank)
+    for found in pt.nonzero(a):
+        assert found.local_shape == (np.count_nonzero(x[mine]),)
+
+
 def test_histograms_are_numpys(ctx):
     rng = np.random.default_rng(18)
     for _ in cases.some(60):

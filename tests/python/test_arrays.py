@@ -294,7 +294,7 @@ def test_gathering_copies_printing(ctx):
     assert (a.gather() == source).all()
     assert a.to_string() == np.array2string(source)
     assert "4x5 slab:1" in repr(a) and str(a.local) in str(a)
-    assert len(a) == len(list(a)) == 4 and a.nbytes == 4 * 5 * 4 and a.itemsize == 4
+    assert np.array_equal([row.gather() for row in a], source) and len(a) == 4 and a.nbytes == 4 * 5 * 4 and a.itemsize == 4
     for what in [bool, np.asarray, float]:
         with pytest.raises((TypeError, ValueError)):
             what(a)
@@ -347,6 +347,9 @@ def test_a_default_context_and_distribution(ctx):
         for made in (pt.full((), 2.0), pt.arange(5), pt.linspace(0, 1, 7), pt.random((3, 4)), pt.eye(3), pt.fft.fftfreq(8)):
             assert made.context == ctx
         assert (pt.linspace(0, 1, 7).gather() == np.linspace(0, 1, 7)).all() and (pt.fft.rfftfreq(9, 0.5).gather() == np.fft.rfftfreq(9, 0.5)).all()
+        assert all((pt.fft.fftfreq(n, 0.5).gather() == np.fft.fftfreq(n, 0.5)).all() for n in (8, 9))
+        like = pt.empty_like(a, "float32")
+        assert like.layout == a.layout and like.dtype == np.float32 and pt.empty_like(a).dtype == a.dtype and pt.empty_like(a, shape=3).shape == (3,)
         assert pt.zeros((4, 6), pt.Slab(0)).distribution == pt.Slab(0) and pt.zeros(ctx, (4, 6), pt.Slab(0)).distribution == pt.Slab(0)
         b = pt.full((4, 6), 2.0, distribution=pt.Slab(0))
         assert ((a + b).gather() == 2).all() and (a + b).layout == a.layout and (np.where(b > 1, a, b).gather() == 0).all()

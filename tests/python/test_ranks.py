@@ -5,6 +5,7 @@ import gc
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -387,10 +388,20 @@ def test_ranks_that_cannot_be_started():
 # --- ranks that were started before
 
 
-def test_connection_to_ranks(tmp_path):
+def launched(launcher, program):
+    """The command line that starts a program on two ranks: of `partita run`, or that of mpirun which it would execute."""
+    if launcher == "partita":
+        return [_processes._command(), "run", "-q", "--threads", "2", "--", *program]
+    if shutil.which("mpirun") is None:
+        pytest.skip("no launcher of an MPI")
+    shown = subprocess.run([_processes._command(), "run", "-n", "2", "--dry-run", "--", *program], check=True, capture_output=True, text=True)
+    return shlex.split(shown.stdout)
+
+
+@pytest.mark.parametrize("launcher", ["partita", "mpirun"])
+def test_connection_to_ranks(tmp_path, launcher):
     path = tmp_path / "address"
-    command = [_processes._command(), "run", "-q", "--threads", "2", "--", sys.executable, "-m", "partita.ranks", "--listen", str(path)]
-    job = subprocess.Popen(command, start_new_session=True)
+    job = subprocess.Popen(launched(launcher, [sys.executable, "-m", "partita.ranks", "--listen", str(path)]), start_new_session=True)
     try:
         name, secret, size = _processes.read_address(str(path), 60)
         assert path.stat().st_mode & 0o777 == 0o600 and size == 2

@@ -12,15 +12,19 @@ os.environ.setdefault("SCIPY_ARRAY_API", "1")  # before SciPy is imported
 sklearn = pytest.importorskip("sklearn", minversion="1.8", reason="scikit-learn 1.8 or newer is not installed")
 
 from sklearn import metrics  # noqa: E402
+from sklearn.calibration import CalibratedClassifierCV  # noqa: E402
 from sklearn.decomposition import PCA  # noqa: E402
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis  # noqa: E402
-from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier, RidgeCV  # noqa: E402
+from sklearn.kernel_approximation import Nystroem  # noqa: E402
+from sklearn.linear_model import LogisticRegression, PoissonRegressor, Ridge, RidgeClassifier, RidgeClassifierCV, RidgeCV  # noqa: E402
 from sklearn.metrics import pairwise  # noqa: E402
 from sklearn.mixture import GaussianMixture  # noqa: E402
+from sklearn.model_selection import GridSearchCV, cross_val_predict, train_test_split  # noqa: E402
 from sklearn.naive_bayes import GaussianNB  # noqa: E402
 from sklearn.pipeline import make_pipeline  # noqa: E402
 from sklearn.preprocessing import (  # noqa: E402
     Binarizer,
+    KernelCenterer,
     LabelBinarizer,
     LabelEncoder,
     MaxAbsScaler,
@@ -42,9 +46,19 @@ SCORES = RNG.random(40)
 ESTIMATORS = {
     "PCA": (lambda: PCA(2, svd_solver="full"), None, "transform explained_variance_ singular_values_ mean_ noise_variance_ score_samples"),
     "PCA of covariances": (lambda: PCA(3, svd_solver="covariance_eigh", whiten=True), None, "transform explained_variance_ratio_"),
+    "PCA by random vectors": (lambda: PCA(2, svd_solver="randomized", power_iteration_normalizer="QR", random_state=0), None, "transform explained_variance_"),
     "Ridge": (lambda: Ridge(0.5, solver="svd"), NUMBERS, "coef_ intercept_ predict"),
     "RidgeCV": (lambda: RidgeCV([0.1, 1.0]), NUMBERS, "coef_ predict"),
     "RidgeClassifier": (lambda: RidgeClassifier(solver="svd"), CLASSES, "predict decision_function"),
+    "RidgeClassifierCV": (lambda: RidgeClassifierCV([0.1, 1.0]), CLASSES, "predict coef_"),
+    "PoissonRegressor": (lambda: PoissonRegressor(max_iter=20), SCORES, "predict"),
+    "CalibratedClassifierCV": (
+        lambda: CalibratedClassifierCV(LinearDiscriminantAnalysis(), method="temperature", cv=3),
+        CLASSES,
+        "predict predict_proba",
+    ),
+    "GridSearchCV": (lambda: GridSearchCV(Ridge(solver="svd"), {"alpha": [0.1, 1.0]}, cv=3), NUMBERS, "predict best_score_"),
+    "Nystroem": (lambda: Nystroem(n_components=5, random_state=0), None, "transform"),
     "LinearDiscriminantAnalysis": (LinearDiscriminantAnalysis, CLASSES, "predict transform predict_proba"),
     "LogisticRegression": (lambda: LogisticRegression(solver="lbfgs"), CLASSES, "predict"),
     "GaussianNB": (GaussianNB, CLASSES, "predict predict_proba"),
@@ -103,6 +117,12 @@ def test_functions(ctx):
     same(ctx, lambda array: metrics.precision_recall_curve(array(CLASSES), array(SCORES)))
     same(ctx, lambda array: [LabelEncoder().fit_transform(array(LABELS)), LabelBinarizer().fit_transform(array(LABELS))])
     same(ctx, lambda array: [metrics.f1_score(array(LABELS), array(PREDICTED), average="macro")])
+
+
+def test_kernels_and_selections(ctx):
+    same(ctx, lambda array: [KernelCenterer().fit_transform(pairwise.rbf_kernel(array(ROWS), array(ROWS)))])
+    same(ctx, lambda array: train_test_split(array(ROWS), array(NUMBERS), random_state=0))
+    same(ctx, lambda array: [cross_val_predict(Ridge(solver="svd"), array(ROWS), array(NUMBERS), cv=4)])
 
 
 def test_conversions_to_numpy_are_collective(ctx):
