@@ -8,6 +8,7 @@ import re
 import pytest
 
 import partita as pt
+from partita import array_api
 
 
 def modules():
@@ -68,6 +69,14 @@ def test_described_parameters_exist(one):
     assert not signature or set(names) <= set(signature), names
 
 
-@pytest.mark.parametrize("one", [one for one in DOCUMENTED if inspect.isfunction(one.values[0])])
+#: Functions of the standard, whose parameters it describes.
+OF_THE_STANDARD = [
+    pytest.param(getattr(module, name), id=f"{module.__name__}.{name}")
+    for module in (array_api, array_api.fft, array_api.linalg)
+    for name in module.__all__
+]
+
+
+@pytest.mark.parametrize("one", [one for one in DOCUMENTED + OF_THE_STANDARD if inspect.isfunction(one.values[0])])
 def test_says_who_calls(one):
-    assert re.search(r"\b([Cc]ollective|[Ll]ocal|[Bb]locking)\b", inspect.getdoc(one))
+    assert re.search(r"\b(Collective|Not collective|Local|Blocking)\b", inspect.getdoc(one))

@@ -104,6 +104,15 @@ def complete(owner: Any, names: Iterable[str], parameters: "Mapping[str, Tuple[s
             complete(one, [method for method in vars(one) if not method.startswith("_")], parameters)
 
 
+def state_callers(functions: "Mapping[str, Any]", names: Iterable[str], local: "Mapping[str, str]") -> None:
+    """Adds who makes the call to the docstrings of functions that do not say it: the sentence in `local`, or else that it is collective."""
+    for name in names:
+        one = functions[name]
+        if inspect.isfunction(one) and not re.search(r"\b(Collective|Local)\b", one.__doc__ or ""):
+            first, _, rest = (one.__doc__ or "").partition("\n")
+            one.__doc__ = f"{first} {local.get(name, 'Collective, blocking.')}" + (f"\n{rest}" if rest else "")
+
+
 def _is_documented_class(one: Any) -> bool:
     return one.__module__.startswith("partita.") and "__init__" in vars(one) and not issubclass(one, BaseException)
 

@@ -7,6 +7,7 @@ collective, unless their operands have equal layouts; all ranks make the same ca
 
 import numpy as _np
 
+from .. import _documents
 from .._joining import unstack
 from .._sets import unique_all, unique_counts, unique_inverse, unique_values
 from . import fft, linalg
@@ -109,3 +110,9 @@ __all__ = [
     "signbit", "sort", "squeeze", "stack", "std", "sum", "take", "take_along_axis", "tensordot", "tile", "tril", "triu", "unique_all",
     "unique_counts", "unique_inverse", "unique_values", "unstack", "var", "vecdot", "where", "zeros", "zeros_like", *_ufuncs, *_names,
 ]  # fmt: skip
+
+#: Of functions that communicate only where ufuncs do, or never.
+_like_ufuncs = {name: "Local if the layouts are equal." for name in ("conj", "imag", "real", "sign", "signbit")}
+_local = {name: "Local." for name in ("matrix_transpose", "moveaxis", "permute_dims")}
+for _module, _exported in ((globals(), __all__), (vars(linalg), linalg.__all__), (vars(fft), fft.__all__)):
+    _documents.state_callers(_module, _exported, {**_like_ufuncs, **_local})

@@ -119,18 +119,21 @@ def diff(x: Array, /, n: int = 1, axis: int = -1, *, prepend: Optional[Array] = 
 
 
 def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
-    """Elements limited to an interval, in the dtype of the array."""
+    """Elements limited to an interval, in the dtype of the array. Local if the layouts and the dtypes are equal."""
     found = _elementwise.clip(x, min, max)
     return found if found.dtype == x.dtype else found.astype(x.dtype)
 
 
 def where(condition: Array, x1: Any = None, x2: Any = None, /) -> Any:
-    """Elements of x1 where the condition is true, of x2 elsewhere; without them the indices where it is true."""
+    """Elements of x1 where the condition is true, of x2 elsewhere. Local if the layouts are equal.
+
+    Without x1 and x2 the indices where the condition is true: collective, blocking.
+    """
     return _elementwise.where(condition, x1, x2)
 
 
 def round(x: Array, /) -> Array:
-    """Elements rounded to integers, halves to even."""
+    """Elements rounded to integers, halves to even. Local; of integers, which are copied, collective."""
     return _elementwise.round(x) if x.dtype.kind in "fc" else x.copy()
 
 
