@@ -97,3 +97,12 @@ def test_ufuncs_reduce(ctx):
             assert np.allclose(found, wanted) and np.shape(found) == np.shape(wanted)
     with pytest.raises(pt.ArgumentError, match="only elementwise calls are supported"):
         np.add.accumulate(a)
+
+
+def test_exchanges_of_hashes(ctx):
+    """Products and ufuncs have one of their own; functions that compare their arguments have none."""
+    a = spread(ctx, matrix, pt.Slab(0))
+    for call, many in ((lambda: a @ vectors[0], 1), (lambda: np.dot(vectors[0], a), 1), (lambda: a + vectors[0], 1), (lambda: np.append(a, matrix, 1), 0)):
+        with pt.traffic(ctx) as moved:
+            call()
+        assert [one.operation for one in moved.operations].count("all_gather") == (many if ctx.size > 1 else 0)

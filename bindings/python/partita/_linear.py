@@ -75,7 +75,7 @@ def matmul(
     """F(alpha op(a) op(b) + beta c), for arrays in any distributions. Collective, blocking; plans are kept.
 
     Without options the operands may have different dtypes, which are converted to NumPy's common one, and leading dimensions that broadcast,
-    and one may be a NumPy array that is equal on all ranks. Products of integers are exact, and wrap around as in NumPy; int8 gives int32.
+    and one may be a NumPy array that is equal on all ranks, which an all-gather of a hash verifies before the product. Products of integers are exact, and wrap around as in NumPy; int8 gives int32.
 
     Parameters
     ----------

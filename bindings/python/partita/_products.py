@@ -179,7 +179,8 @@ def dot(a: Any, b: Any, *, stream: Any = None) -> Any:
     """NumPy's dot product. Collective, blocking.
 
     Of two vectors the sum of a[i] b[i], a number on every rank; of matrices and vectors their product; with a number the product of each element;
-    else the sums of products over the last axis of a and the last but one of b.
+    else the sums of products over the last axis of a and the last but one of b. NumPy arrays must be equal on all ranks, which an all-gather of a
+    hash verifies.
 
     Parameters
     ----------
@@ -200,7 +201,7 @@ def dot(a: Any, b: Any, *, stream: Any = None) -> Any:
 @collective
 @with_replicas("a", "b")
 def vdot(a: Array, b: Array, *, stream: Any = None) -> Any:
-    """The sum of conj(a[i]) b[i] over all elements, on every rank. Collective, blocking."""
+    """The sum of conj(a[i]) b[i] over all elements, on every rank. Collective, blocking. NumPy arrays are verified as by `dot`."""
     core_given(a), core_given(b)
     return _inner_product("vdot", a, b, True, stream)
 

@@ -1,4 +1,8 @@
-"""NumPy arrays and sequences of numbers next to distributed arrays: replicas, if all ranks hold the same values."""
+"""NumPy arrays and sequences of numbers next to distributed arrays: replicas, if all ranks hold the same values.
+
+Functions that compare all their arguments between ranks (`alike`) compare the values, too. Products and ufuncs have an all-gather of a hash for
+them, which precedes the call: the library compares what it knows of arrays, and not their values.
+"""
 
 from __future__ import annotations
 
