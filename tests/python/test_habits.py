@@ -335,6 +335,14 @@ def test_what_functions_of_the_program_give(ctx):
     assert pt.from_function(ctx, (4, 3), "slab:0", lambda i, j: 2).sum() == 24
 
 
+def test_variances_of_infinities_and_nan(ctx):
+    x = np.array([[np.inf, 1, np.nan], [1, 2, 4]])
+    a = spread(ctx, x, pt.Slab(1))
+    with np.errstate(invalid="ignore"):
+        assert np.isnan(pt.nanvar(a)) and np.isnan(pt.nanstd(a))
+        assert np.array_equal(pt.nanvar(a, 1).gather(), np.nanvar(x, 1), equal_nan=True)
+
+
 def test_overlapping_windows(ctx):
     """What overlaps is refused, on all ranks; what lies between the other's elements is not."""
     main, x = ctx, whole((6, 8))
