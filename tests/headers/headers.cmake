@@ -31,3 +31,13 @@ if(NOT PARTITA_CLANG)
   add_test(NAME headers-quiet-clang++ COMMAND ${CMAKE_COMMAND} -E echo "skipped: there is no clang++")
   set_tests_properties(headers-quiet-clang++ PROPERTIES SKIP_REGULAR_EXPRESSION "skipped" LABELS unit)
 endif()
+
+# Most of what newcomers guess compiles. Clang stops after 20 errors unless it is told not to.
+set(all_errors)
+if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
+  set(all_errors -ferror-limit=0)
+endif()
+add_test(NAME headers-guesses
+         COMMAND ${CMAKE_CURRENT_LIST_DIR}/guesses.sh 104 ${CMAKE_CXX_COMPILER} ${all_errors} -std=c++20 -I${PROJECT_SOURCE_DIR}/include
+                 -I${PROJECT_BINARY_DIR}/generated/include)
+set_tests_properties(headers-guesses PROPERTIES LABELS unit)
