@@ -46,6 +46,7 @@
 #include <partita/memory.hpp>
 #include <partita/mpi_report.hpp>
 #include <partita/names.hpp>
+#include <partita/nan_reductions.hpp>
 #include <partita/op.hpp>
 #include <partita/places.hpp>
 #include <partita/plan.hpp>

@@ -68,6 +68,18 @@ inline Array percentile(const Array& array, double q, const Axes& axes, const Re
   return quantile(array, q / 100, axes, options, method, where);
 }
 
+/// The median and the quantile of the elements that are not NaN; NaN if all
+/// elements are.
+PARTITA_API double nanmedian(const Array& array, std::optional<Stream> stream = {});
+PARTITA_API Array nanmedian(const Array& array, const Axes& axes, const ReduceAxesOptions& options = {},
+                            SourcePlace where = SourcePlace::current());
+PARTITA_API double nanquantile(const Array& array, double q, QuantileMethod method = QuantileMethod::linear,
+                               std::optional<Stream> stream = {});
+PARTITA_API Array nanquantile(const Array& array, double q, const Axes& axes,
+                              const ReduceAxesOptions& options = {},
+                              QuantileMethod method = QuantileMethod::linear,
+                              SourcePlace where = SourcePlace::current());
+
 /// The elements at these positions in the order of all ranks' elements (0: the smallest), into `found`, on
 /// every rank. `values`: this rank's elements, any number, in any order. Both are dense views of one
 /// dimension in host memory, of one dtype but FP8; NaNs are the largest elements. The positions are the same

@@ -1,4 +1,4 @@
-// Variances, standard deviations, and the distance between the extremes.
+// Variances, standard deviations, the distance between the extremes, and the number of nonzero elements.
 //
 // Layouts, streams and errors are those of reductions (<partita/array_reductions.hpp>): collective, blocking.
 // Variances are real; booleans and integers are computed in f64, f16 and bf16 in f32. They take memory for a
@@ -24,5 +24,11 @@ PARTITA_API Array stddev(const Array& array, const Axes& axes, const ReduceAxesO
 /// array. Integers wrap around. Not for booleans and complex numbers (ArgumentError).
 PARTITA_API Scalar ptp(const Array& array);
 PARTITA_API Array ptp(const Array& array, const Axes& axes, const ReduceAxesOptions& options = {});
+
+/// How many elements are not zero; NaN is not zero. Along axes of i64; 0 for an empty array. Not for FP8.
+/// Takes memory for one boolean per element, on the symmetric heap.
+PARTITA_API std::int64_t count_nonzero(const Array& array, std::optional<Stream> stream = {});
+PARTITA_API Array count_nonzero(const Array& array, const Axes& axes, const ReduceAxesOptions& options = {},
+                                SourcePlace where = SourcePlace::current());
 
 }  // namespace partita

@@ -44,6 +44,17 @@ std::int64_t count_nans(const View& view) {
   return nans;
 }
 
+View numbers_of(const View& view) {
+  View numbers = view;
+  visit_dtype(view.dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    if constexpr (std::is_floating_point_v<T> || is_small_float_type<T>)
+      numbers.extents = {std::ssize(
+          without_nan(std::span(static_cast<T*>(view.data), static_cast<std::size_t>(view.extents[0]))))};
+  });
+  return numbers;
+}
+
 double number_at(Dtype dtype, const void* elements, std::size_t i) {
   return visit_dtype(dtype, [&](auto tag) {
     return as_double(static_cast<const typename decltype(tag)::type*>(elements)[i]);
@@ -64,7 +75,7 @@ QuantilePlace place_of(double q, std::int64_t count, QuantileMethod method) {
 }
 
 double value_at(const QuantilePlace& place, double a, double b, const Quantiles& what) {
-  if (what.operation == "median" && place.share == 0.5) return std::midpoint(a, b);
+  if (what.is_median() && place.share == 0.5) return std::midpoint(a, b);
   return between(a, b, place.share);
 }
 
@@ -74,8 +85,8 @@ void check_quantiles(const Quantiles& what, const Array& array, std::int64_t cou
   arithmetic::check_stream(what.operation, array, stream);
   arithmetic::check_folds(what.operation, array, stream);
   check(!is_complex(array.dtype()), "{} is not defined for {}", what.operation, name(array.dtype()));
-  check(array.dtype() != Dtype::boolean || what.operation == "median",
-        "{} is not defined for bool; use astype", what.operation);
+  check(array.dtype() != Dtype::boolean || what.is_median(), "{} is not defined for bool; use astype",
+        what.operation);
   for (const double q : what.q) check(q >= 0 && q <= 1, "{}: {} is not between 0 and 1", what.operation, q);
   check(count > 0, "{}: the array {} has no elements to choose from", what.operation,
         to_string(array.shape()));
@@ -89,11 +100,12 @@ Array with_order_on_host(const Array& array, const std::optional<Stream>& stream
   return is_float8(array.dtype()) ? astype(found, Dtype::f32, {.residency = Residency::ordinary}) : found;
 }
 
-std::vector<double> quantiles_of(const Quantiles& what, const Context& context, const View& mine) {
-  std::vector<std::int64_t> counts{mine.extents[0], 0};
-  counts[1] = count_nans(mine);
+std::vector<double> quantiles_of(const Quantiles& what, const Context& context, const View& part) {
+  const View mine = what.of_numbers ? numbers_of(part) : part;
+  std::vector<std::int64_t> counts{mine.extents[0], count_nans(mine)};
   if (context.size() > 1) all_reduce(context, counts);
-  if (counts[1] > 0) return std::vector<double>(what.q.size(), std::numeric_limits<double>::quiet_NaN());
+  if (counts[0] == 0 || counts[1] > 0)
+    return std::vector<double>(what.q.size(), std::numeric_limits<double>::quiet_NaN());
   std::vector<QuantilePlace> places;
   std::vector<std::int64_t> positions;
   for (const double q : what.q) {
@@ -132,8 +144,9 @@ std::vector<double> quantiles_of_all(const Quantiles& what, const Array& array,
   });
   const Array there = arithmetic::with_order_on_host(array, stream);
   std::unique_ptr<arithmetic::DensePart> mine;
-  runtime::check_or_tell_all(context, what.operation,
-                             [&] { mine = std::make_unique<arithmetic::DensePart>(context, there.local()); });
+  runtime::check_or_tell_all(context, what.operation, [&] {
+    mine = std::make_unique<arithmetic::DensePart>(context, there.local(), what.elements());
+  });
   View flat = mine->view();
   const bool counts = arithmetic::counts(there.layout(), context.rank());
   flat.extents = {counts ? there.local_size() : 0};  // of replicas one counts
@@ -152,6 +165,12 @@ double quantile(const Array& array, double q, QuantileMethod method, std::option
 std::vector<double> quantile(const Array& array, std::span<const double> q, QuantileMethod method,
                              std::optional<Stream> stream) {
   return quantiles_of_all({"quantile", {q.begin(), q.end()}, method}, array, stream);
+}
+double nanmedian(const Array& array, std::optional<Stream> stream) {
+  return quantiles_of_all({"nanmedian", {0.5}, QuantileMethod::linear, true}, array, stream)[0];
+}
+double nanquantile(const Array& array, double q, QuantileMethod method, std::optional<Stream> stream) {
+  return quantiles_of_all({"nanquantile", {q}, method, true}, array, stream)[0];
 }
 
 }  // namespace partita

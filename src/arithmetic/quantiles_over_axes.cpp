@@ -58,8 +58,10 @@ void write_number(Dtype dtype, double number, void* results, std::int64_t at) {
 template <class T>
 double quantile_here(const Quantiles& what, std::span<T> line) {
   if constexpr (std::is_floating_point_v<T> || is_small_float_type<T>) {
-    if (std::ranges::any_of(line, [](T x) { return x != x; }))
+    const std::span<T> numbers = arithmetic::without_nan(line);
+    if (numbers.empty() || (!what.of_numbers && numbers.size() < line.size()))
       return std::numeric_limits<double>::quiet_NaN();
+    line = numbers;
   }
   const arithmetic::QuantilePlace place =
       arithmetic::place_of(what.q[0], static_cast<std::int64_t>(line.size()), what.method);
@@ -139,8 +141,8 @@ Array quantiles_line_by_line(const QuantilesOverAxes& call, const Array& array) 
   Array result = call.result(array, Layout(Replicated{}, call.reduced.shape(array.shape()), context.size()));
   std::unique_ptr<arithmetic::DensePart> lines;
   runtime::check_or_tell_all(*context.state(), call.what.operation, [&] {
-    lines = std::make_unique<arithmetic::DensePart>(*context.state(),
-                                                    with_axes_last(call.reduced, there.local()));
+    lines = std::make_unique<arithmetic::DensePart>(
+        *context.state(), with_axes_last(call.reduced, there.local()), call.what.elements());
   });
   const std::int64_t length = reduced_elements(call.reduced, there.local_shape());
   View line = View::dense(lines->view().data, array.dtype(), {length});
@@ -204,6 +206,15 @@ Array quantile(const Array& array, double q, const Axes& axes, const ReduceAxesO
                QuantileMethod method, SourcePlace where) {
   return quantiles_over_axes(
       {{"quantile", {q}, method}, {axes.list, options.keep_dimensions}, options, where}, array);
+}
+Array nanmedian(const Array& array, const Axes& axes, const ReduceAxesOptions& options, SourcePlace where) {
+  const Quantiles what{"nanmedian", {0.5}, QuantileMethod::linear, true};
+  return quantiles_over_axes({what, {axes.list, options.keep_dimensions}, options, where}, array);
+}
+Array nanquantile(const Array& array, double q, const Axes& axes, const ReduceAxesOptions& options,
+                  QuantileMethod method, SourcePlace where) {
+  const Quantiles what{"nanquantile", {q}, method, true};
+  return quantiles_over_axes({what, {axes.list, options.keep_dimensions}, options, where}, array);
 }
 
 }  // namespace partita

@@ -1,4 +1,5 @@
-// Variances as two reductions: that of the mean, and that of the squared deviations from it.
+// Variances as two reductions: that of the mean, and that of the squared deviations from it. Counts as sums
+// of booleans.
 #include <algorithm>
 #include <cmath>
 #include <partita/astype.hpp>
@@ -6,60 +7,39 @@
 #include <partita/functions.hpp>
 #include <partita/statistics.hpp>
 
-#include "arithmetic/arguments.hpp"
 #include "arithmetic/broadcast.hpp"
-#include "arithmetic/folding.hpp"
-#include "arithmetic/reduced_layouts.hpp"
-#include "context/context_state.hpp"
-#include "runtime/checks/agree.hpp"
+#include "arithmetic/composed.hpp"
+#include "base/check.hpp"
 #include "runtime/checks/public_call.hpp"
 
 namespace partita {
 namespace {
-
-/// In the dtype of its mean.
-Array averaged(std::string_view operation, const Array& array) {
-  check(array.valid(), "{}: the array is an empty Array", operation);
-  const Dtype wanted = arithmetic::folding_of(ArrayReduction::mean, array.dtype()).result;
-  return wanted == array.dtype() ? array : astype(array, wanted);
-}
-
-/// |x|^2 of a temporary array.
-Array squared(Array deviations) {
-  if (is_complex(deviations.dtype())) {
-    const Array x = real(deviations), y = imag(deviations);
-    return x * x + y * y;
-  }
-  multiply(deviations, deviations, deviations);
-  return deviations;
-}
 
 double divisor(std::int64_t count, double less) {
   return std::max(static_cast<double>(count) - less, 0.0);
 }
 
 double variance(std::string_view operation, const Array& array, double less) {
-  const Array x = averaged(operation, array);
+  arithmetic::begin({operation, ArrayReduction::mean}, array);
+  const Array x = arithmetic::averaged(array);
   const Scalar centre = reduce(x, ArrayReduction::mean);
-  return sum<double>(squared(x - centre)) / divisor(volume(array.shape()), less);
+  return sum<double>(arithmetic::squared(x - centre)) / divisor(volume(array.shape()), less);
 }
 
 Array variances(std::string_view operation, const Array& array, const Axes& axes,
                 const ReduceAxesOptions& options, double less) {
-  const Array x = averaged(operation, array);
-  runtime::check_or_tell_all(*array.context_state(), operation,
-                             [&] { arithmetic::check_axes(operation, array.shape(), axes.list); });
-  const Array centre = mean(x, axes, {.stream = options.stream, .keep_dimensions = true});
-  Array result = sum(squared(x - arithmetic::readable(centre, x)), axes, options);
-  std::int64_t count = 1;
-  for (const int axis : axes.list) count *= array.shape()[axis];
-  divide(result, divisor(count, less), result);
+  arithmetic::begin({operation, ArrayReduction::mean, &axes, options.stream}, array);
+  const Array x = arithmetic::averaged(array);
+  const Array centre = mean(x, axes, {.keep_dimensions = true});
+  Array result = sum(arithmetic::squared(x - arithmetic::readable(centre, x)), axes, options);
+  divide(result, divisor(arithmetic::count_along(array, axes), less), result);
   return result;
 }
 
-Array finished(Array result) {
-  if (result.local().space == MemorySpace::device) result.context().synchronize();
-  return result;
+/// What is not zero. Collective.
+Array truths(const arithmetic::Composed& call, const Array& array) {
+  arithmetic::begin(call, array);
+  return array.dtype() == Dtype::boolean ? array : astype(array, Dtype::boolean);
 }
 
 }  // namespace
@@ -70,7 +50,7 @@ double var(const Array& array, double less) {
 }
 Array var(const Array& array, const Axes& axes, const ReduceAxesOptions& options, double less) {
   const runtime::PublicCall call("var");
-  return finished(variances("var", array, axes, options, less));
+  return arithmetic::finished(variances("var", array, axes, options, less));
 }
 double stddev(const Array& array, double less) {
   const runtime::PublicCall call("stddev");
@@ -80,7 +60,7 @@ Array stddev(const Array& array, const Axes& axes, const ReduceAxesOptions& opti
   const runtime::PublicCall call("stddev");
   Array result = variances("stddev", array, axes, options, less);
   apply(Unary::sqrt, result, result);
-  return finished(std::move(result));
+  return arithmetic::finished(std::move(result));
 }
 
 Scalar ptp(const Array& array) {
@@ -96,6 +76,17 @@ Scalar ptp(const Array& array) {
 Array ptp(const Array& array, const Axes& axes, const ReduceAxesOptions& options) {
   const runtime::PublicCall call("ptp");
   return max(array, axes, options) - min(array, axes, options);
+}
+
+std::int64_t count_nonzero(const Array& array, std::optional<Stream> stream) {
+  const runtime::PublicCall call("count_nonzero");
+  return sum<std::int64_t>(truths({"count_nonzero", ArrayReduction::any, nullptr, stream}, array));
+}
+Array count_nonzero(const Array& array, const Axes& axes, const ReduceAxesOptions& options,
+                    SourcePlace where) {
+  const runtime::PublicCall call("count_nonzero");
+  return sum(truths({"count_nonzero", ArrayReduction::any, &axes, options.stream}, array), axes, options,
+             where);
 }
 
 }  // namespace partita

@@ -83,6 +83,7 @@ set(suites
     "MemoryErrors:           processes nodes device"
     "Names:                  device"
     "NamesOfCalls:           processes nodes device"
+    "NanReductions:          processes device"
     "NodeMemory:             processes"
     "OriginsOfArrays:        processes"
     "Nvshmem:                device device-processes"

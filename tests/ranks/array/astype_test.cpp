@@ -1,12 +1,9 @@
 // Arrays in other dtypes, on the host or (PARTITA_TEST_DEVICE) on devices.
+#include "support/models/number_model.hpp"
 #include "support/on_ranks.hpp"
 
 namespace partita::testing {
 namespace {
-
-constexpr Dtype every_dtype[] = {Dtype::boolean, Dtype::i8,  Dtype::u8,  Dtype::i16, Dtype::u16,
-                                 Dtype::i32,     Dtype::u32, Dtype::i64, Dtype::u64, Dtype::f16,
-                                 Dtype::bf16,    Dtype::f32, Dtype::f64, Dtype::c64, Dtype::c128};
 
 // Small numbers are the same in every dtype; an imaginary part there is only where there was one.
 template <class T>

@@ -5,6 +5,7 @@
 #include <partita/redistribute.hpp>
 #include <partita/statistics.hpp>
 
+#include "support/models/number_model.hpp"
 #include "support/on_ranks.hpp"
 
 namespace partita::testing {
@@ -68,6 +69,48 @@ RANK_TEST(Statistics, OfAllElementsAndAlongAxesOfEveryLayout) {
   EXPECT_ERROR(ArgumentError, (void)stddev(line, Axes{1}), "stddev: an array of 1 dimensions has no axis 1");
   EXPECT_ERROR(ArgumentError, (void)var(line, Axes{0, 0}), "var: axis 0 is named twice");
   EXPECT_THROW((void)ptp(zeros(context, {3}, Slab(0), Dtype::boolean)), ArgumentError);
+}
+
+RANK_TEST(Statistics, CountsOfEveryDtypeAndLayout) {
+  int turn = 0;
+  for (const Distribution& distribution : three_dimensional(shape, context.size())) {
+    for (const Dtype dtype : every_dtype) {
+      SCOPED_TRACE(distribution.to_string() + " " + std::string(name(dtype)));
+      Wrapped wrapped = make_array(context, Layout(distribution, shape, context.size()), dtype, ++turn % 5);
+      Array& a = wrapped.array;
+      const bool may = !is_integer(dtype) && dtype != Dtype::boolean;
+      write_numbers(a, [&](std::int64_t i) { return i % 4 != 1 ? 0.0 : may && i == 5 ? std::nan("") : 1.0; });
+      EXPECT_EQ(count_nonzero(a), 26);
+      const int axis = turn % 3;
+      const std::vector<Number> numbers = whole_numbers(a);
+      const Array kept = count_nonzero(a, axis, {.keep_dimensions = true, .distribution = Replicated{}});
+      EXPECT_EQ(kept.dtype(), Dtype::i64);
+      EXPECT_EQ(count_nonzero(a, axis).layout(), reduced_layout(a.layout(), axis));
+      std::vector<Number> wanted(static_cast<std::size_t>(kept.size()));
+      const Strides strides = dense_strides(kept.shape());
+      for (std::size_t i = 0; i < numbers.size(); ++i) {
+        Index index = index_of(static_cast<std::int64_t>(i), shape);
+        index[axis] = 0;
+        std::int64_t line = 0;
+        for (int d = 0; d < 3; ++d) line += index[d] * strides[d];
+        if (numbers[i] != 0.0) wanted[static_cast<std::size_t>(line)] += 1;
+      }
+      EXPECT_EQ(whole_numbers(kept), wanted);
+    }
+  }
+  const Array nothing = zeros(context, {0, 3}, Slab(0));
+  EXPECT_EQ(count_nonzero(nothing), 0);
+  EXPECT_EQ(whole_numbers(count_nonzero(nothing, 0)), std::vector<Number>(3, 0.0));
+}
+
+RANK_TEST(Statistics, AWrongAxisOfOneRank) {
+  const Array a = zeros(context, {3, 2}, Slab(0));
+  const bool is_other = context.rank() == context.size() - 1;
+  EXPECT_ERROR_ON_ALL(ArgumentError, var(a, Axes{is_other ? 7 : 0}),
+                      "var: an array of 2 dimensions has no axis 7");
+  EXPECT_ERROR_ON_ALL(ArgumentError, count_nonzero(a, is_other ? 7 : 0),
+                      "count_nonzero: an array of 2 dimensions has no axis 7");
+  EXPECT_FALSE(context.failed());
 }
 
 }  // namespace

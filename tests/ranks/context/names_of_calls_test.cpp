@@ -5,7 +5,9 @@
 #include <partita/eigen.hpp>
 #include <partita/fft.hpp>
 #include <partita/linalg.hpp>
+#include <partita/nan_reductions.hpp>
 #include <partita/print.hpp>
+#include <partita/quantiles.hpp>
 #include <partita/spectral.hpp>
 #include <partita/statistics.hpp>
 
@@ -70,6 +72,17 @@ const Call calls[] = {
     {"var", [](Context&, const Given& g) { static_cast<void>(var(g.a)); }},
     {"stddev", [](Context&, const Given& g) { static_cast<void>(stddev(g.a)); }},
     {"ptp", [](Context&, const Given& g) { static_cast<void>(ptp(g.a)); }},
+    {"count_nonzero", [](Context&, const Given& g) { static_cast<void>(count_nonzero(g.a)); }},
+    {"nansum", [](Context&, const Given& g) { static_cast<void>(nansum(g.a)); }},
+    {"nanproduct", [](Context&, const Given& g) { static_cast<void>(nanproduct(g.a)); }},
+    {"nanmin", [](Context&, const Given& g) { static_cast<void>(nanmin(g.a)); }},
+    {"nanmax", [](Context&, const Given& g) { static_cast<void>(nanmax(g.a)); }},
+    {"nanmean", [](Context&, const Given& g) { static_cast<void>(nanmean(g.a)); }},
+    {"nanvar", [](Context&, const Given& g) { static_cast<void>(nanvar(g.a)); }},
+    {"nanstddev", [](Context&, const Given& g) { static_cast<void>(nanstddev(g.a)); }},
+    {"nanargmax", [](Context&, const Given& g) { static_cast<void>(nanargmax(g.a)); }},
+    {"nanargmin", [](Context&, const Given& g) { static_cast<void>(nanargmin(g.a)); }},
+    {"nanmedian", [](Context&, const Given& g) { static_cast<void>(nanmedian(g.a)); }},
     {"allclose", [](Context&, const Given& g) { static_cast<void>(allclose(g.a, g.a)); }},
     {"to_string", [](Context&, const Given& g) { static_cast<void>(to_string(g.a)); }},
     {"fft", [](Context&, const Given& g) { static_cast<void>(fft(g.complex)); }},

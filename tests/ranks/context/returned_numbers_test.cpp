@@ -3,6 +3,7 @@
 // reach a rank through others that have called the same as it.
 #include <partita/call_names.hpp>
 #include <partita/functions.hpp>
+#include <partita/nan_reductions.hpp>
 #include <partita/refusal.hpp>
 
 #include "support/fakes/fake_device.hpp"
@@ -201,6 +202,18 @@ const Called calls[] = {
     {"VarianceOverAnAxis", anywhere,
      composed({24, 6}, [](const Array& x) { return numbers_of(var(x, std::vector<int>{0})); })},
     {"Width", anywhere, composed({24, 6}, [](const Array& x) { return Numbers{ptp(x).as<double>()}; })},
+    {"Count", anywhere,
+     composed({24, 6}, [](const Array& x) { return Numbers{static_cast<double>(count_nonzero(x))}; })},
+    {"MeanOfNumbers", anywhere,
+     composed({24, 6}, [](const Array& x) { return Numbers{nanmean(x).as<double>()}; })},
+    {"MeansOfNumbers", anywhere,
+     composed({24, 6}, [](const Array& x) { return numbers_of(nanmean(x, std::vector<int>{0})); })},
+    {"LargestNumbers", anywhere,
+     composed({24, 6}, [](const Array& x) { return numbers_of(nanmax(x, std::vector<int>{0})); })},
+    {"VarianceOfNumbers", anywhere, composed({24, 6}, [](const Array& x) { return Numbers{nanvar(x)}; })},
+    {"VariancesOfNumbers", anywhere,
+     composed({24, 6}, [](const Array& x) { return numbers_of(nanvar(x, std::vector<int>{0})); })},
+    {"MedianOfNumbers", anywhere, composed({24, 6}, [](const Array& x) { return Numbers{nanmedian(x)}; })},
     {"Median", anywhere, composed({24, 6}, [](const Array& x) { return Numbers{median(x)}; })},
     {"MedianOverAnAxis", anywhere,
      composed({24, 6}, [](const Array& x) { return numbers_of(median(x, std::vector<int>{0})); })},
