@@ -166,11 +166,12 @@ void expect_over(const Case& one, const Array& array, const std::vector<int>& ax
 RANK_TEST(NanReductions, OfEveryLayout) {
   constexpr Dtype dtypes[] = {Dtype::f64, Dtype::f32, Dtype::c128, Dtype::f16, Dtype::i16};
   const std::vector<std::vector<int>> lists{{0}, {1}, {2}, {0, 2}, {1, 0}, {0, 1, 2}};
-  int turn = 0;
+  int place = 0, turn = 0;
   for (const Distribution& distribution : three_dimensional(shape, context.size())) {
     const Layout layout(distribution, shape, context.size());
     for (int pattern = 0; pattern < patterns; ++pattern) {
       for (const Case& one : cases) {
+        if (++place % 4 != 0 && !full_product()) continue;  // another fourth for each layout
         const Dtype dtype = dtypes[static_cast<std::size_t>(++turn) % std::size(dtypes)];
         const std::vector<int>& axes = lists[static_cast<std::size_t>(turn / 2) % lists.size()];
         if (!is_defined(one, dtype)) continue;
@@ -190,6 +191,7 @@ RANK_TEST(NanReductions, OfEveryLayout) {
 }
 
 RANK_TEST(NanReductions, OfEveryDtype) {
+  int turn = 0;
   for (const Dtype dtype : every_dtype) {
     Array array = empty(context, shape, Slab(1), dtype);
     for (int pattern = 1; pattern < patterns; ++pattern) {
@@ -198,8 +200,11 @@ RANK_TEST(NanReductions, OfEveryDtype) {
         if (!is_defined(one, dtype)) continue;
         SCOPED_TRACE(fmt::format("{} of {}, pattern {}", one.name, name(dtype), pattern));
         expect_whole(one, array);
-        expect_over(one, array, {1}, {.residency = Residency::ordinary});
-        expect_over(one, array, {0}, {});
+        if (++turn % 2 == 0) {
+          expect_over(one, array, {1}, {.residency = Residency::ordinary});
+        } else {
+          expect_over(one, array, {0}, {});
+        }
       }
     }
   }
