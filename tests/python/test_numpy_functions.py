@@ -127,6 +127,15 @@ def test_options_that_differ(ctx):
             call(ctx.rank)
 
 
+def test_arrays_without_elements_grow(ctx):
+    """No rank has a box that the layout of the result could be taken from."""
+    nothing = pt.scatter(ctx, np.zeros((0, 3)), pt.Box.from_cuts([[0] * (ctx.size + 1), [0, 3]]))
+    x = whole((4, 3))
+    assert np.array_equal(np.concatenate([nothing, spread(ctx, x, pt.Slab(0))]).gather(), x)
+    assert np.array_equal(np.diff(spread(ctx, x, pt.Replicated()), axis=0, prepend=nothing).gather(), np.diff(x, axis=0))
+    assert np.array_equal(np.pad(nothing, 1, constant_values=((1, 2), (3, 4))).gather(), np.pad(np.zeros((0, 3)), 1, constant_values=((1, 2), (3, 4))))
+
+
 def test_a_number_of_all_ranks_is_not_the_array(ctx):
     """What `initial` and `where` add stays in the distribution of the result that is asked for."""
     x = whole((6, 4))

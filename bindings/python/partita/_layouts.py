@@ -69,7 +69,8 @@ def laid_out(layout: _core.Layout, shape: Shape) -> _core.Layout:
         return made
     boxes = boxes_of(layout)
     changed = [axis for axis in range(len(shape)) if shape[axis] != layout.shape[axis]]
-    if boxes is not None and all(upper[axis] - lower[axis] in (0, layout.shape[axis]) for lower, upper in boxes for axis in changed):
+    has_elements = 0 not in layout.shape  # else no rank has a box that could grow
+    if boxes is not None and has_elements and all(upper[axis] - lower[axis] in (0, layout.shape[axis]) for lower, upper in boxes for axis in changed):
         grown = [tuple(shape[axis] if axis in changed else upper[axis] for axis in range(len(shape))) for _, upper in boxes]
         empty = [any(a >= b for a, b in zip(*one)) for one in boxes]
         return of_boxes(shape, [(lower, lower if none else upper) for (lower, _), upper, none in zip(boxes, grown, empty)])
