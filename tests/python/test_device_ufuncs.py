@@ -170,6 +170,7 @@ def test_views_and_moves(ctx):
             agree(one, wanted, None)
         assert pt.argmax(a) == x.argmax() and pt.argmin(-a) == x.argmax() and abs(pt.std(a) - x.std()) < 1e-12
         agree(pt.argmax(a, 1), x.argmax(1), None)
+        agree(pt.max(a * 1j, 0, initial=3), np.max(x * 1j, 0, initial=3), None)
         agree(pt.var(a, 0), x.var(0), None)
 
 

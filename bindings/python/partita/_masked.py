@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _core
 from ._array import Array, Axis, axes_of, core_given
-from ._axes import moved
+from ._axes import finished, moved, on_host
 from ._errors import ArgumentError, TypeError
 from ._freed_memory import blocks
 from ._like import zeros_like
@@ -146,5 +146,5 @@ def _dtype_of(reduction: str, a: Array, dtype: Any) -> "np.dtype[Any]":
 def _with_number(found: Any, ufunc: np.ufunc, value: Any) -> Any:
     if not isinstance(found, Array):
         return np.asarray(ufunc(np.array(found, value.dtype), value)).astype(value.dtype).item()
-    made = cast(Array, ufunc(found, value))
-    return made if made.dtype == value.dtype else made.astype(value.dtype)
+    made = cast(Array, ufunc(found if value.dtype.kind != "c" else on_host(found), value))  # devices do not order complex numbers
+    return finished(found, made if made.dtype == value.dtype else made.astype(value.dtype))
