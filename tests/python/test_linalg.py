@@ -313,8 +313,9 @@ def test_norms(ctx):
             for axis in (0, 1):
                 close(linalg.norm(a, order, axis), np.linalg.norm(x, order, axis))
         f = spread(ctx, field, rule)
-        for order in ("fro", 1, np.inf, -1):
+        for order in ("fro", 1, np.inf, -1, 2, -2, "nuc"):
             close(linalg.norm(f, order, (0, 2)), np.linalg.norm(field, order, (0, 2)))
+            close(linalg.norm(f, order, (2, 0), True), np.linalg.norm(field, order, (2, 0), True))
             close(linalg.matrix_norm(f, ord=order), np.linalg.norm(field, order, (1, 2)))
         for order in ("fro", "nuc", 2, -2, 1, np.inf):
             assert np.isclose(linalg.matrix_norm(a, ord=order), np.linalg.norm(x, order))
@@ -322,7 +323,12 @@ def test_norms(ctx):
             assert np.isclose(linalg.vector_norm(a, ord=order), np.linalg.norm(x.ravel(), order))
     integers = spread(ctx, np.arange(-4, 5, dtype="int8"), pt.Slab(0))
     assert linalg.norm(integers, 1) == 20 and linalg.vector_norm(integers, ord=np.inf) == 4
-    for array, order, axis in ((a, 3, None), (a, "odd", None), (f, 2, (0, 1)), (f, "nuc", (1, 2))):
+    none = pt.zeros(ctx, (0, 2, 3), pt.Slab(0))
+    assert linalg.matrix_norm(none, ord=2).shape == (0,)
+    assert (linalg.matrix_norm(none.transpose(1, 0, 2), ord="nuc").gather() == 0).all()
+    with pytest.raises(pt.ArgumentError, match="empty matrices"):
+        linalg.matrix_norm(none.transpose(1, 0, 2), ord=2)
+    for array, order, axis in ((a, 3, None), (a, "odd", None), (f, 3, (0, 1)), (f, 2, None)):
         with pytest.raises(pt.ArgumentError, match="the norm of order"):
             linalg.norm(array, order, axis)
     assert linalg.norm is pt.norm

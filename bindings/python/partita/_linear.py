@@ -14,12 +14,14 @@ from ._array import Array, axes_of, core_given, core_of, default_multiply, no_ep
 from ._core import Matmul as CoreMatmul
 from ._dtypes import dtype_name
 from ._errors import ArgumentError
-from ._matrices import singular_values
+from ._matrices import prepared, singular_values, wait_for
 from ._mesh import rule_of
 from ._planned import PlannedOperation
 from ._promotion import is_native, product
 from ._replicas import replicas
+from ._shapes import moveaxis
 from ._streams import handle_of, settle, stream_of_arrays
+from ._views import expand_dims
 
 
 # A dtype's name for a compute type.
@@ -235,8 +237,8 @@ def norm(x: Array, ord: Any = None, axis: Any = None, keepdims: bool = False, *,
     x : Array
         The array.
     ord : optional
-        Over one axis any number (inf: the largest absolute value; 0: how many elements are not 0), over two 'fro', 1, -1, inf or -inf, and of
-        a matrix 2, -2 or 'nuc', the largest, the smallest and the sum of its singular values; None: sqrt(sum |x|^2). ArgumentError for other
+        Over one axis any number (inf: the largest absolute value; 0: how many elements are not 0), over two 'fro', 1, -1, inf or -inf, or 2, -2
+        or 'nuc', the largest, the smallest and the sum of the singular values; None: sqrt(sum |x|^2). ArgumentError for other
         norms, and for a number without `axis` unless the array has one or two dimensions.
     """
     core_given(x)
@@ -247,10 +249,12 @@ def norm(x: Array, ord: Any = None, axis: Any = None, keepdims: bool = False, *,
         return _vector_norm(x, ord, axis, keepdims, stream)
     if len(axes) == x.ndim == 2 and ord in (2, -2, "nuc"):
         return _norm_of_singular_values(x, ord, keepdims, stream)
+    if len(axes) == 2 and ord in (2, -2, "nuc"):
+        return _norms_of_singular_values(x, ord, axes, keepdims, stream)
     if len(axes) != 2 or ord not in (1, -1, math.inf, -math.inf):
         raise ArgumentError(
-            f"norm: the norm of order {ord!r} over {len(axes)} axes of {x.ndim} is not supported: use a number over one axis, or 'fro', 1, -1, inf "
-            "or -inf over two, or 2, -2 or 'nuc' of a matrix; pass the axes as axis="
+            f"norm: the norm of order {ord!r} over {len(axes)} axes of {x.ndim} is not supported: use a number over one axis, or 'fro', 'nuc', 1, -1, "
+            "2, -2, inf or -inf over two; pass the axes as axis="
         )
     return _largest_sum(_magnitudes(x, stream), axes if abs(ord) == 1 else axes[::-1], ord < 0, keepdims, stream)
 
@@ -282,7 +286,7 @@ def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: Any = "fro", stream
         [.., m, n].
     ord : {'fro', 'nuc', 1, -1, 2, -2, inf, -inf}, default 'fro'
         Frobenius; the sum of the singular values; the largest or smallest sum of absolute values of a column, singular value, and sum of a
-        row. Those of singular values are supported for one matrix [m, n].
+        row.
     """
     core_given(x)
     if x.ndim < 2:
@@ -340,3 +344,16 @@ def _norm_of_singular_values(x: Array, ord: Any, keepdims: bool, stream: Any) ->
         return float(found)
     core = _core.full(x._core.context, (1, 1), _core.Replicated(), float(found), str(values.dtype), space=x.space)
     return Array(core, x._package)
+
+
+def _norms_of_singular_values(x: Array, ord: Any, axes: Sequence[int], keepdims: bool, stream: Any) -> Any:
+    """Of each matrix along two axes of an array of more dimensions."""
+    (matrices,) = prepared(moveaxis(x, axes, (-2, -1)), stream=stream)
+    if min(matrices.shape[-2:]) == 0 and ord != "nuc":
+        raise ArgumentError(f"norm: empty matrices, {x.shape} over the axes {tuple(axes)}, have no norm of order {ord!r}")
+    wait_for(stream, matrices)
+    values = Array(_core.svdvals(matrices._core, 0), x._package)
+    found = values.sum(-1) if ord == "nuc" else values.max(-1) if ord == 2 else values.min(-1)
+    for axis in sorted(axes) if keepdims else ():
+        found = expand_dims(found, axis)
+    return found
