@@ -12,10 +12,13 @@ namespace {
 constexpr std::size_t most_transforms = 256;  // but for those in use
 constexpr std::int64_t apart = 256;
 
-constexpr int alloc_failed = 2;  // CUFFT_ALLOC_FAILED
+void check_memory(int status, const char* what) {
+  constexpr int alloc_failed = 2;  // CUFFT_ALLOC_FAILED
+  check<MemoryError>(status != alloc_failed, "cuFFT: {}: not enough device memory", what);
+}
 
 void check_cufft(int status, const char* what) {
-  check<MemoryError>(status != alloc_failed, "cuFFT: {}: not enough device memory", what);
+  check_memory(status, what);
   check<Error>(status == 0, "cuFFT: {}: error {}", what, status);
 }
 
@@ -70,7 +73,7 @@ class CufftPlan final : public PreparedFft {
     const int status = library_.make_plan(handle_, static_cast<int>(what.dimensions), n.data(), from.data(),
                                           what.from.stride, what.from.apart, to.data(), what.to.stride,
                                           what.to.apart, type_of(what), what.batches, &workspace_bytes_);
-    if (status == alloc_failed) check_cufft(status, "make a plan");
+    check_memory(status, "make a plan");
     check<UnsupportedError>(status == 0, "cuFFT: no plan for {} transforms of {} x {} x {}: error {}",
                             what.batches, n[0], n[1], n[2], status);
   }

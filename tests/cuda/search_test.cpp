@@ -280,16 +280,16 @@ TEST_F(CudaSearchTest, ScansAreThoseOfTheHost) {
 
 // The driver's queue holds about a thousand, whose number a context has to know before.
 TEST_F(CudaSearchTest, LaunchesAreToldBefore) {
-  struct Told final : devices::LaunchGate {
+  struct Counted final : devices::LaunchGate {
     void launching(Stream /*stream*/, int more) override { launches += more; }
     int launches = 0;
   };
   const auto expect_told = [&](const std::string& what, const auto& put) {
-    Told told;
-    device_->set_gate(&told);
+    Counted counted;
+    device_->set_gate(&counted);
     const cuda::CudaGraph graph = cuda::captured("count launches", put);
     device_->set_gate(nullptr);
-    EXPECT_LE(cuda::launches_of(graph, "count launches"), told.launches) << what;
+    EXPECT_LE(cuda::launches_of(graph, "count launches"), counted.launches) << what;
   };
   for (const std::int64_t count : {1000, 1 << 22}) {
     const devices::DeviceMemory from(*device_, 8 * count), to(*device_, 8 * count),

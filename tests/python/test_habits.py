@@ -336,7 +336,7 @@ def test_what_functions_of_the_program_give(ctx):
 
 
 def test_variances_of_infinities_and_nan(ctx):
-    x = np.array([[np.inf, 1, np.nan], [1, 2, 4]])
+    x = np.array([[np.inf, 1, np.nan], [1, 2, 3]])  # sums that are exact in any order
     a = spread(ctx, x, pt.Slab(1))
     with np.errstate(invalid="ignore"):
         assert np.isnan(pt.nanvar(a)) and np.isnan(pt.nanstd(a))

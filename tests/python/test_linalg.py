@@ -326,7 +326,7 @@ def test_norms(ctx):
     none = pt.zeros(ctx, (0, 2, 3), pt.Slab(0))
     assert linalg.matrix_norm(none, ord=2).shape == (0,)
     assert (linalg.matrix_norm(none.transpose(1, 0, 2), ord="nuc").gather() == 0).all()
-    with pytest.raises(pt.ArgumentError, match="empty matrices"):
+    with pytest.raises(pt.ArgumentError, match="an empty matrix, \\(0, 3\\)"):
         linalg.matrix_norm(none.transpose(1, 0, 2), ord=2)
     for array, order, axis in ((a, 3, None), (a, "odd", None), (f, 3, (0, 1)), (f, 2, None)):
         with pytest.raises(pt.ArgumentError, match="the norm of order"):

@@ -84,7 +84,8 @@ def entered(
             return function(*given, **named)
         except Exception as error:
             meant = _for_no_context(function, error, given, named)
-            meant = _for_unknown_keyword(function, meant, named)
+            if isinstance(error, builtins.TypeError):
+                meant = _unknown_keyword(function, named) or meant
             if meant is error and meant_by is not None:
                 meant = meant_by(error, given, named)
             try:
@@ -118,12 +119,12 @@ def _for_no_context(function: Any, error: Exception, given: Tuple[Any, ...], nam
     return builtins.TypeError(f"expected a context as the first argument, got {type(first).__name__}")
 
 
-def _for_unknown_keyword(function: Any, error: Exception, named: Dict[str, Any]) -> Exception:
-    """What is meant where a function is called with a keyword that it does not have; else `error`."""
-    known = _keywords(function) if isinstance(error, builtins.TypeError) and named else None
+def _unknown_keyword(function: Any, named: Dict[str, Any]) -> Optional[Exception]:
+    """The error of a call with a keyword that the function does not have; None: it has them all."""
+    known = _keywords(function) if named else None
     unknown = [name for name in named if known is not None and name not in known]
     if not known or not unknown:
-        return error
+        return None
     remedy = "omit it" if "context" in known else "omit it, or call NumPy with .gather(), which communicates"
     return builtins.TypeError(f"unknown keyword {unknown[0]}: {remedy}; known: {', '.join(known)}")
 
@@ -139,11 +140,9 @@ def _keywords(function: Any) -> Optional[Tuple[str, ...]]:
 
 def refuse_unknown(function: Any, named: Dict[str, Any]) -> None:
     """TypeError of this rank if a function that is not collective does not have one of the keywords."""
-    if named and not hasattr(function, "is_collective"):
-        missing = builtins.TypeError()
-        error = _for_unknown_keyword(function, missing, named)
-        if error is not missing:
-            raise_own(name_of(function), error)
+    error = None if hasattr(function, "is_collective") else _unknown_keyword(function, named)
+    if error is not None:
+        raise_own(name_of(function), error)
 
 
 #: Classes whose methods errors call by their name alone.

@@ -14,14 +14,14 @@ from ._array import Array, axes_of, core_given, core_of, default_multiply, no_ep
 from ._core import Matmul as CoreMatmul
 from ._dtypes import dtype_name
 from ._errors import ArgumentError
-from ._matrices import prepared, singular_values, wait_for
+from ._matrices import prepared, wait_for
 from ._mesh import rule_of
 from ._planned import PlannedOperation
 from ._promotion import is_native, product
 from ._replicas import replicas
 from ._shapes import moveaxis
 from ._streams import handle_of, settle, stream_of_arrays
-from ._views import expand_dims
+from ._views import expand_dims, without_axis
 
 
 # A dtype's name for a compute type.
@@ -247,10 +247,8 @@ def norm(x: Array, ord: Any = None, axis: Any = None, keepdims: bool = False, *,
         return x._reduce("norm", axis, keepdims, None, None, None, stream)
     if len(axes) == 1 and not isinstance(ord, str):
         return _vector_norm(x, ord, axis, keepdims, stream)
-    if len(axes) == x.ndim == 2 and ord in (2, -2, "nuc"):
-        return _norm_of_singular_values(x, ord, keepdims, stream)
     if len(axes) == 2 and ord in (2, -2, "nuc"):
-        return _norms_of_singular_values(x, ord, axes, keepdims, stream)
+        return _norm_of_singular_values(x, ord, axes, keepdims, stream)
     if len(axes) != 2 or ord not in (1, -1, math.inf, -math.inf):
         raise ArgumentError(
             f"norm: the norm of order {ord!r} over {len(axes)} axes of {x.ndim} is not supported: use a number over one axis, or 'fro', 'nuc', 1, -1, "
@@ -335,25 +333,17 @@ def _largest_sum(sizes: Array, axes: Sequence[int], smallest: bool, keepdims: bo
     return chosen(None if sums.ndim == 1 else over - (over > along), stream=stream)
 
 
-def _norm_of_singular_values(x: Array, ord: Any, keepdims: bool, stream: Any) -> Any:
-    values = singular_values(x, stream)
-    if values.size == 0 and ord != "nuc":
-        raise ArgumentError(f"norm: an empty matrix, {x.shape}, has no norm of order {ord!r}")
-    found = values.sum() if ord == "nuc" else values[0 if ord == 2 else -1]
-    if not keepdims:
-        return float(found)
-    core = _core.full(x._core.context, (1, 1), _core.Replicated(), float(found), str(values.dtype), space=x.space)
-    return Array(core, x._package)
-
-
-def _norms_of_singular_values(x: Array, ord: Any, axes: Sequence[int], keepdims: bool, stream: Any) -> Any:
-    """Of each matrix along two axes of an array of more dimensions."""
+def _norm_of_singular_values(x: Array, ord: Any, axes: Sequence[int], keepdims: bool, stream: Any) -> Any:
+    """Of the matrix, or of each along the axes."""
     (matrices,) = prepared(moveaxis(x, axes, (-2, -1)), stream=stream)
     if min(matrices.shape[-2:]) == 0 and ord != "nuc":
-        raise ArgumentError(f"norm: empty matrices, {x.shape} over the axes {tuple(axes)}, have no norm of order {ord!r}")
+        raise ArgumentError(f"norm: an empty matrix, {matrices.shape[-2:]}, has no norm of order {ord!r}")
     wait_for(stream, matrices)
     values = Array(_core.svdvals(matrices._core, 0), x._package)
-    found = values.sum(-1) if ord == "nuc" else values.max(-1) if ord == 2 else values.min(-1)
-    for axis in sorted(axes) if keepdims else ():
-        found = expand_dims(found, axis)
-    return found
+    reduction = "sum" if ord == "nuc" else "max" if ord == 2 else "min"
+    if x.ndim == 2 and not keepdims:
+        return getattr(values, reduction)()
+    found = getattr(values, reduction)(-1, keepdims=True)
+    if keepdims:
+        return moveaxis(expand_dims(found, -1), (-2, -1), axes)
+    return without_axis(found, x.ndim - 2)

@@ -14,13 +14,13 @@ struct alignas(64) NodeBoard::Cell {
 struct alignas(64) NodeBoard::Card {
   ExecutionHistory executions;
   ExecutionHistory captures;
-  Word agreement;  ///< two a collective check: odd while in one
-  Word failure;    ///< 0: none, else 1 + its kind
-  Word left;       ///< 1: in good order, 2: as its text says
-  Word of_some;    ///< two per rendezvous of some ranks: odd while in one
+  Word agreement;         ///< two a collective check: odd while in one
+  Word failure;           ///< 0: none, else 1 + its kind
+  Word left;              ///< 1: in good order, 2: as its text says
+  Word rendezvous_count;  ///< two per rendezvous of some ranks: odd while in one
   std::array<Word, NodeBoard::most_lent> lent;
   std::array<Word, 12> operation;
-  std::array<Word, 12> of_some_name;
+  std::array<Word, 12> rendezvous_name;
   Word refusals;  ///< `agreement` as it was in the latest check that it came to with `refusal` only
   Word refusal_kind;
   std::array<Word, 60> refusal;                                 ///< fits into `last_words` behind a rank
@@ -125,12 +125,12 @@ void count_up(Word& word) {  // only this rank writes it
 }  // namespace
 
 void NodeBoard::enter_rendezvous(std::string_view operation) {
-  write_text(card(me_).of_some_name, operation);
-  count_up(card(me_).of_some);
+  write_text(card(me_).rendezvous_name, operation);
+  count_up(card(me_).rendezvous_count);
 }
 
 void NodeBoard::leave_rendezvous() {
-  count_up(card(me_).of_some);
+  count_up(card(me_).rendezvous_count);
 }
 
 void NodeBoard::fail(const CaughtError& why) {
@@ -184,7 +184,7 @@ std::optional<CaughtError> NodeBoard::refusal(int node_rank) const {
 
 std::string NodeBoard::rendezvous(int node_rank, std::uint64_t after) const {
   Card& theirs = card(node_rank);
-  if (load(theirs.of_some) % 2 == 1) return read_text(theirs.of_some_name);
+  if (load(theirs.rendezvous_count) % 2 == 1) return read_text(theirs.rendezvous_name);
   const Word agreement = load(theirs.agreement);
   return agreement % 2 == 1 && (agreement + 1) / 2 > after ? read_text(theirs.operation) : "";
 }
