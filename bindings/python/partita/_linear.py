@@ -342,8 +342,8 @@ def _norm_of_singular_values(x: Array, ord: Any, axes: Sequence[int], keepdims: 
     values = Array(_core.svdvals(matrices._core, 0), x._package)
     reduction = "sum" if ord == "nuc" else "max" if ord == 2 else "min"
     if x.ndim == 2 and not keepdims:
-        return getattr(values, reduction)()
-    found = getattr(values, reduction)(-1, keepdims=True)
+        return getattr(values, reduction)(stream=stream)
+    found = getattr(values, reduction)(-1, keepdims=True, stream=stream)
     if keepdims:
         return moveaxis(expand_dims(found, -1), (-2, -1), axes)
     return without_axis(found, x.ndim - 2)

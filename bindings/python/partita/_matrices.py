@@ -87,8 +87,6 @@ def on_every_rank(values: _core.Array, stream: Any = None) -> "np.ndarray[Any, n
     return np.asarray(Array(values).gather(space="host", stream=stream))
 
 
-def singular_values(a: Array, stream: Any = None) -> "np.ndarray[Any, np.dtype[Any]]":
+def singular_values(a: Array) -> "np.ndarray[Any, np.dtype[Any]]":
     """Of a matrix, descending, on every rank."""
-    (matrix,) = prepared(a, stream=stream)
-    wait_for(stream, matrix)
-    return on_every_rank(_core.svdvals(matrix._core, 0), stream)
+    return on_every_rank(_core.svdvals(settled(a)._core, 0))
