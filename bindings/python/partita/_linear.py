@@ -21,7 +21,7 @@ from ._promotion import is_native, product
 from ._replicas import replicas
 from ._shapes import moveaxis
 from ._streams import handle_of, settle, stream_of_arrays
-from ._views import expand_dims, without_axis
+from ._views import expand_dims
 
 
 # A dtype's name for a compute type.
@@ -340,10 +340,7 @@ def _norm_of_singular_values(x: Array, ord: Any, axes: Sequence[int], keepdims: 
         raise ArgumentError(f"norm: an empty matrix, {matrices.shape[-2:]}, has no norm of order {ord!r}")
     wait_for(stream, matrices)
     values = Array(_core.svdvals(matrices._core, 0), x._package)
-    reduction = "sum" if ord == "nuc" else "max" if ord == 2 else "min"
-    if x.ndim == 2 and not keepdims:
-        return getattr(values, reduction)(stream=stream)
-    found = getattr(values, reduction)(-1, keepdims=True, stream=stream)
+    reduced = values.sum if ord == "nuc" else values.max if ord == 2 else values.min
     if keepdims:
-        return moveaxis(expand_dims(found, -1), (-2, -1), axes)
-    return without_axis(found, x.ndim - 2)
+        return moveaxis(expand_dims(reduced(-1, keepdims=True, stream=stream), -1), (-2, -1), axes)
+    return reduced(None if x.ndim == 2 else -1, stream=stream)
