@@ -243,6 +243,18 @@ def test_what_no_option_is_called(ctx):
             call()
 
 
+def test_an_axis_is_named_once(ctx):
+    a, line = pt.ones(ctx, (3, 3), pt.Slab(0)), pt.ones(ctx, (1, 3), pt.Slab(1))
+    calls = {name: lambda name=name: getattr(pt, name)(a, axis=(0, -2)) for name in ("sum", "median", "var", "nanmax", "count_nonzero", "flip", "gradient")}
+    for order in (None, "fro", 1, -np.inf, 2, "nuc"):
+        calls[f"norm {order}"] = lambda order=order: pt.norm(a, order, (0, -2))
+    calls["squeeze"], calls["expand_dims"] = (lambda: pt.squeeze(line, (0, 0))), (lambda: pt.expand_dims(a, (1, -3)))
+    for name, call in calls.items():
+        with pytest.raises(pt.ArgumentError, match="axis . is named twice"):
+            call()
+            pytest.fail(name)
+
+
 def test_arguments_of_wrong_types_are_named(ctx):
     """The argument, what is expected, and what was given, in one line; of the library's classes, too."""
     a, here = pt.zeros(ctx, (4, 4), "slab:0"), np.zeros(3)

@@ -82,6 +82,15 @@ def axes_of(axis: Union[int, Sequence[int]], dimensions: int) -> list[int]:
     return [one % dimensions for one in axes]
 
 
+def distinct_axes_of(axis: Union[int, Sequence[int]], dimensions: int) -> list[int]:
+    """The same, each named once."""
+    axes = axes_of(axis, dimensions)
+    for i, one in enumerate(axes):
+        if one in axes[:i]:
+            raise ArgumentError(f"axis {one} is named twice")
+    return axes
+
+
 _of_numpy = frozenset(_names) - frozenset(_of_ml_dtypes)
 #: Dtypes whose products need no conversion.
 _multiplied = frozenset(("float16", "bfloat16", "float32", "float64", "complex64", "complex128", "int8"))

@@ -7,7 +7,7 @@ from typing import Any, Optional, Sequence, Union, cast
 import numpy as np
 
 from ._agreement import alike
-from ._array import Array, axes_of
+from ._array import Array, axes_of, distinct_axes_of
 from ._axes import finished, moved, on_host, values_of, with_whole, wrapped
 from ._diagonals import diagonal
 from ._errors import ArgumentError
@@ -47,7 +47,7 @@ def gradient(f: Array, *varargs: Any, axis: Union[None, int, Sequence[int]] = No
     Array, or tuple of Arrays
         In the layout of `f`, one for each axis.
     """
-    axes = list(range(f.ndim)) if axis is None else axes_of(cast(Any, axis), f.ndim)
+    axes = list(range(f.ndim)) if axis is None else distinct_axes_of(cast(Any, axis), f.ndim)
     steps = [_known(one) for one in varargs]
     if len(steps) not in (0, 1, len(axes)):
         raise ArgumentError(f"gradient: {len(steps)} distances for {len(axes)} axes; expected none, one, or one for each axis")

@@ -10,7 +10,7 @@ import numpy as np
 from . import _core
 from ._agreement import alike
 from ._calls import collective, with_options
-from ._array import Array, axes_of, core_given, core_of, default_multiply, no_epilogue_arrays, writable
+from ._array import Array, core_given, core_of, default_multiply, distinct_axes_of, no_epilogue_arrays, writable
 from ._core import Matmul as CoreMatmul
 from ._dtypes import dtype_name
 from ._errors import ArgumentError
@@ -242,7 +242,7 @@ def norm(x: Array, ord: Any = None, axis: Any = None, keepdims: bool = False, *,
         norms, and for a number without `axis` unless the array has one or two dimensions.
     """
     core_given(x)
-    axes = list(range(x.ndim)) if axis is None else axes_of(axis, x.ndim)
+    axes = list(range(x.ndim)) if axis is None else distinct_axes_of(axis, x.ndim)
     if ord is None or (ord == "fro" and len(axes) == 2):
         return x._reduce("norm", axis, keepdims, None, None, None, stream)
     if len(axes) == 1 and not isinstance(ord, str):

@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _core
 from ._agreement import alike
-from ._array import Array, axes_of
+from ._array import Array, axes_of, distinct_axes_of
 from ._create import ShapeLike, shape_of
 from ._errors import ArgumentError
 from ._layouts import is_whole, laid_out
@@ -81,7 +81,7 @@ def flip(m: Array, axis: Optional[AxisLike] = None) -> Array:
         The axes; unset: all.
     """
     settled("flip", m)
-    axes = range(m.ndim) if axis is None else axes_of(axis, m.ndim)
+    axes = range(m.ndim) if axis is None else distinct_axes_of(axis, m.ndim)
     return picked(m, [Affine(n, n - 1, -1) if one in axes and n else Affine(n) for one, n in enumerate(m.shape)])
 
 

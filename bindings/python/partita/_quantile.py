@@ -8,7 +8,7 @@ import numpy as np
 
 from . import _core
 from ._agreement import alike
-from ._array import Array, Axis, axes_of
+from ._array import Array, Axis, distinct_axes_of
 from ._axes import (
     Destination,
     in_any_order,
@@ -262,7 +262,7 @@ def _over(
             raise ArgumentError(f"{what.name}: a reduction over all axes returns a number on every rank")
         elements = in_any_order(given)
         return _of_sequence(what, elements.context, elements.values)
-    axes = tuple(axes_of(axis, given.ndim))
+    axes = tuple(distinct_axes_of(axis, given.ndim))
     others = [one for one in range(given.ndim) if one not in axes]
     for one in axes:
         if given.shape[one] == 0:

@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _core
 from ._agreement import alike
-from ._array import Array, axes_of
+from ._array import Array, distinct_axes_of
 from ._errors import ArgumentError, IndexError
 from ._layouts import Bounds, boxes_of, default_layout, inserted, of_boxes, remade, removed
 from ._moves import Affine, part_of, picked, settled, with_view
@@ -179,7 +179,7 @@ def squeeze(a: Array, axis: Any = None) -> Array:
         The dimensions to remove; unset: all of extent 1.
     """
     settled("squeeze", a)
-    axes = [axis_ for axis_, extent in enumerate(a.shape) if extent == 1] if axis is None else axes_of(axis, a.ndim)
+    axes = [axis_ for axis_, extent in enumerate(a.shape) if extent == 1] if axis is None else distinct_axes_of(axis, a.ndim)
     for one in axes:
         if a.shape[one] != 1:
             raise ArgumentError(f"squeeze: dimension {one} has {a.shape[one]} elements; only dimensions of extent 1 can be removed")
@@ -199,10 +199,7 @@ def expand_dims(a: Array, axis: Union[int, Sequence[int]]) -> Array:
     """
     settled("expand_dims", a)
     count = 1 if isinstance(axis, (int, np.integer)) else len(axis)
-    axes = axes_of(axis, a.ndim + count)
-    if len(set(axes)) != len(axes):
-        raise ArgumentError(f"expand_dims: repeated axis in {axis}")
-    for one in sorted(axes):
+    for one in sorted(distinct_axes_of(axis, a.ndim + count)):
         a = with_axis(a, one)
     return a
 
